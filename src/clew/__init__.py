@@ -1,0 +1,3 @@
+"""Clew: one thread through everything a project knows."""
+
+__version__ = "0.1.0"

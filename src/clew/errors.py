@@ -1,0 +1,120 @@
+"""Every error Clew raises on purpose.
+
+ClewError
+├── BadInput                 the caller sent something that breaks a rule
+│   ├── InvalidArgument      a value is of the wrong type, shape or range
+│   ├── UnknownTool          no tool has this name
+│   ├── InvalidPattern       a regular expression does not compile or runs too long
+│   ├── InvalidCursor        a cursor is damaged or belongs to another query
+│   └── OutsideProject       a path leaves the project's folder
+├── NotFound                 nothing has this id
+│   └── WrongKind            the id exists, but names another kind of node
+├── Conflict                 the state is not the one the caller last saw
+├── Refused                  the operation is allowed only under a condition that is not met
+├── Cancelled                the caller took the request back
+├── ConfigError              clew.toml, .elspais.toml or an option cannot be used
+├── StoreError               the store cannot do what was asked
+│   ├── StoreTooNew          written by a newer version of Clew
+│   ├── StoreCorrupt         the file is damaged
+│   ├── StoreFull            the disk is full
+│   ├── StoreReadOnly        the folder or file may not be written
+│   └── StoreBusy            another process held the writer's lock for too long
+└── FormatError              a file cannot be read at all (most problems are diagnostics instead)
+
+Every error carries `code` (stable, for programs), `message` (names the bad value and the rule) and `hint` (the next
+step). The surfaces turn these three into their own dialect; nothing is ever guessed from the text of a message.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+
+class ClewError(Exception):
+    """The root of the tree."""
+
+    code: ClassVar[str] = "error"
+
+    def __init__(self, message: str, *, hint: str = "", data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.data: Mapping[str, Any] = data or {}
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+
+class BadInput(ClewError):
+    code = "bad_input"
+
+
+class InvalidArgument(BadInput):
+    code = "invalid_argument"
+
+
+class UnknownTool(BadInput):
+    code = "unknown_tool"
+
+
+class InvalidPattern(BadInput):
+    code = "invalid_pattern"
+
+
+class InvalidCursor(BadInput):
+    code = "invalid_cursor"
+
+
+class OutsideProject(BadInput):
+    code = "outside_project"
+
+
+class NotFound(ClewError):
+    code = "not_found"
+
+
+class WrongKind(NotFound):
+    code = "wrong_kind"
+
+
+class Conflict(ClewError):
+    code = "conflict"
+
+
+class Refused(ClewError):
+    code = "refused"
+
+
+class Cancelled(ClewError):
+    code = "cancelled"
+
+
+class ConfigError(ClewError):
+    code = "config"
+
+
+class StoreError(ClewError):
+    code = "store"
+
+
+class StoreTooNew(StoreError):
+    code = "store_too_new"
+
+
+class StoreCorrupt(StoreError):
+    code = "store_corrupt"
+
+
+class StoreFull(StoreError):
+    code = "store_full"
+
+
+class StoreReadOnly(StoreError):
+    code = "store_read_only"
+
+
+class StoreBusy(StoreError):
+    code = "store_busy"
+
+
+class FormatError(ClewError):
+    code = "format"

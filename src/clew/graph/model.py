@@ -1,0 +1,85 @@
+"""The values the graph is made of."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+
+class NodeKind(StrEnum):
+    """What a node is. A requirement of any format is a REQUIREMENT; an assertion, a scenario and an acceptance
+    criterion are all an ASSERTION."""
+
+    REQUIREMENT = "requirement"
+    ASSERTION = "assertion"
+    CODE = "code"
+    TEST = "test"
+    TEST_RESULT = "result"
+    USER_JOURNEY = "journey"
+    REMAINDER = "remainder"
+
+
+class EdgeKind(StrEnum):
+    """How the source cites the target. Edges point from the one who cites to what is cited, so up is outgoing."""
+
+    IMPLEMENTS = "implements"
+    REFINES = "refines"
+    VERIFIES = "verifies"
+    VALIDATES = "validates"
+    ADDRESSES = "addresses"
+    SATISFIES = "satisfies"
+    INTEGRATES = "integrates"
+    INSTANCE = "instance"
+    YIELDS = "yields"
+    STRUCTURES = "structures"
+    """An assertion is part of its requirement: the one edge that means containment."""
+
+
+HIERARCHY = frozenset({EdgeKind.IMPLEMENTS, EdgeKind.REFINES, EdgeKind.SATISFIES})
+"""The kinds by which one requirement stands below another."""
+
+
+class Source(msgspec.Struct, frozen=True, gc=False):
+    """Where a node stands: path relative to the project, lines from 1, bytes half-open."""
+
+    path: str
+    line: int
+    end_line: int
+    start: int
+    end: int
+
+
+class Node(msgspec.Struct, frozen=True):
+    id: str
+    kind: NodeKind
+    title: str
+    """A requirement's title, an assertion's text."""
+    fields: Mapping[str, Any]
+    source: Source | None = None
+
+    def get_field(self, name: str, default: Any = None) -> Any:
+        return self.fields.get(name, default)
+
+
+class Edge(msgspec.Struct, frozen=True, gc=False):
+    """One citation. Two edges are the same edge when all four parts are equal."""
+
+    kind: EdgeKind
+    source: str
+    target: str
+    labels: tuple[str, ...] = ()
+    """The assertions of the target that are meant; empty means the whole target."""
+
+
+class BrokenReference(msgspec.Struct, frozen=True):
+    """A citation whose target does not exist."""
+
+    source_id: str
+    target_id: str
+    """As written."""
+    edge_kind: EdgeKind
+    fault: str
+    """malformed, unknown_requirement, unknown_assertion or forbidden."""
+    path: str
+    line: int
