@@ -1,0 +1,48 @@
+# Everything the project needs is installed into .venv by the targets themselves.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PORT ?= 8484
+
+.PHONY: all run test lint types check bench conformance docs lock clean
+
+all: $(STAMP)
+
+$(STAMP): requirements-dev.lock pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+run: $(STAMP) ## open the demo and serve it over streamable HTTP
+	@$(BIN)/clew brief examples/demo
+	@$(BIN)/clew serve examples/demo --transport http --port $(PORT)
+
+test: lint types ## lint, types, all tests, and Clew on Clew
+	@$(BIN)/python -m pytest
+	@$(BIN)/clew check .
+
+lint: $(STAMP)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	@$(BIN)/mypy
+
+bench: $(STAMP) ## print the benchmark tables
+	@$(BIN)/python -m benchmarks
+
+conformance: $(STAMP) ## run the official protocol suite
+	@$(BIN)/python -m tests.conformance
+
+docs: $(STAMP) ## write docs/tools from the registry
+	@$(BIN)/clew tools --write-docs docs/tools
+
+lock: $(STAMP) ## resolve the development dependencies anew
+	@$(BIN)/python -m pip install --quiet uv
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header --group dev --upgrade pyproject.toml -o requirements-dev.lock
+
+clean:
+	rm -rf $(VENV) build dist .conformance .mypy_cache .pytest_cache .ruff_cache .hypothesis
