@@ -1,0 +1,148 @@
+"""The graph: what every service reads."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind, Node, NodeKind
+from clew.graph.region import MemoryRegion, Region
+
+_NO_METRICS: Mapping[str, Any] = MappingProxyType({})
+
+Annotator = Callable[["Graph", Node], Mapping[str, Any]]
+
+
+class GraphState(msgspec.Struct, frozen=True):
+    """What is known about the graph as a whole."""
+
+    version: int = 0
+    """One more with every build, mutation and undo; answers and cursors can be tied to it."""
+    last_refresh: str | None = None
+    """UTC, ISO 8601; None before the first build."""
+    is_stale: bool = False
+    """A file was seen to differ from what the graph was built from."""
+
+
+class Graph:
+    """One address space over the memory region and any attached stored regions.
+
+    Iteration follows edges by their meaning: the *parents* of a node are what it cites (outgoing), its *children* are
+    what cites it or is part of it (incoming).
+    """
+
+    def __init__(self, annotate: Annotator | None = None) -> None:
+        self.memory = MemoryRegion()
+        self.state = GraphState()
+        self._regions: tuple[Region, ...] = (self.memory,)
+        self._annotate = annotate
+        self._metrics: dict[str, Mapping[str, Any]] = {}
+
+    def attach(self, region: Region) -> None:
+        """Add a stored region to the address space."""
+        self._regions = (*self._regions, region)
+
+    # Nodes
+
+    def get_node(self, id: str) -> Node | None:
+        for region in self._regions:
+            node = region.get_node(id)
+            if node is not None:
+                return node
+        return None
+
+    def nodes_by_kind(self, kind: NodeKind) -> Iterator[Node]:
+        for region in self._regions:
+            yield from region.nodes_by_kind(kind)
+
+    def count(self, kind: NodeKind) -> int:
+        return sum(region.count(kind) for region in self._regions)
+
+    def node_counts(self) -> dict[str, int]:
+        """How many nodes there are of each kind that occurs."""
+        counts = {kind.value: self.count(kind) for kind in NodeKind}
+        return {kind: number for kind, number in counts.items() if number}
+
+    def nodes_in_file(self, path: str) -> Iterator[Node]:
+        for region in self._regions:
+            yield from region.nodes_in_file(path)
+
+    def iter_roots(self) -> Iterator[Node]:
+        """Requirements and journeys that stand below nothing."""
+        for kind in (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY):
+            for node in self.nodes_by_kind(kind):
+                if not any(edge.kind in HIERARCHY for edge in self.iter_outgoing_edges(node.id)):
+                    yield node
+
+    def root_count(self) -> int:
+        return sum(1 for _ in self.iter_roots())
+
+    # Edges
+
+    def iter_outgoing_edges(self, id: str) -> Iterator[Edge]:
+        """What the node cites."""
+        for region in self._regions:
+            yield from region.iter_outgoing_edges(id)
+
+    def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
+        """What cites the node."""
+        for region in self._regions:
+            yield from region.iter_incoming_edges(id)
+
+    def iter_parents(self, id: str, kinds: Iterable[EdgeKind] | None = None) -> Iterator[Node]:
+        """The nodes that this one cites, each once; only over edges of the given kinds where some are given."""
+        edges = self.iter_outgoing_edges(id)
+        return self._nodes_at(edge.target for edge in _of_kinds(edges, kinds))
+
+    def iter_children(self, id: str, kinds: Iterable[EdgeKind] | None = None) -> Iterator[Node]:
+        """The nodes that cite this one or are part of it, each once; likewise."""
+        edges = self.iter_incoming_edges(id)
+        return self._nodes_at(edge.source for edge in _of_kinds(edges, kinds))
+
+    def _nodes_at(self, ids: Iterable[str]) -> Iterator[Node]:
+        for id in dict.fromkeys(ids):
+            node = self.get_node(id)
+            if node is not None:
+                yield node
+
+    def broken_references(self) -> Iterator[BrokenReference]:
+        return self.memory.broken_references()
+
+    def broken_count(self) -> int:
+        return self.memory.broken_count()
+
+    # What is derived from a node's surroundings
+
+    def metrics(self, id: str) -> Mapping[str, Any]:
+        """The node's derived figures, computed once and kept until a change touches its surroundings."""
+        metrics = self._metrics.get(id)
+        if metrics is None:
+            node = self.get_node(id)
+            if node is None or self._annotate is None:
+                return _NO_METRICS
+            metrics = self._metrics[id] = self._annotate(self, node)
+        return metrics
+
+    def touched(self, ids: Iterable[str]) -> None:
+        """Forget the figures of these nodes, because they or an edge at them changed."""
+        for id in ids:
+            self._metrics.pop(id, None)
+
+    def advanced(self, *, last_refresh: str | None = None) -> None:
+        """Note that the content changed; with a time, that it now matches the files of that time."""
+        self.state = GraphState(
+            version=self.state.version + 1,
+            last_refresh=last_refresh or self.state.last_refresh,
+            is_stale=False if last_refresh else self.state.is_stale,
+        )
+
+    def mark_stale(self) -> None:
+        self.state = msgspec.structs.replace(self.state, is_stale=True)
+
+
+def _of_kinds(edges: Iterator[Edge], kinds: Iterable[EdgeKind] | None) -> Iterator[Edge]:
+    if kinds is None:
+        return edges
+    wanted = frozenset(kinds)
+    return (edge for edge in edges if edge.kind in wanted)

@@ -1,0 +1,121 @@
+"""A region: one part's share of the graph.
+
+Every part contributes a region to the one address space. Small ones live in memory (`MemoryRegion`); large ones stay in
+the store and answer the same questions by query. An edge belongs to the region of its source, so a region can be asked
+for the edges that lead into a node of another.
+"""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from clew.graph.model import BrokenReference, Edge, Node, NodeKind
+
+
+class Region(Protocol):
+    """What the graph asks of a region."""
+
+    def get_node(self, id: str) -> Node | None: ...
+
+    def nodes_by_kind(self, kind: NodeKind) -> Iterator[Node]: ...
+
+    def count(self, kind: NodeKind) -> int: ...
+
+    def nodes_in_file(self, path: str) -> Iterator[Node]: ...
+
+    def iter_outgoing_edges(self, id: str) -> Iterator[Edge]: ...
+
+    def iter_incoming_edges(self, id: str) -> Iterator[Edge]: ...
+
+
+class MemoryRegion:
+    """Nodes and edges in dictionaries, indexed by id, kind, file, source and target. Every write is O(1)."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, Node] = {}
+        self._by_kind: dict[NodeKind, dict[str, Node]] = {kind: {} for kind in NodeKind}
+        self._by_file: dict[str, dict[str, None]] = {}
+        # Dictionaries serve as ordered sets: an edge is its own key, and removing one from a node that ten thousand
+        # others cite must not search a list.
+        self._outgoing: dict[str, dict[Edge, None]] = {}
+        self._incoming: dict[str, dict[Edge, None]] = {}
+        self._broken: dict[BrokenReference, None] = {}
+
+    # Reading
+
+    def get_node(self, id: str) -> Node | None:
+        return self._nodes.get(id)
+
+    def nodes_by_kind(self, kind: NodeKind) -> Iterator[Node]:
+        return iter(self._by_kind[kind].values())
+
+    def count(self, kind: NodeKind) -> int:
+        return len(self._by_kind[kind])
+
+    def nodes_in_file(self, path: str) -> Iterator[Node]:
+        return (self._nodes[id] for id in self._by_file.get(path, ()))
+
+    def files(self) -> Iterator[str]:
+        return iter(self._by_file)
+
+    def iter_outgoing_edges(self, id: str) -> Iterator[Edge]:
+        return iter(self._outgoing.get(id, ()))
+
+    def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
+        return iter(self._incoming.get(id, ()))
+
+    def has_edge(self, edge: Edge) -> bool:
+        return edge in self._outgoing.get(edge.source, ())
+
+    def broken_references(self) -> Iterator[BrokenReference]:
+        return iter(self._broken)
+
+    def has_broken(self, reference: BrokenReference) -> bool:
+        return reference in self._broken
+
+    def broken_count(self) -> int:
+        return len(self._broken)
+
+    def snapshot(self) -> tuple[dict[str, Node], frozenset[Edge], frozenset[BrokenReference]]:
+        """All of the region as plain values: two regions are the same when their snapshots are equal."""
+        edges = frozenset(edge for out in self._outgoing.values() for edge in out)
+        return dict(self._nodes), edges, frozenset(self._broken)
+
+    # Writing: the primitives that changes and the linker are made of
+
+    def put_node(self, node: Node) -> None:
+        before = self._nodes.get(node.id)
+        if before is not None:
+            self._forget_indexes(before)
+        self._nodes[node.id] = node
+        self._by_kind[node.kind][node.id] = node
+        if node.source is not None:
+            self._by_file.setdefault(node.source.path, {})[node.id] = None
+
+    def remove_node(self, id: str) -> None:
+        """Edges stay: whoever removes a node decides what becomes of them."""
+        self._forget_indexes(self._nodes.pop(id))
+
+    def _forget_indexes(self, node: Node) -> None:
+        del self._by_kind[node.kind][node.id]
+        if node.source is not None:
+            in_file = self._by_file[node.source.path]
+            del in_file[node.id]
+            if not in_file:
+                del self._by_file[node.source.path]
+
+    def put_edge(self, edge: Edge) -> None:
+        self._outgoing.setdefault(edge.source, {})[edge] = None
+        self._incoming.setdefault(edge.target, {})[edge] = None
+
+    def remove_edge(self, edge: Edge) -> None:
+        for index, id in ((self._outgoing, edge.source), (self._incoming, edge.target)):
+            edges = index[id]
+            del edges[edge]
+            if not edges:
+                del index[id]
+
+    def put_broken(self, reference: BrokenReference) -> None:
+        self._broken[reference] = None
+
+    def remove_broken(self, reference: BrokenReference) -> None:
+        del self._broken[reference]
