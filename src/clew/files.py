@@ -37,27 +37,45 @@ class Selection(msgspec.Struct, frozen=True):
     """Leave out what .gitignore files name."""
 
 
-def walk(root: Path, selection: Selection) -> Iterator[FileEntry]:
-    """The selected files, sorted by path. A folder that does not exist holds no files."""
-    found: dict[str, FileEntry] = {}
+class Tree(msgspec.Struct, frozen=True):
+    """What a selection found."""
+
+    files: tuple[FileEntry, ...]
+    """Sorted by path."""
+    marks: dict[str, int]
+    """Times of the folders that were looked into, 0 for one that does not exist: as long as they stay the same, no
+    file was added or removed."""
+
+
+def scan(root: Path, selection: Selection) -> Tree:
+    """Find the selected files."""
     base = os.path.realpath(root)
+    found: dict[str, FileEntry] = {}
+    walk = _Walk(base, selection)
     for folder in selection.folders:
         relative = _normal(folder)
-        start = os.path.realpath(os.path.join(base, relative))  # noqa: PTH118 - hot path, strings throughout
-        if not _inside(base, start):
+        if not _inside(base, os.path.realpath(os.path.join(base, relative))):  # noqa: PTH118 - strings are faster here
             raise OutsideProject(
                 f"The folder '{folder}' lies outside the project.", hint="Name folders below the project's own folder."
             )
-        for entry in _Walk(base, selection).below(relative):
+        for entry in walk.below(relative):
             found[entry.path] = entry
-    for path in sorted(found):
-        yield found[path]
+    return Tree(files=tuple(found[path] for path in sorted(found)), marks=walk.marks)
+
+
+def time_of(root: Path, path: str) -> int:
+    """When the file or folder was last changed, in nanoseconds; 0 where it does not exist."""
+    try:
+        return os.stat(os.path.join(root, path)).st_mtime_ns  # noqa: PTH116, PTH118 - called for every file
+    except OSError:
+        return 0
 
 
 class _Walk:
     def __init__(self, base: str, selection: Selection) -> None:
         self._base = base
         self._selection = selection
+        self.marks: dict[str, int] = {}
 
     def below(self, relative: str) -> Iterator[FileEntry]:
         ignores: list[tuple[str, GitIgnoreSpec]] = []
@@ -68,6 +86,7 @@ class _Walk:
         yield from self._scan(relative, ignores)
 
     def _scan(self, folder: str, ignores: list[tuple[str, "GitIgnoreSpec"]]) -> Iterator[FileEntry]:
+        self.marks[folder] = time_of(Path(self._base), folder)
         if self._selection.gitignore:
             ignores = list(ignores)
             self._add_ignore(ignores, folder)
@@ -108,8 +127,10 @@ class _Walk:
         return any(fnmatchcase(name, pattern) or fnmatchcase(path, pattern) for pattern in self._selection.skip)
 
     def _add_ignore(self, ignores: list[tuple[str, "GitIgnoreSpec"]], folder: str) -> None:
+        path = f"{folder}/.gitignore" if folder else ".gitignore"
+        self.marks[path] = time_of(Path(self._base), path)
         try:
-            lines = Path(self._base, folder, ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines()
+            lines = Path(self._base, path).read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:
             return
         from pathspec import GitIgnoreSpec

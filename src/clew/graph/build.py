@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import msgspec
 
 from clew.errors import ClewError, StoreError
-from clew.files import FileEntry, Selection, read_bytes, walk
+from clew.files import FileEntry, Selection, read_bytes, scan, time_of
 from clew.formats.diagnostics import Diagnostic
 from clew.graph.graph import Graph
 from clew.graph.link import Contribution, FileKey, Linker, LinkReport
@@ -96,6 +96,9 @@ class Builder:
         self._linker = Linker(graph)
         self._known: dict[FileKey, _Known] = {}
         self._diagnostics: dict[FileKey, tuple[Diagnostic, ...]] = {}
+        self._marks: dict[str, int] = {}
+        self._settled = False
+        """Whether every folder's time is old enough to prove that nothing was added since."""
 
     def diagnostics(self) -> list[tuple[str, Diagnostic]]:
         """What readers reported, with the path, sorted by place."""
@@ -106,28 +109,42 @@ class Builder:
         return self._linker.duplicate_ids()
 
     def is_stale(self) -> bool:
-        """Whether any file differs from what the graph was built from. Opens only files too young to trust."""
-        seen = 0
-        for reader in self._readers:
-            for entry in walk(self._root, reader.selection):
-                key = (entry.path, reader.name)
-                known = self._known.get(key)
-                if known is None or not (known.matches(entry) or self._same_content(key, known, entry)):
-                    return True
-                seen += 1
-        return seen != len(self._known)
+        """Whether any file was added, removed or changed since the last refresh: one `stat` for each file and folder.
 
-    def _same_content(self, key: FileKey, known: _Known, entry: FileEntry) -> bool:
-        if known.size != entry.size or known.content_hash != self.hash_of(entry):
+        A file or folder that was touched moments before the refresh is looked at more closely: its time may not have
+        moved although its content did.
+        """
+        if any(time_of(self._root, path) != mark for path, mark in self._marks.items()):
+            return True
+        if not self._settled and not self._same_files():
+            return True
+        return any(not self._unchanged(key, known) for key, known in list(self._known.items()))
+
+    def _same_files(self) -> bool:
+        self._settled = time.time_ns() - max(self._marks.values(), default=0) > RACY_NS
+        found = {
+            (entry.path, reader.name) for reader in self._readers for entry in scan(self._root, reader.selection).files
+        }
+        return found == self._known.keys()
+
+    def _unchanged(self, key: FileKey, known: _Known) -> bool:
+        if known.mtime_ns:
+            return time_of(self._root, key[0]) == known.mtime_ns
+        entry = FileEntry(key[0], known.size, time_of(self._root, key[0]))
+        try:
+            digest = content_hash(read_bytes(self._root, entry.path, limit=self._max_file_bytes))
+        except ClewError:
+            return known.content_hash == ""
+        if digest != known.content_hash:
             return False
-        self._known[key] = seen_now(entry, known.content_hash)
+        self._known[key] = seen_now(entry, digest)
         return True
 
-    def hash_of(self, entry: FileEntry) -> str:
-        try:
-            return content_hash(read_bytes(self._root, entry.path, limit=self._max_file_bytes))
-        except ClewError:
-            return ""
+    def _fingerprint(self) -> str:
+        digest = hashlib.blake2b(digest_size=16)
+        for key in sorted(self._known):
+            digest.update(f"{key[0]}\0{key[1]}\0{self._known[key].content_hash}\n".encode("utf-8", "surrogateescape"))
+        return digest.hexdigest()
 
     def refresh(self, *, full: bool = False, progress: Progress | None = None) -> BuildReport:
         """Bring the graph in step with the files. `full` trusts no cache and parses every file."""
@@ -143,8 +160,9 @@ class Builder:
                 del self._known[key]
                 self._diagnostics.pop(key, None)
             self._known.update(work.known)
+            self._marks, self._settled = work.marks, False
             self._diagnostics.update(work.diagnostics)
-            self._graph.advanced(last_refresh=at)
+            self._graph.refreshed(at, self._fingerprint())
         work.keep(gone)
         return BuildReport(
             files=len(self._known),
@@ -176,6 +194,7 @@ class _Pass:
         self._progress = progress
         self._fresh: list[CachedFile] = []
         self._cached_under: dict[str, str] = {}
+        self.marks: dict[str, int] = {}
         self.present: set[FileKey] = set()
         self.known: dict[FileKey, _Known] = {}
         self.contributions: dict[FileKey, Contribution | None] = {}
@@ -184,9 +203,10 @@ class _Pass:
         self.from_cache = 0
 
     def read(self, reader: Reader) -> None:
-        entries = list(walk(self._root, reader.selection))
+        tree = scan(self._root, reader.selection)
+        self.marks.update(tree.marks)
         changed: list[FileEntry] = []
-        for entry in entries:
+        for entry in tree.files:
             key = (entry.path, reader.name)
             self.present.add(key)
             known = self._trusted.get(key)

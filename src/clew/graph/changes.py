@@ -184,7 +184,7 @@ def _write(graph: Graph, change: Change) -> None:
         if after_broken is not None:
             region.put_broken(after_broken)
     graph.touched(touched)
-    graph.advanced()
+    graph.changed(change.id)
 
 
 def _expect(region: MemoryRegion, change: Change) -> None:

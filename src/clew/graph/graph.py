@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -11,14 +11,16 @@ from clew.graph.region import MemoryRegion, Region
 
 _NO_METRICS: Mapping[str, Any] = MappingProxyType({})
 
+T = TypeVar("T")
+
 Annotator = Callable[["Graph", Node], Mapping[str, Any]]
 
 
 class GraphState(msgspec.Struct, frozen=True):
     """What is known about the graph as a whole."""
 
-    version: int = 0
-    """One more with every build, mutation and undo; answers and cursors can be tied to it."""
+    fingerprint: str = ""
+    """Names the content: equal in every process that read the same files, another after any change."""
     last_refresh: str | None = None
     """UTC, ISO 8601; None before the first build."""
     is_stale: bool = False
@@ -38,6 +40,7 @@ class Graph:
         self._regions: tuple[Region, ...] = (self.memory,)
         self._annotate = annotate
         self._metrics: dict[str, Mapping[str, Any]] = {}
+        self._derived: dict[str, tuple[str | None, Any]] = {}
 
     def attach(self, region: Region) -> None:
         """Add a stored region to the address space."""
@@ -76,7 +79,7 @@ class Graph:
                     yield node
 
     def root_count(self) -> int:
-        return sum(1 for _ in self.iter_roots())
+        return self.derived("root_count", lambda graph: sum(1 for _ in graph.iter_roots()))
 
     # Edges
 
@@ -124,18 +127,26 @@ class Graph:
             metrics = self._metrics[id] = self._annotate(self, node)
         return metrics
 
+    def derived(self, name: str, compute: Callable[["Graph"], T]) -> T:
+        """A figure over the whole graph, computed once for each state of it."""
+        state, value = self._derived.get(name, (None, None))
+        if state != self.state.fingerprint:
+            state, value = self.state.fingerprint, compute(self)
+            self._derived[name] = (state, value)
+        return cast("T", value)
+
     def touched(self, ids: Iterable[str]) -> None:
         """Forget the figures of these nodes, because they or an edge at them changed."""
         for id in ids:
             self._metrics.pop(id, None)
 
-    def advanced(self, *, last_refresh: str | None = None) -> None:
-        """Note that the content changed; with a time, that it now matches the files of that time."""
-        self.state = GraphState(
-            version=self.state.version + 1,
-            last_refresh=last_refresh or self.state.last_refresh,
-            is_stale=False if last_refresh else self.state.is_stale,
-        )
+    def refreshed(self, at: str, fingerprint: str) -> None:
+        """Note that the graph now matches the files of that time."""
+        self.state = GraphState(fingerprint=fingerprint, last_refresh=at, is_stale=False)
+
+    def changed(self, change_id: str) -> None:
+        """Note that the content changed otherwise than by reading files."""
+        self.state = msgspec.structs.replace(self.state, fingerprint=f"{self.state.fingerprint[:32]}+{change_id}")
 
     def mark_stale(self) -> None:
         self.state = msgspec.structs.replace(self.state, is_stale=True)

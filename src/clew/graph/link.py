@@ -13,7 +13,6 @@ import msgspec
 from clew.graph.graph import Graph
 from clew.graph.model import BrokenReference, Edge, EdgeKind, Node
 
-
 FileKey = tuple[str, str]
 """Path of the file and name of the reader: two readers may read the same file."""
 

@@ -1,6 +1,6 @@
 """The store: what was authored through Clew and lives nowhere else, and what is worth not computing twice.
 
-One interface, several engines. `tests/store/contract.py` is the same for all of them.
+One interface, several engines. `tests/store/test_contract_*.py` are the same for all of them.
 
 - A *record* is a JSON value under a collection and an id. Writing happens inside a transaction that names the actor and
   the reason; every write appends an event with the value before and after. A deleted record leaves a tombstone and
@@ -8,6 +8,10 @@ One interface, several engines. `tests/store/contract.py` is the same for all of
 - A *job* is long work with progress that any process may watch and cancel.
 - The *parse cache* holds what readers made of files. It may be lost at any time without losing anything.
 - A *setting* is a small value that belongs to the store itself, such as the key that signs cursors.
+
+Collections, ids, actors, kinds of jobs and names of settings are non-empty strings of at most 512 characters without
+control characters; anything else is InvalidArgument. A store may be used by any number of threads and processes, but
+not across a fork: a child process opens its own.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,10 +25,12 @@ class Record(msgspec.Struct, frozen=True):
     collection: str
     id: str
     version: int
-    """1 for a new record; one more with every write, deletion and restoration included."""
+    """1 for an id never used before; one more with every write, deletion and restoration included. An id that is used
+    again after a deletion goes on counting, so a version never means two things."""
     data: Any
+    """A plain JSON value: what any later read returns."""
     updated_at: str
-    """UTC, ISO 8601 with microseconds."""
+    """UTC, ISO 8601 with microseconds, as are all times here. The writes of one transaction share one time."""
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -39,7 +45,9 @@ class Event(msgspec.Struct, frozen=True):
     id: str
     version: int
     before: Any
+    """None where there was no record."""
     after: Any
+    """None where no record is left."""
 
 
 class Tombstone(msgspec.Struct, frozen=True):
@@ -57,7 +65,8 @@ class Job(msgspec.Struct, frozen=True):
     id: str
     kind: str
     state: str
-    """running, done, failed or cancelled."""
+    """running, done, failed or cancelled. Work whose process is gone is reported as failed, whatever was written last;
+    see `clew.store.processes`."""
     done: int
     total: int | None
     message: str
@@ -80,7 +89,12 @@ class CachedFile(msgspec.Struct, frozen=True):
 
 
 class Transaction(Protocol):
-    """Writes that become visible and durable together when the block ends, or not at all."""
+    """Writes that become visible and durable together when the block ends, or not at all.
+
+    An exception that leaves the block takes everything back. A call that raises BadInput, NotFound or Conflict has
+    written nothing, and the block may go on; after a StoreError it can only be left. Until the block ends, nobody sees
+    its writes but through this object.
+    """
 
     def put(self, collection: str, id: str, data: Any, *, if_version: int | None = None) -> Record:
         """Write a record. `if_version` 0 demands that it be new, another number that it be the present version;
@@ -100,42 +114,56 @@ class Transaction(Protocol):
 
 
 class Store(Protocol):
-    def transaction(self, *, actor: str, reason: str = "") -> AbstractContextManager[Transaction]: ...
+    def transaction(self, *, actor: str, reason: str = "") -> AbstractContextManager[Transaction]:
+        """One at a time in each thread: inside the block every other write to the store is refused with StoreError."""
+        ...
 
     def get(self, collection: str, id: str) -> Record | None: ...
 
     def scan(self, collection: str, *, after: str = "", limit: int | None = None) -> list[Record]:
-        """Records in the order of their ids, those greater than `after`."""
+        """Records in the order of their ids (by code point), those greater than `after`."""
         ...
 
     def count(self, collection: str) -> int: ...
 
     def events(
         self, *, collection: str | None = None, id: str | None = None, after: int = 0, limit: int | None = None
-    ) -> list[Event]: ...
+    ) -> list[Event]:
+        """Events in the order of their `seq`, those greater than `after`."""
+        ...
 
-    def tombstones(self, collection: str, *, limit: int | None = None) -> list[Tombstone]: ...
+    def tombstones(self, collection: str, *, limit: int | None = None) -> list[Tombstone]:
+        """The last deletion of each id that has not been restored, latest first."""
+        ...
 
     def start_job(self, kind: str, *, total: int | None = None) -> Job: ...
 
     def advance_job(self, id: str, *, done: int, total: int | None = None, message: str = "") -> Job:
-        """Record progress. Raises Cancelled once somebody has asked for it, NotFound for an unknown job."""
+        """Record progress; without `total` or `message` the earlier one stays. The caller's process becomes the one
+        that runs the job. Once somebody has asked for it, the job becomes cancelled and this raises Cancelled, now and
+        ever after. NotFound for an unknown job, Conflict for one that has ended otherwise."""
         ...
 
-    def finish_job(self, id: str, *, state: str = "done", message: str = "") -> Job: ...
+    def finish_job(self, id: str, *, state: str = "done", message: str = "") -> Job:
+        """End the job as done, failed or cancelled. The first ending stands: the same one again changes nothing,
+        another is Conflict."""
+        ...
 
     def cancel_job(self, id: str) -> Job:
-        """Ask the job to stop; it does so at its next `advance_job`."""
+        """Ask the job to stop; it does so at its next `advance_job`. One that has ended stays as it is."""
         ...
 
-    def jobs(self, *, state: str | None = None, limit: int | None = None) -> list[Job]: ...
+    def jobs(self, *, state: str | None = None, limit: int | None = None) -> list[Job]:
+        """The latest first."""
+        ...
 
     def cached_files(self, reader: str) -> dict[str, CachedFile]:
         """Every cached file of a reader, by path."""
         ...
 
     def cache_files(self, files: Iterable[CachedFile], *, forget: Iterable[tuple[str, str]] = ()) -> None:
-        """Write cache entries and forget those of the given (reader, path) pairs, in one transaction, without events."""
+        """Forget the entries of the given (reader, path) pairs and write the new ones, in one transaction, without
+        events."""
         ...
 
     def setting(self, name: str, default: bytes) -> bytes:
@@ -143,7 +171,14 @@ class Store(Protocol):
         ...
 
     def describe(self) -> Mapping[str, Any]:
-        """Engine, location, schema version and sizes, for `clew doctor`."""
+        """For `clew doctor`: `engine`, `location`, `schema_version`, `read_only`, `bytes`, and how many `records`,
+        `events`, `tombstones`, `jobs` and `cached_files` there are. Cheap."""
         ...
 
-    def close(self) -> None: ...
+    def check(self) -> list[str]:
+        """Read everything and name what is damaged; empty when the store is whole. Changes nothing."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the store. A call under way in another thread ends normally; any later one is StoreError."""
+        ...

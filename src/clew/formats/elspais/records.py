@@ -25,6 +25,8 @@ class Reference(msgspec.Struct, frozen=True, gc=False, array_like=True):
     labels: tuple[str, ...]
     """Assertion labels the reference names; empty means the whole requirement."""
     line: int
+    malformed: bool = False
+    """The item does not follow the grammar of ids; `target` is the written text."""
 
 
 class AssertionRecord(msgspec.Struct, frozen=True, gc=False, array_like=True):

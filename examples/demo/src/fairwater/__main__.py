@@ -1,0 +1,5 @@
+import sys
+
+from fairwater.cli import main
+
+sys.exit(main())

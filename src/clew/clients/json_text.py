@@ -1,0 +1,150 @@
+"""Editing a JSON file as text, so that every byte that is not asked for stays as it is.
+
+Reading and writing the whole document would lose duplicate keys, the spelling of numbers and the layout. Only the
+standard library's own decoder decides what is JSON; comments and trailing commas, which some editors allow, are not.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from clew.errors import FormatError
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_FIRST_MEMBER = re.compile(r"[ \t\r\n]*\{[ \t\r\n]*\n([ \t]*)[^ \t\r\n]")
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is not a JSON number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number)
+
+
+class _Member(msgspec.Struct, frozen=True):
+    key: str
+    start: int
+    """Where the key's opening quote stands."""
+    value: int
+    end: int
+
+
+class _Layout(msgspec.Struct, frozen=True):
+    newline: str
+    unit: str
+    """What one level is indented by; empty for a document on one line."""
+
+
+def read_object(text: str) -> dict[str, Any]:
+    try:
+        value = _DECODER.decode(text)
+    except RecursionError:
+        raise FormatError("it is nested too deeply") from None
+    except ValueError as error:
+        raise FormatError(f"it is not plain JSON ({error})") from None
+    if not isinstance(value, dict):
+        raise FormatError("it is not a JSON object")
+    return value
+
+
+def document(parent: str, name: str, entry: Mapping[str, Any]) -> str:
+    """A new file with this one entry."""
+    return json.dumps({parent: {name: entry}}, indent=2, ensure_ascii=False) + "\n"
+
+
+def with_member(text: str, parent: str, name: str, entry: Mapping[str, Any]) -> str:
+    """The text with `entry` at `parent.name`, replacing what is there."""
+    before = read_object(text)
+    layout = _layout(text)
+    brace = _skip(text, 0)
+    outer = _members(text, brace)
+    holder = _only(outer, parent)
+    if holder is None:
+        after = _inserted(text, brace, outer, parent, {name: entry}, layout)
+    elif not isinstance(before[parent], dict):
+        raise FormatError(f"its '{parent}' is not an object")
+    else:
+        inner = _members(text, holder.value)
+        present = _only(inner, name)
+        if present is None:
+            after = _inserted(text, holder.value, inner, name, entry, layout)
+        else:
+            rendered = _rendered(entry, layout, _indent_of(text, present.start))
+            after = text[: present.value] + rendered + text[present.end :]
+    if read_object(after) != {**before, parent: {**before.get(parent, {}), name: dict(entry)}}:
+        raise FormatError(f"its '{parent}' cannot be extended without rewriting it")
+    return after
+
+
+def _skip(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    return match.end() if match else position
+
+
+def _members(text: str, brace: int) -> list[_Member]:
+    """Where the members of the object that begins at a brace stand. The text is known to be valid."""
+    members = []
+    position = _skip(text, brace + 1)
+    while text[position] != "}":
+        key, after_key = _DECODER.raw_decode(text, position)
+        value = _skip(text, _skip(text, after_key) + 1)
+        _, end = _DECODER.raw_decode(text, value)
+        members.append(_Member(key, position, value, end))
+        position = _skip(text, end)
+        if text[position] == ",":
+            position = _skip(text, position + 1)
+    return members
+
+
+def _only(members: list[_Member], key: str) -> _Member | None:
+    found = [member for member in members if member.key == key]
+    if len(found) > 1:
+        raise FormatError(f"it holds the key '{key}' {len(found)} times, and readers differ on which one counts")
+    return found[0] if found else None
+
+
+def _layout(text: str) -> _Layout:
+    """The indentation of the first member of the document is the unit."""
+    first = _FIRST_MEMBER.match(text)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    if first is None:
+        return _Layout(newline, "")
+    return _Layout(newline, "  " if text[first.end() - 1] == "}" else first[1] or "  ")
+
+
+def _indent_of(text: str, position: int) -> str:
+    """The white space a member's line begins with; of its neighbour where several stand on one line."""
+    line = text[text.rfind("\n", 0, position) + 1 : position]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _inserted(
+    text: str, brace: int, members: list[_Member], key: str, value: Mapping[str, Any], layout: _Layout
+) -> str:
+    """A new last member of the object that begins at a brace."""
+    if members:
+        last = members[-1]
+        broken = "\n" in text[brace : members[0].start]
+        indent = _indent_of(text, members[0].start)
+        lead = f",{layout.newline}{indent}" if broken else ", "
+        addition = f"{json.dumps(key)}: {_rendered(value, layout if broken else _Layout('', ''), indent)}"
+        return text[: last.end] + lead + addition + text[last.end :]
+    close = text.index("}", brace)
+    outer = _indent_of(text, brace)
+    is_document = not text[:brace].strip()
+    if not layout.unit and not is_document:
+        return f"{text[: brace + 1]}{json.dumps(key)}: {_rendered(value, layout, '')}{text[close:]}"
+    unit = layout.unit or "  "
+    spread = _Layout(layout.newline, unit)
+    addition = f"{json.dumps(key)}: {_rendered(value, spread, outer + unit)}"
+    return f"{text[: brace + 1]}{layout.newline}{outer}{unit}{addition}{layout.newline}{outer}{text[close:]}"
+
+
+def _rendered(value: Mapping[str, Any], layout: _Layout, indent: str) -> str:
+    if not layout.unit:
+        return json.dumps(value, ensure_ascii=False)
+    lines = json.dumps(value, indent=layout.unit, ensure_ascii=False).split("\n")
+    return f"{layout.newline}{indent}".join(lines)

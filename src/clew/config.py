@@ -1,0 +1,215 @@
+"""Configuration: `clew.toml`, and the files of the systems that Clew replaces where they exist.
+
+`.elspais.toml` (with `.elspais.local.toml`) gives the grammar of ids, levels and folders; `clew.toml` wins where both
+say something. Without either, the usual folders are looked at.
+"""
+
+import tomllib
+from pathlib import Path
+
+import msgspec
+
+from clew.errors import ConfigError
+from clew.files import Selection
+from clew.formats.elspais.settings import ElspaisSettings, read_settings
+
+CLEW_TOML = "clew.toml"
+ELSPAIS_TOML = ".elspais.toml"
+ELSPAIS_LOCAL_TOML = ".elspais.local.toml"
+
+DEFAULT_MAX_FILE_BYTES = 16 * 1024 * 1024
+
+_CODE_ENDINGS = """
+    py js ts jsx tsx mjs cjs java c cc cpp cxx h hpp cs go rs rb sh bash sql lua dart swift kt kts scala php pl r jl
+    ex exs erl hs ml clj zig vue svelte css scss tf hcl yml yaml
+"""
+CODE_PATTERNS = tuple(f"*.{ending}" for ending in _CODE_ENDINGS.split())
+TEST_PATTERNS = (
+    "test_*.py",
+    "*_test.py",
+    "*_test.go",
+    "*.test.js",
+    "*.test.ts",
+    "*.test.jsx",
+    "*.test.tsx",
+    "*.spec.js",
+    "*.spec.ts",
+    "*_test.dart",
+    "*_test.rs",
+    "*_spec.rb",
+    "*Test.java",
+    "*Tests.java",
+    "*Test.kt",
+    "*Tests.cs",
+    "*_test.c",
+    "*_test.cc",
+    "*_test.cpp",
+)
+
+
+class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of clew.toml."""
+
+
+class ProjectTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name: str | None = None
+
+
+class RequirementsTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    folders: tuple[str, ...] | None = None
+    patterns: tuple[str, ...] | None = None
+    skip: tuple[str, ...] | None = None
+    namespace: str | None = None
+
+
+class FoldersTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    folders: tuple[str, ...] | None = None
+    patterns: tuple[str, ...] | None = None
+    skip: tuple[str, ...] | None = None
+
+
+class TestsTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    folders: tuple[str, ...] | None = None
+    patterns: tuple[str, ...] | None = None
+    skip: tuple[str, ...] | None = None
+    results: tuple[str, ...] | None = None
+
+
+class ServerTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    toolsets: tuple[str, ...] = ("default",)
+    names: str = "auto"
+    read_only: bool = False
+
+
+class GraphTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    auto_refresh: bool = True
+
+
+class LimitsTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    max_file_bytes: int = DEFAULT_MAX_FILE_BYTES
+
+
+class ClewToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    project: ProjectTable = ProjectTable()
+    requirements: RequirementsTable = RequirementsTable()
+    code: FoldersTable = FoldersTable()
+    tests: TestsTable = TestsTable()
+    specs: FoldersTable = FoldersTable()
+    docs: FoldersTable = FoldersTable()
+    server: ServerTable = ServerTable()
+    graph: GraphTable = GraphTable()
+    limits: LimitsTable = LimitsTable()
+
+
+class Config(msgspec.Struct, frozen=True):
+    root: Path
+    files: tuple[str, ...]
+    """Configuration files that were read, the leading one first."""
+    name: str
+    elspais: ElspaisSettings
+    requirements: Selection
+    code: Selection
+    tests: Selection
+    results: tuple[str, ...]
+    specs: tuple[str, ...]
+    docs: tuple[str, ...]
+    server: ServerTable
+    auto_refresh: bool
+    max_file_bytes: int
+    notes: tuple[str, ...]
+    """What was odd about the configuration."""
+
+
+def find_root(folder: Path) -> Path:
+    """The nearest folder at or above this one that is configured, or that git calls a work tree; else the folder."""
+    start = folder.resolve()
+    if not start.is_dir():
+        raise ConfigError(f"'{folder}' is not a folder.", hint="Pass the folder of a project.")
+    for candidate in (start, *start.parents):
+        if any((candidate / name).exists() for name in (CLEW_TOML, ELSPAIS_TOML, ".git")):
+            return candidate
+    return start
+
+
+def load(folder: Path) -> Config:
+    """The configuration of the project at or above a folder."""
+    root = find_root(folder)
+    files: list[str] = []
+    toml = _clew_toml(root, files)
+    elspais, notes = _elspais(root, files)
+    if toml.requirements.namespace is not None:
+        elspais = msgspec.structs.replace(elspais, namespace=toml.requirements.namespace)
+    return Config(
+        root=root,
+        files=tuple(files),
+        name=toml.project.name or elspais.project_name or root.name,
+        elspais=elspais,
+        requirements=_requirements(toml.requirements, elspais),
+        code=_code(toml.code, elspais),
+        tests=_tests(toml.tests, elspais),
+        results=toml.tests.results if toml.tests.results is not None else elspais.result_files,
+        specs=toml.specs.folders or (),
+        docs=toml.docs.folders or (),
+        server=toml.server,
+        auto_refresh=toml.graph.auto_refresh,
+        max_file_bytes=toml.limits.max_file_bytes,
+        notes=notes,
+    )
+
+
+def _clew_toml(root: Path, files: list[str]) -> ClewToml:
+    path = root / CLEW_TOML
+    if not path.exists():
+        return ClewToml()
+    files.append(CLEW_TOML)
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), ClewToml)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{CLEW_TOML} cannot be read: {error}.", hint="Correct the file.") from error
+    except msgspec.ValidationError as error:
+        raise ConfigError(
+            f"{CLEW_TOML}: {error}.", hint="docs/configuration.md lists every table and key; `clew doctor` checks them."
+        ) from error
+
+
+def _elspais(root: Path, files: list[str]) -> tuple[ElspaisSettings, tuple[str, ...]]:
+    path = root / ELSPAIS_TOML
+    if not path.exists():
+        return ElspaisSettings(), ()
+    files.append(ELSPAIS_TOML)
+    local = root / ELSPAIS_LOCAL_TOML
+    if local.exists():
+        files.append(ELSPAIS_LOCAL_TOML)
+    try:
+        settings, diagnostics = read_settings(path.read_bytes(), local.read_bytes() if local.exists() else None)
+    except OSError as error:
+        raise ConfigError(f"{ELSPAIS_TOML} cannot be read: {error}.", hint="Check the file's permissions.") from error
+    return settings, tuple(f"{ELSPAIS_TOML}: {item.message}" for item in diagnostics)
+
+
+def _requirements(table: RequirementsTable, elspais: ElspaisSettings) -> Selection:
+    return Selection(
+        folders=table.folders if table.folders is not None else elspais.spec_directories,
+        patterns=table.patterns if table.patterns is not None else elspais.spec_patterns,
+        skip=table.skip
+        if table.skip is not None
+        else (*elspais.spec_skip_files, *elspais.spec_skip_dirs, *elspais.skip),
+    )
+
+
+def _code(table: FoldersTable, elspais: ElspaisSettings) -> Selection:
+    return Selection(
+        folders=table.folders if table.folders is not None else elspais.code_directories,
+        patterns=table.patterns if table.patterns is not None else (*CODE_PATTERNS, *elspais.code_patterns),
+        skip=table.skip if table.skip is not None else elspais.skip,
+        gitignore=True,
+    )
+
+
+def _tests(table: TestsTable, elspais: ElspaisSettings) -> Selection:
+    return Selection(
+        folders=table.folders if table.folders is not None else elspais.test_directories,
+        patterns=table.patterns if table.patterns is not None else (*TEST_PATTERNS, *elspais.test_patterns),
+        skip=table.skip if table.skip is not None else (*elspais.test_skip_dirs, *elspais.skip),
+        gitignore=True,
+    )

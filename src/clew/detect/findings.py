@@ -1,0 +1,75 @@
+"""What a folder holds, as far as Clew can read it. Paths are relative to the folder, with forward slashes."""
+
+import msgspec
+
+
+class RequirementFolder(msgspec.Struct, frozen=True):
+    """Markdown with requirement headings such as `## REQ-p00001: Title`."""
+
+    path: str
+    files: int
+    requirements: int
+    """Counted in the first 64 kB of each file."""
+    journeys: int
+    namespace: str
+    """The most frequent prefix of the ids; empty where no requirement was seen."""
+
+
+class SpecFolder(msgspec.Struct, frozen=True):
+    path: str
+    kind: str
+    """openspec or spox."""
+    specs: int
+    changes: int
+    """Open ones."""
+
+
+class Register(msgspec.Struct, frozen=True):
+    path: str
+    """The file, or the folder of a register that is kept in one file per requirement."""
+    layout: str
+    """file or directory."""
+    format: str
+
+
+class PageFolder(msgspec.Struct, frozen=True):
+    path: str
+    files: int
+
+
+class SourceFolder(msgspec.Struct, frozen=True):
+    path: str
+    files: int
+    languages: tuple[str, ...]
+    """The most frequent first."""
+
+
+class ResultFile(msgspec.Struct, frozen=True):
+    path: str
+    kind: str
+    """junit, pytest-json or coverage."""
+
+
+class Findings(msgspec.Struct, frozen=True):
+    name: str
+    """The folder's own name; `project` for a folder that has none, such as the root of a disk."""
+    elspais_config: bool
+    requirements: tuple[RequirementFolder, ...]
+    specs: tuple[SpecFolder, ...]
+    registers: tuple[Register, ...]
+    docs: tuple[PageFolder, ...]
+    code: tuple[SourceFolder, ...]
+    tests: tuple[SourceFolder, ...]
+    results: tuple[ResultFile, ...]
+    nested: tuple[str, ...]
+    """Folders that are projects of their own and were left alone."""
+    entries: int
+    truncated: bool
+    """Whether the search stopped at its limit before it had seen everything."""
+    unreadable: int
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is nothing here that Clew could read."""
+        parts = (self.requirements, self.specs, self.registers, self.docs, self.code, self.tests, self.results)
+        return not any(parts)

@@ -1,0 +1,134 @@
+"""Requirements and journeys in elspais markdown."""
+
+import hashlib
+from typing import Any
+
+import msgspec
+
+from clew.files import Selection
+from clew.formats.diagnostics import Diagnostic
+from clew.formats.elspais import READER_VERSION
+from clew.formats.elspais.hashes import HashState, hash_state
+from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.reader import read
+from clew.formats.elspais.records import FileRecords, Journey, Reference, Remainder, Requirement
+from clew.formats.elspais.settings import ElspaisSettings
+from clew.graph.link import Citation, Contribution, Definition
+from clew.graph.model import EdgeKind, Node, NodeKind, Source
+from clew.text.spans import Span
+
+
+class ElspaisFile(msgspec.Struct, frozen=True, array_like=True):
+    """The records of a file together with what is worth computing only once."""
+
+    records: FileRecords
+    hash_states: tuple[HashState, ...]
+    """One for each requirement, in order."""
+
+
+class ElspaisReader:
+    name = "elspais"
+    records_type: Any = ElspaisFile
+
+    def __init__(self, selection: Selection, grammar: IdGrammar, settings: ElspaisSettings) -> None:
+        self.selection = selection
+        self.version = f"{READER_VERSION}-{fingerprint(settings)}"
+        self._grammar = grammar
+        self._settings = settings
+
+    def read(self, data: bytes, path: str) -> ElspaisFile:
+        records = read(data, self._grammar)
+        states = tuple(hash_state(block, self._settings) for block in records.blocks if isinstance(block, Requirement))
+        return ElspaisFile(records, states)
+
+    def diagnose(self, records: ElspaisFile) -> tuple[Diagnostic, ...]:
+        return records.records.diagnostics
+
+    def contribute(self, records: ElspaisFile, path: str) -> Contribution:
+        states = iter(records.hash_states)
+        definitions: list[Definition] = []
+        for block in records.records.blocks:
+            if isinstance(block, Requirement):
+                definitions.append(self._requirement(block, next(states), path))
+            elif isinstance(block, Journey):
+                definitions.append(_journey(block, path))
+            elif block.raw.strip(" \t\r\n-"):
+                definitions.append(_remainder(block, path))
+        return Contribution(tuple(definitions))
+
+    def _requirement(self, record: Requirement, state: HashState, path: str) -> Definition:
+        id = record.id
+        node = Node(
+            id,
+            NodeKind.REQUIREMENT,
+            record.title,
+            {
+                "level": record.level,
+                "status": record.status,
+                "hash": record.stored_hash,
+                "hash_state": state.state,
+                "hash_now": state.value,
+                "body": record.body,
+                "labels": tuple(dict.fromkeys(assertion.label for assertion in record.assertions)),
+                "sections": tuple((section.heading, section.span.line) for section in record.sections),
+                "template": record.template,
+            },
+            _source(record.span, path),
+        )
+        separator = self._settings.label_separator
+        parts: dict[str, Node] = {}
+        for assertion in record.assertions:
+            # A repeated label is reported by the reader; the first one keeps it.
+            part_id = f"{id}{separator}{assertion.label}"
+            if part_id not in parts:
+                parts[part_id] = Node(
+                    part_id,
+                    NodeKind.ASSERTION,
+                    assertion.text,
+                    {"label": assertion.label},
+                    _source(assertion.span, path),
+                )
+        return Definition(node, tuple(parts.values()), _citations(record.references, id, path))
+
+
+def _journey(record: Journey, path: str) -> Definition:
+    fields = {
+        "actor": record.actor,
+        "goal": record.goal,
+        "context": record.context,
+        "body": record.body,
+        "steps": tuple(text for _, text, _ in record.steps),
+    }
+    node = Node(record.id, NodeKind.USER_JOURNEY, record.title, fields, _source(record.span, path))
+    return Definition(node, (), _citations(record.references, record.id, path))
+
+
+def _remainder(record: Remainder, path: str) -> Definition:
+    title = next((line.strip("# \t") for line in record.raw.splitlines() if line.strip("# \t-")), "")
+    id = f"rem:{path}:{record.span.line}"
+    return Definition(Node(id, NodeKind.REMAINDER, title[:200], {"text": record.raw}, _source(record.span, path)))
+
+
+def _citations(references: tuple[Reference, ...], source: str, path: str) -> tuple[Citation, ...]:
+    return tuple(
+        Citation(
+            EdgeKind(reference.kind),
+            source,
+            reference.target,
+            reference.labels,
+            reference.written,
+            path,
+            reference.line,
+            reference.malformed,
+        )
+        for reference in references
+    )
+
+
+def _source(span: Span, path: str) -> Source:
+    return Source(path, span.line, span.end_line, span.start, span.end)
+
+
+def fingerprint(settings: ElspaisSettings) -> str:
+    """Names the settings: records cached under others are not used."""
+    return hashlib.blake2b(msgspec.json.encode(settings, order="deterministic"), digest_size=8).hexdigest()

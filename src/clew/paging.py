@@ -1,0 +1,55 @@
+"""Cursors: the way to the next page, which cannot be forged or used for another question.
+
+A cursor says where a page begins and carries signatures over the tool, its arguments and the state of the graph. It is
+opaque to the client, valid in any process that shares the project's key, and refused as soon as it does not fit.
+"""
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from clew.errors import InvalidCursor
+
+_OFFSET_BYTES = 6
+_SIGNATURE_BYTES = 12
+
+
+class Cursors:
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def issue(self, tool: str, arguments: Mapping[str, Any], state: str, offset: int) -> str:
+        """A cursor for the page of this question that begins at `offset`, while the graph is in this state."""
+        place = offset.to_bytes(_OFFSET_BYTES, "big")
+        signed = place + self._sign(place, [tool, arguments]) + self._sign(place, state)
+        return base64.urlsafe_b64encode(signed).decode("ascii")
+
+    def redeem(self, cursor: str, tool: str, arguments: Mapping[str, Any], state: str) -> int:
+        """The offset a cursor stands for. `arguments` are those of the call without the cursor itself."""
+        try:
+            raw = base64.urlsafe_b64decode(cursor.encode("ascii"))
+        except ValueError:
+            raw = b""
+        place, question, seen = raw[:_OFFSET_BYTES], raw[_OFFSET_BYTES:-_SIGNATURE_BYTES], raw[-_SIGNATURE_BYTES:]
+        if not hmac.compare_digest(question, self._sign(place, [tool, arguments])):
+            raise InvalidCursor(
+                f"The cursor {_shortened(cursor)!r} was not issued for this call.",
+                hint="Pass next_cursor exactly as it was returned, with the same other arguments, or leave it out.",
+            )
+        if not hmac.compare_digest(seen, self._sign(place, state)):
+            raise InvalidCursor(
+                "The graph changed since this cursor was issued.", hint="Call again without a cursor to start over."
+            )
+        return int.from_bytes(place, "big")
+
+    def _sign(self, place: bytes, content: Any) -> bytes:
+        encoded = msgspec.json.encode(content, order="deterministic")
+        return hashlib.blake2b(place + encoded, key=self._key, digest_size=_SIGNATURE_BYTES).digest()
+
+
+def _shortened(cursor: str) -> str:
+    return cursor if len(cursor) <= 24 else cursor[:21] + "..."

@@ -1,0 +1,199 @@
+"""Connections to one store file: how they are opened, handed out and given back."""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from clew.errors import StoreCorrupt, StoreError
+from clew.store.sqlite.faults import is_refused_access, protected, translated
+
+_MOST_IDLE = 8
+
+_ACCESS = {"write": "mode=rw", "read": "mode=ro", "frozen": "mode=ro&immutable=1"}
+"""How a file is opened. `frozen` is for a folder in which SQLite cannot make the two files it needs beside a store: it
+reads the one file alone, and is right only while nobody writes."""
+
+_SETTINGS = (
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA synchronous = FULL",
+    # A store may come with a cloned project: nothing in its schema may call what was not made for that.
+    "PRAGMA trusted_schema = OFF",
+    # Cuts the log back to this size after a burst of writes.
+    "PRAGMA journal_size_limit = 16777216",
+)
+
+
+class Connection(sqlite3.Connection):
+    access: str
+    durable: bool = True
+
+
+class Connections:
+    """Each connection serves one call or one transaction at a time, so that threads never meet on one."""
+
+    def __init__(self, path: Path, *, read_only: bool, busy_timeout: float) -> None:
+        self.path = path
+        self._busy_timeout = busy_timeout
+        self._ways = ("read", "frozen") if read_only else ("write", "read", "frozen")
+        self._idle: list[Connection] = []
+        self._lock = threading.Lock()
+        self._closed = False
+        self._process = os.getpid()
+        self._file = _identity(path)
+        self._thread = threading.local()
+        self._damage: StoreCorrupt | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection for a block of the engine's own statements; their errors leave it as the store's."""
+        with self._lent() as connection, translated(self.path):
+            yield connection
+
+    @contextmanager
+    def writing(self, *, durable: bool = True) -> Iterator[Connection]:
+        """The writer's lock and a transaction around the block. What is written without `durable` may be lost with the
+        machine's power, though never with the process, and is never there by half."""
+        if getattr(self._thread, "writes", False):
+            raise StoreError(
+                f"A transaction on the store {self.path} is already open in this thread.",
+                hint="Write through that transaction, or end it first. Nothing was written.",
+            )
+        if self._damage is not None:
+            # To write on would make it worse.
+            raise StoreCorrupt(self._damage.message, hint=self._damage.hint)
+        with self._lent() as connection:
+            with translated(self.path):
+                _begin(connection, durable)
+            self._thread.writes = True
+            try:
+                yield connection
+                with translated(self.path):
+                    connection.execute("COMMIT")
+            finally:
+                self._thread.writes = False
+                _take_back(connection)
+
+    def close(self) -> None:
+        """Closes what is idle; what is lent is closed when it comes back."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    @contextmanager
+    def _lent(self) -> Iterator[Connection]:
+        connection = self._take()
+        try:
+            yield connection
+        except StoreCorrupt as error:
+            self._damage = error
+            raise
+        finally:
+            self._give_back(connection)
+
+    def _take(self) -> Connection:
+        if self._process != os.getpid():
+            raise StoreError(
+                f"The store {self.path} was opened by process {self._process} and cannot be used after a fork.",
+                hint="Open the store in the child process.",
+            )
+        with self._lock:
+            if self._closed:
+                raise StoreError(f"The store {self.path} is closed.", hint="Open it again.")
+            connection = self._idle.pop() if self._idle else None
+        if connection is None:
+            with translated(self.path):
+                connection = self._connect()
+        # A write to a file that is no longer there would be acknowledged and lost.
+        if _identity(self.path) != self._file:
+            connection.close()
+            raise StoreError(
+                f"The store {self.path} was deleted, moved or replaced while it was open.",
+                hint="Restart Clew. Nothing was written to the file that stands there now.",
+            )
+        return connection
+
+    def _give_back(self, connection: Connection) -> None:
+        with self._lock:
+            keep = (
+                not self._closed
+                and not connection.in_transaction
+                and connection.access != "frozen"
+                and len(self._idle) < _MOST_IDLE
+            )
+            if keep:
+                self._idle.append(connection)
+        if not keep:
+            connection.close()
+
+    def _connect(self) -> Connection:
+        for access in self._ways[:-1]:
+            try:
+                return _connect(self.path, access, self._busy_timeout)
+            except sqlite3.OperationalError as error:
+                if not is_refused_access(error) or os.access(self.path.parent, os.W_OK):
+                    raise
+        if size_of(log_of(self.path)):
+            raise protected(self.path, "its last writes are in the log beside it, which only a writable folder reveals")
+        return _connect(self.path, "frozen", self._busy_timeout)
+
+
+def log_of(path: Path) -> Path:
+    """Where SQLite keeps what it has written but not yet moved into the store itself."""
+    return path.with_name(f"{path.name}-wal")
+
+
+def size_of(path: Path) -> int:
+    """0 for a file that is not there."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _connect(path: Path, access: str, busy_timeout: float) -> Connection:
+    connection = sqlite3.connect(
+        f"{path.as_uri()}?{_ACCESS[access]}",
+        uri=True,
+        timeout=busy_timeout,
+        isolation_level=None,
+        # A connection has one user at a time, but not always the same thread.
+        check_same_thread=False,
+        factory=Connection,
+    )
+    connection.access = access
+    try:
+        for setting in _SETTINGS:
+            connection.execute(setting)
+        # The first look at the file, so that one that cannot be read fails here.
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _begin(connection: Connection, durable: bool) -> None:
+    if connection.durable is not durable:
+        connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        connection.durable = durable
+    connection.execute("BEGIN IMMEDIATE")
+
+
+def _take_back(connection: Connection) -> None:
+    """Undo what was not committed. Where even this fails the connection is closed, which undoes it as well."""
+    with suppress(sqlite3.Error):
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -1,0 +1,80 @@
+"""What SQLite's errors mean to the caller."""
+
+import os
+import shlex
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from clew.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
+
+# A quota or a file-size limit reaches us as IOERR_WRITE, a disk too full for the shared index as IOERR_SHMSIZE.
+_OUT_OF_SPACE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_PROTECTED = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Every SQLite error that leaves the block leaves it as an error of the store at `path`."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise fault(error, path) from error
+
+
+def fault(error: sqlite3.Error, path: Path) -> StoreError:
+    code = code_of(error)
+    if code in _OUT_OF_SPACE:
+        return StoreFull(
+            f"The store {path} cannot grow: the disk is full, or a quota or size limit is reached ({error}).",
+            hint="Free some space and try again. What was being written was taken back; all else is unharmed.",
+        )
+    if _primary(code) in _DAMAGED:
+        return damaged(path, str(error))
+    if _primary(code) in _BUSY:
+        return StoreBusy(
+            f"The store {path} is in use: another writer did not let go of it in time ({error}).",
+            hint="Try again. If it stays so, look for another Clew that hangs, and end it. Nothing was written.",
+        )
+    if _primary(code) in _PROTECTED or (is_refused_access(error) and not os.access(path.parent, os.W_OK)):
+        return protected(path, f"it may not be written ({error})")
+    return StoreError(f"The store {path} failed: {error}.", hint="Run `clew doctor`. Nothing was written.")
+
+
+def damaged(path: Path, cause: str) -> StoreCorrupt:
+    rescued = shlex.quote(str(path.with_name(f"{path.stem}-rescued{path.suffix}")))
+    return StoreCorrupt(
+        f"The store {path} is damaged: {cause}.",
+        hint=(
+            "It was left as it is. Stop every Clew on this project, keep a copy of the file, then put a backup in its "
+            f"place, or save what is readable with `sqlite3 {shlex.quote(str(path))} .recover | sqlite3 {rescued}` and "
+            "put that in its place."
+        ),
+    )
+
+
+def protected(path: Path, cause: str) -> StoreReadOnly:
+    return StoreReadOnly(
+        f"The store {path} is read-only here: {cause}.",
+        hint="Make the file and its folder readable and writable, and do not ask for read-only access.",
+    )
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    return _primary(code_of(error)) in _BUSY
+
+
+def is_refused_access(error: sqlite3.Error) -> bool:
+    return _primary(code_of(error)) in (sqlite3.SQLITE_CANTOPEN, *_PROTECTED)
+
+
+def code_of(error: sqlite3.Error) -> int:
+    """SQLite's extended code; 0 for an error that the Python module raised by itself."""
+    return getattr(error, "sqlite_errorcode", 0)
+
+
+def _primary(code: int) -> int:
+    return code & 0xFF

@@ -1,0 +1,119 @@
+"""Long work that any process may watch and cancel."""
+
+import secrets
+import sqlite3
+from typing import Any
+
+from clew.errors import Cancelled, Conflict, InvalidArgument, NotFound
+from clew.store.clock import now
+from clew.store.interface import Job
+from clew.store.processes import ENDED, Process, has_ended, this_process
+
+ENDINGS = ("done", "failed", "cancelled")
+STATES = ("running", *ENDINGS)
+
+_COLUMNS = """
+    id, kind, state, done, total, message, cancel_requested, started_at, updated_at, host, boot, pid, process_started
+"""
+
+
+def check_state(value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise InvalidArgument(
+            f"The state of a job cannot be {value!r}.", hint=f"Pass one of {', '.join(allowed)}. Nothing was written."
+        )
+
+
+def start(connection: sqlite3.Connection, kind: str, total: int | None) -> Job:
+    id, process, at = f"job-{secrets.token_hex(8)}", this_process(), now()
+    connection.execute(
+        f"INSERT INTO jobs ({_COLUMNS}) VALUES (?, ?, 'running', 0, ?, '', FALSE, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+        (id, kind, total, at, at, process.host, process.boot, process.pid, process.started),
+    )
+    return _find(connection, id)
+
+
+def advance(connection: sqlite3.Connection, id: str, done: int, total: int | None, message: str) -> Job:
+    """The job with its progress, or as cancelled where that was asked for: the caller raises once this is committed."""
+    state, cancel_requested = _standing(connection, id)
+    if state == "cancelled":
+        return _find(connection, id)
+    if state != "running":
+        raise Conflict(
+            f"The job {id} has ended as {state} and cannot go on.", hint="Start a new job.", data={"state": state}
+        )
+    process = this_process()
+    connection.execute(
+        """
+        UPDATE jobs SET state = ?, done = ?, total = coalesce(?, total), message = coalesce(nullif(?, ''), message),
+            updated_at = ?, host = ?, boot = ?, pid = ?, process_started = ?
+        WHERE id = ?
+        """,
+        (
+            *("cancelled" if cancel_requested else "running", done, total, message, now()),
+            *(process.host, process.boot, process.pid, process.started, id),
+        ),
+    )
+    return _find(connection, id)
+
+
+def refuse_cancelled(job: Job) -> None:
+    if job.state == "cancelled":
+        raise Cancelled(f"The job {job.id} was cancelled.", hint="Stop the work.", data={"job": job.id})
+
+
+def finish(connection: sqlite3.Connection, id: str, state: str, message: str) -> Job:
+    before, _ = _standing(connection, id)
+    if before not in ("running", state):
+        raise Conflict(
+            f"The job {id} has already ended as {before} and cannot become {state}.",
+            hint="Nothing is left to do.",
+            data={"state": before},
+        )
+    if before == "running":
+        connection.execute(
+            "UPDATE jobs SET state = ?, message = coalesce(nullif(?, ''), message), updated_at = ? WHERE id = ?",
+            (state, message, now(), id),
+        )
+    return _find(connection, id)
+
+
+def cancel(connection: sqlite3.Connection, id: str) -> Job:
+    # `updated_at` stays: it is the last word of the process that runs the job.
+    connection.execute("UPDATE jobs SET cancel_requested = TRUE WHERE id = ? AND state = 'running'", (id,))
+    return _find(connection, id)
+
+
+def listed(connection: sqlite3.Connection, state: str | None, limit: int | None) -> list[Job]:
+    # What is written as running may turn out to have failed, so it is a candidate for either.
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM jobs WHERE ?1 IS NULL OR state IN ('running', ?1) ORDER BY number DESC",  # noqa: S608
+        (state,),
+    )
+    return [job for job in map(_judged, rows.fetchall()) if state in (None, job.state)][:limit]
+
+
+def _find(connection: sqlite3.Connection, id: str) -> Job:
+    row = connection.execute(f"SELECT {_COLUMNS} FROM jobs WHERE id = ?", (id,)).fetchone()  # noqa: S608
+    if row is None:
+        raise _unknown(id)
+    return _judged(row)
+
+
+def _standing(connection: sqlite3.Connection, id: str) -> tuple[str, bool]:
+    """State as written and whether a cancellation was asked for."""
+    row = connection.execute("SELECT state, cancel_requested FROM jobs WHERE id = ?", (id,)).fetchone()
+    if row is None:
+        raise _unknown(id)
+    return row[0], bool(row[1])
+
+
+def _judged(row: tuple[Any, ...]) -> Job:
+    id, kind, state, done, total, message, cancel_requested, started_at, updated_at, *process = row
+    if state == "running" and has_ended(Process(*process), last_word=updated_at):
+        state, message = "failed", ENDED
+    return Job(id, kind, state, done, total, message, bool(cancel_requested), started_at, updated_at)
+
+
+def _unknown(id: str) -> NotFound:
+    return NotFound(f"There is no job {id}.", hint="List the jobs for their ids.")

@@ -1,0 +1,183 @@
+"""The schema, as the steps that lead to it. A step that has been released is never changed: what comes later is a new
+step at the end.
+
+The number of the last step taken is in the file itself (`user_version`), and so is the sign that the file is Clew's
+(`application_id`).
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from clew.errors import StoreError, StoreTooNew
+
+APPLICATION_ID = int.from_bytes(b"Clew")
+
+
+class Migration(msgspec.Struct, frozen=True):
+    number: int
+    name: str
+    statements: tuple[str, ...]
+
+
+_RECORDS = (
+    # An id keeps its row for good: the version goes on counting. `data` is null while the record is deleted, and the
+    # value itself is in `tombstones`, so even a query that went past the view would not see it.
+    """
+    CREATE TABLE entries (
+        collection TEXT NOT NULL,
+        id TEXT NOT NULL,
+        version INTEGER NOT NULL CHECK (version > 0),
+        data TEXT,
+        updated_at TEXT NOT NULL,
+        PRIMARY KEY (collection, id)
+    ) WITHOUT ROWID
+    """,
+    "CREATE VIEW records AS SELECT collection, id, version, data, updated_at FROM entries WHERE data IS NOT NULL",
+    # `number` rises with every deletion: the order in which they happened, whatever the clock says.
+    """
+    CREATE TABLE tombstones (
+        number INTEGER PRIMARY KEY,
+        collection TEXT NOT NULL,
+        id TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        data TEXT NOT NULL,
+        deleted_at TEXT NOT NULL,
+        actor TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        UNIQUE (collection, id),
+        FOREIGN KEY (collection, id) REFERENCES entries (collection, id)
+    )
+    """,
+)
+
+_EVENTS = (
+    """
+    CREATE TABLE events (
+        seq INTEGER PRIMARY KEY,
+        at TEXT NOT NULL,
+        actor TEXT NOT NULL,
+        operation TEXT NOT NULL CHECK (operation IN ('put', 'delete', 'restore')),
+        reason TEXT NOT NULL,
+        collection TEXT NOT NULL,
+        id TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        before TEXT,
+        after TEXT
+    )
+    """,
+    "CREATE INDEX events_by_id ON events (id, collection)",
+    "CREATE INDEX events_by_collection ON events (collection)",
+    """
+    CREATE TRIGGER events_are_never_changed BEFORE UPDATE ON events
+    BEGIN SELECT RAISE(ABORT, 'events are append-only'); END
+    """,
+    """
+    CREATE TRIGGER events_are_never_removed BEFORE DELETE ON events
+    BEGIN SELECT RAISE(ABORT, 'events are append-only'); END
+    """,
+    # INSERT OR REPLACE removes the old row without the trigger above.
+    """
+    CREATE TRIGGER events_are_never_replaced BEFORE INSERT ON events
+    WHEN EXISTS (SELECT 1 FROM events WHERE seq = NEW.seq)
+    BEGIN SELECT RAISE(ABORT, 'events are append-only'); END
+    """,
+)
+
+_JOBS = (
+    """
+    CREATE TABLE jobs (
+        number INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        kind TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('running', 'done', 'failed', 'cancelled')),
+        done INTEGER NOT NULL,
+        total INTEGER,
+        message TEXT NOT NULL,
+        cancel_requested INTEGER NOT NULL,
+        started_at TEXT NOT NULL,
+        updated_at TEXT NOT NULL,
+        host TEXT NOT NULL,
+        boot TEXT NOT NULL,
+        pid INTEGER NOT NULL,
+        process_started TEXT NOT NULL
+    )
+    """,
+)
+
+_FILE_CACHE = (
+    # `path` holds bytes because a file's name need not be UTF-8, `mtime_ns` text because a time after the year 2262
+    # does not fit 64 bits.
+    """
+    CREATE TABLE file_cache (
+        reader TEXT NOT NULL,
+        path BLOB NOT NULL,
+        size INTEGER NOT NULL,
+        mtime_ns TEXT NOT NULL,
+        content_hash TEXT NOT NULL,
+        payload BLOB NOT NULL,
+        PRIMARY KEY (reader, path)
+    )
+    """,
+)
+
+_SETTINGS = ("CREATE TABLE settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",)
+
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(1, "records", _RECORDS),
+    Migration(2, "events", _EVENTS),
+    Migration(3, "jobs", _JOBS),
+    Migration(4, "file cache", _FILE_CACHE),
+    Migration(5, "settings", _SETTINGS),
+)
+
+SCHEMA_VERSION = MIGRATIONS[-1].number
+
+
+def check_origin(connection: sqlite3.Connection, path: Path) -> int:
+    """The file's schema version; 0 for an empty file. An error, before anything is written, where the file is another
+    program's or a newer Clew's."""
+    # One read transaction: a process that creates the store meanwhile is seen entirely or not at all.
+    connection.execute("BEGIN")
+    try:
+        (origin,) = connection.execute("PRAGMA application_id").fetchone()
+        version = schema_version(connection)
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    finally:
+        connection.execute("ROLLBACK")
+    if origin != APPLICATION_ID and (origin or version or tables):
+        raise StoreError(
+            f"{path} is an SQLite database of another program, not a Clew store.",
+            hint="Move it away, or choose another place for the store. It was left as it is.",
+        )
+    if version > SCHEMA_VERSION:
+        raise StoreTooNew(
+            f"The store {path} has schema version {version}; this Clew knows versions up to {SCHEMA_VERSION}.",
+            hint="Update Clew to the version that wrote the store. The file was left as it is.",
+            data={"found": version, "supported": SCHEMA_VERSION},
+        )
+    return version
+
+
+def schema_version(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """Take the steps that are missing, each in a transaction of its own."""
+    for migration in migrations:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            # Read under the writer's lock: another process may have taken the step in the meantime.
+            if schema_version(connection) < migration.number:
+                for statement in migration.statements:
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {migration.number}")
+            connection.execute("COMMIT")
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")

@@ -1,0 +1,103 @@
+"""From a path to connections on a store that is Clew's, sound at first sight and of the present schema."""
+
+import errno
+import os
+import time
+from pathlib import Path
+
+from clew.errors import StoreBusy, StoreError, StoreFull
+from clew.store.sqlite.connections import Connection, Connections, log_of, size_of
+from clew.store.sqlite.faults import damaged, protected
+from clew.store.sqlite.migrations import SCHEMA_VERSION, check_origin, migrate
+
+_PAUSE = 0.005
+_SMALLEST_PAGE = 512
+
+_PROTECTED = (errno.EACCES, errno.EPERM, errno.EROFS)
+_OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT)
+
+
+def open_connections(path: Path, *, read_only: bool, busy_timeout: float) -> Connections:
+    path = path.absolute()
+    _demand_file(path, read_only)
+    connections = Connections(path, read_only=read_only, busy_timeout=busy_timeout)
+    deadline = time.monotonic() + busy_timeout
+    try:
+        # Two processes that create one store meet where SQLite reports "busy" without waiting.
+        while not _is_ready(connections, give_up=time.monotonic() >= deadline):
+            time.sleep(_PAUSE)
+    except BaseException:
+        connections.close()
+        raise
+    return connections
+
+
+def _is_ready(connections: Connections, *, give_up: bool) -> bool:
+    try:
+        with connections.reading() as connection:
+            _prepare(connection, connections.path)
+    except StoreBusy:
+        if give_up:
+            raise
+        return False
+    return True
+
+
+def _prepare(connection: Connection, path: Path) -> None:
+    version = check_origin(connection, path)
+    if connection.access != "write":
+        if version < SCHEMA_VERSION:
+            raise protected(path, f"it has to be brought from schema version {version} to {SCHEMA_VERSION} first")
+        return
+    (journal,) = connection.execute("PRAGMA journal_mode").fetchone()
+    if journal != "wal" and os.access(path, os.W_OK):
+        # Where the file system cannot do this, the answer is the old mode, which is as safe, only slower.
+        connection.execute("PRAGMA journal_mode = WAL")
+    if version < SCHEMA_VERSION:
+        migrate(connection)
+
+
+def _demand_file(path: Path, read_only: bool) -> None:
+    """An empty file is a new store; none is made where nothing may be written."""
+    try:
+        if path.exists():
+            _check_size(path)
+            return
+        if read_only:
+            raise protected(path, "it does not exist, and read-only access does not create it")
+        _create(path)
+    except OSError as error:
+        raise _refusal(path, error) from error
+
+
+def _check_size(path: Path) -> None:
+    """SQLite takes a file of no or one byte for a new one, and misses the loss of a part of the last page."""
+    # Sizes in this order: whoever creates a store writes to the file itself before there is a log.
+    log, journal, size = (size_of(file) for file in (log_of(path), path.with_name(f"{path.name}-journal"), path))
+    if log and not size:
+        raise damaged(path, "it is empty, but there are writes in the log beside it")
+    # While there is a log or a journal, an unfinished page is only unfinished work, which SQLite completes.
+    if not log and not journal and size % _SMALLEST_PAGE:
+        raise damaged(path, "it ends in the middle of a page")
+
+
+def _create(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o644))
+    if os.name == "posix":
+        # What is written to a file survives a loss of power only if the file's name and its folder's do.
+        for folder in (path.parent, path.parent.parent):
+            descriptor = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+
+def _refusal(path: Path, error: OSError) -> StoreError:
+    cause = error.strerror or str(error)
+    if error.errno in _PROTECTED:
+        return protected(path, f"it may not be opened or created ({cause})")
+    if error.errno in _OUT_OF_SPACE:
+        return StoreFull(f"There is no room for the store {path}: {cause}.", hint="Free some space.")
+    return StoreError(f"The store {path} cannot be opened: {cause}.", hint="Choose another place for it.")

@@ -1,0 +1,232 @@
+"""Records, their events and their tombstones.
+
+Rows are fetched before they are decoded: an error in the middle of a query would leave it open on a connection that
+others use after.
+"""
+
+import sqlite3
+import threading
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from clew.errors import Conflict, NotFound, StoreError
+from clew.store.arguments import check_name, check_number, encode
+from clew.store.clock import now
+from clew.store.interface import Event, Record, Tombstone
+from clew.store.sqlite.faults import damaged, translated
+
+_WRITE_ENTRY = """
+    INSERT INTO entries (collection, id, version, data, updated_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (collection, id) DO UPDATE SET
+        version = excluded.version, data = excluded.data, updated_at = excluded.updated_at
+"""
+_WRITE_TOMBSTONE = """
+    INSERT OR REPLACE INTO tombstones (collection, id, version, data, deleted_at, actor, reason)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+_APPEND_EVENT = """
+    INSERT INTO events (at, actor, operation, reason, collection, id, version, before, after)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+_Statement = tuple[str, tuple[object, ...]]
+
+
+class SqliteTransaction:
+    """The writes of one block, on a connection that holds the writer's lock."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, *, actor: str, reason: str) -> None:
+        self._connection = connection
+        self._path = path
+        self._actor = actor
+        self._reason = reason
+        # Read under the writer's lock, so that times rise with the numbers of the events.
+        self._at = now()
+        self._thread = threading.get_ident()
+        self._open = True
+        self._failed = False
+
+    def put(self, collection: str, id: str, data: Any, *, if_version: int | None = None) -> Record:
+        self._check(collection, id, if_version)
+        text = encode(collection, id, data)
+        version, before = self._entry(collection, id)
+        _demand_version(collection, id, version if before is not None else 0, if_version)
+        version += 1
+        self._write(
+            (_WRITE_ENTRY, (collection, id, version, text, self._at)),
+            self._event("put", collection, id, version, before, text),
+        )
+        return Record(collection, id, version, msgspec.json.decode(text), self._at)
+
+    def delete(self, collection: str, id: str, *, if_version: int | None = None) -> Tombstone:
+        self._check(collection, id, if_version)
+        version, before = self._entry(collection, id)
+        if before is None:
+            raise NotFound(f"There is no record {collection}/{id}.", hint="Scan the collection for its ids.")
+        _demand_version(collection, id, version, if_version)
+        version += 1
+        self._write(
+            (_WRITE_ENTRY, (collection, id, version, None, self._at)),
+            (_WRITE_TOMBSTONE, (collection, id, version, before, self._at, self._actor, self._reason)),
+            self._event("delete", collection, id, version, before, None),
+        )
+        data = decode(before, self._path, collection, id)
+        return Tombstone(collection, id, version, data, self._at, self._actor, self._reason)
+
+    def restore(self, collection: str, id: str) -> Record:
+        self._check(collection, id, None)
+        version, present = self._entry(collection, id)
+        if present is not None:
+            raise Conflict(
+                f"The record {collection}/{id} cannot be restored: the id is in use again, with version {version}.",
+                hint="Delete or rename the present record first.",
+                data={"version": version},
+            )
+        row = self._row("SELECT data FROM tombstones WHERE collection = ? AND id = ?", collection, id)
+        if row is None:
+            raise NotFound(f"No record {collection}/{id} was ever deleted.", hint="List the collection's tombstones.")
+        text = str(row[0])
+        version += 1
+        self._write(
+            (_WRITE_ENTRY, (collection, id, version, text, self._at)),
+            ("DELETE FROM tombstones WHERE collection = ? AND id = ?", (collection, id)),
+            self._event("restore", collection, id, version, None, text),
+        )
+        return Record(collection, id, version, decode(text, self._path, collection, id), self._at)
+
+    def get(self, collection: str, id: str) -> Record | None:
+        self._check(collection, id, None)
+        with translated(self._path):
+            return get(self._connection, self._path, collection, id)
+
+    def close(self) -> None:
+        """Nothing more may be written."""
+        self._open = False
+
+    def demand_whole(self) -> None:
+        """StoreError where a write has failed and the block went on: what is left of it must not be committed."""
+        if self._failed:
+            raise StoreError(
+                f"The transaction on the store {self._path} was taken back, because a write in it had failed.",
+                hint="Let the error of the failed write leave the block, remove its cause, and run the block again.",
+            )
+
+    def _check(self, collection: str, id: str, if_version: int | None) -> None:
+        if not self._open:
+            raise StoreError("This transaction has ended.", hint="Start another one. Nothing was written.")
+        if self._thread != threading.get_ident():
+            raise StoreError(
+                "A transaction belongs to the thread that started it.", hint="Start one in this thread as well."
+            )
+        if self._failed:
+            raise StoreError("A write in this transaction has failed.", hint="Leave the block and run it again.")
+        check_name("collection", collection)
+        check_name("id", id)
+        if if_version is not None:
+            check_number("if_version", if_version)
+
+    def _entry(self, collection: str, id: str) -> tuple[int, str | None]:
+        """The last version used under the id, live or not, and the value of the live record."""
+        row = self._row("SELECT version, data FROM entries WHERE collection = ? AND id = ?", collection, id)
+        return (0, None) if row is None else (row[0], row[1])
+
+    def _row(self, query: str, *values: str) -> tuple[Any, ...] | None:
+        with translated(self._path):
+            row: tuple[Any, ...] | None = self._connection.execute(query, values).fetchone()
+        return row
+
+    def _event(
+        self, operation: str, collection: str, id: str, version: int, before: str | None, after: str | None
+    ) -> _Statement:
+        values = (self._at, self._actor, operation, self._reason, collection, id, version, before, after)
+        return _APPEND_EVENT, values
+
+    def _write(self, *statements: _Statement) -> None:
+        try:
+            with translated(self._path):
+                for statement, values in statements:
+                    self._connection.execute(statement, values)
+        except BaseException:
+            self._failed = True
+            raise
+
+
+def get(connection: sqlite3.Connection, path: Path, collection: str, id: str) -> Record | None:
+    query = "SELECT version, data, updated_at FROM records WHERE collection = ? AND id = ?"
+    row = connection.execute(query, (collection, id)).fetchone()
+    if row is None:
+        return None
+    version, text, updated_at = row
+    return Record(collection, id, version, decode(text, path, collection, id), updated_at)
+
+
+def scan(connection: sqlite3.Connection, path: Path, collection: str, after: str, limit: int) -> list[Record]:
+    query = """
+        SELECT id, version, data, updated_at FROM records WHERE collection = ? AND id > ? ORDER BY id LIMIT ?
+    """
+    return [
+        Record(collection, id, version, decode(text, path, collection, id), updated_at)
+        for id, version, text, updated_at in connection.execute(query, (collection, after, limit)).fetchall()
+    ]
+
+
+def count(connection: sqlite3.Connection, collection: str) -> int:
+    (number,) = connection.execute("SELECT count(*) FROM records WHERE collection = ?", (collection,)).fetchone()
+    return int(number)
+
+
+def events(
+    connection: sqlite3.Connection, path: Path, collection: str | None, id: str | None, after: int, limit: int
+) -> list[Event]:
+    wanted = {"collection = ?": collection, "id = ?": id, "seq > ?": after}
+    given = {condition: value for condition, value in wanted.items() if value is not None}
+    query = f"""
+        SELECT seq, at, actor, operation, reason, collection, id, version, before, after FROM events
+        WHERE {" AND ".join(given)} ORDER BY seq LIMIT ?
+    """  # noqa: S608 (the conditions are the three above)
+    return [_event(row, path) for row in connection.execute(query, (*given.values(), limit)).fetchall()]
+
+
+def tombstones(connection: sqlite3.Connection, path: Path, collection: str, limit: int) -> list[Tombstone]:
+    query = """
+        SELECT id, version, data, deleted_at, actor, reason FROM tombstones WHERE collection = ?
+        ORDER BY number DESC LIMIT ?
+    """
+    return [
+        Tombstone(collection, id, version, decode(text, path, collection, id), deleted_at, actor, reason)
+        for id, version, text, deleted_at, actor, reason in connection.execute(query, (collection, limit)).fetchall()
+    ]
+
+
+def decode(text: str | None, path: Path, collection: str, id: str) -> Any:
+    if text is None:
+        return None
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, TypeError) as error:
+        raise damaged(path, f"a value of {collection}/{id} is unreadable ({error})") from error
+
+
+def _event(row: tuple[Any, ...], path: Path) -> Event:
+    seq, at, actor, operation, reason, collection, id, version, before, after = row
+    images = decode(before, path, collection, id), decode(after, path, collection, id)
+    return Event(seq, at, actor, operation, reason, collection, id, version, *images)
+
+
+def _demand_version(collection: str, id: str, present: int, wanted: int | None) -> None:
+    """`present` is 0 where there is no live record."""
+    if wanted is None or wanted == present:
+        return
+    if not present:
+        raise Conflict(
+            f"There is no record {collection}/{id}; if_version {wanted} demands that version of it.",
+            hint="Pass if_version 0 to create it.",
+            data={"version": 0},
+        )
+    raise Conflict(
+        f"The record {collection}/{id} has version {present}, not {wanted} as if_version demands.",
+        hint=f"Read it again, apply your change to what you find, and write with if_version {present}.",
+        data={"version": present},
+    )

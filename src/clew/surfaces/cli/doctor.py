@@ -1,0 +1,88 @@
+"""`clew doctor`."""
+
+import argparse
+import platform
+import sqlite3
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+
+import msgspec
+
+from clew import __version__, git
+from clew.errors import ClewError
+from clew.project import Project
+from clew.surfaces.cli.opening import add_folder, add_json
+from clew.surfaces.cli.output import coloured, print_json
+
+EXAMPLE = "clew doctor"
+
+
+class Check(msgspec.Struct, frozen=True):
+    name: str
+    ok: bool
+    detail: str
+    hint: str = ""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_folder(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    checks = list(_checks(args.folder))
+    if args.json:
+        print_json({"checks": [msgspec.to_builtins(check) for check in checks], "ok": all(c.ok for c in checks)})
+    else:
+        for check in checks:
+            mark = coloured("ok  ", "green") if check.ok else coloured("FAIL", "red")
+            print(f"{mark} {check.name}: {check.detail}")
+            if check.hint:
+                print(coloured(f"     {check.hint}", "dim"))
+    return 0 if all(check.ok for check in checks) else 1
+
+
+def _checks(folder: str) -> Iterator[Check]:
+    yield Check("clew", True, f"{__version__} on Python {platform.python_version()}, {sys.platform}")
+    yield Check(
+        "libraries", True, f"mcp {version('mcp')}, msgspec {version('msgspec')}, SQLite {sqlite3.sqlite_version}"
+    )
+    try:
+        project = Project.open(folder)
+    except ClewError as error:
+        yield Check("configuration", False, error.message, error.hint)
+        return
+    try:
+        yield from _project_checks(project)
+    finally:
+        project.close()
+
+
+def _project_checks(project: Project) -> Iterator[Check]:
+    config = project.config
+    files = ", ".join(config.files) or "none; the usual folders are read"
+    yield Check("configuration", not config.notes, files, "; ".join(config.notes))
+    top = git.toplevel(config.root)
+    yield Check("git", True, f"work tree {top}" if top else "not a git work tree; change metrics are not available")
+    yield _store_check(project)
+    try:
+        project.ensure_graph()
+    except ClewError as error:
+        yield Check("graph", False, error.message, error.hint)
+        return
+    counts = project.graph.node_counts()
+    yield Check("graph", True, ", ".join(f"{number} {kind}" for kind, number in counts.items()) or "empty")
+    for selection, name in ((config.requirements, "requirements"), (config.code, "code"), (config.tests, "tests")):
+        missing = [folder for folder in selection.folders if not (config.root / folder).is_dir()]
+        present = [folder for folder in selection.folders if folder not in missing]
+        hint = f"Not there: {', '.join(missing)}; clew.toml names the folders." if missing else ""
+        yield Check(name, True, ", ".join(present) or "no folder", hint)
+
+
+def _store_check(project: Project) -> Check:
+    store = project.store
+    if store is None:
+        return Check("store", False, " ".join(project.notes()), "Reading works without a store; nothing was lost.")
+    described = ", ".join(f"{name} {value}" for name, value in store.describe().items())
+    return Check("store", True, described)

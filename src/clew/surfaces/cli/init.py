@@ -1,0 +1,243 @@
+"""`clew init`: find out what a folder holds, write clew.toml, keep .clew/ out of git, connect a client.
+
+Everything is planned before anything is written, so a client's configuration that cannot be edited stops the command
+while nothing has changed yet. Running it again changes nothing and says so.
+"""
+
+import argparse
+import json
+import shlex
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from clew.clients import CLIENTS, ClientPlan, client_config, config_path, own_command, write_plan
+from clew.clients.writing import read_if_there, real_target, replace_file
+from clew.detect import Findings, detect, proposed_config
+from clew.detect.walk import ignore_spec
+from clew.errors import ConfigError
+
+SUMMARY = "set Clew up in a folder: find what is there, write clew.toml, connect a client"
+EXAMPLE = "clew init --client claude-code"
+
+_DONE = {"create": "created", "add": "added", "replace": "replaced", "same": "unchanged", "differs": "kept"}
+_WOULD = {**_DONE, "create": "would create", "add": "would add", "replace": "would replace"}
+_NOTHING = "nothing"
+
+
+class FileChange(msgspec.Struct, frozen=True):
+    """What happens to one file of the project."""
+
+    path: str
+    """Relative to the project."""
+    before: bytes | None
+    after: bytes
+    state: str
+    """create, add, replace, same, or differs: it says something else and was not asked to go."""
+    details: tuple[str, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        return self.before != self.after
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="the project (default: here)")
+    parser.add_argument(
+        "--client",
+        action="append",
+        default=[],
+        choices=list(CLIENTS),
+        metavar="NAME",
+        help=f"also write this client's configuration; may be repeated: {', '.join(CLIENTS)}",
+    )
+    parser.add_argument("--force", action="store_true", help="replace a clew.toml or a client's entry that differs")
+    parser.add_argument("--dry-run", action="store_true", help="show what would be written, write nothing")
+    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 when all is in place, 1 when a client's configuration has another entry of that name and was kept."""
+    findings = detect(Path(args.folder))
+    root = Path(args.folder).resolve()
+    files = [_config_change(root, findings, args.force), _gitignore_change(root)]
+    command = own_command() if args.client else ""
+    plans = [client_config(name, root, command, force=args.force) for name in dict.fromkeys(args.client)]
+    if not args.dry_run:
+        _write(root, files, plans)
+    if args.json:
+        print(json.dumps(_as_data(args, root, findings, files, plans), indent=2, ensure_ascii=False))
+    else:
+        print("\n".join(_as_text(args, root, findings, files, plans)))
+    return 1 if any(plan.state == "differs" for plan in plans) else 0
+
+
+def _write(root: Path, files: list[FileChange], plans: list[ClientPlan]) -> None:
+    for change in files:
+        if change.changed:
+            replace_file(root / change.path, change.after, expected=change.before, within=root)
+    for plan in plans:
+        write_plan(plan)
+
+
+# --- clew.toml and .gitignore -----------------------------------------------------------------------------------------
+
+
+def _config_change(root: Path, findings: Findings, force: bool) -> FileChange:
+    name = "clew.toml"
+    before = read_if_there(real_target(root / name, within=root))
+    after = proposed_config(findings).encode()
+    if before is None:
+        return FileChange(name, None, after, "create")
+    try:
+        settings = tomllib.loads(before.decode("utf-8-sig"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        if force:
+            return FileChange(name, before, after, "replace")
+        raise ConfigError(
+            f"'{root / name}' is not valid TOML: {error}.", hint="Correct it, or pass --force to write a new one."
+        ) from error
+    differences = tuple(_differences(settings, tomllib.loads(after.decode())))
+    if not differences:
+        return FileChange(name, before, before, "same")
+    if not force:
+        return FileChange(name, before, before, "differs", differences)
+    return FileChange(name, before, after, "replace", differences)
+
+
+def _differences(present: dict[str, Any], proposed: dict[str, Any]) -> Iterator[str]:
+    """One line for each key that the two disagree on."""
+    yours, found = dict(_flat(present)), dict(_flat(proposed))
+    for key in [*yours, *(key for key in found if key not in yours)]:
+        if yours.get(key) != found.get(key):
+            yield f"{key}: clew.toml says {yours.get(key, _NOTHING)}, found {found.get(key, _NOTHING)}"
+
+
+def _flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _gitignore_change(root: Path) -> FileChange:
+    """Nothing that is in the file already is touched, not even its missing last line end."""
+    name, line = ".gitignore", ".clew/"
+    before = read_if_there(real_target(root / name, within=root))
+    if before is None:
+        return FileChange(name, None, f"{line}\n".encode(), "create", (line,))
+    if ignore_spec(before.decode("utf-8-sig", "replace").splitlines()).match_file(f"{line}store"):
+        return FileChange(name, before, before, "same")
+    end = b"\r\n" if b"\r\n" in before else b"\n"
+    gap = b"" if not before or before.endswith((b"\n", b"\r")) else end
+    return FileChange(name, before, before + gap + line.encode() + end, "add", (line,))
+
+
+# --- what is printed --------------------------------------------------------------------------------------------------
+
+
+def _as_text(
+    args: argparse.Namespace, root: Path, findings: Findings, files: list[FileChange], plans: list[ClientPlan]
+) -> Iterator[str]:
+    verbs = _WOULD if args.dry_run else _DONE
+    yield from _found_lines(findings)
+    yield ""
+    for change in files:
+        shown = f"{change.path} ({', '.join(change.details)})" if change.state == "add" else change.path
+        yield f"  {verbs[change.state]:<14}{shown}"
+        if change.state in ("differs", "replace"):
+            yield from (f"  {'':<14}  {line}" for line in change.details)
+    for plan in plans:
+        yield f"  {verbs[plan.state]:<14}{_shown(plan.path, root)} ({CLIENTS[plan.client].title})"
+        if plan.state == "differs":
+            yield f"  {'':<14}  it has another entry named clew; pass --force to replace it with:"
+            yield from (f"  {'':<14}  {line}" for line in plan.snippet.splitlines())
+    if args.dry_run and files[0].changed:
+        yield f"\nclew.toml would read:\n\n{files[0].after.decode().rstrip()}"
+    yield from _closing_lines(args, root, files, plans)
+
+
+def _closing_lines(
+    args: argparse.Namespace, root: Path, files: list[FileChange], plans: list[ClientPlan]
+) -> Iterator[str]:
+    anything = any(change.changed for change in files) or any(plan.changed for plan in plans)
+    if not anything:
+        yield "\nNothing changed: everything is already in place."
+    if files[0].state == "differs":
+        yield "\nYour clew.toml was kept. `--force` replaces it with what was found."
+    if not args.client:
+        commands = {name: _client_command(args.folder, name) for name in CLIENTS}
+        width = max(map(len, commands.values()))
+        yield "\nConnect a client (writes or merges its configuration, and keeps what is in it):"
+        for name, command in commands.items():
+            yield f"  {command:<{width}}  {CLIENTS[name].title}: {_shown(config_path(name, root), root)}"
+    elif any(plan.changed for plan in plans) and not args.dry_run:
+        yield "\nRestart the client to let it find Clew."
+
+
+def _found_lines(findings: Findings) -> Iterator[str]:
+    if findings.nothing:
+        yield f"{findings.name} holds nothing that Clew reads yet."
+    else:
+        yield f"Found in {findings.name}:"
+        yield from (f"  {label:<14}{text}" for label, text in _found(findings))
+    if findings.truncated:
+        yield f"  The search stopped after {findings.entries:,} names; what lies deeper was not looked at."
+    if findings.unreadable:
+        yield f"  {_count(findings.unreadable, 'entry', 'entries')} could not be read."
+
+
+def _found(findings: Findings) -> Iterator[tuple[str, str]]:
+    for spec in findings.requirements:
+        journeys = f", {_count(spec.journeys, 'journey')}" if spec.journeys else ""
+        yield (
+            "requirements",
+            f"{spec.path}: {_count(spec.requirements, 'requirement')}{journeys} in {_count(spec.files, 'file')}",
+        )
+    for folder in findings.specs:
+        yield "specs", f"{folder.path}: {_count(folder.specs, 'spec')}, {_count(folder.changes, 'open change')}"
+    for register in findings.registers:
+        yield "register", f"{register.path} ({register.format})"
+    for pages in findings.docs:
+        yield "docs", f"{pages.path}: {_count(pages.files, 'page')}"
+    for label, sources in (("code", findings.code), ("tests", findings.tests)):
+        for source in sources:
+            yield label, f"{source.path}: {_count(source.files, 'file')} ({', '.join(source.languages[:3])})"
+    for result in findings.results:
+        yield "results", f"{result.path} ({result.kind})"
+    for nested in findings.nested:
+        yield "left alone", f"{nested}: a project of its own"
+
+
+def _as_data(
+    args: argparse.Namespace, root: Path, findings: Findings, files: list[FileChange], plans: list[ClientPlan]
+) -> dict[str, Any]:
+    return {
+        "root": str(root),
+        "dry_run": args.dry_run,
+        "changed": any(change.changed for change in files) or any(plan.changed for plan in plans),
+        "findings": msgspec.to_builtins(findings),
+        "files": [{"path": change.path, "state": change.state, "details": change.details} for change in files],
+        "clients": [{"client": plan.client, "path": str(plan.path), "state": plan.state} for plan in plans],
+        "available_clients": [
+            {"client": name, "path": str(config_path(name, root)), "command": _client_command(args.folder, name)}
+            for name in CLIENTS
+        ],
+    }
+
+
+def _client_command(folder: str, client: str) -> str:
+    place = "" if folder == "." else f"{shlex.quote(folder)} "
+    return f"clew init {place}--client {client}"
+
+
+def _shown(path: Path, root: Path) -> str:
+    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,112 @@
+"""The `clew` command.
+
+Each command is a module with `EXAMPLE`, `configure(parser)` and `run(args)`; it is imported only when it is used, so
+that starting the program costs next to nothing. Exit codes: 0 done, 1 the answer is no (findings, nothing found), 2 the
+call or the configuration is wrong, 3 Clew itself failed.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Final
+
+from clew import __version__
+
+DONE: Final = 0
+ANSWER_IS_NO: Final = 1
+BAD_CALL: Final = 2
+FAILED: Final = 3
+
+COMMANDS: Final = {
+    "init": "set up a folder: detect what it holds, write clew.toml, configure MCP clients",
+    "serve": "serve a project to MCP clients over stdio, streamable HTTP or SSE",
+    "brief": "what this project is, what needs attention, what to do next",
+    "status": "state of the graph and the store",
+    "search": "find requirements by words or by a pattern",
+    "show": "one requirement in full, with its place in the tree",
+    "check": "list all findings; exit code 1 if there are errors",
+    "doctor": "examine the installation, the configuration and the store",
+    "tools": "list the tools that MCP clients see",
+    "call": "call any tool and print its structured result",
+}
+
+_OVERVIEW_END = """
+Start:
+  clew init                     set up this folder
+  clew brief                    see what is in it
+  clew serve                    let an MCP client in (stdio)
+
+`clew COMMAND --help` explains a command with an example.
+"""
+
+
+def overview() -> str:
+    width = max(map(len, COMMANDS)) + 2
+    lines = [
+        f"clew {__version__}: one thread through everything a project knows.",
+        "",
+        "Usage: clew COMMAND [OPTIONS]",
+        "",
+        "Commands:",
+        *(f"  {name:<{width}}{summary}" for name, summary in COMMANDS.items()),
+    ]
+    return "\n".join(lines) + "\n" + _OVERVIEW_END
+
+
+def main(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        sys.stdout.write(overview())
+        return DONE
+    name, *rest = arguments
+    if name in ("-V", "--version", "version"):
+        sys.stdout.write(f"clew {__version__}\n")
+        return DONE
+    if name not in COMMANDS:
+        return _unknown(name)
+    module = import_module(f"clew.surfaces.cli.{name}")
+    parser = argparse.ArgumentParser(
+        prog=f"clew {name}",
+        description=COMMANDS[name][0].upper() + COMMANDS[name][1:] + ".",
+        epilog="example:\n  " + module.EXAMPLE.strip().replace("\n", "\n  "),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.configure(parser)
+    return _run(module.run, parser.parse_args(rest))
+
+
+def _run(command: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
+    from clew.errors import ClewError, NotFound
+    from clew.surfaces.cli.output import end_progress, print_error
+
+    try:
+        return command(args)
+    except ClewError as error:
+        end_progress()
+        print_error(error)
+        return ANSWER_IS_NO if isinstance(error, NotFound) else BAD_CALL
+    except BrokenPipeError:
+        # The reader of our output went away, as `head` does.
+        sys.stdout = None  # type: ignore[assignment]
+        return DONE
+    except KeyboardInterrupt:
+        return 130
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        sys.stderr.write("clew: this is a fault in Clew; please report it with the lines above.\n")
+        return FAILED
+
+
+def _unknown(name: str) -> int:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, COMMANDS, n=1)
+    suggestion = f" Did you mean '{close[0]}'?" if close else ""
+    sys.stderr.write(f"clew: there is no command '{name}'.{suggestion} `clew --help` lists them.\n")
+    return BAD_CALL
+
+
+def entry() -> None:
+    sys.exit(main(sys.argv[1:]))

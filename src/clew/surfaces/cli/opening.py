@@ -1,0 +1,43 @@
+"""Opening a project for a command, and calling tools in it, as every command does."""
+
+import argparse
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from clew.project import Project
+from clew.surfaces.cli.output import end_progress, progress
+from clew.surfaces.mcp.call import Answer, Call, carry_out
+from clew.surfaces.mcp.registry import Tool
+from clew.surfaces.mcp.tools import TOOLS
+
+
+def add_folder(parser: argparse.ArgumentParser, *, positional: bool = True) -> None:
+    if positional:
+        parser.add_argument("folder", nargs="?", default=".", help="the project's folder (default: this one)")
+    else:
+        parser.add_argument(
+            "-C", "--folder", default=".", metavar="FOLDER", help="the project's folder (default: this one)"
+        )
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print the data as JSON")
+
+
+@contextmanager
+def opened(args: argparse.Namespace) -> Iterator[Project]:
+    project = Project.open(args.folder)
+    try:
+        yield project
+    finally:
+        project.close()
+
+
+def answer(project: Project, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+    """Call a tool exactly as an MCP client would."""
+    call = Call(project, TOOLS, progress=progress())
+    try:
+        return carry_out(tool, arguments, call)
+    finally:
+        end_progress()

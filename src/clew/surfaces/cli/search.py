@@ -1,0 +1,42 @@
+"""`clew search`."""
+
+import argparse
+
+from clew.surfaces.cli.opening import add_folder, add_json, answer, opened
+from clew.surfaces.cli.output import coloured, print_json
+from clew.surfaces.mcp.tools.trace import SEARCH
+from clew.trace.query import FIELDS
+
+EXAMPLE = """clew search "overdue OR late"
+clew search --regex '^REQ-d' --field id"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("query", nargs="+", help='words, OR, "a phrase", -excluded, =keyword')
+    parser.add_argument("--field", choices=FIELDS, default="all", help="where to look (default: all)")
+    parser.add_argument("--regex", action="store_true", help="the query is a regular expression")
+    parser.add_argument("--limit", type=int, default=20, metavar="N", help="results at most (default: 20)")
+    parser.add_argument("--cursor", help="next_cursor of the page before")
+    add_folder(parser, positional=False)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    arguments = {"query": " ".join(args.query), "field": args.field, "regex": args.regex, "limit": args.limit}
+    if args.cursor:
+        arguments["cursor"] = args.cursor
+    with opened(args) as project:
+        data = answer(project, SEARCH, arguments).data
+    if args.json:
+        print_json(data)
+    else:
+        for item in data["results"]:
+            about = coloured(f"{item['level']}, {item['status']}", "dim")
+            print(f"{coloured(item['id'], 'cyan')}  {item['title']}  {about}")
+        if data["truncated"]:
+            print(
+                coloured(f"{len(data['results'])} of {data['total']}; --cursor {data['next_cursor']} shows more", "dim")
+            )
+        elif not data["results"]:
+            print("Nothing found.")
+    return 0 if data["results"] else 1

@@ -1,0 +1,106 @@
+"""`clew serve`."""
+
+import argparse
+import logging
+import os
+import sys
+from pathlib import Path
+
+from clew.errors import ConfigError
+from clew.project import Project
+from clew.surfaces.cli.tools import add_choice, choice_of
+from clew.surfaces.mcp.names import NameStyle
+from clew.surfaces.mcp.tools import TOOLS
+from clew.surfaces.mcp.toolsets import Listing, choose
+
+EXAMPLE = """clew serve                                    # stdio, for the project in this folder
+clew serve --transport http --port 8484       # streamable HTTP on 127.0.0.1
+clew serve --profile elspais                  # exactly the tools of elspais"""
+
+TOKEN_VARIABLE = "CLEW_TOKEN"  # noqa: S105 - the name of a variable, not a token
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", nargs="?", default=".", help="the project's folder (default: this one)")
+    parser.add_argument("--transport", choices=("stdio", "http", "sse"), default="stdio", help="default: stdio")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, default=8484, metavar="N", help="port to listen on (default: 8484; 0: any)")
+    parser.add_argument(
+        "--token-file", type=Path, metavar="FILE", help=f"bearer token that clients must send (or {TOKEN_VARIABLE})"
+    )
+    parser.add_argument("--allow-host", action="append", default=[], metavar="NAME", help="a further Host to accept")
+    parser.add_argument("--names", choices=[style.value for style in NameStyle], help="how names with dots are spelled")
+    add_choice(parser)
+    parser.add_argument("--verbose", action="store_true", help="log more to standard error")
+
+
+def run(args: argparse.Namespace) -> int:
+    _log_to_stderr(verbose=args.verbose)
+    project = Project.open(args.folder)
+    server = project.config.server
+    listing = choose(TOOLS, choice_of(args, server.toolsets, read_only=server.read_only))
+    try:
+        names = NameStyle(args.names or server.names)
+    except ValueError as error:
+        styles = ", ".join(style.value for style in NameStyle)
+        raise ConfigError(f"server.names is '{server.names}'.", hint=f"It is one of: {styles}.") from error
+    try:
+        return _serve(args, project, listing, names)
+    finally:
+        project.close()
+
+
+def _serve(args: argparse.Namespace, project: Project, listing: Listing, names: NameStyle) -> int:
+    # The SDK is by far the largest import; nothing but serving pays for it.
+    import anyio
+
+    from clew.surfaces.mcp.instructions import instructions
+    from clew.surfaces.mcp.server import Surface, build_server
+
+    built = build_server(Surface(project, listing, names=names), instructions(listing))
+    if args.transport == "stdio":
+        from clew.surfaces.mcp.transports.stdio import serve_stdio
+
+        anyio.run(serve_stdio, built)
+        return 0
+    from clew.surfaces.mcp.transports.http import serve_http
+    from clew.surfaces.mcp.transports.settings import HttpSettings
+
+    settings = HttpSettings(
+        host=args.host,
+        port=args.port,
+        token=_token(args),
+        allowed_hosts=tuple(args.allow_host),
+        sse=args.transport == "sse",
+    )
+    anyio.run(serve_http, built, settings, lambda url: _announce(url, project, args.transport))
+    return 0
+
+
+def _announce(url: str, project: Project, transport: str) -> None:
+    """The line a user pastes. Standard output is free here: no protocol runs over it."""
+    kind = "sse" if transport == "sse" else "http"
+    print(f"Serving {project.config.name} at {url}", flush=True)
+    print(f"  Claude Code:  claude mcp add --transport {kind} clew {url}", flush=True)
+    entry = f'{{"mcpServers": {{"clew": {{"type": "{kind}", "url": "{url}"}}}}}}'
+    print(f"  Any client:   {entry}", flush=True)
+    print("Ctrl-C stops the server.", flush=True)
+
+
+def _token(args: argparse.Namespace) -> str | None:
+    if args.token_file is None:
+        return os.environ.get(TOKEN_VARIABLE) or None
+    try:
+        return str(args.token_file.read_text(encoding="utf-8")).strip()
+    except OSError as error:
+        raise ConfigError(
+            f"The token file '{args.token_file}' cannot be read: {error.strerror}.", hint="Pass a file with one line."
+        ) from error
+
+
+def _log_to_stderr(*, verbose: bool) -> None:
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.INFO if verbose else logging.WARNING,
+        format="%(levelname)s %(name)s: %(message)s",
+    )

@@ -1,0 +1,48 @@
+"""`clew show ID`."""
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from clew.surfaces.cli.opening import add_folder, add_json, answer, opened
+from clew.surfaces.cli.output import coloured, print_json
+from clew.surfaces.mcp.tools.trace import GET_HIERARCHY, GET_REQUIREMENT
+
+EXAMPLE = "clew show REQ-d00001"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", help="a requirement's id; short forms such as d1 work")
+    add_folder(parser, positional=False)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    with opened(args) as project:
+        detail = answer(project, GET_REQUIREMENT, {"req_id": args.id, "max_tokens": 20_000}).data
+        place = answer(project, GET_HIERARCHY, {"req_id": args.id}).data
+    if args.json:
+        print_json({**detail, "ancestors": place["ancestors"], "siblings": place["siblings"]})
+    else:
+        _print(detail, place)
+    return 0
+
+
+def _print(detail: Mapping[str, Any], place: Mapping[str, Any]) -> None:
+    source = detail["source"]
+    print(coloured(f"{detail['id']}: {detail['title']}", "bold"))
+    print(f"{detail['level']}, {detail['status']}, hash {detail['hash_state']}, {source['path']}:{source['line']}")
+    coverage = detail["coverage"]
+    print(f"{coverage['tested']} of {coverage['total_assertions']} assertions tested")
+    for assertion in detail["assertions"]:
+        mark = coloured("+", "green") if assertion["tested"] else coloured("-", "yellow")
+        print(f"  {mark} {assertion['label']}. {assertion['text']}")
+    for heading, items in (("above", place["ancestors"]), ("cited by", detail["children"])):
+        if items:
+            print(coloured(heading, "dim"))
+        for item in items:
+            how = f"{item['edge_kind']} " if "edge_kind" in item else ""
+            labels = "-" + "+".join(item["assertion_targets"]) if item.get("assertion_targets") else ""
+            print(f"  {item['id']}{'  ' + how + labels if how else ''}  {item['title']}")
+    for written in detail["broken_references"]:
+        print(coloured(f"  cites {written}, which does not exist", "red"))

@@ -1,0 +1,68 @@
+"""`clew tools`."""
+
+import argparse
+from pathlib import Path
+
+from clew.surfaces.cli.output import coloured, print_json
+from clew.surfaces.mcp.reference import write_pages
+from clew.surfaces.mcp.schemas import input_schema, output_schema
+from clew.surfaces.mcp.tools import TOOLS
+from clew.surfaces.mcp.toolsets import Choice, check_toolsets, choose
+
+EXAMPLE = """clew tools --toolsets all
+clew tools --profile elspais --json"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_choice(parser)
+    parser.add_argument("--json", action="store_true", help="print names, descriptions and schemas as JSON")
+    parser.add_argument("--write-docs", type=Path, metavar="FOLDER", help="write the reference pages into a folder")
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """The options by which tools are chosen, for `clew tools` and `clew serve` alike."""
+    parser.add_argument("--toolsets", metavar="A,B", help="toolsets to list: default, all, core, trace, ...")
+    parser.add_argument("--tools", metavar="A,B", help="single tools to list")
+    parser.add_argument("--exclude-tools", metavar="A,B", help="tools that are neither listed nor callable")
+    parser.add_argument("--read-only", action="store_true", help="only tools that change nothing")
+    parser.add_argument("--profile", metavar="NAME", help="exactly one system's tools, such as elspais")
+
+
+def choice_of(args: argparse.Namespace, toolsets: tuple[str, ...] = ("default",), *, read_only: bool = False) -> Choice:
+    return Choice(
+        toolsets=check_toolsets(_split(args.toolsets) if args.toolsets else toolsets),
+        tools=_split(args.tools),
+        exclude=_split(args.exclude_tools),
+        read_only=args.read_only or read_only,
+        profile=args.profile,
+    )
+
+
+def _split(value: str | None) -> tuple[str, ...]:
+    return tuple(item.strip() for item in (value or "").split(",") if item.strip())
+
+
+def run(args: argparse.Namespace) -> int:
+    listing = choose(TOOLS, choice_of(args))
+    if args.write_docs is not None:
+        for path in write_pages(TOOLS, args.write_docs):
+            print(path)
+    elif args.json:
+        print_json(
+            [
+                {
+                    "name": tool.name,
+                    "toolset": tool.toolset.value,
+                    "title": tool.title,
+                    "description": tool.description,
+                    "read_only": tool.read_only,
+                    "input_schema": input_schema(tool),
+                    "output_schema": output_schema(tool),
+                }
+                for tool in listing.shown
+            ]
+        )
+    else:
+        for tool in listing.shown:
+            print(f"{coloured(tool.name, 'cyan')}  {coloured(tool.toolset.value, 'dim')}  {tool.title}")
+    return 0

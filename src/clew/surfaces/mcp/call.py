@@ -1,0 +1,133 @@
+"""Carrying out a tool call: the one path that MCP, the command line and the web share."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from clew.errors import Cancelled, InvalidArgument
+from clew.surfaces.mcp.budget import Budget, fit
+from clew.surfaces.mcp.registry import Freshness, Request, Tool
+
+if TYPE_CHECKING:
+    from clew.project import Project
+
+Progress = Callable[[int, int, str], None]
+
+
+class Call:
+    """What a handler may use besides its request."""
+
+    def __init__(self, project: "Project", tools: Sequence[Tool], *, progress: Progress | None = None) -> None:
+        self.project = project
+        self.tools = tools
+        """The tools that may be called here."""
+        self.tool: Tool | None = None
+        """The tool that is being carried out; where one calls another, the inner one."""
+        self.offset = 0
+        """Where the requested page begins."""
+        self._progress = progress
+        self._cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        """Ask the handler to stop; called from another thread."""
+        self._cancelled.set()
+
+    def check(self) -> None:
+        """Raises Cancelled once the caller took the request back. Cheap enough for inner loops."""
+        if self._cancelled.is_set():
+            raise Cancelled("The call was cancelled.", hint="Nothing was changed.")
+
+    def progress(self, done: int, total: int, message: str) -> None:
+        self.check()
+        if self._progress is not None:
+            self._progress(done, total, message)
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """A result within its budget."""
+
+    data: dict[str, Any]
+    text: str
+
+
+def carry_out(tool: Tool, arguments: Mapping[str, Any], call: Call) -> Answer:
+    """Decode the arguments, run the handler on a graph as fresh as it needs, and keep the answer within bounds."""
+    call.tool = tool
+    request = decode(tool, arguments)
+    if tool.needs is Freshness.NONE:
+        return _bounded(tool, request, tool.run(call, request), call)
+    call.project.ensure_graph(call.progress, current=tool.needs is Freshness.CURRENT)
+    with call.project.lock.reading():
+        if tool.pages is None:
+            return _bounded(tool, request, tool.run(call, request), call)
+        return _page(tool, request, arguments, call)
+
+
+def _page(tool: Tool, request: Request, arguments: Mapping[str, Any], call: Call) -> Answer:
+    """Run a handler that lists, from where the cursor points."""
+    project = call.project
+    state = project.graph.state.fingerprint
+    question = {name: value for name, value in arguments.items() if name != "cursor"}
+    cursor = getattr(request, "cursor", None)
+    if cursor is not None:
+        call.offset = project.cursors.redeem(cursor, tool.name, question, state)
+    answer = _bounded(tool, request, tool.run(call, request), call)
+    end = call.offset + len(answer.data[tool.pages or ""])
+    more = end < answer.data["total"]
+    data = {
+        **answer.data,
+        "truncated": more,
+        "next_cursor": project.cursors.issue(tool.name, question, state, end) if more else None,
+    }
+    return Answer(data=data, text=msgspec.json.encode(data).decode() if tool.text is None else answer.text)
+
+
+def _bounded(tool: Tool, request: Request, result: msgspec.Struct, call: Call) -> Answer:
+    call.check()
+    data = fit(msgspec.to_builtins(result), tool.trim, Budget.of(getattr(request, "max_tokens", None)))
+    if tool.text is None:
+        return Answer(data=data, text=msgspec.json.encode(data).decode())
+    shown = msgspec.convert(data, tool.result) if data.get("truncated") else result
+    return Answer(data=data, text=tool.text(shown))
+
+
+def decode(tool: Tool, arguments: Mapping[str, Any]) -> Request:
+    """The arguments as the tool's request type, or an error that says which one breaks which rule."""
+    if not isinstance(arguments, Mapping):
+        raise InvalidArgument(
+            f"{tool.name} takes an object of named arguments, got {type(arguments).__name__}.",
+            hint=f"Arguments of {tool.name}: {signature(tool)}.",
+        )
+    known = tool.request.__struct_fields__
+    for name in arguments:
+        if name not in known:
+            close = get_close_matches(str(name), known, n=1)
+            raise InvalidArgument(
+                f"{tool.name} has no argument '{name}'.",
+                hint=(f"Did you mean '{close[0]}'? " if close else "") + f"Arguments: {signature(tool)}.",
+            )
+    try:
+        return msgspec.convert(dict(arguments), tool.request)
+    except msgspec.ValidationError as error:
+        raise InvalidArgument(
+            f"{tool.name}: {_explained(str(error), arguments)}.", hint=f"Arguments: {signature(tool)}."
+        ) from error
+
+
+def _explained(message: str, arguments: Mapping[str, Any]) -> str:
+    """msgspec names the rule and the place; the value at that place is what helps the caller most."""
+    rule, _, place = message.partition(" - at `$.")
+    name = place.rstrip("`").partition(".")[0].partition("[")[0]
+    if name not in arguments:
+        return rule
+    value = repr(arguments[name])
+    return f"argument '{name}' is {value if len(value) <= 80 else value[:77] + '...'}: {rule[0].lower()}{rule[1:]}"
+
+
+def signature(tool: Tool) -> str:
+    """The arguments in one line, optional ones with a question mark."""
+    fields = msgspec.structs.fields(tool.request)
+    return ", ".join(field.name if field.required else f"{field.name}?" for field in fields) or "none"

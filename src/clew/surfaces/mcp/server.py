@@ -1,0 +1,145 @@
+"""The MCP server: the registry, spoken over the protocol.
+
+Both eras are served by the SDK: the current stateless revision and clients that still initialise. Nothing here knows a
+tool by name, and nothing here touches the graph: a call is carried out in a worker thread, so that a slow one never
+holds up another, and `tools/list` answers before any file was read.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from functools import partial
+from typing import Any
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from clew import __version__
+from clew.errors import Cancelled, ClewError
+from clew.project import Project
+from clew.surfaces.mcp.call import Answer, Call, carry_out
+from clew.surfaces.mcp.dialects import dialect_of
+from clew.surfaces.mcp.names import NameStyle, by_any_spelling, portable, spell
+from clew.surfaces.mcp.registry import Tool
+from clew.surfaces.mcp.schemas import input_schema, output_schema
+from clew.surfaces.mcp.toolsets import Listing
+
+log = logging.getLogger(__name__)
+
+MAX_CONCURRENT_CALLS = 32
+LIST_TTL_MS = 60_000
+
+Context = ServerRequestContext[Any, Any]
+
+
+class Surface:
+    """What one server shows: a project through a listing of tools."""
+
+    def __init__(self, project: Project, listing: Listing, *, names: NameStyle = NameStyle.AUTO) -> None:
+        self.project = project
+        self.listing = listing
+        self.names = names
+        self._tools = by_any_spelling(listing.callable)
+        self._threads = anyio.CapacityLimiter(MAX_CONCURRENT_CALLS)
+
+    async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        client = _client_name(ctx)
+        # A host that lists tools is about to call one: reading begins now, behind the answer, not before it.
+        self.project.build_in_background()
+        return types.ListToolsResult(
+            tools=[describe(tool, spell(tool.name, self.names, client)) for tool in self.listing.shown],
+            ttl_ms=LIST_TTL_MS,
+            cache_scope="private",
+        )
+
+    async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = self._tools.get(params.name)
+        if tool is None:
+            raise MCPError(code=types.INVALID_PARAMS, message=self._unknown(params.name))
+        call = Call(self.project, self.listing.callable, progress=_progress_to(ctx))
+        try:
+            answer = await self._in_thread(call, partial(carry_out, tool, params.arguments or {}, call))
+        except Cancelled as error:
+            raise MCPError(code=types.INTERNAL_ERROR, message=error.message) from error
+        except ClewError as error:
+            return _failure(dialect_of((call.tool or tool).toolset)(error), error)
+        except Exception:
+            # The trace goes to the log; the client gets no internals, which may hold text of the project's files.
+            log.exception("%s failed", tool.name)
+            raise MCPError(
+                code=types.INTERNAL_ERROR, message=f"{tool.name} failed unexpectedly; the server's log has the details."
+            ) from None
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=answer.text)], structured_content=answer.data
+        )
+
+    async def _in_thread(self, call: Call, work: Callable[[], Answer]) -> Answer:
+        try:
+            return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
+        finally:
+            # After cancellation the thread is on its own: the handler stops at its next check.
+            call.cancel()
+
+    def _unknown(self, name: str) -> str:
+        close = get_close_matches(portable(name), self._tools, n=1)
+        suggestion = f" Did you mean '{close[0]}'?" if close else ""
+        return f"There is no tool '{name}'.{suggestion} tools_search finds tools by what they do."
+
+
+def build_server(surface: Surface, instructions: str) -> Server[Any]:
+    """An SDK server that can be run over any transport."""
+    return Server(
+        surface.listing.server_name,
+        version=__version__,
+        title="Clew",
+        instructions=instructions,
+        on_list_tools=surface.list_tools,
+        on_call_tool=surface.call_tool,
+    )
+
+
+def describe(tool: Tool, name: str) -> types.Tool:
+    return types.Tool(
+        name=name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=input_schema(tool),
+        output_schema=output_schema(tool),
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=tool.read_only,
+            destructive_hint=tool.destructive,
+            idempotent_hint=tool.idempotent,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _failure(body: Mapping[str, Any], error: ClewError) -> types.CallToolResult:
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=str(error))], structured_content=dict(body), is_error=True
+    )
+
+
+def _client_name(ctx: Context) -> str | None:
+    params = ctx.session.client_params
+    return params.client_info.name if params is not None else None
+
+
+def _progress_to(ctx: Context) -> Callable[[int, int, str], None]:
+    """A function that reports progress from the worker thread, at most once per percent."""
+    last = -1
+
+    def report(done: int, total: int, message: str) -> None:
+        nonlocal last
+        percent = done * 100 // total if total else 0
+        if percent != last:
+            last = percent
+            anyio.from_thread.run(ctx.session.report_progress, float(done), float(total), message)
+
+    return report

@@ -1,0 +1,195 @@
+"""The door of every HTTP endpoint: who may ask, from where, how often and how much.
+
+The checks run from cheap to dear, and nothing of a request's body is read before all of them have passed.
+"""
+
+import hashlib
+import hmac
+import logging
+import traceback
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from clew.surfaces.mcp.transports.clock import SYSTEM_CLOCK, Clock
+from clew.surfaces.mcp.transports.cors import is_preflight, preflight_answer, readable_by
+from clew.surfaces.mcp.transports.ratelimit import RateLimit
+from clew.surfaces.mcp.transports.refusal import Refusal
+from clew.surfaces.mcp.transports.settings import HttpSettings, echo, host_name, is_loopback, origin_host, plain_host
+
+logger = logging.getLogger(__name__)
+
+_MAX_HEADER_COUNT = 100
+_BEARER = "bearer "
+_CRASHED = Refusal(500, "internal", "The server failed on this request.", "See the server's log on standard error.")
+
+
+class Guard:
+    """Wraps an ASGI application; what it lets through carries `state["credential"]`, a digest of the bearer token."""
+
+    def __init__(self, app: ASGIApp, settings: HttpSettings, *, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._app = app
+        self._settings = settings
+        self._limit = RateLimit(settings.rate, settings.burst, clock)
+        self._hosts = frozenset(plain_host(host) for host in (settings.host, *settings.allowed_hosts))
+        self._origins = frozenset(origin.lower() for origin in settings.allowed_origins)
+        self._token = None if settings.token is None else _digest(settings.token)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        origin = headers.get("origin")
+        if origin is not None and self._trusts(origin):
+            send = readable_by(origin, send)
+        refusal = self._refusal(scope, headers)
+        if refusal is not None:
+            await refusal.response()(scope, receive, send)
+            return
+        if is_preflight(scope, headers):
+            await preflight_answer(headers)(scope, receive, send)
+            return
+        body = await self._body(receive)
+        if isinstance(body, Refusal):
+            await body.response()(scope, receive, send)
+        elif body is not None:
+            scope.setdefault("state", {})["credential"] = _credential(headers)
+            await self._run(scope, _replay(body, receive), send)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
+        return (
+            self._too_often(scope)
+            or self._headers_too_large(scope)
+            or self._wrong_host(headers)
+            or self._wrong_origin(headers)
+            or (None if is_preflight(scope, headers) else self._wrong_token(headers))
+            or self._declared_too_large(headers)
+        )
+
+    def _too_often(self, scope: Scope) -> Refusal | None:
+        client = scope.get("client")
+        wait = self._limit.take(client[0] if client else "")
+        if not wait:
+            return None
+        return Refusal(
+            429,
+            "rate_limited",
+            f"More than {self._settings.rate:g} requests per second from this address.",
+            f"Wait {wait} s, then send the request again.",
+            (("Retry-After", str(wait)),),
+        )
+
+    def _headers_too_large(self, scope: Scope) -> Refusal | None:
+        fields: list[tuple[bytes, bytes]] = scope["headers"]
+        size = sum(len(name) + len(value) for name, value in fields)
+        if len(fields) <= _MAX_HEADER_COUNT and size <= self._settings.max_headers:
+            return None
+        return Refusal(
+            431,
+            "headers_too_large",
+            f"The request has {len(fields)} header fields of {size} bytes in all.",
+            f"Send at most {_MAX_HEADER_COUNT} fields and {self._settings.max_headers} bytes.",
+        )
+
+    def _wrong_host(self, headers: Headers) -> Refusal | None:
+        values = headers.getlist("host")
+        if len(values) == 1 and self._knows(values[0]):
+            return None
+        return Refusal(
+            421,
+            "wrong_host",
+            f"This server does not answer to Host {echo(', '.join(values))}.",
+            "Use 127.0.0.1 or localhost in the URL, or start the server with this name as an allowed host.",
+        )
+
+    def _wrong_origin(self, headers: Headers) -> Refusal | None:
+        values = headers.getlist("origin")
+        if not values or (len(values) == 1 and self._trusts(values[0])):
+            return None
+        return Refusal(
+            403,
+            "wrong_origin",
+            f"Pages from {echo(', '.join(values))} may not use this server.",
+            "Start the server with this origin as an allowed origin, if it is yours.",
+        )
+
+    def _knows(self, host: str) -> bool:
+        name = host_name(host)
+        return name is not None and (is_loopback(name) or name in self._hosts)
+
+    def _trusts(self, origin: str) -> bool:
+        if origin.lower() in self._origins:
+            return True
+        scheme, _, host = origin.partition("://")
+        return scheme.lower() in ("http", "https") and origin_host(origin) is not None and self._knows(host)
+
+    def _wrong_token(self, headers: Headers) -> Refusal | None:
+        if self._token is None or hmac.compare_digest(_credential(headers), self._token):
+            return None
+        return Refusal(
+            401,
+            "unauthorized",
+            "This server needs a bearer token, and the request carries none or another.",
+            "Send the header Authorization: Bearer <the token the server was started with>.",
+            (("WWW-Authenticate", 'Bearer realm="clew"'),),
+        )
+
+    def _declared_too_large(self, headers: Headers) -> Refusal | None:
+        declared = headers.get("content-length", "")
+        return self._body_too_large() if declared.isdecimal() and int(declared) > self._settings.max_body else None
+
+    def _body_too_large(self) -> Refusal:
+        limit = self._settings.max_body
+        return Refusal(
+            413, "body_too_large", f"The request body is larger than {limit} bytes.", "Send smaller arguments."
+        )
+
+    async def _body(self, receive: Receive) -> bytes | Refusal | None:
+        """The whole body, or why it is refused, or None when the client left before it was complete."""
+        body = bytearray()
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                return None
+            body += message.get("body", b"")
+            if len(body) > self._settings.max_body:
+                return self._body_too_large()
+            if not message.get("more_body", False):
+                return bytes(body)
+
+    async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except Exception as error:
+            # The text of an exception may quote a document or an argument, so only its place is logged.
+            frames = "".join(traceback.format_tb(error.__traceback__))
+            logger.error("%s in %s %s\n%s", type(error).__name__, scope["method"], scope["path"], frames)
+            if not started:
+                await _CRASHED.response()(scope, receive, send)
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
+
+
+def _credential(headers: Headers) -> bytes:
+    """A digest of the bearer token a request carries, empty when it carries none."""
+    value = headers.get("authorization", "")
+    return _digest(value[len(_BEARER) :].strip()) if value.lower().startswith(_BEARER) else b""
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replayed() -> Message:
+        return pending.pop() if pending else await receive()
+
+    return replayed

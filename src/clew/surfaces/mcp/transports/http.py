@@ -1,0 +1,138 @@
+"""The HTTP side of Clew: the applications, and the server that runs one of them until it is told to stop."""
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Literal
+
+import anyio
+import uvicorn
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from clew.surfaces.mcp.transports.clock import SYSTEM_CLOCK, Clock
+from clew.surfaces.mcp.transports.drain import Draining, DrainingServer
+from clew.surfaces.mcp.transports.guard import Guard
+from clew.surfaces.mcp.transports.listen import listen, url_of
+from clew.surfaces.mcp.transports.refusal import Refusal
+from clew.surfaces.mcp.transports.settings import HttpSettings, check
+from clew.surfaces.mcp.transports.sse import MESSAGES_PATH, STREAM_PATH, SseEndpoints
+
+HTTP_PATH = "/mcp"
+HEALTH_PATH = "/healthz"
+HttpTransport = Literal["http", "sse"]
+
+_KEEP_ALIVE_SECONDS = 75
+_LARGEST_HEADER_BLOCK = 64 * 1024
+# These libraries write messages, and with them document text, to their debug logs.
+_TALKATIVE_LOGGERS = ("mcp", "sse_starlette", "uvicorn")
+
+
+def http_app(server: Server[Any], settings: HttpSettings, *, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
+    """Streamable HTTP at /mcp for clients of every protocol revision, and /healthz."""
+    return Guard(_site(server, settings, "http", clock), settings, clock=clock)
+
+
+def sse_app(server: Server[Any], settings: HttpSettings, *, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
+    """What `http_app` serves, and HTTP+SSE at /sse and /messages."""
+    return Guard(_site(server, settings, "sse", clock), settings, clock=clock)
+
+
+async def serve_http(
+    server: Server[Any],
+    settings: HttpSettings,
+    *,
+    ready: Callable[[str], None],
+    transport: HttpTransport = "http",
+    clock: Clock = SYSTEM_CLOCK,
+) -> None:
+    """Serve until SIGINT, SIGTERM or cancellation; `ready` gets the URL as soon as clients can connect."""
+    check(settings)
+    for name in _TALKATIVE_LOGGERS:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    site = _site(server, settings, transport, clock)
+    draining = Draining(Guard(site, settings, clock=clock), settings.drain_seconds)
+    with listen(settings) as listener:
+        url = url_of(listener, STREAM_PATH if transport == "sse" else HTTP_PATH)
+        web = DrainingServer(_uvicorn_config(draining, settings), draining, lambda: ready(url))
+        async with site.router.lifespan_context(site), anyio.create_task_group() as tasks:
+            tasks.start_soon(_stop_when_cancelled, web)
+            # Shielded, so that a cancellation too lets the open requests end in order.
+            with anyio.CancelScope(shield=True):
+                await web.serve(sockets=[listener])
+            tasks.cancel_scope.cancel()
+
+
+def _site(server: Server[Any], settings: HttpSettings, transport: HttpTransport, clock: Clock) -> Starlette:
+    """The unguarded application."""
+    streamable = StreamableHTTPSessionManager(
+        server,
+        session_idle_timeout=settings.idle_seconds,
+        max_request_body_size=settings.max_body,
+        max_sessions=settings.max_sessions,
+    )
+    sse = SseEndpoints(server, settings, clock) if transport == "sse" else None
+
+    async def healthz(_: Request) -> Response:
+        return JSONResponse({"ok": True, "name": server.name, "version": server.version})
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(streamable.run())
+            if sse is not None:
+                await stack.enter_async_context(sse.sessions.running())
+            yield
+
+    routes = [
+        Route(HTTP_PATH, StreamableHTTPASGIApp(streamable)),
+        Route(HEALTH_PATH, healthz, methods=["GET"]),
+        *(sse.routes() if sse is not None else ()),
+    ]
+    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _no_such_endpoint})
+
+
+async def _no_such_endpoint(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    headers = error.headers if isinstance(error, HTTPException) else None
+    code = "method_not_allowed" if status == 405 else "not_found"
+    return Refusal(
+        status,
+        code,
+        f"{request.method} is not served at this path.",
+        f"The endpoints are {HTTP_PATH} and GET {HEALTH_PATH}; with the sse transport GET {STREAM_PATH} and "
+        f"POST {MESSAGES_PATH} too.",
+        tuple((headers or {}).items()),
+    ).response()
+
+
+async def _stop_when_cancelled(web: DrainingServer) -> None:
+    try:
+        await anyio.sleep_forever()
+    finally:
+        web.should_exit = True
+
+
+def _uvicorn_config(app: ASGIApp, settings: HttpSettings) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http="h11",
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        log_config=None,
+        # An access log would hold query strings, and with them session ids.
+        access_log=False,
+        # A header must not let a client choose its own address.
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=round(settings.drain_seconds) + 5,
+        h11_max_incomplete_event_size=_LARGEST_HEADER_BLOCK,
+    )

@@ -1,0 +1,40 @@
+"""Keywords: the words of a text that say what it is about."""
+
+import re
+
+STOP_WORDS = frozenset(
+    """
+    about above after again against all also although always among and another any anything are around
+    because been before being below between both but
+    can cannot could
+    did does doing done down due during
+    each either else etc even ever every everything
+    few for from further
+    get gets given gives had has have having her here hers him his how however
+    instead into its itself
+    just least less let lets like made make makes many may means might more most much must
+    neither never nor not nothing now
+    off often once one only onto other others otherwise our ours out over own
+    per quite rather really
+    said same say shall she should since some something still such
+    than that the their theirs them themselves then there therefore these they this those through thus too toward
+    two
+    under unless until upon use used uses using
+    very via
+    was well were what whatever when where whether which while who whole whom whose why will with within without would
+    yet you your yours
+    """.split()
+)
+
+_WORD = re.compile(r"\w+(?:-\w+)*")
+_APOSTROPHES = str.maketrans("", "", "'\u2019")
+
+
+def keywords(text: str, min_length: int = 3) -> tuple[str, ...]:
+    """The keywords of `text`: lower-case, in the order they first appear, without stop words or repeats.
+
+    Punctuation separates words, except a hyphen inside one (`read-only`) and an apostrophe, which is dropped
+    (`agent's` is `agents`). Identifiers keep their underscores.
+    """
+    words = _WORD.findall(text.lower().translate(_APOSTROPHES))
+    return tuple(dict.fromkeys(word for word in words if len(word) >= min_length and word not in STOP_WORDS))

@@ -1,0 +1,172 @@
+"""What the trace service returns. Field names are the keys that users of elspais know, of either generation."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from clew.trace.aggregates import CoverageCounts, LevelCounts, LevelCoverage
+
+
+class Summary(msgspec.Struct, frozen=True):
+    id: str
+    title: str
+    level: str
+    status: str
+
+
+class ScoredSummary(Summary, frozen=True):
+    score: float
+
+
+class Location(msgspec.Struct, frozen=True):
+    path: str
+    line: int
+    end_line: int
+
+
+class AssertionDetail(msgspec.Struct, frozen=True):
+    id: str
+    label: str
+    text: str
+    line: int
+    tested: bool
+
+
+class Neighbour(msgspec.Struct, frozen=True):
+    id: str
+    kind: str
+    title: str
+    edge_kind: str
+    assertion_targets: tuple[str, ...] = ()
+    """The assertions of the cited requirement that are meant; empty means all of it."""
+
+
+class Section(msgspec.Struct, frozen=True):
+    heading: str
+    line: int
+
+
+class CoverageDetail(msgspec.Struct, frozen=True):
+    total_assertions: int
+    tested: int
+    tested_pct: float
+    implemented_total_covered: int
+    implemented_total_pct: float
+    untested_labels: tuple[str, ...]
+
+
+class RequirementDetail(msgspec.Struct, frozen=True):
+    id: str
+    kind: str
+    title: str
+    level: str
+    status: str
+    hash: str | None
+    """As written in the file."""
+    hash_state: str
+    """current, stale, missing or none."""
+    body: str
+    source: Location | None
+    assertions: tuple[AssertionDetail, ...]
+    sections: tuple[Section, ...]
+    parents: tuple[Neighbour, ...]
+    """What this requirement cites."""
+    children: tuple[Neighbour, ...]
+    """What cites it: requirements, code, tests."""
+    coverage: CoverageDetail
+    metrics: Mapping[str, Any]
+    broken_references: tuple[str, ...]
+    """What it cites that does not exist, as written."""
+    truncated: bool = False
+
+
+class Hierarchy(msgspec.Struct, frozen=True):
+    id: str
+    title: str
+    level: str
+    status: str
+    ancestors: tuple[Summary, ...]
+    """Nearest first."""
+    children: tuple[Summary, ...]
+    siblings: tuple[Summary, ...]
+    """Other children of its parents."""
+    truncated: bool = False
+
+
+class SearchPage(msgspec.Struct, frozen=True):
+    results: tuple[ScoredSummary, ...]
+    count: int
+    """Results found for this page, before any was left out for size."""
+    total: int
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class Status(msgspec.Struct, frozen=True):
+    is_stale: bool
+    """A file changed since the graph was read."""
+    last_refresh: str | None
+    node_counts: Mapping[str, int]
+    total_nodes: int
+    root_count: int
+    has_orphans: bool
+    has_broken_references: bool
+    broken_reference_count: int
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """Requirements that differ, counted by the lines git reports; null where there is nothing to compare with."""
+
+    uncommitted: int | None
+    branch_changed: int | None
+    base: str | None
+    note: str | None = None
+
+
+class ProjectSummary(msgspec.Struct, frozen=True):
+    requirements_by_level: LevelCounts
+    coverage: CoverageCounts
+    coverage_by_level: tuple[LevelCoverage, ...]
+    changes: Changes
+    total_nodes: int
+    orphan_count: int
+    broken_reference_count: int
+    stale_hash_count: int
+    uncovered_assertion_count: int
+    duplicate_ids: tuple[str, ...]
+    truncated: bool = False
+
+
+class RefreshReport(msgspec.Struct, frozen=True):
+    success: bool
+    message: str
+    node_count: int
+    files: int
+    files_parsed: int
+    files_from_cache: int
+    files_removed: int
+    seconds: float
+    last_refresh: str | None
+
+
+class ConfigSummary(msgspec.Struct, frozen=True):
+    prefix: str
+    spec_directories: tuple[str, ...]
+    testing_enabled: bool
+    project_type: str
+    local_config: bool
+
+
+class Workspace(msgspec.Struct, frozen=True):
+    repo_path: str
+    project_name: str
+    clew_version: str
+    config_file: str | None
+    config_summary: ConfigSummary
+    levels: tuple[str, ...]
+    code_directories: tuple[str, ...]
+    test_directories: tuple[str, ...]
+    branch: str | None
+    notes: tuple[str, ...]
+    """What limits the answers, such as a store that could not be opened."""

@@ -1,0 +1,105 @@
+"""From nodes to results. A serializer reads fields, metrics and the edges at one node, and walks no further."""
+
+from clew.graph.graph import Graph
+from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.trace.results import (
+    AssertionDetail,
+    CoverageDetail,
+    Location,
+    Neighbour,
+    RequirementDetail,
+    ScoredSummary,
+    Section,
+    Summary,
+)
+from clew.trace.search import Match
+
+
+def requirement_summary(node: Node) -> Summary:
+    return Summary(
+        id=node.id,
+        title=node.title,
+        level=node.get_field("level", "Unknown"),
+        status=node.get_field("status", "Unknown"),
+    )
+
+
+def scored_summary(match: Match) -> ScoredSummary:
+    node = match.node
+    return ScoredSummary(
+        id=node.id,
+        title=node.title,
+        level=node.get_field("level", "Unknown"),
+        status=node.get_field("status", "Unknown"),
+        score=match.score,
+    )
+
+
+def requirement_full(graph: Graph, node: Node, broken: tuple[str, ...] = ()) -> RequirementDetail:
+    metrics = graph.metrics(node.id)
+    untested = frozenset(metrics.get("untested_labels", ()))
+    assertions: list[AssertionDetail] = []
+    children: list[Neighbour] = []
+    for edge in graph.iter_incoming_edges(node.id):
+        other = graph.get_node(edge.source)
+        if other is None:
+            continue
+        if edge.kind is not EdgeKind.STRUCTURES:
+            children.append(_neighbour(other, edge.kind, edge.labels))
+        elif other.kind is NodeKind.ASSERTION:
+            assertions.append(_assertion(other, tested=other.get_field("label") not in untested))
+    assertions.sort(key=lambda item: item.line)
+    children.sort(key=lambda item: (item.kind, item.id))
+    return RequirementDetail(
+        id=node.id,
+        kind=node.kind.value,
+        title=node.title,
+        level=node.get_field("level", "Unknown"),
+        status=node.get_field("status", "Unknown"),
+        hash=node.get_field("hash"),
+        hash_state=node.get_field("hash_state", "none"),
+        body=node.get_field("body", ""),
+        source=_location(node),
+        assertions=tuple(assertions),
+        sections=tuple(Section(heading, line) for heading, line in node.get_field("sections", ())),
+        parents=_parents(graph, node),
+        children=tuple(children),
+        coverage=CoverageDetail(
+            total_assertions=metrics.get("total_assertions", 0),
+            tested=metrics.get("tested", 0),
+            tested_pct=metrics.get("tested_pct", 0.0),
+            implemented_total_covered=metrics.get("implemented", 0),
+            implemented_total_pct=metrics.get("implemented_pct", 0.0),
+            untested_labels=metrics.get("untested_labels", ()),
+        ),
+        metrics=metrics,
+        broken_references=broken,
+    )
+
+
+def _parents(graph: Graph, node: Node) -> tuple[Neighbour, ...]:
+    found: list[Neighbour] = []
+    for edge in graph.iter_outgoing_edges(node.id):
+        other = graph.get_node(edge.target)
+        if other is not None:
+            found.append(_neighbour(other, edge.kind, edge.labels))
+    return tuple(sorted(found, key=lambda item: item.id))
+
+
+def _neighbour(node: Node, kind: EdgeKind, labels: tuple[str, ...]) -> Neighbour:
+    return Neighbour(id=node.id, kind=node.kind.value, title=node.title, edge_kind=kind.value, assertion_targets=labels)
+
+
+def _assertion(node: Node, *, tested: bool) -> AssertionDetail:
+    return AssertionDetail(
+        id=node.id,
+        label=node.get_field("label", ""),
+        text=node.title,
+        line=node.source.line if node.source else 0,
+        tested=tested,
+    )
+
+
+def _location(node: Node) -> Location | None:
+    source = node.source
+    return Location(source.path, source.line, source.end_line) if source is not None else None

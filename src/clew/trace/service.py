@@ -1,0 +1,229 @@
+"""The trace service: questions about the requirements graph.
+
+Every method reads the graph through its iterators and returns frozen values. It changes nothing and knows no surface.
+"""
+
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+
+from clew import __version__, git
+from clew.config import Config
+from clew.errors import NotFound, WrongKind
+from clew.formats.elspais.ids import IdGrammar
+from clew.graph.build import Builder, BuildReport
+from clew.graph.graph import Graph
+from clew.graph.model import HIERARCHY, EdgeKind, Node, NodeKind
+from clew.trace import aggregates
+from clew.trace.findings import Finding, findings
+from clew.trace.results import (
+    Changes,
+    ConfigSummary,
+    Hierarchy,
+    ProjectSummary,
+    RefreshReport,
+    RequirementDetail,
+    SearchPage,
+    Status,
+    Summary,
+    Workspace,
+)
+from clew.trace.search import RequirementSearch
+from clew.trace.serialize import requirement_full, requirement_summary, scored_summary
+
+
+class TraceService:
+    def __init__(self, graph: Graph, builder: Builder, grammar: IdGrammar, config: Config) -> None:
+        self._graph = graph
+        self._builder = builder
+        self._grammar = grammar
+        self._config = config
+        self._root = config.root
+        self._folders = config.requirements.folders
+        self._search = RequirementSearch(graph)
+
+    # The graph as a whole
+
+    def status(self) -> Status:
+        graph = self._graph
+        counts = graph.node_counts()
+        return Status(
+            is_stale=graph.state.is_stale,
+            last_refresh=graph.state.last_refresh,
+            node_counts=counts,
+            total_nodes=sum(counts.values()),
+            root_count=graph.root_count(),
+            has_orphans=aggregates.orphan_count(graph) > 0,
+            has_broken_references=graph.broken_count() > 0,
+            broken_reference_count=graph.broken_count(),
+        )
+
+    def refresh_report(self, report: BuildReport) -> RefreshReport:
+        return RefreshReport(
+            success=True,
+            message=f"Read {report.files} files, parsed {report.parsed} of them.",
+            node_count=sum(self._graph.node_counts().values()),
+            files=report.files,
+            files_parsed=report.parsed,
+            files_from_cache=report.from_cache,
+            files_removed=report.removed,
+            seconds=round(report.seconds, 3),
+            last_refresh=self._graph.state.last_refresh,
+        )
+
+    def workspace(self, notes: tuple[str, ...]) -> Workspace:
+        config = self._config
+        return Workspace(
+            repo_path=str(config.root),
+            project_name=config.name,
+            clew_version=__version__,
+            config_file=config.files[0] if config.files else None,
+            config_summary=ConfigSummary(
+                prefix=config.elspais.namespace,
+                spec_directories=config.requirements.folders,
+                testing_enabled=bool(config.tests.folders),
+                project_type="standalone",
+                local_config=".elspais.local.toml" in config.files,
+            ),
+            levels=tuple(level.name for level in config.elspais.levels),
+            code_directories=config.code.folders,
+            test_directories=config.tests.folders,
+            branch=git.branch(config.root),
+            notes=notes,
+        )
+
+    def summary(self) -> ProjectSummary:
+        graph = self._graph
+        return ProjectSummary(
+            requirements_by_level=aggregates.count_by_level(graph),
+            coverage=aggregates.count_by_coverage(graph),
+            coverage_by_level=aggregates.coverage_by_level(graph),
+            changes=self.changes(),
+            total_nodes=sum(graph.node_counts().values()),
+            orphan_count=aggregates.orphan_count(graph),
+            broken_reference_count=graph.broken_count(),
+            stale_hash_count=aggregates.stale_hash_count(graph),
+            uncovered_assertion_count=aggregates.uncovered_assertion_count(graph),
+            duplicate_ids=tuple(self._builder.duplicate_ids()),
+        )
+
+    def changes(self) -> Changes:
+        """Requirements whose lines differ from the last commit, and from where the branch left its base."""
+        uncommitted = git.uncommitted(self._root, self._folders)
+        if uncommitted is None:
+            return Changes(None, None, None, note="The folder is not a git work tree.")
+        base = git.base_branch(self._root)
+        since = git.changed_since(self._root, base, self._folders) if base else None
+        return Changes(
+            uncommitted=self._touched(uncommitted),
+            branch_changed=None if since is None else self._touched(since),
+            base=base,
+            note=None if base else "There is no branch main or master to compare with.",
+        )
+
+    def _touched(self, lines: git.ChangedLines) -> int:
+        return sum(
+            1
+            for path in lines.ranges
+            for node in self._graph.nodes_in_file(path)
+            if node.kind is NodeKind.REQUIREMENT
+            and node.source is not None
+            and lines.touch(path, node.source.line, node.source.end_line)
+        )
+
+    def findings(self) -> list[Finding]:
+        return findings(self._graph, self._builder)
+
+    # Single requirements
+
+    def requirement(self, id: str) -> RequirementDetail:
+        node = self.resolve(id)
+        broken = self._graph.derived("broken_by_source", _broken_by_source)
+        return requirement_full(self._graph, node, broken.get(node.id, ()))
+
+    def hierarchy(self, id: str) -> Hierarchy:
+        """Everything above the requirement, what stands directly below it, and what shares a parent with it."""
+        node = self.resolve(id)
+        parents = list(self._above(node.id))
+        siblings: dict[str, Node] = {}
+        for parent in parents:
+            siblings.update((child.id, child) for child in self._below(parent.id) if child.id != node.id)
+        own = requirement_summary(node)
+        return Hierarchy(
+            id=own.id,
+            title=own.title,
+            level=own.level,
+            status=own.status,
+            ancestors=tuple(requirement_summary(ancestor) for ancestor in self._ancestors(node.id, parents)),
+            children=_sorted_summaries(self._below(node.id)),
+            siblings=_sorted_summaries(siblings.values()),
+        )
+
+    def _ancestors(self, id: str, parents: Iterable[Node]) -> list[Node]:
+        """Breadth first, each once: a requirement may have several parents, and files may describe a circle."""
+        found: dict[str, Node] = {}
+        queue = list(parents)
+        for ancestor in queue:
+            if ancestor.id not in found and ancestor.id != id:
+                found[ancestor.id] = ancestor
+                queue.extend(self._above(ancestor.id))
+        return list(found.values())
+
+    def _above(self, id: str) -> Iterable[Node]:
+        return (node for node in self._graph.iter_parents(id, HIERARCHY) if node.kind is NodeKind.REQUIREMENT)
+
+    def _below(self, id: str) -> Iterable[Node]:
+        return (node for node in self._graph.iter_children(id, HIERARCHY) if node.kind is NodeKind.REQUIREMENT)
+
+    def resolve(self, id: str) -> Node:
+        """The requirement an id means: as it stands, in another spelling, or by one of its assertions."""
+        node = self._graph.get_node(id)
+        if node is None:
+            canonical = self._grammar.canonical(id.strip())
+            node = self._graph.get_node(canonical) if canonical else None
+        if node is not None and node.kind is NodeKind.ASSERTION:
+            node = next(self._graph.iter_parents(node.id, (EdgeKind.STRUCTURES,)), None)
+        if node is None:
+            raise NotFound(f"Requirement '{_short(id)}' not found.", hint=self._suggestion(id))
+        if node.kind is not NodeKind.REQUIREMENT:
+            raise WrongKind(
+                f"Node '{node.id}' is a {node.kind.value}, not a requirement.",
+                hint="Pass the id of a requirement; search finds them.",
+            )
+        return node
+
+    def _suggestion(self, id: str) -> str:
+        ids = (node.id for node in self._graph.nodes_by_kind(NodeKind.REQUIREMENT))
+        close = get_close_matches(id[:80], ids, n=3, cutoff=0.7)
+        known = f"Did you mean {', '.join(close)}? " if close else ""
+        return known + "search finds requirements by words of their title or text."
+
+    # Finding
+
+    def search(
+        self,
+        query: str,
+        *,
+        field: str = "all",
+        regex: bool = False,
+        offset: int = 0,
+        limit: int = 50,
+        check: Callable[[], None] = lambda: None,
+    ) -> SearchPage:
+        matches = self._search.find(query, field=field, regex=regex, check=check)
+        page = tuple(scored_summary(match) for match in matches[offset : offset + limit])
+        return SearchPage(results=page, count=len(page), total=len(matches), truncated=offset + limit < len(matches))
+
+
+def _broken_by_source(graph: Graph) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for reference in graph.broken_references():
+        found[reference.source_id] = (*found.get(reference.source_id, ()), reference.target_id)
+    return found
+
+
+def _sorted_summaries(nodes: Iterable[Node]) -> tuple[Summary, ...]:
+    return tuple(requirement_summary(node) for node in sorted(nodes, key=lambda node: node.id))
+
+
+def _short(id: str) -> str:
+    return id if len(id) <= 80 else id[:77] + "..."

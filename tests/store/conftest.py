@@ -1,0 +1,22 @@
+"""Every test that asks for `store` or `store_factory` runs once for each engine."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from clew.store.interface import Store
+from tests.store.engines import ENGINES
+from tests.store.factory import StoreFactory
+
+
+@pytest.fixture(params=sorted(ENGINES))
+def store_factory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StoreFactory]:
+    with ExitStack() as cleanup:
+        yield StoreFactory(request.param, tmp_path, request.config.rootpath, cleanup)
+
+
+@pytest.fixture
+def store(store_factory: StoreFactory) -> Store:
+    return store_factory.open()
