@@ -11,7 +11,7 @@ import msgspec
 from clew.errors import FormatError, NotFound, OutsideProject
 
 if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+    from clew.ignore import IgnoreRules
 
 ALWAYS_SKIPPED = frozenset(
     {".git", ".hg", ".svn", ".clew", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".mypy_cache"}
@@ -78,18 +78,15 @@ class _Walk:
         self.marks: dict[str, int] = {}
 
     def below(self, relative: str) -> Iterator[FileEntry]:
-        ignores: list[tuple[str, GitIgnoreSpec]] = []
-        if self._selection.gitignore:
-            parts = relative.split("/") if relative else []
-            for depth in range(len(parts)):
-                self._add_ignore(ignores, "/".join(parts[:depth]))
+        ignores: tuple[IgnoreRules, ...] = ()
+        parts = relative.split("/") if relative else []
+        for depth in range(len(parts)):
+            ignores = self._with_rules("/".join(parts[:depth]), ignores)
         yield from self._scan(relative, ignores)
 
-    def _scan(self, folder: str, ignores: list[tuple[str, "GitIgnoreSpec"]]) -> Iterator[FileEntry]:
+    def _scan(self, folder: str, ignores: "tuple[IgnoreRules, ...]") -> Iterator[FileEntry]:
         self.marks[folder] = time_of(Path(self._base), folder)
-        if self._selection.gitignore:
-            ignores = list(ignores)
-            self._add_ignore(ignores, folder)
+        ignores = self._with_rules(folder, ignores)
         try:
             entries = sorted(os.scandir(os.path.join(self._base, folder)), key=lambda entry: entry.name)  # noqa: PTH118
         except (FileNotFoundError, NotADirectoryError, PermissionError):
@@ -98,7 +95,7 @@ class _Walk:
             path = f"{folder}/{entry.name}" if folder else entry.name
             # A linked folder is never entered: it may leave the project or lead in circles.
             is_folder = entry.is_dir(follow_symlinks=False)
-            if self._skipped(entry.name, path) or _ignored(path, is_folder, ignores):
+            if self._skipped(entry.name, path) or self._ignored(f"{path}/" if is_folder else path, ignores):
                 continue
             if is_folder:
                 yield from self._scan(path, ignores)
@@ -126,25 +123,25 @@ class _Walk:
             return True
         return any(fnmatchcase(name, pattern) or fnmatchcase(path, pattern) for pattern in self._selection.skip)
 
-    def _add_ignore(self, ignores: list[tuple[str, "GitIgnoreSpec"]], folder: str) -> None:
+    def _with_rules(self, folder: str, ignores: "tuple[IgnoreRules, ...]") -> "tuple[IgnoreRules, ...]":
+        """The rules that hold below a folder, nearest first."""
+        if not self._selection.gitignore:
+            return ignores
         path = f"{folder}/.gitignore" if folder else ".gitignore"
         self.marks[path] = time_of(Path(self._base), path)
-        try:
-            lines = Path(self._base, path).read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
-            return
-        from pathspec import GitIgnoreSpec
+        if not self.marks[path]:
+            return ignores
+        from clew.ignore import read_rules
 
-        ignores.append((f"{folder}/" if folder else "", GitIgnoreSpec.from_lines(lines)))
+        own = read_rules(Path(self._base, path), f"{folder}/" if folder else "")
+        return (own, *ignores) if own else ignores
 
+    def _ignored(self, path: str, ignores: "tuple[IgnoreRules, ...]") -> bool:
+        if not ignores:
+            return False
+        from clew.ignore import ignored
 
-def _ignored(path: str, is_folder: bool, ignores: list[tuple[str, "GitIgnoreSpec"]]) -> bool:
-    """The deepest .gitignore that says anything about the path decides."""
-    for prefix, spec in reversed(ignores):
-        verdict = spec.check_file(path[len(prefix) :] + ("/" if is_folder else "")).include
-        if verdict is not None:
-            return verdict
-    return False
+        return ignored(path, ignores)
 
 
 def resolve(root: Path, path: str) -> Path:

@@ -252,7 +252,7 @@ def test_nothing_beyond_the_first_64_kb_of_a_file_is_read(plant, requirement):
 
 
 def test_binary_files_and_names_that_are_not_text_do_no_harm(project: Path, plant: Callable):
-    plant({"spec/placeholder.txt": ""})
+    plant({"spec/notes.txt": ""})
     (project / "spec" / "a.md").write_bytes(b"\xff\xfe\x00\x80# not text")
     try:
         Path(f"{project}/spec/\udcff.md").write_text("# REQ-p00001: Title\n")

@@ -1,7 +1,10 @@
 """`clew init` as a user meets it."""
 
 import json
+import subprocess
+import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +19,6 @@ def small(plant, requirement):
 
 
 def test_the_module_keeps_the_protocol_of_command_modules():
-    assert init.SUMMARY
     assert init.EXAMPLE.startswith("clew init")
 
 
@@ -119,12 +121,21 @@ def test_comments_and_order_are_no_difference(small, run_init):
 
 
 def test_force_replaces_a_configuration_that_differs(small, run_init):
-    (small / "clew.toml").write_text('[project]\nname = "mine"\n')
+    (small / "clew.toml").write_text('[project]\nname = "mine"\n[docs]\nfolders = []\n')
 
     outcome = run_init("--force")
 
     assert "replaced      clew.toml" in outcome.out
-    assert tomllib.loads((small / "clew.toml").read_text())["project"]["name"] == "project"
+    assert "docs.folders: clew.toml says []" in outcome.out
+    settings = tomllib.loads((small / "clew.toml").read_text())
+    assert (settings["docs"]["folders"], settings["project"]["name"]) == (["docs"], "mine")
+
+
+def test_a_project_in_a_folder_of_another_name_is_no_difference(small, run_init):
+    run_init()
+    renamed = small.rename(small.with_name("elsewhere"))
+
+    assert "Nothing changed" in run_init(folder=renamed).out
 
 
 def test_a_broken_configuration_stops_everything_unless_forced(small, run_init, snapshot):
@@ -227,3 +238,15 @@ def test_what_was_not_looked_at_is_told(plant, run_init):
     plant({"inner/clew.toml": "", "inner/src/a.py": "", "src/a.py": ""})
 
     assert "left alone    inner: a project of its own" in run_init().out
+
+
+def test_the_installed_command_speaks_through_its_exit_code(small, home):
+    clew = str(Path(sys.executable).with_name("clew"))
+
+    done = subprocess.run([clew, "init", str(small)], capture_output=True, text=True, check=False)
+    wrong = subprocess.run([clew, "init", str(small / "missing")], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, wrong.returncode) == (0, 2)
+    assert "created       clew.toml" in done.stdout
+    assert wrong.stdout == ""
+    assert "missing' is not a folder" in wrong.stderr

@@ -5,10 +5,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-
-from clew.store.interface import Store
 from tests.store.engines import ENGINES
 from tests.store.factory import StoreFactory
+
+from clew.store.interface import Store
 
 
 @pytest.fixture(params=sorted(ENGINES))

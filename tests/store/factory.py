@@ -5,8 +5,9 @@ import sys
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-from clew.store.interface import Store
 from tests.store.engines import ENGINES
+
+from clew.store.interface import Store
 
 Process = subprocess.Popen[bytes]
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.store.factory import StoreFactory
 
 from clew.errors import InvalidArgument
 from clew.store.interface import CachedFile, Store
-from tests.store.factory import StoreFactory
 
 
 def cached(path: str, *, reader: str = "elspais/1", payload: bytes = b"\x00\xff parsed") -> CachedFile:

@@ -4,10 +4,10 @@ import os
 from typing import Any
 
 import pytest
+from tests.store.factory import StoreFactory
 
 from clew.errors import Cancelled, Conflict, InvalidArgument, NotFound
 from clew.store.interface import Store
-from tests.store.factory import StoreFactory
 
 
 def test_progress_is_seen_through_another_handle(store_factory: StoreFactory) -> None:

@@ -5,8 +5,9 @@ import random
 import signal
 from collections import Counter
 
-from clew.store.interface import Store
 from tests.store.factory import StoreFactory, Worker
+
+from clew.store.interface import Store
 
 STORES = 20
 KILLS_PER_STORE = 10

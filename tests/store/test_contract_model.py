@@ -6,10 +6,10 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from tests.store.factory import StoreFactory
 
 from clew.errors import Conflict, NotFound
 from clew.store.interface import Store, Transaction
-from tests.store.factory import StoreFactory
 
 COLLECTIONS = ("notes", "drafts")
 IDS = ("a", "B", "é", "a/b", "'; --")

@@ -1,7 +1,8 @@
 """Many processes on one store."""
 
-from clew.store.interface import Store
 from tests.store.factory import StoreFactory, Worker
+
+from clew.store.interface import Store
 
 
 def race(workers: list[Worker]) -> list[str]:

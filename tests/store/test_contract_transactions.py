@@ -4,10 +4,10 @@ import threading
 from typing import Any
 
 import pytest
+from tests.store.factory import StoreFactory
 
 from clew.errors import BadInput, ClewError, Conflict, NotFound, StoreError
 from clew.store.interface import CachedFile, Store, Transaction
-from tests.store.factory import StoreFactory
 
 
 class Interrupted(BaseException):
@@ -46,12 +46,17 @@ def test_an_exception_takes_everything_back(store: Store, error: BaseException) 
         transaction.put("notes", "deleted", 1)
         transaction.delete("notes", "deleted")
     before = store.scan("notes"), store.events(), store.tombstones("notes")
-    with pytest.raises(type(error)) as caught, store.transaction(actor="ada") as transaction:
-        transaction.put("notes", "new", 1)
-        transaction.put("notes", "kept", 2)
-        transaction.delete("notes", "kept")
-        transaction.restore("notes", "deleted")
-        raise error
+
+    def fail() -> None:
+        with store.transaction(actor="ada") as transaction:
+            transaction.put("notes", "new", 1)
+            transaction.put("notes", "kept", 2)
+            transaction.delete("notes", "kept")
+            transaction.restore("notes", "deleted")
+            raise error
+
+    with pytest.raises(type(error)) as caught:
+        fail()
     assert caught.value is error
     assert (store.scan("notes"), store.events(), store.tombstones("notes")) == before
     with store.transaction(actor="ada") as transaction:

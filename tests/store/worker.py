@@ -8,9 +8,10 @@ import random
 import sys
 from collections.abc import Callable
 
+from tests.store.engines import ENGINES
+
 from clew.errors import Conflict
 from clew.store.interface import Store
-from tests.store.engines import ENGINES
 
 Opener = Callable[[], Store]
 

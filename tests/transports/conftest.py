@@ -26,7 +26,7 @@ def anyio_backend() -> str:
 
 
 class FakeClock:
-    """Time stands still until `advance`; `asleep` waits until somebody sleeps for exactly that long."""
+    """Time stands still until `advance`; `asleep` waits until as many as `count` sleep for exactly that long."""
 
     def __init__(self) -> None:
         self.now = 1_700_000_000.0
@@ -55,8 +55,8 @@ class FakeClock:
             if until <= self.now:
                 wake.set()
 
-    async def asleep(self, seconds: float) -> None:
-        while all(wanted != seconds for _, wanted, _ in self._sleepers):
+    async def asleep(self, seconds: float, count: int = 1) -> None:
+        while sum(wanted == seconds for _, wanted, _ in self._sleepers) < count:
             await self._changed.wait()
 
     async def nobody_asleep(self, seconds: float) -> None:
@@ -199,8 +199,9 @@ def serve(workshop: Workshop) -> Serve:
                 await started.wait()
             base = urls[0].rsplit("/", 1)[0]
             token = {"Authorization": f"Bearer {chosen.token}"} if chosen.token else {}
-            async with httpx2.AsyncClient(base_url=base, headers=token, timeout=PATIENCE) as http:
-                yield http
+            with anyio.fail_after(PATIENCE):
+                async with httpx2.AsyncClient(base_url=base, headers=token, timeout=PATIENCE) as http:
+                    yield http
             tasks.cancel_scope.cancel()
 
     return serving

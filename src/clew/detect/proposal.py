@@ -33,8 +33,11 @@ _NOTHING = """\
 # folders = ["docs"]"""
 
 
-def proposed_config(findings: Findings) -> str:
-    """The text of clew.toml. Only what applies is in it; what has a good default is a comment."""
+def proposed_config(findings: Findings, name: str | None = None) -> str:
+    """The text of clew.toml. Only what applies is in it; what has a good default is a comment.
+
+    A project keeps the name it has; one without a name gets that of its folder.
+    """
     found = [
         _requirements(findings),
         _section('[code]                      # comments such as "# Implements: REQ-d00001-A"', findings.code),
@@ -43,8 +46,8 @@ def proposed_config(findings: Findings) -> str:
         _section("[docs]", findings.docs),
     ]
     sections = [section for section in found if section] or [_NOTHING]
-    name = f"[project]\nname = {toml_value(findings.name)}"
-    return "\n\n".join([_INTRO, name, *sections, _SERVER]) + "\n"
+    project = f"[project]\nname = {toml_value(name or findings.name)}"
+    return "\n\n".join([_INTRO, project, *sections, _SERVER]) + "\n"
 
 
 def _section(header: str, found: Sequence[_Folder], *more: str) -> str:

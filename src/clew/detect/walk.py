@@ -5,13 +5,12 @@ followed, neither to files nor to folders: what they point at is either met at i
 """
 
 import os
-import re
 from collections import deque
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
-from pathspec import GitIgnoreSpec
+
+from clew.ignore import IgnoreRules, ignored, read_rules
 
 HEAD_BYTES = 65_536
 """No file is read further than this."""
@@ -40,13 +39,6 @@ class Tree(msgspec.Struct, frozen=True):
     """Folders that may not be listed and names that are not text."""
 
 
-class _Rules(msgspec.Struct, frozen=True):
-    """One .gitignore: its rules hold for paths below its folder."""
-
-    prefix: str
-    spec: GitIgnoreSpec
-
-
 class _Listing(msgspec.Struct, frozen=True):
     folders: tuple[str, ...]
     files: tuple[str, ...]
@@ -63,7 +55,8 @@ def walk(root: Path, limit: int) -> Tree:
     nested: list[str] = []
     entries = unreadable = 0
     cut = False
-    waiting: deque[tuple[str, tuple[_Rules, ...]]] = deque([("", _excluded(root))])
+    excluded = read_rules(root / ".git" / "info" / "exclude", "")
+    waiting: deque[tuple[str, tuple[IgnoreRules, ...]]] = deque([("", (excluded,) if excluded else ())])
     while waiting and entries < limit:
         prefix, rules = waiting.popleft()
         listing = _listing(root / prefix, limit - entries)
@@ -75,12 +68,12 @@ def walk(root: Path, limit: int) -> Tree:
             continue
         if prefix and "pyvenv.cfg" in listing.names:
             continue
-        if ".gitignore" in listing.files:
-            rules = (_Rules(prefix, ignore_spec(_lines(root / prefix / ".gitignore"))), *rules)
-        files.extend(prefix + name for name in listing.files if not _ignored(prefix + name, rules))
+        own = read_rules(root / prefix / ".gitignore", prefix) if ".gitignore" in listing.files else None
+        rules = (own, *rules) if own else rules
+        files.extend(prefix + name for name in listing.files if not ignored(prefix + name, rules))
         for name in listing.folders:
             path = f"{prefix}{name}/"
-            if not (name in SKIPPED_FOLDERS or name.startswith(".") or _ignored(path, rules)):
+            if not (name in SKIPPED_FOLDERS or name.startswith(".") or ignored(path, rules)):
                 waiting.append((path, rules))
     return Tree(tuple(files), tuple(nested), entries, cut or bool(waiting), unreadable)
 
@@ -92,38 +85,6 @@ def head(path: Path) -> bytes:
             return file.read(HEAD_BYTES)
     except OSError:
         return b""
-
-
-def ignore_spec(lines: Iterable[str]) -> GitIgnoreSpec:
-    """What git would understand of these lines. A line that git cannot read ignores nothing, here as there."""
-    return GitIgnoreSpec.from_lines(line for line in lines if _readable(line))
-
-
-def _readable(line: str) -> bool:
-    try:
-        GitIgnoreSpec.from_lines([line])
-    except (ValueError, re.error):
-        return False
-    return True
-
-
-def _ignored(path: str, rules: tuple[_Rules, ...]) -> bool:
-    """The nearest .gitignore that says anything about a path decides."""
-    for rule in rules:
-        verdict = rule.spec.check_file(path.removeprefix(rule.prefix)).include
-        if verdict is not None:
-            return verdict
-    return False
-
-
-def _excluded(root: Path) -> tuple[_Rules, ...]:
-    """The rules that git keeps outside the tree."""
-    lines = list(_lines(root / ".git" / "info" / "exclude"))
-    return (_Rules("", ignore_spec(lines)),) if lines else ()
-
-
-def _lines(path: Path) -> Iterator[str]:
-    yield from head(path).decode("utf-8", "replace").splitlines()
 
 
 def _listing(folder: Path, limit: int) -> _Listing:

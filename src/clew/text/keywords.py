@@ -2,8 +2,7 @@
 
 import re
 
-STOP_WORDS = frozenset(
-    """
+_STOP_WORDS = """
     about above after again against all also although always among and another any anything are around
     because been before being below between both but
     can cannot could
@@ -23,8 +22,8 @@ STOP_WORDS = frozenset(
     very via
     was well were what whatever when where whether which while who whole whom whose why will with within without would
     yet you your yours
-    """.split()
-)
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 _WORD = re.compile(r"\w+(?:-\w+)*")
 _APOSTROPHES = str.maketrans("", "", "'\u2019")

@@ -1,74 +1,27 @@
 """What Clew needs from `.elspais.toml`, whichever of its layouts a project uses.
 
-elspais changed the shape of this file several times. `settings_file.py` knows the keys; this module
-holds the values, so that nothing else has to care where a value was written.
+elspais changed the shape of this file several times: `patterns`, `spec` and `testing` in February 2026, `id-patterns`
+and `scanning` since version 4, and mixtures in between. Every setting is looked up in all the places it ever
+stood, so nothing else has to care where a value was written.
 """
+
+import re
+from collections.abc import Iterator
 
 import msgspec
 
-DEFAULT_SKIP = ("node_modules", ".git", "__pycache__", "*.pyc", ".venv", ".env")
+from clew.formats.diagnostics import Diagnostic
+from clew.formats.elspais.levels import DEFAULT_LEVELS, Level, read_levels, shared_letters
+from clew.formats.elspais.templates import ALIASES, CANONICAL, read_component_pattern, read_templates
+from clew.formats.elspais.toml_values import TomlValues, merge, parse_toml
 
+NAME = ".elspais.toml"
+LOCAL_NAME = ".elspais.local.toml"
 
-class Level(msgspec.Struct, frozen=True):
-    """One level of the hierarchy, such as `prd`."""
-
-    name: str
-    rank: int
-    """1 is the most general."""
-    letter: str
-    """How the level is spelled inside an id."""
-    display_name: str = ""
-    implements: tuple[str, ...] = ()
-    """The levels a requirement of this level may implement."""
-
-
-class IdSettings(msgspec.Struct, frozen=True):
-    """How a requirement id is composed."""
-
-    canonical: str = "{namespace}-{level.letter}{component}"
-    aliases: tuple[tuple[str, str], ...] = (("short", "{level.letter}{component}"),)
-    """Name and template of each other accepted spelling."""
-    separators: tuple[str, ...] = ("-", "_")
-    """Characters that are taken for one another between the parts of an id."""
-    prefix_optional: bool = False
-    component_style: str = "numeric"
-    digits: int = 5
-    """Significant digits of a numeric component; 0 is any number."""
-    leading_zeros: bool = True
-    pattern: str = ""
-    """The component's regular expression where the style is `regex`."""
-    max_length: int = 0
-    """Of a named component; 0 is the reader's own limit."""
-    associated_length: int = 0
-    """Letters of the optional code of an associated repository (`REQ-CAL-d00001`); 0 where there is none."""
-
-
-class LabelSettings(msgspec.Struct, frozen=True):
-    """How the assertions of a requirement are labelled and cited."""
-
-    style: str = "uppercase"
-    zero_pad: bool = False
-    max_count: int = 26
-    separator: str = "-"
-    """Between the id and its first label."""
-    multi_separator: str = "+"
-    """Between two labels."""
-
-
-class ScanSettings(msgspec.Struct, frozen=True):
-    """Which files of one kind are read, relative to the project."""
-
-    directories: tuple[str, ...] = ()
-    patterns: tuple[str, ...] = ()
-    skip_files: tuple[str, ...] = ()
-    skip_dirs: tuple[str, ...] = ()
-
-
-DEFAULT_LEVELS = (
-    Level("prd", 1, "p", "Product", ("prd",)),
-    Level("ops", 2, "o", "Operations", ("ops", "prd")),
-    Level("dev", 3, "d", "Development", ("dev", "ops", "prd")),
-)
+COMPONENT_STYLES = ("numeric", "camelCase", "PascalCase", "snake_case", "kebab-case", "regex", "alphanumeric", "named")
+LABEL_STYLES = ("uppercase", "numeric", "numeric_1based", "alphanumeric")
+HASH_MODES = ("normalized-text", "full-text")
+ROLES = ("active", "provisional", "aspirational", "retired")
 
 DEFAULT_STATUS_ROLES = (
     ("active", ("Active",)),
@@ -78,24 +31,59 @@ DEFAULT_STATUS_ROLES = (
 )
 
 
-class ElspaisSettings(msgspec.Struct, frozen=True):
+class ElspaisSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything of `.elspais.toml` that Clew uses; without arguments, what holds where there is no such file."""
 
     project_name: str = ""
     namespace: str = "REQ"
-    ids: IdSettings = IdSettings()
-    labels: LabelSettings = LabelSettings()
+
+    id_template: str = CANONICAL
+    id_aliases: tuple[tuple[str, str], ...] = ALIASES
+    """Name and template of each other accepted spelling."""
+    id_separators: tuple[str, ...] = ("-", "_")
+    """Characters that are taken for one another between the parts of an id."""
+    prefix_optional: bool = False
+    component_style: str = "numeric"
+    component_digits: int = 5
+    """Significant digits of a numeric component; 0 is any number."""
+    leading_zeros: bool = True
+    component_pattern: str = ""
+    """The component's regular expression where the style is `regex`."""
+    component_max_length: int = 0
+    """Of a named component; 0 is the grammar's own limit."""
+    associated_length: int = 0
+    """Letters of the optional code of an associated repository (`REQ-CAL-d00001`); 0 where there is none."""
+
+    label_style: str = "uppercase"
+    label_zero_pad: bool = False
+    label_max_count: int = 26
+    label_separator: str = "-"
+    """Between the id and its first label."""
+    label_multi_separator: str = "+"
+    """Between two labels."""
+
     levels: tuple[Level, ...] = DEFAULT_LEVELS
-    skip: tuple[str, ...] = DEFAULT_SKIP
+
+    skip: tuple[str, ...] = ("node_modules", ".git", "__pycache__", "*.pyc", ".venv", ".env")
     """Patterns of names and paths that are never read, whatever the kind of file."""
-    spec: ScanSettings = ScanSettings(("spec",), ("*.md",), ("README.md", "INDEX.md"))
-    code: ScanSettings = ScanSettings(("src",))
-    """Without patterns, every file of a known programming language below the directories."""
-    tests: ScanSettings = ScanSettings(("tests",), ("test_*.py", "*_test.py"))
+    spec_directories: tuple[str, ...] = ("spec",)
+    spec_patterns: tuple[str, ...] = ("*.md",)
+    spec_skip_files: tuple[str, ...] = ("README.md", "INDEX.md")
+    spec_skip_dirs: tuple[str, ...] = ()
+    code_directories: tuple[str, ...] = ("src",)
+    code_patterns: tuple[str, ...] = ()
+    """Files read besides those of a known programming language in the directories."""
+    code_skip_files: tuple[str, ...] = ()
+    code_skip_dirs: tuple[str, ...] = ()
     tests_enabled: bool | None = None
     """None where the file does not say; elspais itself then reads no tests."""
+    test_directories: tuple[str, ...] = ("tests",)
+    test_patterns: tuple[str, ...] = ("test_*.py", "*_test.py")
+    test_skip_files: tuple[str, ...] = ()
+    test_skip_dirs: tuple[str, ...] = ()
     result_files: tuple[str, ...] = ()
     """Globs of test reports."""
+
     status_roles: tuple[tuple[str, tuple[str, ...]], ...] = DEFAULT_STATUS_ROLES
     hash_mode: str = "normalized-text"
     keyword_min_length: int = 3
@@ -106,10 +94,7 @@ class ElspaisSettings(msgspec.Struct, frozen=True):
         for level in self.levels:
             if level.name.casefold() == folded:
                 return level
-        for level in self.levels:
-            if level.letter.casefold() == folded:
-                return level
-        return None
+        return next((level for level in self.levels if level.letter.casefold() == folded), None)
 
     def status_role(self, status: str) -> str:
         """active, provisional, aspirational or retired; a status no role claims is active."""
@@ -118,3 +103,159 @@ class ElspaisSettings(msgspec.Struct, frozen=True):
             if any(folded == each.casefold() for each in statuses):
                 return role
         return "active"
+
+
+_DEFAULT = ElspaisSettings()
+
+
+def read_settings(data: bytes, local: bytes | None = None) -> tuple[ElspaisSettings, tuple[Diagnostic, ...]]:
+    """The settings of a project from the bytes of `.elspais.toml` and, laid on top, `.elspais.local.toml`.
+
+    A file that is not TOML, or a value that breaks a rule, is a ConfigError. A key Clew has never heard of is a
+    diagnostic, because elspais keeps adding keys.
+    """
+    document = parse_toml(data, NAME)
+    if local is not None:
+        document = merge(document, parse_toml(local, LOCAL_NAME))
+    values = TomlValues(document, NAME)
+    settings = _files(values, _ids(values, ElspaisSettings(project_name=values.text("project.name"))))
+    settings = msgspec.structs.replace(
+        settings,
+        status_roles=_status_roles(values),
+        hash_mode=values.choice(HASH_MODES, "validation.hash_mode", default=_DEFAULT.hash_mode),
+        keyword_min_length=values.integer("keywords.min_length", default=3, least=1, most=100),
+    )
+    diagnostics = [_unknown_key(key) for key in sorted(values.unread(UNUSED_KEYS))]
+    if "{level.letter}" in settings.id_template:
+        diagnostics.extend(shared_letters(settings.levels))
+    return settings, tuple(diagnostics)
+
+
+_UNUSED = """
+    version cli_ttl stats project.color project.type rules changelog terms output statuses federation associates
+    associated core sponsors graph references traceability hooks index
+    id-patterns.associated.position id-patterns.associated.format id-patterns.associated.separator
+    patterns.associated.position patterns.associated.format patterns.associated.separator
+    scanning.spec.index_file scanning.code.source_roots scanning.test.prescan_command scanning.test.reference_keyword
+    scanning.test.reference_patterns scanning.test.runners scanning.journey scanning.docs scanning.coverage
+    scanning.result.skip_files scanning.result.skip_dirs scanning.result.run_meta_file
+    validation.hash_algorithm validation.hash_length validation.strict_hierarchy
+    validation.allow_unresolved_cross_repo
+    testing.reference_keyword testing.prescan_command testing.reference_patterns testing.default_mode
+    directories.docs directories.database spec.index_file spec.readme_file spec.format_guide
+"""
+UNUSED_KEYS = frozenset(_UNUSED.split())
+"""Keys of either layout that elspais knows and Clew has no use for."""
+
+
+def _unknown_key(key: str) -> Diagnostic:
+    message = f"`{key}` is not a setting Clew knows; it is ignored. Check its spelling, or remove it."
+    return Diagnostic("elspais.unknown_setting", "info", message, 0)
+
+
+def _ids(values: TomlValues, settings: ElspaisSettings) -> ElspaisSettings:
+    template, aliases = read_templates(values)
+    component = ("id-patterns.component", "patterns.id_format")
+    labels = ("id-patterns.assertions", "patterns.assertions")
+    style = values.choice(COMPONENT_STYLES, *_below(component, "style"), default=_DEFAULT.component_style)
+    associated = ("id-patterns.associated", "patterns.associated")
+    code_length = values.integer(*_below(associated, "length"), default=3, least=1, most=16)
+    return msgspec.structs.replace(
+        settings,
+        namespace=_namespace(values),
+        id_template=template,
+        id_aliases=aliases,
+        id_separators=values.texts(
+            "id-patterns.separators", "references.defaults.separators", default=_DEFAULT.id_separators
+        ),
+        prefix_optional=values.flag(
+            "id-patterns.prefix_optional", "references.defaults.prefix_optional", default=False
+        ),
+        component_style=style,
+        component_digits=values.integer(*_below(component, "digits"), default=5, least=0, most=32),
+        leading_zeros=values.flag(*_below(component, "leading_zeros"), default=True),
+        component_pattern=read_component_pattern(values, style),
+        component_max_length=values.integer(*_below(component, "max_length"), default=0, least=0, most=10_000),
+        associated_length=code_length if values.flag(*_below(associated, "enabled"), default=False) else 0,
+        label_style=values.choice(LABEL_STYLES, *_below(labels, "label_style"), default=_DEFAULT.label_style),
+        label_zero_pad=values.flag(*_below(labels, "zero_pad"), default=False),
+        label_max_count=values.integer(*_below(labels, "max_count"), default=26, least=1, most=10_000),
+        label_separator=_sign(values, *_below(labels, "separator"), default="-"),
+        label_multi_separator=_sign(
+            values, *_below(labels, "multi_separator"), "references.defaults.multi_assertion_separator", default="+"
+        ),
+        levels=read_levels(values) or DEFAULT_LEVELS,
+    )
+
+
+def _below(tables: tuple[str, ...], key: str) -> tuple[str, ...]:
+    return tuple(f"{table}.{key}" for table in tables)
+
+
+def _namespace(values: TomlValues) -> str:
+    namespace = values.text("project.namespace", "patterns.prefix", default=_DEFAULT.namespace)
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,63}", namespace):
+        raise values.refuse("project.namespace", namespace, "a letter followed by letters, digits, `_` or `-`")
+    return namespace
+
+
+def _sign(values: TomlValues, *keys: str, default: str) -> str:
+    sign = values.text(*keys, default=default)
+    if not re.fullmatch(r"[^\w\s:,|#*]{1,3}|_", sign):
+        raise values.refuse(keys[0], sign, "one to three signs other than : , | # *")
+    return sign
+
+
+def _files(values: TomlValues, settings: ElspaisSettings) -> ElspaisSettings:
+    code_patterns = ("scanning.code.file_patterns", "traceability.scan_patterns")
+    return msgspec.structs.replace(
+        settings,
+        skip=values.texts("scanning.skip", "ignore.global", "directories.ignore", default=_DEFAULT.skip),
+        spec_directories=values.texts(
+            "scanning.spec.directories", "spec.directories", "directories.spec", default=_DEFAULT.spec_directories
+        ),
+        spec_patterns=values.texts("scanning.spec.file_patterns", "spec.patterns", default=_DEFAULT.spec_patterns),
+        spec_skip_files=_skip_files(values, "spec", "spec.skip_files", _DEFAULT.spec_skip_files),
+        spec_skip_dirs=values.texts("scanning.spec.skip_dirs", "spec.skip_dirs"),
+        code_directories=values.texts(
+            "scanning.code.directories", "directories.code", default=_DEFAULT.code_directories
+        ),
+        code_patterns=values.texts(*code_patterns),
+        code_skip_files=_skip_files(values, "code"),
+        code_skip_dirs=values.texts("scanning.code.skip_dirs"),
+        tests_enabled=values.optional_flag("scanning.test.enabled", "testing.enabled"),
+        test_directories=values.texts(
+            "scanning.test.directories", "testing.test_dirs", default=_DEFAULT.test_directories
+        ),
+        test_patterns=values.texts("scanning.test.file_patterns", "testing.patterns", default=_DEFAULT.test_patterns),
+        test_skip_files=_skip_files(values, "test", "testing.skip_files"),
+        test_skip_dirs=values.texts("scanning.test.skip_dirs", "testing.skip_dirs"),
+        result_files=tuple(_result_files(values)),
+    )
+
+
+def _skip_files(
+    values: TomlValues, kind: str, february: str | None = None, default: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    keys = [f"scanning.{kind}.skip_files"] + ([february] if february else [])
+    ignored = values.texts(f"ignore.{kind}")
+    return tuple(dict.fromkeys(values.texts(*keys, default=() if ignored else default) + ignored))
+
+
+def _result_files(values: TomlValues) -> Iterator[str]:
+    yield from values.texts("testing.result_files")
+    directories = values.texts("scanning.result.directories", default=("",))
+    for pattern in values.texts("scanning.result.file_patterns"):
+        yield from (_joined(directory, pattern) for directory in directories)
+    for target in values.tables("scanning.test.targets"):
+        if results := target.text("results"):
+            yield _joined(target.text("cwd"), results)
+
+
+def _joined(directory: str, pattern: str) -> str:
+    return f"{directory.rstrip('/')}/{pattern}" if directory not in ("", ".") else pattern
+
+
+def _status_roles(values: TomlValues) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    key, table = values.table("rules.format.status_roles")
+    return tuple((role, values.texts(f"{key}.{role}")) for role in ROLES) if table else DEFAULT_STATUS_ROLES

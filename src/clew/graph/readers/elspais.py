@@ -75,7 +75,7 @@ class ElspaisReader:
             },
             _source(record.span, path),
         )
-        separator = self._settings.label_separator
+        separator = self._settings.labels.separator
         parts: dict[str, Node] = {}
         for assertion in record.assertions:
             # A repeated label is reported by the reader; the first one keeps it.

@@ -28,6 +28,7 @@ _SETTINGS = (
 
 class Connection(sqlite3.Connection):
     access: str
+    writable: bool
     durable: bool = True
 
 
@@ -65,6 +66,8 @@ class Connections:
             # To write on would make it worse.
             raise StoreCorrupt(self._damage.message, hint=self._damage.hint)
         with self._lent() as connection:
+            if not connection.writable:
+                raise protected(self.path, "it was opened for reading, or may not be written")
             with translated(self.path):
                 _begin(connection, durable)
             self._thread.writes = True
@@ -90,7 +93,9 @@ class Connections:
         try:
             yield connection
         except StoreCorrupt as error:
-            self._damage = error
+            # The block may also be a caller's, at work on another store.
+            if error.data.get("path") == str(self.path):
+                self._damage = error
             raise
         finally:
             self._give_back(connection)
@@ -105,16 +110,17 @@ class Connections:
             if self._closed:
                 raise StoreError(f"The store {self.path} is closed.", hint="Open it again.")
             connection = self._idle.pop() if self._idle else None
+        # A write to a file that is no longer there would be acknowledged and lost.
+        if _identity(self.path) != self._file:
+            if connection is not None:
+                connection.close()
+            raise StoreError(
+                f"The store {self.path} was deleted, moved or replaced while it was open.",
+                hint="Restart Clew. Nothing was written.",
+            )
         if connection is None:
             with translated(self.path):
                 connection = self._connect()
-        # A write to a file that is no longer there would be acknowledged and lost.
-        if _identity(self.path) != self._file:
-            connection.close()
-            raise StoreError(
-                f"The store {self.path} was deleted, moved or replaced while it was open.",
-                hint="Restart Clew. Nothing was written to the file that stands there now.",
-            )
         return connection
 
     def _give_back(self, connection: Connection) -> None:
@@ -166,6 +172,8 @@ def _connect(path: Path, access: str, busy_timeout: float) -> Connection:
         factory=Connection,
     )
     connection.access = access
+    # SQLite opens a write-protected file for reading without a word.
+    connection.writable = access == "write" and os.access(path, os.W_OK)
     try:
         for setting in _SETTINGS:
             connection.execute(setting)

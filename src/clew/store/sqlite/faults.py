@@ -53,6 +53,7 @@ def damaged(path: Path, cause: str) -> StoreCorrupt:
             f"place, or save what is readable with `sqlite3 {shlex.quote(str(path))} .recover | sqlite3 {rescued}` and "
             "put that in its place."
         ),
+        data={"path": str(path)},
     )
 
 

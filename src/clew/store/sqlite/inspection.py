@@ -1,6 +1,5 @@
 """What `clew doctor` asks of a store: what is in it, and whether it is whole."""
 
-import os
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -36,7 +35,7 @@ def described(connection: Connection, path: Path) -> dict[str, Any]:
         "location": str(path),
         "schema_version": schema_version(connection),
         "journal_mode": journal,
-        "read_only": connection.access != "write" or not os.access(path, os.W_OK),
+        "read_only": not connection.writable,
         "bytes": size_of(path) + size_of(log_of(path)),
         **dict(zip(_COUNTED, connection.execute(f"SELECT {counts}").fetchone(), strict=True)),
     }

@@ -45,12 +45,12 @@ def _is_ready(connections: Connections, *, give_up: bool) -> bool:
 
 def _prepare(connection: Connection, path: Path) -> None:
     version = check_origin(connection, path)
-    if connection.access != "write":
+    if not connection.writable:
         if version < SCHEMA_VERSION:
             raise protected(path, f"it has to be brought from schema version {version} to {SCHEMA_VERSION} first")
         return
     (journal,) = connection.execute("PRAGMA journal_mode").fetchone()
-    if journal != "wal" and os.access(path, os.W_OK):
+    if journal != "wal":
         # Where the file system cannot do this, the answer is the old mode, which is as safe, only slower.
         connection.execute("PRAGMA journal_mode = WAL")
     if version < SCHEMA_VERSION:

@@ -17,10 +17,9 @@ import msgspec
 from clew.clients import CLIENTS, ClientPlan, client_config, config_path, own_command, write_plan
 from clew.clients.writing import read_if_there, real_target, replace_file
 from clew.detect import Findings, detect, proposed_config
-from clew.detect.walk import ignore_spec
 from clew.errors import ConfigError
+from clew.ignore import ignore_spec
 
-SUMMARY = "set Clew up in a folder: find what is there, write clew.toml, connect a client"
 EXAMPLE = "clew init --client claude-code"
 
 _DONE = {"create": "created", "add": "added", "replace": "replaced", "same": "unchanged", "differs": "kept"}
@@ -89,23 +88,29 @@ def _write(root: Path, files: list[FileChange], plans: list[ClientPlan]) -> None
 def _config_change(root: Path, findings: Findings, force: bool) -> FileChange:
     name = "clew.toml"
     before = read_if_there(real_target(root / name, within=root))
-    after = proposed_config(findings).encode()
     if before is None:
-        return FileChange(name, None, after, "create")
+        return FileChange(name, None, proposed_config(findings).encode(), "create")
     try:
         settings = tomllib.loads(before.decode("utf-8-sig"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         if force:
-            return FileChange(name, before, after, "replace")
+            return FileChange(name, before, proposed_config(findings).encode(), "replace")
         raise ConfigError(
             f"'{root / name}' is not valid TOML: {error}.", hint="Correct it, or pass --force to write a new one."
         ) from error
-    differences = tuple(_differences(settings, tomllib.loads(after.decode())))
+    after = proposed_config(findings, _name(settings))
+    differences = tuple(_differences(settings, tomllib.loads(after)))
     if not differences:
         return FileChange(name, before, before, "same")
     if not force:
         return FileChange(name, before, before, "differs", differences)
-    return FileChange(name, before, after, "replace", differences)
+    return FileChange(name, before, after.encode(), "replace", differences)
+
+
+def _name(settings: dict[str, Any]) -> str | None:
+    project = settings.get("project")
+    name = project.get("name") if isinstance(project, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _differences(present: dict[str, Any], proposed: dict[str, Any]) -> Iterator[str]:
@@ -165,7 +170,8 @@ def _closing_lines(
     args: argparse.Namespace, root: Path, files: list[FileChange], plans: list[ClientPlan]
 ) -> Iterator[str]:
     anything = any(change.changed for change in files) or any(plan.changed for plan in plans)
-    if not anything:
+    kept = "differs" in [*(change.state for change in files), *(plan.state for plan in plans)]
+    if not anything and not kept:
         yield "\nNothing changed: everything is already in place."
     if files[0].state == "differs":
         yield "\nYour clew.toml was kept. `--force` replaces it with what was found."
