@@ -21,7 +21,7 @@ run: $(STAMP) ## open the demo and serve it over streamable HTTP
 
 test: lint types ## lint, types, all tests, and Clew on Clew
 	@$(BIN)/python -m pytest
-	@$(BIN)/clew check .
+	@$(BIN)/clew check --strict .
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .

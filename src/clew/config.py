@@ -11,8 +11,7 @@ import msgspec
 
 from clew.errors import ConfigError
 from clew.files import Selection
-from clew.formats.elspais.settings import ElspaisSettings, ScanSettings
-from clew.formats.elspais.settings_file import read_settings
+from clew.formats.elspais.settings import ElspaisSettings, read_settings
 
 CLEW_TOML = "clew.toml"
 ELSPAIS_TOML = ".elspais.toml"
@@ -189,29 +188,31 @@ def _elspais(root: Path, files: list[str]) -> tuple[ElspaisSettings, tuple[str, 
 
 
 def _requirements(table: RequirementsTable, elspais: ElspaisSettings) -> Selection:
-    return _selection(table, elspais.spec, elspais.skip, elspais.spec.patterns)
+    """What clew.toml says, and where it says nothing, what elspais would read; likewise below."""
+    return Selection(
+        folders=_first(table.folders, elspais.spec_directories),
+        patterns=_first(table.patterns, elspais.spec_patterns),
+        skip=_first(table.skip, (*elspais.spec_skip_files, *elspais.spec_skip_dirs, *elspais.skip)),
+    )
 
 
 def _code(table: FoldersTable, elspais: ElspaisSettings) -> Selection:
-    return _selection(table, elspais.code, elspais.skip, (*CODE_PATTERNS, *elspais.code.patterns), gitignore=True)
+    return Selection(
+        folders=_first(table.folders, elspais.code_directories),
+        patterns=_first(table.patterns, (*CODE_PATTERNS, *elspais.code_patterns)),
+        skip=_first(table.skip, (*elspais.code_skip_files, *elspais.code_skip_dirs, *elspais.skip)),
+        gitignore=True,
+    )
 
 
 def _tests(table: TestsTable, elspais: ElspaisSettings) -> Selection:
-    return _selection(table, elspais.tests, elspais.skip, (*TEST_PATTERNS, *elspais.tests.patterns), gitignore=True)
-
-
-def _selection(
-    table: RequirementsTable | FoldersTable | TestsTable,
-    scan: ScanSettings,
-    skip: tuple[str, ...],
-    patterns: tuple[str, ...],
-    *,
-    gitignore: bool = False,
-) -> Selection:
-    """What clew.toml says, and where it says nothing, what elspais would read."""
     return Selection(
-        folders=table.folders if table.folders is not None else scan.directories,
-        patterns=table.patterns if table.patterns is not None else tuple(dict.fromkeys(patterns)),
-        skip=table.skip if table.skip is not None else (*scan.skip_files, *scan.skip_dirs, *skip),
-        gitignore=gitignore,
+        folders=_first(table.folders, elspais.test_directories),
+        patterns=_first(table.patterns, (*TEST_PATTERNS, *elspais.test_patterns)),
+        skip=_first(table.skip, (*elspais.test_skip_files, *elspais.test_skip_dirs, *elspais.skip)),
+        gitignore=True,
     )
+
+
+def _first(given: tuple[str, ...] | None, otherwise: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(otherwise)) if given is None else given

@@ -1,8 +1,8 @@
 """The server the official suite runs against, and the command that serves it until its standard input is closed.
 
-It is Clew's own server, over Clew's own HTTP transport with the settings users get, on a small project. Clew's tools are
-listed and answered as ever, three of the suite's tools among them. What the suite asks for and Clew has no use for (other
-kinds of content, prompts, sampling and so on) is added as further request handlers of the same server.
+It is Clew's own server, over Clew's own HTTP transport with the settings users get, on a small project. Clew's tools
+are listed and answered as ever, three of the suite's tools among them. What the suite asks for and Clew has no use for
+(other kinds of content, prompts, sampling and so on) is added as further request handlers of the same server.
 """
 
 import sys

@@ -7,7 +7,9 @@ import json
 import os
 import resource
 import sys
+import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +89,9 @@ def size_limit(path: Path) -> dict[str, Any]:
 
 def as_nobody(path: Path) -> dict[str, Any]:
     """Without the rights of the user who made the store."""
+    # Python itself may stand where nobody can read: what it loads late is loaded now.
+    with tempfile.TemporaryDirectory() as folder, closing(open_sqlite(Path(folder) / "clew.db")) as practice:
+        write(practice, "practice")
     os.setgroups([])
     os.setgid(NOBODY)
     os.setuid(NOBODY)

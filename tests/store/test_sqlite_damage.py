@@ -54,7 +54,7 @@ def test_a_damaged_file_is_named_with_the_way_out_and_left_alone(
         with pytest.raises(StoreCorrupt) as caught:
             open_sqlite(path, read_only=read_only)
         assert str(path) in caught.value.message
-        assert f"sqlite3 '{path}' .recover" in caught.value.hint
+        assert f"clew.store.sqlite.rescue '{path}'" in caught.value.hint
         assert path.read_bytes() == damage(healthy)
 
 

@@ -12,6 +12,7 @@ import mcp_types as types
 import pytest
 from mcp.server.lowlevel import Server
 
+from clew.surfaces.mcp.transports.clock import SYSTEM_CLOCK, Clock
 from clew.surfaces.mcp.transports.http import serve_http
 from clew.surfaces.mcp.transports.settings import HttpSettings
 
@@ -148,12 +149,8 @@ class Listener:
     async def post(self, message: Any) -> httpx2.Response:
         return await self._http.post(self.endpoint, json=message)
 
-    async def initialize(self) -> dict[str, Any]:
-        params = {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "listener", "version": "0"},
-        }
+    async def initialize(self, version: str = "2025-06-18") -> dict[str, Any]:
+        params = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "listener", "version": "0"}}
         await self.post({"jsonrpc": "2.0", "id": "init", "method": "initialize", "params": params})
         answer = await self.message()
         await self.post({"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -179,7 +176,9 @@ def serve(workshop: Workshop) -> Serve:
     """`async with serve(transport="sse", clock=clock, grace_seconds=5) as http:` runs the real server on loopback."""
 
     @asynccontextmanager
-    async def serving(transport: str = "http", clock: Any = None, **settings: Any) -> AsyncIterator[httpx2.AsyncClient]:
+    async def serving(
+        transport: str = "http", clock: Clock | None = None, **settings: Any
+    ) -> AsyncIterator[httpx2.AsyncClient]:
         started = anyio.Event()
         urls: list[str] = []
 
@@ -187,11 +186,10 @@ def serve(workshop: Workshop) -> Serve:
             urls.append(url)
             started.set()
 
-        options: dict[str, Any] = {"transport": transport, **({"clock": clock} if clock is not None else {})}
-        chosen = HttpSettings(**{"drain_seconds": 0.0, **settings})
+        chosen = HttpSettings(**{"sse": transport == "sse", "drain_seconds": 0.0, **settings})
 
         async def run() -> None:
-            await serve_http(workshop.server, chosen, ready=ready, **options)
+            await serve_http(workshop.server, chosen, ready, clock=clock or SYSTEM_CLOCK)
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(run)

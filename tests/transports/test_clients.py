@@ -135,9 +135,8 @@ async def test_a_slow_call_of_one_client_does_not_hold_up_another(serve, worksho
 
 @pytest.mark.parametrize(("transport", "mode"), COMBINATIONS)
 async def test_a_client_with_the_token_is_served(serve, transport, mode):
-    async with serve(transport, token="correct-horse-battery") as http:
-        async with connected(http, transport, mode) as client:
-            assert text_of(await client.call_tool("echo", {"text": "hello"})) == "hello"
+    async with serve(transport, token="correct-horse-battery") as http, connected(http, transport, mode) as client:
+        assert text_of(await client.call_tool("echo", {"text": "hello"})) == "hello"
 
 
 @pytest.mark.parametrize(("transport", "mode"), COMBINATIONS)
@@ -148,10 +147,19 @@ async def test_an_unknown_method_is_a_protocol_error_and_the_connection_goes_on(
         assert text_of(await client.call_tool("echo", {"text": "hello"})) == "hello"
 
 
-async def open_streamable_session(http):
-    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}}
+async def open_streamable_session(http, version="2025-06-18"):
+    params = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
     return await http.post("/mcp", json=message, headers={"Accept": "application/json, text/event-stream"})
+
+
+async def test_every_revision_with_initialize_is_spoken_on_both_transports(serve, listen):
+    async with serve("sse") as http:
+        for version in ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"):
+            opened = await open_streamable_session(http, version)
+            assert f'"protocolVersion":"{version}"' in opened.text
+            async with listen(http) as listener:
+                assert (await listener.initialize(version))["result"]["protocolVersion"] == version
 
 
 async def test_the_number_of_streamable_sessions_is_bounded(serve):

@@ -8,12 +8,10 @@ from clew.graph.graph import Graph
 from clew.graph.model import NodeKind
 from clew.trace.coverage import percent
 
-INACTIVE = frozenset({"draft", "deprecated", "retired", "superseded", "rejected", "proposed", "roadmap"})
-"""Statuses, in lower case, that keep a requirement out of the figures for active ones."""
-
 
 class LevelCounts(msgspec.Struct, frozen=True):
     active: Mapping[str, int]
+    """Only requirements whose status counts as active in this project."""
     all: Mapping[str, int]
 
 
@@ -45,7 +43,7 @@ def _count_by_level(graph: Graph) -> LevelCounts:
     for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
         level = node.get_field("level", "Unknown")
         everything[level] = everything.get(level, 0) + 1
-        if node.get_field("status", "").casefold() not in INACTIVE:
+        if node.get_field("role") == "active":
             active[level] = active.get(level, 0) + 1
     return LevelCounts(active=dict(sorted(active.items())), all=dict(sorted(everything.items())))
 

@@ -99,7 +99,7 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
             pass
         raise InvalidPattern(
             f"'{pattern}' took longer than {PATTERN_SECONDS:g} s.",
-            hint="Nested repetitions such as (a+)+ explode; simplify the pattern or search for words.",
+            hint="Nested repetitions such as (a|aa)+ explode; simplify the pattern or search for words.",
         ) from None
 
     return matches

@@ -41,6 +41,12 @@ class TraceService:
         self._folders = config.requirements.folders
         self._search = RequirementSearch(graph)
 
+    def warm(self) -> None:
+        """Compute what is asked for most, so that the first question costs no more than the next."""
+        self._graph.root_count()
+        aggregates.orphan_count(self._graph)
+        aggregates.count_by_coverage(self._graph)
+
     # The graph as a whole
 
     def status(self) -> Status:

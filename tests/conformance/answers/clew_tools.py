@@ -1,16 +1,16 @@
-"""The suite's tools that can be written as tools of Clew: they run through its registry, schemas, threads and errors."""
+"""The suite's tools that can be tools of Clew: they run through its registry, schemas, threads and error dialects."""
 
 from typing import Annotated
 
-from msgspec import Meta
+import msgspec
 
 from clew.errors import Refused
 from clew.surfaces.mcp.call import Call
-from clew.surfaces.mcp.registry import Freshness, NoArguments, Result, Tool, Toolset
+from clew.surfaces.mcp.registry import Freshness, NoArguments, Tool, Toolset
 
 
-class Said(Result, frozen=True, kw_only=True):
-    said: Annotated[str, Meta(description="One sentence.")]
+class Said(msgspec.Struct, frozen=True):
+    said: Annotated[str, msgspec.Meta(description="One sentence.")]
 
 
 def simple_text(_: Call, __: NoArguments) -> Said:

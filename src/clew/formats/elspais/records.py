@@ -1,7 +1,8 @@
 """What reading one elspais markdown file yields.
 
 A file becomes a sequence of blocks that covers it without gap or overlap: concatenating the `raw` of every block gives
-back the text, and with it the bytes, of the file. Spans are in bytes of the file; the other texts are decoded.
+back the text of the file. Spans are in bytes of the file; the other texts are decoded, and valid Unicode whatever the
+file holds: a byte that is not UTF-8 reads as U+FFFD.
 
 The records are frozen values that also serve as the cached form of a parsed file, which is why they are
 msgspec structs: decoding tens of thousands of them is what a warm start spends its time on.
@@ -111,3 +112,5 @@ Block = Requirement | Journey | Remainder
 class FileRecords(msgspec.Struct, frozen=True, array_like=True):
     blocks: tuple[Block, ...]
     diagnostics: tuple[Diagnostic, ...]
+    original: bytes | None = None
+    """The bytes of a file that is not UTF-8, which its text cannot give back; None for every other file."""

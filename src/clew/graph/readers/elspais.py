@@ -8,7 +8,7 @@ import msgspec
 from clew.files import Selection
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais import READER_VERSION
-from clew.formats.elspais.hashes import HashState, hash_state
+from clew.formats.elspais.hashes import HashState, hash_state, rule_of_file
 from clew.formats.elspais.ids import IdGrammar
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import FileRecords, Journey, Reference, Remainder, Requirement
@@ -38,8 +38,9 @@ class ElspaisReader:
 
     def read(self, data: bytes, path: str) -> ElspaisFile:
         records = read(data, self._grammar)
-        states = tuple(hash_state(block, self._settings) for block in records.blocks if isinstance(block, Requirement))
-        return ElspaisFile(records, states)
+        requirements = [block for block in records.blocks if isinstance(block, Requirement)]
+        rule = rule_of_file(requirements, self._settings)
+        return ElspaisFile(records, tuple(hash_state(record, self._settings, rule) for record in requirements))
 
     def diagnose(self, records: ElspaisFile) -> tuple[Diagnostic, ...]:
         return records.records.diagnostics
@@ -65,6 +66,7 @@ class ElspaisReader:
             {
                 "level": record.level,
                 "status": record.status,
+                "role": self._settings.status_role(record.status),
                 "hash": record.stored_hash,
                 "hash_state": state.state,
                 "hash_now": state.value,
@@ -75,7 +77,7 @@ class ElspaisReader:
             },
             _source(record.span, path),
         )
-        separator = self._settings.labels.separator
+        separator = self._settings.label_separator
         parts: dict[str, Node] = {}
         for assertion in record.assertions:
             # A repeated label is reported by the reader; the first one keeps it.

@@ -126,7 +126,9 @@ class SqliteStore:
     def setting(self, name: str, default: bytes) -> bytes:
         check_name("name", name)
         if not isinstance(default, bytes):
-            raise InvalidArgument(f"The default of setting {name} must be bytes, not {type(default).__name__}.")
+            raise InvalidArgument(
+                f"The default of setting {name} must be bytes, not {type(default).__name__}.", hint="Pass bytes."
+            )
         with self._connections.reading() as connection:
             value = _setting(connection, name)
         if value is not None:

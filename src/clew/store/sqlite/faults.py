@@ -3,6 +3,7 @@
 import os
 import shlex
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +27,7 @@ def translated(path: Path) -> Iterator[None]:
 
 
 def fault(error: sqlite3.Error, path: Path) -> StoreError:
-    code = code_of(error)
+    code = _code_of(error)
     if code in _OUT_OF_SPACE:
         return StoreFull(
             f"The store {path} cannot grow: the disk is full, or a quota or size limit is reached ({error}).",
@@ -45,13 +46,13 @@ def fault(error: sqlite3.Error, path: Path) -> StoreError:
 
 
 def damaged(path: Path, cause: str) -> StoreCorrupt:
-    rescued = shlex.quote(str(path.with_name(f"{path.stem}-rescued{path.suffix}")))
+    rescued = path.with_name(f"{path.stem}-rescued{path.suffix}")
+    command = shlex.join([sys.executable, "-m", "clew.store.sqlite.rescue", str(path), str(rescued)])
     return StoreCorrupt(
         f"The store {path} is damaged: {cause}.",
         hint=(
             "It was left as it is. Stop every Clew on this project, keep a copy of the file, then put a backup in its "
-            f"place, or save what is readable with `sqlite3 {shlex.quote(str(path))} .recover | sqlite3 {rescued}` and "
-            "put that in its place."
+            f"place, or save what is readable with `{command}` and put that in its place."
         ),
         data={"path": str(path)},
     )
@@ -64,15 +65,11 @@ def protected(path: Path, cause: str) -> StoreReadOnly:
     )
 
 
-def is_busy(error: sqlite3.Error) -> bool:
-    return _primary(code_of(error)) in _BUSY
-
-
 def is_refused_access(error: sqlite3.Error) -> bool:
-    return _primary(code_of(error)) in (sqlite3.SQLITE_CANTOPEN, *_PROTECTED)
+    return _primary(_code_of(error)) in (sqlite3.SQLITE_CANTOPEN, *_PROTECTED)
 
 
-def code_of(error: sqlite3.Error) -> int:
+def _code_of(error: sqlite3.Error) -> int:
     """SQLite's extended code; 0 for an error that the Python module raised by itself."""
     return getattr(error, "sqlite_errorcode", 0)
 

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -13,13 +14,18 @@ from clew.store.sqlite.migrations import SCHEMA_VERSION, check_origin, migrate
 _PAUSE = 0.005
 _SMALLEST_PAGE = 512
 
+_creation = threading.Lock()
+"""To close a file drops every lock that the process has on it, those of another thread's connections included. So no
+thread opens the file through SQLite while another one is still creating it."""
+
 _PROTECTED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 def open_connections(path: Path, *, read_only: bool, busy_timeout: float) -> Connections:
     path = path.absolute()
-    _demand_file(path, read_only)
+    with _creation:
+        _demand_file(path, read_only)
     connections = Connections(path, read_only=read_only, busy_timeout=busy_timeout)
     deadline = time.monotonic() + busy_timeout
     try:

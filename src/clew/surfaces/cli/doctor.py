@@ -10,7 +10,7 @@ from importlib.metadata import version
 import msgspec
 
 from clew import __version__, git
-from clew.errors import ClewError
+from clew.errors import ClewError, StoreError
 from clew.project import Project
 from clew.surfaces.cli.opening import add_folder, add_json
 from clew.surfaces.cli.output import coloured, print_json
@@ -84,5 +84,10 @@ def _store_check(project: Project) -> Check:
     store = project.store
     if store is None:
         return Check("store", False, " ".join(project.notes()), "Reading works without a store; nothing was lost.")
-    described = ", ".join(f"{name} {value}" for name, value in store.describe().items())
-    return Check("store", True, described)
+    try:
+        damage = store.check()
+    except StoreError as error:
+        return Check("store", False, error.message, error.hint)
+    if damage:
+        return Check("store", False, "; ".join(damage), "docs/store.md says how to save what is left.")
+    return Check("store", True, ", ".join(f"{name} {value}" for name, value in store.describe().items()))

@@ -81,4 +81,5 @@ def _type(field: Mapping[str, Any]) -> str:
         return " or ".join(_type(option) for option in field["anyOf"])
     if field.get("type") == "array":
         return "list of " + _type(field.get("items", {}))
-    return str(field.get("type", "any"))
+    type_ = field.get("type", "any")
+    return " or ".join(type_) if isinstance(type_, list) else str(type_)

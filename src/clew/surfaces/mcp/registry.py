@@ -42,8 +42,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The arguments of a tool. Fields carry their description and bounds in `msgspec.Meta`."""
 
 
-MaxTokens = Annotated[int | None, Meta(ge=200, le=20_000, description="Size of the answer at most; default 4,000")]
-PageCursor = Annotated[str | None, Meta(max_length=200, description="next_cursor of the page before")]
+MaxTokens = Annotated[
+    Annotated[int, Meta(ge=200, le=20_000)] | None, Meta(description="Size of the answer at most; default 4,000")
+]
+PageCursor = Annotated[Annotated[str, Meta(max_length=200)] | None, Meta(description="next_cursor of the page before")]
 
 
 class NoArguments(Request, frozen=True, kw_only=True):

@@ -100,7 +100,7 @@ class Guard:
             421,
             "wrong_host",
             f"This server does not answer to Host {echo(', '.join(values))}.",
-            "Use 127.0.0.1 or localhost in the URL, or start the server with this name as an allowed host.",
+            "Use 127.0.0.1 or localhost in the URL, or start the server with --allow-host and this name.",
         )
 
     def _wrong_origin(self, headers: Headers) -> Refusal | None:

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Literal
+from typing import Any
 
 import anyio
 import uvicorn
@@ -26,7 +26,6 @@ from clew.surfaces.mcp.transports.sse import MESSAGES_PATH, STREAM_PATH, SseEndp
 
 HTTP_PATH = "/mcp"
 HEALTH_PATH = "/healthz"
-HttpTransport = Literal["http", "sse"]
 
 _KEEP_ALIVE_SECONDS = 75
 _LARGEST_HEADER_BLOCK = 64 * 1024
@@ -35,31 +34,21 @@ _TALKATIVE_LOGGERS = ("mcp", "sse_starlette", "uvicorn")
 
 
 def http_app(server: Server[Any], settings: HttpSettings, *, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
-    """Streamable HTTP at /mcp for clients of every protocol revision, and /healthz."""
-    return Guard(_site(server, settings, "http", clock), settings, clock=clock)
-
-
-def sse_app(server: Server[Any], settings: HttpSettings, *, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
-    """What `http_app` serves, and HTTP+SSE at /sse and /messages."""
-    return Guard(_site(server, settings, "sse", clock), settings, clock=clock)
+    """Streamable HTTP at /mcp for clients of every protocol revision, /healthz and, if chosen, HTTP+SSE at /sse."""
+    return Guard(_site(server, settings, clock), settings, clock=clock)
 
 
 async def serve_http(
-    server: Server[Any],
-    settings: HttpSettings,
-    *,
-    ready: Callable[[str], None],
-    transport: HttpTransport = "http",
-    clock: Clock = SYSTEM_CLOCK,
+    server: Server[Any], settings: HttpSettings, ready: Callable[[str], None], *, clock: Clock = SYSTEM_CLOCK
 ) -> None:
     """Serve until SIGINT, SIGTERM or cancellation; `ready` gets the URL as soon as clients can connect."""
     check(settings)
     for name in _TALKATIVE_LOGGERS:
         logging.getLogger(name).setLevel(logging.WARNING)
-    site = _site(server, settings, transport, clock)
+    site = _site(server, settings, clock)
     draining = Draining(Guard(site, settings, clock=clock), settings.drain_seconds)
     with listen(settings) as listener:
-        url = url_of(listener, STREAM_PATH if transport == "sse" else HTTP_PATH)
+        url = url_of(listener, STREAM_PATH if settings.sse else HTTP_PATH)
         web = DrainingServer(_uvicorn_config(draining, settings), draining, lambda: ready(url))
         async with site.router.lifespan_context(site), anyio.create_task_group() as tasks:
             tasks.start_soon(_stop_when_cancelled, web)
@@ -69,7 +58,7 @@ async def serve_http(
             tasks.cancel_scope.cancel()
 
 
-def _site(server: Server[Any], settings: HttpSettings, transport: HttpTransport, clock: Clock) -> Starlette:
+def _site(server: Server[Any], settings: HttpSettings, clock: Clock) -> Starlette:
     """The unguarded application."""
     streamable = StreamableHTTPSessionManager(
         server,
@@ -77,7 +66,7 @@ def _site(server: Server[Any], settings: HttpSettings, transport: HttpTransport,
         max_request_body_size=settings.max_body,
         max_sessions=settings.max_sessions,
     )
-    sse = SseEndpoints(server, settings, clock) if transport == "sse" else None
+    sse = SseEndpoints(server, settings, clock) if settings.sse else None
 
     async def healthz(_: Request) -> Response:
         return JSONResponse({"ok": True, "name": server.name, "version": server.version})

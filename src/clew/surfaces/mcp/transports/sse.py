@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import msgspec
 from mcp.server.lowlevel import Server
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
@@ -155,6 +156,8 @@ class EventStream:
                 return
             number += 1
             await _emit(send, "message", data, self._session.event_id(number))
+            # A connection already known to be lost swallows what it is sent; let that news arrive first.
+            await anyio.lowlevel.checkpoint()
             outbox.mark_heard(number)
 
 
@@ -187,7 +190,7 @@ def _parse(body: bytes) -> JSONRPCMessage | Response:
 
 
 def _session_expired(reason: str) -> Response:
-    recovery = f"Reconnect with GET {STREAM_PATH}, without session_id and Last-Event-ID, and initialize again."
+    recovery = f"Reconnect with GET {STREAM_PATH}, without session_id and Last-Event-ID, and begin anew."
     return _rpc_error(404, SSE_SESSION_EXPIRED, f"SSE_SESSION_EXPIRED: {reason}", recovery)
 
 

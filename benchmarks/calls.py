@@ -1,0 +1,36 @@
+"""Server time of tool calls on the generated project: decoding, freshness, the handler, the budget."""
+
+import json
+import sys
+
+from benchmarks.figures import Figure, Result
+from benchmarks.workspace import Workspace, run
+
+LIMITS_MS: dict[str, float | None] = {
+    "get_requirement": 1.0,
+    "get_hierarchy": 1.0,
+    "get_graph_status": 1.0,
+    "search, two words": 15.0,
+    "search, phrase": 15.0,
+    "search, pattern": 15.0,
+    "get_project_summary": 20.0,
+    "clew_brief": None,
+}
+
+
+def measure(space: Workspace, *, quick: bool) -> Result:
+    rounds = {figure: _rounds(figure) // (5 if quick else 1) for figure in LIMITS_MS}
+    module = "benchmarks.probes.call_tools"
+    found = json.loads(run(sys.executable, "-m", module, str(space.generated), json.dumps(rounds)))
+    return Result(
+        f"Server time on {space.shape.requirements:,} requirements, in a git work tree",
+        tuple(
+            Figure(figure, "ms", tuple(seconds * 1_000 for seconds in found[figure]), limit)
+            for figure, limit in LIMITS_MS.items()
+        ),
+    )
+
+
+def _rounds(figure: str) -> int:
+    """Calls that take microseconds are repeated more often."""
+    return 1_000 if LIMITS_MS[figure] == 1.0 else 100

@@ -1,0 +1,1 @@
+"""Programs that measure themselves in a fresh process and print what they found as JSON."""

@@ -1,0 +1,63 @@
+"""Calls tools in process, as the server does in a worker thread, and says how long each call took."""
+
+import json
+import random
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from clew.graph.model import NodeKind
+from clew.project import Project
+from clew.surfaces.mcp.call import Call, carry_out
+from clew.surfaces.mcp.names import by_any_spelling
+from clew.surfaces.mcp.tools import TOOLS
+
+WARM_UP_CALLS = 3
+
+WORDS = ("ledger invoice", "gateway payment", "telemetry permit", "audit record", "scheduler expired", "accept request")
+PHRASES = ('"audit record"', '"every expired invoice"', '"without changing any other"', '"loses a voucher"')
+PATTERNS = (r"SHALL (reject|refuse) every \w+ invoice", r"\b\d{2} days\b", r"REQ-d000[0-4]\d", r"telemetry.{0,40}log")
+
+
+def calls(ids: Sequence[str]) -> dict[str, tuple[str, list[dict[str, Any]]]]:
+    """By figure: the tool and the arguments of call after call."""
+    by_id = [{"req_id": id} for id in ids]
+    return {
+        "get_requirement": ("get_requirement", by_id),
+        "get_hierarchy": ("get_hierarchy", by_id),
+        "get_graph_status": ("get_graph_status", [{}]),
+        "search, two words": ("search", [{"query": query} for query in WORDS]),
+        "search, phrase": ("search", [{"query": query} for query in PHRASES]),
+        "search, pattern": ("search", [{"query": query, "regex": True} for query in PATTERNS]),
+        "get_project_summary": ("get_project_summary", [{}]),
+        "clew_brief": ("clew_brief", [{}]),
+    }
+
+
+def timed(project: Project, name: str, arguments: Sequence[Mapping[str, Any]], rounds: int) -> list[float]:
+    tool = by_any_spelling(TOOLS)[name]
+    samples: list[float] = []
+    for number in range(WARM_UP_CALLS + rounds):
+        given = arguments[number % len(arguments)]
+        started = time.perf_counter()
+        carry_out(tool, given, Call(project, TOOLS))
+        seconds = time.perf_counter() - started
+        if number >= WARM_UP_CALLS:
+            samples.append(seconds)
+    return samples
+
+
+def main() -> None:
+    rounds: dict[str, int] = json.loads(sys.argv[2])
+    project = Project.open(sys.argv[1])
+    project.ensure_graph()
+    ids = sorted(node.id for node in project.graph.nodes_by_kind(NodeKind.REQUIREMENT))
+    random.Random(1).shuffle(ids)
+    plan = calls(ids)
+    found = {figure: timed(project, *plan[figure], rounds[figure]) for figure in rounds}
+    project.close()
+    print(json.dumps(found))
+
+
+main()

@@ -1,0 +1,38 @@
+"""Changes one file of a project that is open, and says how long the graph took to follow. The files are put back."""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from clew.project import Project
+
+ORIGINAL, REPLACEMENT = b" SHALL ", b" SHALL always "
+
+
+def main() -> None:
+    folder, rounds = Path(sys.argv[1]), int(sys.argv[2])
+    project = Project.open(folder)
+    project.ensure_graph()
+    files = sorted((folder / "spec").glob("*.md"))
+    samples: list[float] = []
+    parsed: list[int] = []
+    for number in range(rounds):
+        path = files[number * 7 % len(files)]
+        before, times = path.read_bytes(), path.stat()
+        path.write_bytes(before.replace(ORIGINAL, REPLACEMENT, 1))
+        try:
+            started = time.perf_counter()
+            report = project.refresh()
+            samples.append(time.perf_counter() - started)
+            parsed.append(report.parsed)
+        finally:
+            path.write_bytes(before)
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        project.refresh()
+    project.close()
+    print(json.dumps({"seconds": samples, "parsed": parsed}))
+
+
+main()

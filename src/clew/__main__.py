@@ -1,0 +1,5 @@
+"""`python -m clew`."""
+
+from clew.surfaces.cli.main import entry
+
+entry()

@@ -1,0 +1,37 @@
+"""Collects what a reader has to say about a file."""
+
+from collections import Counter
+
+from clew.formats.diagnostics import Diagnostic
+
+MOST_PER_CODE = 100
+"""A damaged file would otherwise yield as many diagnostics as it has lines."""
+
+
+class Findings:
+    def __init__(self) -> None:
+        self._diagnostics: list[Diagnostic] = []
+        self._counts: Counter[str] = Counter()
+
+    def error(self, code: str, line: int, message: str) -> None:
+        self._add(code, "error", line, message)
+
+    def warning(self, code: str, line: int, message: str) -> None:
+        self._add(code, "warning", line, message)
+
+    def info(self, code: str, line: int, message: str) -> None:
+        self._add(code, "info", line, message)
+
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """In the order of the file, with a last word on those that were too many to list."""
+        listed = sorted(self._diagnostics, key=lambda diagnostic: diagnostic.line)
+        for code, count in sorted(self._counts.items()):
+            if count > MOST_PER_CODE:
+                more = f"{count - MOST_PER_CODE} more of {code}; the first {MOST_PER_CODE} are listed."
+                listed.append(Diagnostic("elspais.more", "info", more, 0))
+        return tuple(listed)
+
+    def _add(self, code: str, severity: str, line: int, message: str) -> None:
+        self._counts[code] += 1
+        if self._counts[code] <= MOST_PER_CODE:
+            self._diagnostics.append(Diagnostic(f"elspais.{code}", severity, message, line))

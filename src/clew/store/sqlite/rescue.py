@@ -1,0 +1,152 @@
+"""Saving from a damaged store what can still be read: `python -m clew.store.sqlite.rescue DAMAGED NEW`.
+
+The damaged file is only read. What a record holds is there twice, in the record and in the last of its events, so it is
+lost only where both are. Jobs and the parse cache are left behind.
+"""
+
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from clew.errors import ClewError, Conflict, InvalidArgument, NotFound, StoreCorrupt
+from clew.store.arguments import check_name
+from clew.store.sqlite.faults import translated
+from clew.store.sqlite.opening import open_connections
+
+_Row = tuple[Any, ...]
+_Key = tuple[str, str]
+
+
+class Rescue(msgspec.Struct, frozen=True):
+    """What the new store holds."""
+
+    records: int
+    rebuilt: int
+    """Those of the records that are known from their events alone. A later value may be among what was lost."""
+    events: int
+    tombstones: int
+
+
+def rescue(damaged: Path, target: Path) -> Rescue:
+    """Make a new store at `target` of what is readable in the damaged one."""
+    if not damaged.is_file():
+        raise NotFound(f"There is no file {damaged}.", hint="Name the damaged store. Nothing was written.")
+    if target.exists():
+        raise Conflict(f"{target} already exists.", hint="Name a file that does not exist yet. Nothing was written.")
+    with closing(sqlite3.connect(f"{damaged.absolute().as_uri()}?mode=ro", uri=True)) as source:
+        _look_into(source, damaged)
+        events = [row for row in _numbered(source, "events", "seq") if _is_sound(row[5:7], row[8:])]
+        tombstones = [row for row in _numbered(source, "tombstones", "number") if _is_sound(row[1:3], row[4:5])]
+        entries = _entries(source, {(row[5], row[6]) for row in events} | {(row[1], row[2]) for row in tombstones})
+        settings = {row[0]: row for row in _from_both_ends(source, "settings", "name")}
+    rebuilt = _missing(entries, events, tombstones)
+    entries |= rebuilt
+    _write(target, list(entries.values()), events, tombstones, list(settings.values()))
+    alive = {key for key, row in entries.items() if row[3] is not None}
+    return Rescue(len(alive), len(alive & rebuilt.keys()), len(events), len(tombstones))
+
+
+def _look_into(source: sqlite3.Connection, damaged: Path) -> None:
+    try:
+        # Lets SQLite look into a file that has lost its end.
+        source.execute("PRAGMA writable_schema = ON")
+        source.execute("PRAGMA trusted_schema = OFF")
+        source.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error as error:
+        raise StoreCorrupt(
+            f"Nothing can be read from {damaged}: {error}.",
+            hint="Put a backup in its place, or move it away: Clew then starts with a new store.",
+        ) from error
+
+
+def _from_both_ends(source: sqlite3.Connection, table: str, *keys: str) -> Iterator[_Row]:
+    """Rows up to the first unreadable page from either end; twice where there is none."""
+    for direction in ("ASC", "DESC"):
+        order = ", ".join(f"{key} {direction}" for key in keys)
+        with suppress(sqlite3.Error):
+            yield from source.execute(f"SELECT * FROM {table} ORDER BY {order}")  # noqa: S608
+
+
+def _numbered(source: sqlite3.Connection, table: str, key: str) -> list[_Row]:
+    """Every readable row of a table with numbered rows, in order."""
+    found = {row[0]: row for row in _from_both_ends(source, table, key)}
+    for number in range(1, max(found, default=0)):
+        if number not in found:
+            row = _lookup(source, f"SELECT * FROM {table} WHERE {key} = ?", number)  # noqa: S608
+            found |= {number: row} if row else {}
+    return [found[number] for number in sorted(found)]
+
+
+def _entries(source: sqlite3.Connection, known: set[_Key]) -> dict[_Key, _Row]:
+    """Every readable entry; `known` are ids to ask for between the two ends."""
+    found = {(row[0], row[1]): row for row in _from_both_ends(source, "entries", "collection", "id")}
+    for key in known - found.keys():
+        row = _lookup(source, "SELECT * FROM entries WHERE collection = ? AND id = ?", *key)
+        found |= {key: row} if row else {}
+    return {key: row for key, row in found.items() if _is_sound(row[:2], row[3:4])}
+
+
+def _lookup(source: sqlite3.Connection, query: str, *values: object) -> _Row | None:
+    try:
+        row: _Row | None = source.execute(query, values).fetchone()
+    except sqlite3.Error:
+        return None
+    return row
+
+
+def _is_sound(names: _Row, values: _Row) -> bool:
+    try:
+        for name in names:
+            check_name("name", name)
+        for value in values:
+            msgspec.json.decode(value or "null")
+    except (InvalidArgument, msgspec.DecodeError, TypeError):
+        return False
+    return True
+
+
+def _missing(entries: dict[_Key, _Row], events: list[_Row], tombstones: list[_Row]) -> dict[_Key, _Row]:
+    """Entries made from the last event, or else the tombstone, of what has none."""
+    made: dict[_Key, _Row] = {}
+    for _, collection, id, version, _, deleted_at, *_ in tombstones:
+        made[collection, id] = (collection, id, version, None, deleted_at)
+    for _, at, _, _, _, collection, id, version, _, after in events:
+        made[collection, id] = (collection, id, version, after, at)
+    return {key: row for key, row in made.items() if key not in entries}
+
+
+def _write(target: Path, entries: list[_Row], events: list[_Row], tombstones: list[_Row], settings: list[_Row]) -> None:
+    with (
+        closing(open_connections(target, read_only=False, busy_timeout=0)) as connections,
+        connections.writing() as connection,
+        translated(target),
+    ):
+        connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", entries)
+        connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", events)
+        connection.executemany("INSERT INTO tombstones VALUES (?, ?, ?, ?, ?, ?, ?, ?)", tombstones)
+        connection.executemany("INSERT INTO settings VALUES (?, ?)", settings)
+
+
+def _main(damaged: str, target: str) -> int:
+    try:
+        found = rescue(Path(damaged), Path(target))
+    except ClewError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    sys.stdout.write(
+        f"Rescued {found.records} records ({found.rebuilt} of them from their history), {found.events} events and "
+        f"{found.tombstones} deleted records into {target}. Put it in the place of {damaged}, without the files "
+        "whose names end in -wal and -shm.\n"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: python -m clew.store.sqlite.rescue DAMAGED NEW")
+    sys.exit(_main(*sys.argv[1:]))

@@ -1,0 +1,199 @@
+"""The command line, as a shell uses it."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from clew.surfaces.cli.main import COMMANDS
+from clew.surfaces.mcp.tools import TOOLS
+
+CLEW = [sys.executable, "-m", "clew"]
+DEMO = Path(__file__).parent.parent.parent / "examples" / "demo"
+
+
+def clew(*arguments: str, cwd: Path | None = None, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*CLEW, *arguments], cwd=cwd, input=stdin, capture_output=True, text=True, check=False, encoding="utf-8"
+    )
+
+
+# Verifies: REQ-o00006-C
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["help"]])
+def test_without_arguments_there_is_an_overview(arguments: list[str]) -> None:
+    done = clew(*arguments)
+    assert done.returncode == 0
+    for command, summary in COMMANDS.items():
+        assert command in done.stdout
+        assert summary in done.stdout
+
+
+# Verifies: REQ-o00006-A
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(command: str) -> None:
+    done = clew(command, "--help")
+    assert done.returncode == 0
+    assert f"clew {command}" in done.stdout.partition("example:")[2]
+
+
+# Verifies: REQ-o00006-A
+@pytest.mark.parametrize(
+    ("arguments", "keys"),
+    [
+        (["brief", "--json"], {"project", "attention", "next_calls"}),
+        (["status", "--json"], {"graph", "summary", "workspace"}),
+        (["search", "tide", "--json"], {"results", "total", "next_cursor"}),
+        (["show", "REQ-d00001", "--json"], {"id", "assertions", "ancestors", "children"}),
+        (["check", "--json"], {"findings", "count"}),
+        (["doctor", "--json"], {"checks", "ok"}),
+    ],
+)
+def test_data_is_printed_as_json_on_request(demo: Path, arguments: list[str], keys: set[str]) -> None:
+    done = clew(*arguments, cwd=demo)
+    assert done.stderr == ""
+    assert keys <= json.loads(done.stdout).keys()
+
+
+# Verifies: REQ-o00006-A
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["search", "tide"], 0, ""),
+        (["search", "zeppelin"], 1, ""),
+        (["show", "REQ-d00001"], 0, ""),
+        (["show", "REQ-d09999"], 1, "REQ-d09999"),
+        (["check"], 1, ""),
+        (["search", "(", "--regex"], 2, "regular expression"),
+        (["serach", "tide"], 2, "Did you mean 'search'"),
+        (["show"], 2, "usage"),
+        (["brief", "nowhere"], 2, "nowhere"),
+        (["call", "no_such_tool"], 2, "no_such_tool"),
+        (["call", "search", "{"], 2, "not JSON"),
+        (["call", "search", "{}"], 2, "query"),
+        (["tools", "--toolsets", "nothing"], 2, "nothing"),
+        (["serve", "--profile", "nobody"], 2, "nobody"),
+        (["serve", "--transport", "http", "--host", "0.0.0.0"], 2, "token"),
+    ],
+)
+def test_exit_codes_tell_scripts_what_happened(demo: Path, arguments: list[str], code: int, says: str) -> None:
+    done = clew(*arguments, cwd=demo)
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
+    assert says in done.stderr
+
+
+# Verifies: REQ-o00006-B, REQ-p00001-B
+@pytest.mark.anyio
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.name not in ("refresh_graph", "tools_search")])
+async def test_call_prints_the_structured_result_that_an_mcp_client_gets(demo: Path, tool: object) -> None:
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters
+
+    name, example = tool.name, dict(tool.example)  # type: ignore[attr-defined]
+    async with Client(
+        StdioServerParameters(command=CLEW[0], args=[*CLEW[1:], "serve", str(demo), "--toolsets", "all"])
+    ) as client:
+        structured = (await client.call_tool(name, example)).structured_content
+    printed = json.loads(clew("call", name, json.dumps(example), "-C", str(demo)).stdout)
+    for answer in (structured, printed):
+        answer.pop("last_refresh", None)
+    assert printed == structured
+
+
+# Verifies: REQ-o00006-B
+def test_call_reads_arguments_from_standard_input(demo: Path) -> None:
+    done = clew("call", "get_requirement", "-", cwd=demo, stdin='{"req_id": "d1"}')
+    assert json.loads(done.stdout)["id"] == "REQ-d00001"
+
+
+# Verifies: REQ-o00006-D
+def test_colours_and_progress_are_for_terminals_only(demo: Path) -> None:
+    plain = clew("check", cwd=demo)
+    assert "\x1b" not in plain.stdout + plain.stderr
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm"}
+    environment.pop("NO_COLOR", None)
+    process = subprocess.Popen([*CLEW, "check"], cwd=demo, stdout=follower, stderr=follower, env=environment)
+    os.close(follower)
+    shown = b""
+    while True:
+        try:
+            chunk = os.read(leader, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        shown += chunk
+    process.wait()
+    os.close(leader)
+    assert b"\x1b[31m" in shown
+    assert b"%" in shown
+
+
+# Verifies: REQ-o00006-E, REQ-d00020-B
+def test_check_lists_findings_with_code_place_and_hint_and_fails(demo: Path) -> None:
+    findings = json.loads(clew("check", "--json", cwd=demo).stdout)["findings"]
+    assert sorted(finding["code"] for finding in findings) == [
+        "trace.broken_reference",
+        "trace.stale_hash",
+        "trace.uncovered_assertion",
+    ]
+    for finding in findings:
+        assert finding["line"] > 0
+        assert (demo / finding["path"]).exists()
+        assert finding["hint"]
+
+
+# Verifies: REQ-o00006-E
+def test_check_passes_when_there_is_nothing_to_find_and_strict_counts_warnings(tmp_path: Path) -> None:
+    (tmp_path / "spec").mkdir()
+    (tmp_path / "clew.toml").touch()
+    assert clew("check", cwd=tmp_path).returncode == 0
+    (tmp_path / "spec" / "a.md").write_text(
+        "## REQ-p00001: Title\n\n**Level**: PRD | **Status**: Active\n\n"
+        "## Assertions\n\nA. It SHALL c.\n\n*End* *Title* | **Hash**: 00000000\n",
+        encoding="utf-8",
+    )
+    now = json.loads(clew("show", "p1", "--json", cwd=tmp_path).stdout)
+    assert now["hash_state"] == "stale"
+    assert clew("check", cwd=tmp_path).returncode == 1
+    spec = tmp_path / "spec" / "a.md"
+    finding = next(
+        item for item in json.loads(clew("check", "--json", cwd=tmp_path).stdout)["findings"] if "hash" in item["code"]
+    )
+    current = finding["message"].rstrip(".").rpartition(" ")[2]
+    spec.write_text(spec.read_text(encoding="utf-8").replace("00000000", current), encoding="utf-8")
+    assert clew("check", cwd=tmp_path).returncode == 0
+    assert clew("check", "--strict", cwd=tmp_path).returncode == 1
+
+
+def test_output_that_nobody_reads_any_more_ends_quietly(demo: Path) -> None:
+    done = subprocess.run(
+        f"{' '.join(CLEW)} tools --json | head -c 10", shell=True, cwd=demo, capture_output=True, check=False, text=True
+    )
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+
+
+def test_the_store_is_described_by_doctor(demo: Path) -> None:
+    checks = json.loads(clew("doctor", "--json", cwd=demo).stdout)["checks"]
+    assert {check["name"]: check["ok"] for check in checks} == {
+        "clew": True,
+        "libraries": True,
+        "configuration": True,
+        "git": True,
+        "store": True,
+        "graph": True,
+        "requirements": True,
+        "code": True,
+        "tests": True,
+    }
+
+
+# Verifies: REQ-o00007-A
+def test_clew_finds_nothing_to_complain_of_in_clew() -> None:
+    done = clew("check", "--strict", str(DEMO.parent.parent))
+    assert done.returncode == 0, done.stdout

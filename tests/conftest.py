@@ -1,0 +1,76 @@
+"""What tests of the whole product share: a copy of the demo, and a small project written for the occasion."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from clew.project import Project
+
+DEMO = Path(__file__).parent.parent / "examples" / "demo"
+
+SPEC = """# Small
+
+## REQ-p00001: Keep time
+
+**Level**: PRD | **Status**: Active
+
+It SHALL keep time.
+
+## Assertions
+
+A. The clock SHALL show the hour.
+B. The clock SHALL show the minute.
+
+*End* *Keep time*
+
+## REQ-d00001: Show the hour
+
+**Level**: DEV | **Status**: Draft | **Implements**: REQ-p00001-A, REQ-p00099
+
+Hours go from 0 to 23.
+
+## Assertions
+
+A. The hour SHALL be two digits wide.
+
+*End* *Show the hour* | **Hash**: 00000000
+"""
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Path:
+    """A copy of the demo, without git."""
+    target = tmp_path / "demo"
+    shutil.copytree(DEMO, target, ignore=shutil.ignore_patterns(".clew", "__pycache__", ".pytest_cache"))
+    return target
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A project of two requirements with a stale hash and a broken reference."""
+    root = tmp_path / "small"
+    (root / "spec").mkdir(parents=True)
+    (root / "spec" / "small.md").write_text(SPEC, encoding="utf-8")
+    (root / "clew.toml").write_text('[project]\nname = "small"\n', encoding="utf-8")
+    return root
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[[Path], Project]]:
+    """Opens projects and closes them when the test ends."""
+    projects: list[Project] = []
+
+    def open_project(root: Path) -> Project:
+        projects.append(Project.open(root))
+        return projects[-1]
+
+    yield open_project
+    for project in projects:
+        project.close()

@@ -1,0 +1,107 @@
+"""The documentation is complete: whatever a user can type or meet is described, and every link leads somewhere."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import msgspec
+import pytest
+from tests.docs.markdown import anchors, links, sections
+
+from clew.config import ClewToml
+from clew.surfaces.cli.main import COMMANDS, main
+from clew.surfaces.mcp.reference import pages
+from clew.surfaces.mcp.tools import TOOLS
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(
+    path
+    for pattern in ("*.md", "docs/**/*.md", "spec/**/*.md", "examples/**/*.md", "benchmarks/**/*.md")
+    for path in ROOT.glob(pattern)
+)
+
+CODE = re.compile(r"(?:trace|file|elspais|markers)\.[a-z][a-z0-9_]*")
+"""What the code of a finding looks like."""
+
+
+# Verifies: REQ-o00007-E
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_and_option_is_described(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    section = sections((DOCS / "cli.md").read_text(), 2).get(f"clew {command}")
+    assert section is not None, f"docs/cli.md has no section '## clew {command}'"
+
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+
+    missing = [option for option in _options(capsys.readouterr().out) if f"`{option}" not in section]
+    assert not missing, f"docs/cli.md does not describe {missing} of clew {command}"
+
+
+def _options(help_text: str) -> Iterator[str]:
+    for line in help_text.splitlines():
+        if line.startswith("  -"):
+            names = line.strip().partition("  ")[0]
+            yield from (name for name in re.findall(r"--?[A-Za-z][\w-]*", names) if name not in ("-h", "--help"))
+
+
+# Verifies: REQ-o00007-E
+def test_the_table_of_commands_is_complete() -> None:
+    page = (DOCS / "cli.md").read_text()
+
+    missing = [command for command in COMMANDS if f"[`clew {command}`](#clew-{command})" not in page]
+    assert not missing
+
+
+# Verifies: REQ-d00019-B
+@pytest.mark.parametrize("table", msgspec.structs.fields(ClewToml), ids=lambda table: table.name)
+def test_every_key_of_clew_toml_is_described(table: msgspec.structs.FieldInfo) -> None:
+    described = sections((DOCS / "configuration.md").read_text(), 3)
+    text = "\n".join(text for heading, text in described.items() if f"[{table.name}]" in heading)
+    assert text, f"docs/configuration.md has no section for [{table.name}]"
+
+    missing = [field.name for field in msgspec.structs.fields(table.type) if f"`{field.name}`" not in text]
+    assert not missing, f"docs/configuration.md does not describe {missing} of [{table.name}]"
+
+
+# Verifies: REQ-o00006-E
+def test_every_code_of_a_finding_is_described() -> None:
+    described = set(CODE.findall((DOCS / "findings.md").read_text() + (DOCS / "formats" / "elspais.md").read_text()))
+    emitted = {code for path in (ROOT / "src" / "clew").rglob("*.py") for code in _codes(path)}
+
+    assert {"trace.broken_reference", "file.unreadable"} <= emitted
+    assert not emitted - described, "docs/findings.md or docs/formats/elspais.md has to describe these codes"
+    assert not described - emitted, "the documentation describes codes that nothing emits"
+
+
+def _codes(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and CODE.fullmatch(node.value):
+            yield node.value
+
+
+# Verifies: REQ-o00007-D, REQ-o00004-A
+def test_the_reference_pages_are_those_the_registry_gives() -> None:
+    written = {path.name: path.read_text() for path in (DOCS / "tools").glob("*.md")}
+
+    assert written == pages(TOOLS), "docs/tools is out of date: run `make docs`"
+
+
+# Verifies: REQ-o00007-E
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_inside_the_repository_leads_somewhere(page: Path) -> None:
+    broken = [link for link in links(page.read_text()) if not _resolves(page, link)]
+
+    assert not broken
+
+
+def _resolves(page: Path, link: str) -> bool:
+    if re.match(r"[a-z]+:", link):
+        return True
+    path, _, anchor = link.partition("#")
+    target = page.parent / unquote(path) if path else page
+    if not target.exists():
+        return False
+    return not anchor or target.suffix != ".md" or anchor in anchors(target.read_text())

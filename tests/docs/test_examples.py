@@ -1,0 +1,160 @@
+"""What the documentation shows is what happens."""
+
+import re
+import shlex
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.docs.markdown import fences, sections
+
+from clew.files import Selection
+from clew.graph.build import Builder
+from clew.graph.graph import Graph
+from clew.graph.lock import ReadWriteLock
+from clew.graph.model import NodeKind
+from clew.project import Project
+from clew.surfaces.mcp.call import Call, carry_out
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+Clew = Callable[[list[str], Path], "subprocess.CompletedProcess[str]"]
+
+
+def shown(page: Path) -> Iterator[tuple[str, str | None]]:
+    """Each `clew` command of a page with its output, or None where no output is shown."""
+    for fence in fences(page.read_text()):
+        if fence.language == "console":
+            for step in re.split(r"^\$ ", fence.text, flags=re.MULTILINE)[1:]:
+                command, _, output = step.partition("\n")
+                yield command, output
+        elif fence.language == "sh":
+            yield from ((line, None) for line in fence.text.splitlines())
+
+
+def commands(page: Path) -> list[tuple[str, str | None]]:
+    """Those that end by themselves: a server has tests of its own."""
+    return [
+        (command, output)
+        for command, output in shown(page)
+        if command.startswith("clew ") and not command.startswith("clew serve")
+    ]
+
+
+# Verifies: REQ-o00006-A
+@pytest.mark.parametrize(("command", "output"), commands(ROOT / "README.md"))
+def test_the_commands_of_the_readme_run_and_print_what_it_shows(
+    command: str, output: str | None, workplace: Path, clew: Clew
+) -> None:
+    done = clew(shlex.split(command, comments=True)[1:], workplace)
+
+    assert done.returncode in (0, 1), done.stderr
+    assert "Traceback" not in done.stderr
+    if output is not None:
+        assert re.fullmatch(_pattern(output), done.stdout), f"{command} prints\n{done.stdout}"
+
+
+def _pattern(output: str) -> str:
+    """The output as it has to be; a line of three dots stands for any number of lines."""
+    return "".join("(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in output.splitlines())
+
+
+# Verifies: REQ-o00006-A
+@pytest.mark.parametrize("command", [command for command, _ in commands(DOCS / "cli.md")])
+def test_the_examples_of_the_command_line_run(command: str, workplace: Path, clew: Clew) -> None:
+    done = clew(shlex.split(command, comments=True)[1:], workplace)
+
+    assert done.returncode in (0, 1), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def recipe(heading: str) -> dict[str, object]:
+    """The names that the code of a recipe defines."""
+    page = sections((DOCS / "architecture.md").read_text(), 2)[heading]
+    names: dict[str, object] = {"__name__": "recipe"}
+    for fence in fences(page):
+        if fence.language == "python":
+            exec(compile(fence.text, heading, "exec"), names)  # noqa: S102 - the documentation's own code
+    return names
+
+
+# Verifies: REQ-o00004-A
+def test_the_recipe_for_a_tool_gives_a_tool(workplace: Path) -> None:
+    tool = recipe("Recipe: add a tool")["GET_UNTESTED"]
+    project = Project.open(workplace / "examples" / "demo")
+    try:
+        answer = carry_out(tool, tool.example, Call(project, (tool,)))
+    finally:
+        project.close()
+
+    assert [requirement["id"] for requirement in answer.data["requirements"]] == ["REQ-d00006"]
+
+
+# Verifies: REQ-d00002-A
+def test_the_recipe_for_a_file_format_gives_a_reader(tmp_path: Path) -> None:
+    (tmp_path / "register").mkdir()
+    (tmp_path / "register" / "one.csv").write_text("REQ-1;First\nnonsense\nREQ-2;Second\n")
+    names = recipe("Recipe: add a file format")
+    reader = names["LineReader"](Selection(("register",), ("*.csv",)))
+    graph = Graph()
+    builder = Builder(tmp_path, (reader,), graph, None, ReadWriteLock(), max_file_bytes=1_000)
+
+    builder.refresh()
+
+    assert [node.id for node in graph.nodes_by_kind(NodeKind.REQUIREMENT)] == ["REQ-1", "REQ-2"]
+    assert [(path, item.code, item.line) for path, item in builder.diagnostics()] == [
+        ("register/one.csv", "lines.unreadable", 2)
+    ]
+
+
+# Verifies: REQ-o00006-E
+def test_the_recipe_for_a_finding_gives_a_finding(tmp_path: Path) -> None:
+    (tmp_path / "spec").mkdir()
+    (tmp_path / "spec" / "one.md").write_text("# REQ-d00001: Bare\n\n**Level**: DEV | **Status**: Active\n")
+    project = Project.open(tmp_path)
+    try:
+        project.ensure_graph()
+        found = list(recipe("Recipe: add a finding")["without_assertions"](project.graph, project.builder))
+    finally:
+        project.close()
+
+    assert [(finding.code, finding.path, finding.line) for finding in found] == [
+        ("trace.no_assertions", "spec/one.md", 1)
+    ]
+
+
+# Verifies: REQ-d00009-A+B
+def test_the_first_requirement_of_the_guide_is_implemented_and_tested(tmp_path: Path, clew: Clew) -> None:
+    markdown, code, test = [
+        fence.text
+        for fence in fences(sections((DOCS / "getting-started.md").read_text(), 2)["Set up a project"])
+        if fence.language in ("markdown", "python")
+    ]
+    for path, text in (("spec/first.md", markdown), ("src/greeting.py", code), ("tests/test_greeting.py", test)):
+        (tmp_path / path).parent.mkdir()
+        (tmp_path / path).write_text(text)
+
+    shown = clew(["show", "d1", "-C", str(tmp_path)], tmp_path).stdout
+
+    assert "1 of 1 assertions tested" in shown
+    assert "implements -A" in shown
+    assert "verifies -A" in shown
+    checked = clew(["check"], tmp_path)
+    assert checked.returncode == 0
+    assert "trace.missing_hash" in checked.stdout
+
+
+# Verifies: REQ-d00007-A+C
+def test_the_example_of_the_format_is_read_without_complaint(tmp_path: Path, clew: Clew) -> None:
+    example = sections((DOCS / "formats" / "elspais.md").read_text(), 2)["A complete example"]
+    (tmp_path / "spec").mkdir()
+    (tmp_path / "spec" / "example.md").write_text(next(f.text for f in fences(example) if f.language == "markdown"))
+
+    checked = clew(["check"], tmp_path)
+
+    assert checked.returncode == 0, checked.stdout
+    assert {line.split(": ")[1].split()[1] for line in checked.stdout.splitlines() if line[0] not in " 0123456789"} <= {
+        "trace.uncovered_assertion"
+    }

@@ -1,0 +1,201 @@
+"""Incremental building: only what changed is read, and the result is that of a fresh build."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from clew.errors import Cancelled
+from clew.graph.build import RACY_NS
+from clew.graph.model import NodeKind
+from clew.project import Project
+
+Open = Callable[[Path], Project]
+
+
+def block(id: str, title: str, implements: str = "-", assertions: str = "A. It SHALL work.\n") -> str:
+    return (
+        f"## {id}: {title}\n\n**Level**: DEV | **Status**: Active | **Implements**: {implements}\n\n"
+        f"## Assertions\n\n{assertions}\n*End* *{title}*\n\n"
+    )
+
+
+def age(*paths: Path) -> None:
+    """Make files old enough for their times to be trusted."""
+    for path in paths:
+        old = path.stat().st_mtime_ns - 10 * RACY_NS
+        os.utime(path, ns=(old, old))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / "spec").mkdir(parents=True)
+    (folder / "clew.toml").write_text("", encoding="utf-8")
+    for number in range(1, 4):
+        (folder / "spec" / f"{number}.md").write_text(
+            block(f"REQ-d0000{number}", f"Number {number}", f"REQ-d0000{number - 1}-A"), encoding="utf-8"
+        )
+    age(*(folder / "spec").iterdir(), folder / "spec")
+    return folder
+
+
+# Verifies: REQ-d00003-A
+def test_a_warm_start_parses_nothing_and_gives_the_same_graph(root: Path, opened: Open) -> None:
+    first = opened(root)
+    assert first.refresh().parsed == 3
+    second = opened(root)
+    report = second.refresh()
+    assert (report.parsed, report.from_cache) == (0, 3)
+    assert second.graph.memory.snapshot() == first.graph.memory.snapshot()
+    assert second.graph.state.fingerprint == first.graph.state.fingerprint
+
+
+# Verifies: REQ-d00003-A
+def test_a_warm_start_opens_no_file_that_did_not_change(
+    root: Path, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(root).refresh()
+
+    def opened_a_file(*args: object, **kwargs: object) -> bytes:
+        raise AssertionError("a file was opened")
+
+    monkeypatch.setattr("clew.graph.build.read_bytes", opened_a_file)
+    assert opened(root).refresh().from_cache == 3
+
+
+# Verifies: REQ-d00003-A
+def test_a_touched_file_with_the_same_content_is_not_parsed_again(root: Path, opened: Open) -> None:
+    opened(root).refresh()
+    os.utime(root / "spec" / "1.md")
+    report = opened(root).refresh()
+    assert (report.parsed, report.from_cache) == (0, 3)
+
+
+# Verifies: REQ-d00003-B
+def test_one_changed_file_parses_that_file_and_relinks_only_what_it_touches(root: Path, opened: Open) -> None:
+    project = opened(root)
+    project.refresh()
+    before, edges_before, _ = project.graph.memory.snapshot()
+    (root / "spec" / "2.md").write_text(block("REQ-d00002", "Renamed", "REQ-d00001-A"), encoding="utf-8")
+    report = project.refresh()
+    assert report.parsed == 1
+    assert report.links.citations_linked == 2
+    after, edges_after, _ = project.graph.memory.snapshot()
+    assert after["REQ-d00002"].title == "Renamed"
+    assert edges_after == edges_before
+    for id in before.keys() - {"REQ-d00002", "REQ-d00002-A"}:
+        assert after[id] is before[id]
+
+
+# Verifies: REQ-d00003-C
+def test_deleting_and_renaming_a_file_removes_exactly_its_nodes(root: Path, opened: Open) -> None:
+    project = opened(root)
+    project.refresh()
+    (root / "spec" / "1.md").unlink()
+    assert project.refresh().removed == 1
+    assert project.graph.get_node("REQ-d00001") is None
+    assert project.graph.get_node("REQ-d00001-A") is None
+    assert project.graph.count(NodeKind.REQUIREMENT) == 2
+    assert [reference.target_id for reference in project.graph.broken_references()] == ["REQ-d00001-A"]
+    (root / "spec" / "2.md").rename(root / "spec" / "moved.md")
+    project.refresh()
+    moved = project.graph.get_node("REQ-d00002")
+    assert moved is not None
+    assert moved.source is not None
+    assert moved.source.path == "spec/moved.md"
+    assert list(project.graph.nodes_in_file("spec/2.md")) == []
+
+
+# Verifies: REQ-d00003-D
+def test_a_full_refresh_parses_everything(root: Path, opened: Open) -> None:
+    project = opened(root)
+    project.refresh()
+    assert project.refresh().parsed == 0
+    assert project.refresh(full=True).parsed == 3
+
+
+# Verifies: REQ-d00003-E
+def test_a_change_of_the_same_size_at_the_same_time_is_noticed(root: Path, opened: Open) -> None:
+    path = root / "spec" / "1.md"
+    path.write_text(block("REQ-d00001", "Number 1", "-"), encoding="utf-8")
+    young = path.stat().st_mtime_ns
+    project = opened(root)
+    project.refresh()
+    assert not project.builder.is_stale()
+    path.write_text(block("REQ-d00001", "Number 7", "-"), encoding="utf-8")
+    os.utime(path, ns=(young, young))
+    assert project.builder.is_stale()
+    project.refresh()
+    node = project.graph.get_node("REQ-d00001")
+    assert node is not None
+    assert node.title == "Number 7"
+
+
+# Verifies: REQ-d00003-E
+def test_files_that_come_and_go_make_the_graph_stale(root: Path, opened: Open) -> None:
+    project = opened(root)
+    project.refresh()
+    assert not project.builder.is_stale()
+    (root / "spec" / "new").mkdir()
+    (root / "spec" / "new" / "4.md").write_text(block("REQ-d00004", "Four"), encoding="utf-8")
+    assert project.builder.is_stale()
+    assert project.refresh().parsed == 1
+    assert not project.builder.is_stale()
+    (root / "spec" / "new" / "4.md").unlink()
+    assert project.builder.is_stale()
+
+
+def test_a_cancelled_build_changes_nothing_and_can_be_repeated(root: Path, opened: Open) -> None:
+    project = opened(root)
+
+    def stop(done: int, total: int, message: str) -> None:
+        if done == 1:
+            raise Cancelled("stop")
+
+    with pytest.raises(Cancelled):
+        project.refresh(progress=stop)
+    assert project.graph.memory.snapshot()[0] == {}
+    assert project.refresh().parsed == 3
+
+
+contents = st.sampled_from(
+    [
+        None,
+        block("REQ-d00001", "One"),
+        block("REQ-d00001", "One again", "REQ-d00002-A+B"),
+        block("REQ-d00002", "Two", "REQ-d00001, REQ-d00001-A", "A. First.\nB. Second.\n"),
+        block("REQ-d00002", "Two") + block("REQ-d00003", "Three", "REQ-d00002-B"),
+        "only prose\n",
+        "",
+    ]
+)
+
+
+# Verifies: REQ-d00002-C
+@given(st.lists(st.tuples(st.sampled_from("abc"), contents), max_size=6))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_sequence_of_edits_on_disk_gives_the_graph_of_a_fresh_build(
+    tmp_path_factory: pytest.TempPathFactory, edits: list[tuple[str, str | None]]
+) -> None:
+    root = tmp_path_factory.mktemp("edits")
+    (root / "clew.toml").touch()
+    (root / "spec").mkdir()
+    project = Project.open(root)
+    project.refresh()
+    for name, content in edits:
+        path = root / "spec" / f"{name}.md"
+        if content is None:
+            path.unlink(missing_ok=True)
+        else:
+            path.write_text(content, encoding="utf-8")
+        project.refresh()
+    warm, fresh = Project.open(root), Project.open(root)
+    warm.refresh()
+    fresh.refresh(full=True)
+    assert project.graph.memory.snapshot() == fresh.graph.memory.snapshot() == warm.graph.memory.snapshot()
+    for opened in (project, warm, fresh):
+        opened.close()

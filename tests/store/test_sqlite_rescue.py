@@ -1,0 +1,141 @@
+"""What is left of a damaged store can be saved into a new one."""
+
+import random
+import shlex
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from clew.errors import Conflict, NotFound, StoreCorrupt
+from clew.store.interface import Record
+from clew.store.sqlite import open_sqlite
+from clew.store.sqlite.rescue import Rescue, rescue
+
+PAGE = 4096
+NUMBER = 120
+
+
+@pytest.fixture
+def store_path(tmp_path: Path) -> Path:
+    path = tmp_path / "clew.db"
+    with closing(open_sqlite(path)) as store:
+        with store.transaction(actor="ada", reason="first") as transaction:
+            for number in range(NUMBER):
+                transaction.put("notes", f"{number:03}", "x" * 300)
+        with store.transaction(actor="bob", reason="second") as transaction:
+            for number in range(0, NUMBER, 3):
+                transaction.put("notes", f"{number:03}", f"changed {number}")
+            for number in range(1, NUMBER, 20):
+                transaction.delete("notes", f"{number:03}")
+        store.setting("key", b"secret")
+        store.start_job("index")
+    return path
+
+
+def contents(path: Path) -> list[tuple[str, int, object]]:
+    with closing(open_sqlite(path)) as store:
+        assert store.check() == []
+        return [comparable(record) for record in store.scan("notes")]
+
+
+def comparable(record: Record) -> tuple[str, int, object]:
+    return record.id, record.version, record.data
+
+
+def pages_of(path: Path, *tables: str) -> list[int]:
+    """The numbers of the pages that hold these tables, or else of all but those that hold the schema."""
+    query = "SELECT name, pageno FROM dbstat WHERE name NOT IN ('sqlite_schema', 'sqlite_master')"
+    with closing(sqlite3.connect(path)) as connection:
+        try:
+            rows = connection.execute(query).fetchall()
+        except sqlite3.OperationalError as error:
+            pytest.skip(f"this SQLite does not tell which page belongs to which table: {error}")
+    return [page for name, page in rows if not tables or name in tables]
+
+
+def damage(path: Path, *pages: int) -> None:
+    content = bytearray(path.read_bytes())
+    for page in pages:
+        content[(page - 1) * PAGE : page * PAGE] = random.Random(page).randbytes(PAGE)
+    path.write_bytes(content)
+
+
+def test_a_healthy_store_is_copied_whole(tmp_path: Path, store_path: Path) -> None:
+    target = tmp_path / "rescued.db"
+    dead = len(range(1, NUMBER, 20))
+    events = NUMBER + len(range(0, NUMBER, 3)) + dead
+    assert rescue(store_path, target) == Rescue(records=NUMBER - dead, rebuilt=0, events=events, tombstones=dead)
+    assert contents(target) == contents(store_path)
+    with closing(open_sqlite(store_path)) as old, closing(open_sqlite(target)) as new:
+        assert new.events() == old.events()
+        assert new.tombstones("notes") == old.tombstones("notes")
+        assert new.setting("key", b"another") == b"secret"
+        with new.transaction(actor="ada") as transaction:
+            assert transaction.restore("notes", "001").version == 3
+
+
+def test_whichever_page_is_damaged_every_record_is_saved(tmp_path: Path, store_path: Path) -> None:
+    healthy, expected = store_path.read_bytes(), contents(store_path)
+    pages = sorted(pages_of(store_path))
+    assert len(pages) > 15
+    for page in pages:
+        damage(store_path, page)
+        before = store_path.read_bytes()
+        target = tmp_path / f"rescued-{page}.db"
+        found = rescue(store_path, target)
+        assert contents(target) == expected
+        assert found.records == len(expected)
+        assert store_path.read_bytes() == before
+        store_path.write_bytes(healthy)
+
+
+def test_the_values_of_a_lost_table_come_from_the_events(tmp_path: Path, store_path: Path) -> None:
+    expected = contents(store_path)
+    damage(store_path, *pages_of(store_path, "entries"))
+    assert rescue(store_path, tmp_path / "rescued.db").rebuilt == len(expected)
+    assert contents(tmp_path / "rescued.db") == expected
+
+
+def test_a_file_that_lost_its_end_gives_what_is_left(tmp_path: Path, store_path: Path) -> None:
+    expected = contents(store_path)
+    content = store_path.read_bytes()
+    store_path.write_bytes(content[: len(content) * 3 // 4])
+    rescue(store_path, tmp_path / "rescued.db")
+    saved = contents(tmp_path / "rescued.db")
+    assert saved
+    assert {id for id, _, _ in saved} <= {id for id, _, _ in expected} | {f"{n:03}" for n in range(1, NUMBER, 20)}
+
+
+def test_the_command_in_the_error_does_it(store_path: Path) -> None:
+    expected = contents(store_path)
+    damage(store_path, *pages_of(store_path, "entries"))
+    with closing(open_sqlite(store_path)) as store, pytest.raises(StoreCorrupt) as caught:
+        store.scan("notes")
+    command = shlex.split(caught.value.hint.split("`")[1])
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert f"Rescued {len(expected)} records" in done.stdout
+    assert contents(Path(command[-1])) == expected
+    again = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (again.returncode, again.stdout) == (1, "")
+    assert "already exists" in again.stderr
+
+
+def test_a_rescue_writes_over_nothing(tmp_path: Path, store_path: Path) -> None:
+    target = tmp_path / "precious"
+    target.write_text("precious")
+    with pytest.raises(Conflict, match="precious"):
+        rescue(store_path, target)
+    assert target.read_text() == "precious"
+
+
+def test_a_file_that_is_no_store_at_all_is_named(tmp_path: Path) -> None:
+    damaged = tmp_path / "clew.db"
+    with pytest.raises(NotFound, match="There is no file"):
+        rescue(damaged, tmp_path / "rescued.db")
+    damaged.write_bytes(b"# Notes\n" * 1024)
+    with pytest.raises(StoreCorrupt, match="Nothing can be read"):
+        rescue(damaged, tmp_path / "rescued.db")
+    assert [file.name for file in tmp_path.iterdir()] == ["clew.db"]

@@ -1,0 +1,28 @@
+"""Real MCP clients on real servers."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.server.lowlevel import Server
+
+from clew.project import Project
+from clew.surfaces.mcp.instructions import instructions
+from clew.surfaces.mcp.names import NameStyle
+from clew.surfaces.mcp.server import Surface, build_server
+from clew.surfaces.mcp.tools import TOOLS
+from clew.surfaces.mcp.toolsets import Choice, choose
+
+Serve = Callable[..., Server[Any]]
+
+
+@pytest.fixture
+def serve(opened: Callable[[Path], Project]) -> Serve:
+    """A server of a folder, as `clew serve` builds it."""
+
+    def build(root: Path, *, names: NameStyle = NameStyle.AUTO, **choice: Any) -> Server[Any]:
+        listing = choose(TOOLS, Choice(**choice))
+        return build_server(Surface(opened(root), listing, names=names), instructions(listing))
+
+    return build

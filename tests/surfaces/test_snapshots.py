@@ -1,0 +1,55 @@
+"""Schemas change only on purpose: every tool has a snapshot. `UPDATE_SNAPSHOTS=1 make test` writes them anew."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from clew.surfaces.mcp.names import portable
+from clew.surfaces.mcp.registry import Tool
+from clew.surfaces.mcp.server import describe
+from clew.surfaces.mcp.tools import TOOLS
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+
+def rendered(tool: Tool) -> str:
+    listed = describe(tool, tool.name).model_dump(by_alias=True, exclude_none=True, mode="json")
+    return json.dumps(listed, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+# Verifies: REQ-o00004-E
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_a_tool_is_listed_as_its_snapshot_says(tool: Tool) -> None:
+    path = SNAPSHOTS / f"{portable(tool.name)}.json"
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        SNAPSHOTS.mkdir(exist_ok=True)
+        path.write_text(rendered(tool), encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == rendered(tool)
+
+
+# Verifies: REQ-o00004-E
+def test_no_snapshot_outlives_its_tool() -> None:
+    assert {path.stem for path in SNAPSHOTS.glob("*.json")} == {portable(tool.name) for tool in TOOLS}
+
+
+# Verifies: REQ-o00004-A
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_tool_says_enough_about_itself(tool: Tool) -> None:
+    assert len(tool.name) <= 64
+    assert 100 <= len(tool.description) <= 900
+    assert not (tool.destructive and tool.read_only)
+    for name, field in describe(tool, tool.name).input_schema.get("properties", {}).items():
+        assert field.get("description"), f"{tool.name}.{name} has no description"
+    if tool.pages is not None:
+        assert {"limit", "cursor"} <= set(tool.request.__struct_fields__)
+        assert {"total", "truncated", "next_cursor", tool.pages} <= set(tool.result.__struct_fields__)
+        assert tool.pages in tool.trim
+    assert set(tool.trim) <= set(tool.result.__struct_fields__)
+    assert not tool.trim or "truncated" in tool.result.__struct_fields__
+
+
+def test_names_are_unique_in_either_spelling() -> None:
+    names = [portable(tool.name) for tool in TOOLS]
+    assert len(set(names)) == len(names)

@@ -1,0 +1,107 @@
+"""What is listed, under which names."""
+
+import msgspec
+import pytest
+
+from clew.errors import ConfigError
+from clew.surfaces.mcp.names import NameStyle, by_any_spelling, portable, spell
+from clew.surfaces.mcp.registry import NoArguments, Tool, Toolset
+from clew.surfaces.mcp.toolsets import PROFILES, Choice, check_toolsets, choose
+
+
+class Empty(msgspec.Struct, frozen=True):
+    pass
+
+
+def tool(name: str, toolset: Toolset, *, read_only: bool = True, default: bool = False) -> Tool:
+    return Tool(
+        name=name,
+        toolset=toolset,
+        title=name,
+        description=name,
+        request=NoArguments,
+        result=Empty,
+        run=lambda call, request: Empty(),
+        read_only=read_only,
+        default=default,
+    )
+
+
+TOOLS = (
+    tool("tools_call", Toolset.CORE, read_only=False, default=True),
+    tool("search", Toolset.TRACE, default=True),
+    tool("mutate_title", Toolset.TRACE, read_only=False),
+    tool("kb.search", Toolset.KB),
+    tool("gwt/compute", Toolset.COGNITION),
+)
+
+
+def shown(**choice: object) -> list[str]:
+    return [item.name for item in choose(TOOLS, Choice(**choice)).shown]  # type: ignore[arg-type]
+
+
+# Verifies: REQ-o00004-B
+def test_toolsets_and_single_tools_add_to_the_core() -> None:
+    assert shown() == ["tools_call", "search"]
+    assert shown(toolsets=("kb",)) == ["tools_call", "kb.search"]
+    assert shown(toolsets=("all",)) == [item.name for item in TOOLS]
+    assert shown(tools=("kb_search",)) == ["tools_call", "kb.search"]
+    assert shown(toolsets=("default", "kb"), tools=("gwt/compute",)) == [
+        "tools_call",
+        "search",
+        "kb.search",
+        "gwt/compute",
+    ]
+
+
+# Verifies: REQ-o00004-B
+def test_exclusion_and_read_only_win_over_everything_that_asks_for_a_tool() -> None:
+    assert shown(toolsets=("all",), exclude=("search",), read_only=True) == ["kb.search", "gwt/compute"]
+    assert shown(tools=("mutate_title",), read_only=True) == []
+    listing = choose(TOOLS, Choice(exclude=("mutate_title",)))
+    assert "mutate_title" not in [item.name for item in listing.callable]
+
+
+# Verifies: REQ-p00003-A
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_profile_lists_exactly_the_tools_of_its_system_under_its_server_name(profile: str) -> None:
+    listing = choose(TOOLS, Choice(profile=profile))
+    own = PROFILES[profile]
+    assert [item.name for item in listing.shown] == [item.name for item in TOOLS if item.toolset in own.toolsets]
+    assert listing.server_name == profile
+    assert listing.callable == listing.shown
+
+
+def test_unknown_names_are_refused_with_what_there_is() -> None:
+    with pytest.raises(ConfigError) as unknown_tool:
+        choose(TOOLS, Choice(tools=("serch",)))
+    assert "search" in unknown_tool.value.hint
+    with pytest.raises(ConfigError) as unknown_set:
+        check_toolsets(["trcae"])
+    assert "trace" in unknown_set.value.hint
+    with pytest.raises(ConfigError):
+        choose(TOOLS, Choice(profile="nobody"))
+
+
+# Verifies: REQ-d00012-A
+@pytest.mark.parametrize(
+    ("style", "client", "expected"),
+    [
+        (NameStyle.AUTO, "claude-code", "kb_search"),
+        (NameStyle.AUTO, "Cursor", "kb_search"),
+        (NameStyle.AUTO, "some-other-host", "kb.search"),
+        (NameStyle.AUTO, None, "kb.search"),
+        (NameStyle.DOTTED, "claude-code", "kb.search"),
+        (NameStyle.PORTABLE, "some-other-host", "kb_search"),
+    ],
+)
+def test_names_are_spelled_for_the_host(style: NameStyle, client: str | None, expected: str) -> None:
+    assert spell("kb.search", style, client) == expected
+    assert spell("search", style, client) == "search"
+
+
+# Verifies: REQ-d00012-B
+def test_a_tool_is_found_under_either_spelling() -> None:
+    tools = by_any_spelling(TOOLS)
+    assert tools["gwt/compute"] is tools["gwt_compute"]
+    assert tools["kb.search"] is tools[portable("kb.search")]

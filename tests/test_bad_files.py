@@ -1,0 +1,90 @@
+"""Files nobody wishes for: each is reported, stops nothing, and the project still answers."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from clew.graph.model import NodeKind
+from clew.project import Project
+
+Open = Callable[[Path], Project]
+
+
+def codes(project: Project) -> set[str]:
+    return {finding.code for finding in project.trace.findings() if finding.path != "spec/small.md"}
+
+
+# Verifies: REQ-d00004-C, REQ-p00002-C
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"\x00\x01\x02" * 1000, "elspais.binary"),
+        (b"## REQ-d00077: Title\n\nlatin \xe9\xff text\n", "elspais.encoding"),
+    ],
+)
+def test_a_file_that_is_no_text_is_reported_and_the_rest_is_read(
+    small: Path, opened: Open, content: bytes, code: str
+) -> None:
+    (small / "spec" / "odd.md").write_bytes(content)
+    project = opened(small)
+    project.ensure_graph()
+    assert code in codes(project)
+    assert project.trace.requirement("REQ-p00001").title == "Keep time"
+
+
+# Verifies: REQ-d00004-C
+def test_a_markdown_file_of_50_mb_is_reported_with_the_limit(small: Path, opened: Open) -> None:
+    with (small / "spec" / "huge.md").open("wb") as file:
+        file.truncate(50 * 1024 * 1024)
+    project = opened(small)
+    project.ensure_graph()
+    (finding,) = [finding for finding in project.trace.findings() if finding.code == "file.unreadable"]
+    assert finding.path == "spec/huge.md"
+    assert "52,428,800" in finding.message
+    assert "max_file_bytes" in finding.message
+    assert project.graph.count(NodeKind.REQUIREMENT) == 2
+
+
+def test_crlf_and_bom_change_nothing_but_the_bytes(small: Path, opened: Open) -> None:
+    path = small / "spec" / "small.md"
+    plain = opened(small)
+    plain.ensure_graph()
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    other = opened(small)
+    other.ensure_graph()
+    for id in ("REQ-p00001", "REQ-d00001"):
+        before, after = plain.trace.requirement(id), other.trace.requirement(id)
+        assert (before.title, before.body, before.hash_state) == (after.title, after.body, after.hash_state)
+        assert [item.text for item in before.assertions] == [item.text for item in after.assertions]
+
+
+# Verifies: REQ-d00004-C
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission_is_reported(small: Path, opened: Open) -> None:
+    path = small / "spec" / "locked.md"
+    path.write_text("## REQ-d00088: Locked\n", encoding="utf-8")
+    path.chmod(0)
+    project = opened(small)
+    project.ensure_graph()
+    assert "file.unreadable" in codes(project)
+
+
+# Verifies: REQ-p00002-B
+def test_a_damaged_store_costs_the_cache_and_nothing_else(small: Path, opened: Open) -> None:
+    (small / ".clew").mkdir()
+    (small / ".clew" / "clew.db").write_bytes(b"this is no database" * 100)
+    project = opened(small)
+    project.ensure_graph()
+    assert project.trace.requirement("REQ-p00001").title == "Keep time"
+    assert any("clew.db" in note for note in project.notes())
+    assert (small / ".clew" / "clew.db").read_bytes() == b"this is no database" * 100
+
+
+def test_a_folder_in_place_of_a_file_is_no_file(small: Path, opened: Open) -> None:
+    (small / "spec" / "folder.md").mkdir()
+    project = opened(small)
+    project.ensure_graph()
+    assert project.graph.count(NodeKind.REQUIREMENT) == 2
