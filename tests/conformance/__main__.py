@@ -38,6 +38,8 @@ def main() -> int:
 
 def _verdicts(results: Path) -> list[Verdict]:
     expected = expected_failures(EXPECTED_FAILURES, REVISIONS)
+    if not suite.home().exists():
+        _say(f"Installing Node and the suite into {suite.WORK.name}, once per version of the locks.")
     installed = suite.installed()
     verdicts: list[Verdict] = []
     results.mkdir()

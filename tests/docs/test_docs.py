@@ -25,6 +25,7 @@ PAGES = sorted(
 
 CODE = re.compile(r"(?:trace|file|elspais|markers)\.[a-z][a-z0-9_]*")
 """What the code of a finding looks like."""
+SEVERITIES = ("error", "warning", "info")
 
 
 # Verifies: REQ-o00007-E
@@ -77,9 +78,14 @@ def test_every_code_of_a_finding_is_described() -> None:
 
 
 def _codes(path: Path) -> Iterator[str]:
+    """Codes that stand in the source as they are, and those that a reader adds to the name of its format."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and CODE.fullmatch(node.value):
             yield node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SEVERITIES:
+            first = node.args[0] if node.args else None
+            if isinstance(first, ast.Constant) and re.fullmatch(r"[a-z][a-z0-9_]*", str(first.value)):
+                yield f"{path.parent.name}.{first.value}"
 
 
 # Verifies: REQ-o00007-D, REQ-o00004-A

@@ -13,6 +13,8 @@ import pytest
 from clew.clients import CLIENTS, client_config, config_path, own_command, write_plan
 from clew.errors import ConfigError, Conflict, InvalidArgument, OutsideProject, Refused
 
+# Verifies: REQ-d00018-C+D
+
 JSON_CLIENTS = [name for name, client in CLIENTS.items() if client.format == "json"]
 
 

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from clew.clients import client_config, write_plan
 
+# Verifies: REQ-d00018-C
+
 scalars = (
     st.none()
     | st.booleans()

@@ -12,6 +12,8 @@ from clew.clients import client_config, write_plan
 from clew.clients.toml_text import toml_value
 from clew.errors import Refused
 
+# Verifies: REQ-d00018-C
+
 FRAGMENTS = [
     "# a comment with [brackets]",
     "[profiles.fast]\nmodel = 'small' # why",

@@ -8,6 +8,8 @@ import pytest
 from clew.detect import detect
 from clew.errors import InvalidArgument
 
+# Verifies: REQ-d00018-A
+
 
 def paths(found: tuple) -> list[str]:
     return [item.path for item in found]

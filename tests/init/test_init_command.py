@@ -12,6 +12,8 @@ from clew.clients import CLIENTS
 from clew.errors import ConfigError, InvalidArgument, OutsideProject, Refused
 from clew.surfaces.cli import init
 
+# Verifies: REQ-d00018-B
+
 
 @pytest.fixture
 def small(plant, requirement):

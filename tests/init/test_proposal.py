@@ -6,6 +6,8 @@ import pytest
 
 from clew.detect import detect, proposed_config
 
+# Verifies: REQ-d00018-B
+
 KEYS = {
     "project": {"name"},
     "requirements": {"folders", "namespace"},

@@ -9,6 +9,8 @@ from tests.store.factory import StoreFactory
 from clew.errors import InvalidArgument
 from clew.store.interface import CachedFile, Store
 
+# Verifies: REQ-o00002-F
+
 
 def cached(path: str, *, reader: str = "elspais/1", payload: bytes = b"\x00\xff parsed") -> CachedFile:
     return CachedFile(path, reader, 12, 1_700_000_000_123_456_789, "sha256:00", payload)

@@ -9,6 +9,8 @@ from tests.store.factory import StoreFactory
 from clew.errors import Cancelled, Conflict, InvalidArgument, NotFound
 from clew.store.interface import Store
 
+# Verifies: REQ-o00002-E
+
 
 def test_progress_is_seen_through_another_handle(store_factory: StoreFactory) -> None:
     worker, watcher = store_factory.open(), store_factory.open()

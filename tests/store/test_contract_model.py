@@ -11,6 +11,8 @@ from tests.store.factory import StoreFactory
 from clew.errors import Conflict, NotFound
 from clew.store.interface import Store, Transaction
 
+# Verifies: REQ-o00002-A+C
+
 COLLECTIONS = ("notes", "drafts")
 IDS = ("a", "B", "é", "a/b", "'; --")
 

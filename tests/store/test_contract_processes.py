@@ -4,6 +4,8 @@ from tests.store.factory import StoreFactory, Worker
 
 from clew.store.interface import Store
 
+# Verifies: REQ-d00005-A
+
 
 def race(workers: list[Worker]) -> list[str]:
     """Let them go when all are ready; the last line of each."""

@@ -9,6 +9,8 @@ import pytest
 from clew.errors import Conflict, InvalidArgument, NotFound
 from clew.store.interface import Record, Store
 
+# Verifies: REQ-o00002-B+C+D
+
 
 def put(store: Store, id: str, data: Any, *, collection: str = "notes", if_version: int | None = None) -> Record:
     with store.transaction(actor="ada", reason="because") as transaction:

@@ -9,6 +9,8 @@ from tests.store.factory import StoreFactory
 from clew.errors import BadInput, ClewError, Conflict, NotFound, StoreError
 from clew.store.interface import CachedFile, Store, Transaction
 
+# Verifies: REQ-o00002-A
+
 
 class Interrupted(BaseException):
     """Not even an Exception: what a signal or a cancelled task raises."""

@@ -9,6 +9,8 @@ import pytest
 from clew.store.clock import before_now, now
 from clew.store.processes import SILENCE, has_ended, this_process
 
+# Verifies: REQ-d00005-C
+
 LONG_AGO = before_now(SILENCE + timedelta(minutes=1))
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system has no /proc")

@@ -13,6 +13,8 @@ import pytest
 from clew.errors import StoreBusy, StoreError
 from clew.store.sqlite import open_sqlite
 
+# Verifies: REQ-o00002-A
+
 
 def test_a_writer_that_waits_too_long_is_told_so(tmp_path: Path) -> None:
     path = tmp_path / "clew.db"

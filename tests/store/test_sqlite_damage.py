@@ -12,6 +12,8 @@ from clew.errors import StoreCorrupt, StoreError, StoreTooNew
 from clew.store.sqlite import open_sqlite
 from clew.store.sqlite.migrations import SCHEMA_VERSION
 
+# Verifies: REQ-d00006-A+B
+
 PAGE = 4096
 
 

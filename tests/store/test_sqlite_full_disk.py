@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+# Verifies: REQ-d00006-C
+
 
 def run(command: list[str], root: Path) -> dict[str, Any]:
     answer = subprocess.run(command, cwd=root, check=True, stdout=subprocess.PIPE)

@@ -9,6 +9,8 @@ import pytest
 from clew.store.sqlite import open_sqlite
 from clew.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION, Migration, migrate, schema_version
 
+# Verifies: REQ-d00006-E
+
 
 def connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None)

@@ -17,6 +17,8 @@ from clew.errors import StoreReadOnly
 from clew.store.sqlite import SqliteStore, open_sqlite
 from clew.store.sqlite.migrations import MIGRATIONS, SCHEMA_VERSION, migrate
 
+# Verifies: REQ-d00006-D
+
 Confined = Callable[[Path], dict[str, Any]]
 
 

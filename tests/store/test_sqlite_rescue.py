@@ -14,6 +14,8 @@ from clew.store.interface import Record
 from clew.store.sqlite import open_sqlite
 from clew.store.sqlite.rescue import Rescue, rescue
 
+# Verifies: REQ-d00006-B
+
 PAGE = 4096
 NUMBER = 120
 

@@ -32,10 +32,10 @@ class Finding(msgspec.Struct, frozen=True):
     hint: str = ""
 
 
-def findings(graph: Graph, builder: Builder) -> list[Finding]:
+def findings(graph: Graph, builder: Builder) -> tuple[Finding, ...]:
     """All findings, sorted by place."""
     found = [finding for source in SOURCES for finding in source(graph, builder)]
-    return sorted(found, key=lambda finding: (finding.path, finding.line, finding.code, finding.node_id or ""))
+    return tuple(sorted(found, key=lambda finding: (finding.path, finding.line, finding.code, finding.node_id or "")))
 
 
 def broken_references(graph: Graph, builder: Builder) -> Iterator[Finding]:

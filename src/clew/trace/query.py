@@ -77,12 +77,13 @@ def check_length(text: str) -> None:
 
 
 def compile_pattern(pattern: str) -> Callable[[str], bool]:
-    """A matcher for a regular expression, in any case. All its matches together get PATTERN_SECONDS of time."""
+    """A matcher for a regular expression, in any case, with ^ and $ at every line. All its matches together get
+    PATTERN_SECONDS of time."""
     import regex
 
     check_length(pattern)
     try:
-        compiled: Any = regex.compile(pattern, regex.IGNORECASE)
+        compiled: Any = regex.compile(pattern, regex.IGNORECASE | regex.MULTILINE)
     except (regex.error, OverflowError, RecursionError) as error:
         raise InvalidPattern(
             f"'{pattern}' is not a regular expression: {error}.", hint="Escape special characters, or pass regex=false."

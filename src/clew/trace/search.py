@@ -23,14 +23,16 @@ class Match(msgspec.Struct, frozen=True):
     """Sum over the words of the best place each was found in; 0 for a pattern."""
 
 
-class _Folded(msgspec.Struct, frozen=True):
-    """A requirement's searchable texts in folded case."""
+class _Texts(msgspec.Struct, frozen=True):
+    """A requirement's searchable texts."""
 
     node: Node
     id: str
     title: str
     body: str
-    keywords: frozenset[str]
+    """These three in folded case."""
+    plain: str
+    """The same as they are written, one after the other on lines of their own."""
 
 
 class RequirementSearch:
@@ -38,7 +40,7 @@ class RequirementSearch:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._folded: dict[str, _Folded] = {}
+        self._texts_of: dict[str, _Texts] = {}
 
     def find(
         self, query: str, *, field: str = "all", regex: bool = False, check: Callable[[], None] = lambda: None
@@ -55,66 +57,71 @@ class RequirementSearch:
     def _by_words(self, query: Query, field: str, check: Callable[[], None]) -> Iterator[Match]:
         if not query.groups:
             raise InvalidArgument("The query only excludes words.", hint="Add a word to look for.")
-        for number, folded in enumerate(self._texts()):
+        for number, texts in enumerate(self._texts()):
             if number % 500 == 0:
                 check()
             score = 0
             for group in query.groups:
-                best = max(_score(term, folded, field) for term in group)
+                best = max(_score(term, texts, field) for term in group)
                 if not best:
                     break
                 score += best
             else:
-                if not any(_score(term, folded, field) for term in query.excluded):
-                    yield Match(folded.node, float(score))
+                if not any(_score(term, texts, field) for term in query.excluded):
+                    yield Match(texts.node, float(score))
 
     def _by_pattern(self, pattern: str, field: str, check: Callable[[], None]) -> Iterator[Match]:
         matches = compile_pattern(pattern)
-        for node in self._graph.nodes_by_kind(NodeKind.REQUIREMENT):
+        for texts in self._texts():
             check()
-            if any(matches(text) for text in _plain_texts(node, field)):
-                yield Match(node, 0.0)
+            if matches(_plain(texts, field)):
+                yield Match(texts.node, 0.0)
 
-    def _texts(self) -> Iterator[_Folded]:
+    def _texts(self) -> Iterator[_Texts]:
+        if len(self._texts_of) > 2 * self._graph.count(NodeKind.REQUIREMENT):
+            # Mostly requirements that are gone.
+            self._texts_of.clear()
         for node in self._graph.nodes_by_kind(NodeKind.REQUIREMENT):
-            folded = self._folded.get(node.id)
-            if folded is None or folded.node is not node:
-                folded = self._folded[node.id] = _fold(node)
-            yield folded
+            texts = self._texts_of.get(node.id)
+            if texts is None or texts.node is not node:
+                texts = self._texts_of[node.id] = _fold(node)
+            yield texts
 
 
-def _fold(node: Node) -> _Folded:
+def _fold(node: Node) -> _Texts:
     body = node.get_field("body", "")
-    return _Folded(
+    return _Texts(
         node=node,
         id=node.id.casefold(),
         title=node.title.casefold(),
         body=body.casefold(),
-        keywords=frozenset(keywords(node.title)),
+        plain=f"{node.id}\n{node.title}\n{body}",
     )
 
 
-def _score(term: Term, folded: _Folded, field: str) -> int:
+def _score(term: Term, texts: _Texts, field: str) -> int:
     """How good a place the term was found in; 0 where it was not."""
     if term.whole_keyword:
-        return KEYWORD_SCORE if field in ("all", "keywords") and term.text in folded.keywords else 0
-    if field in ("all", "id") and term.text in folded.id:
+        return KEYWORD_SCORE if field in ("all", "keywords") and term.text in keywords(texts.title) else 0
+    if field in ("all", "id") and term.text in texts.id:
         return ID_SCORE
-    if field in ("all", "title") and term.text in folded.title:
+    if field in ("all", "title") and term.text in texts.title:
         return TITLE_SCORE
     if field == "keywords":
-        if term.text in folded.keywords:
+        found = keywords(texts.title)
+        if term.text in found:
             return KEYWORD_SCORE
-        return KEYWORD_PART_SCORE if any(term.text in keyword for keyword in folded.keywords) else 0
-    return BODY_SCORE if field in ("all", "body") and term.text in folded.body else 0
+        return KEYWORD_PART_SCORE if any(term.text in keyword for keyword in found) else 0
+    return BODY_SCORE if field in ("all", "body") and term.text in texts.body else 0
 
 
-def _plain_texts(node: Node, field: str) -> Iterator[str]:
-    if field in ("all", "id"):
-        yield node.id
-    if field in ("all", "title"):
-        yield node.title
-    if field in ("all", "body"):
-        yield node.get_field("body", "")
-    if field == "keywords":
-        yield " ".join(keywords(node.title))
+def _plain(texts: _Texts, field: str) -> str:
+    """What a pattern is matched against. Its anchors hold at every line, so one text serves all fields."""
+    node = texts.node
+    if field == "all":
+        return texts.plain
+    if field == "id":
+        return node.id
+    if field == "title":
+        return node.title
+    return " ".join(keywords(texts.title)) if field == "keywords" else node.get_field("body", "")

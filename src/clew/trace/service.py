@@ -136,8 +136,9 @@ class TraceService:
             and lines.touch(path, node.source.line, node.source.end_line)
         )
 
-    def findings(self) -> list[Finding]:
-        return findings(self._graph, self._builder)
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, sorted by place."""
+        return self._graph.derived("findings", lambda graph: findings(graph, self._builder))
 
     # Single requirements
 

@@ -111,7 +111,6 @@ def describe(tool: Tool, name: str) -> types.Tool:
         input_schema=input_schema(tool),
         output_schema=output_schema(tool),
         annotations=types.ToolAnnotations(
-            title=tool.title,
             read_only_hint=tool.read_only,
             destructive_hint=tool.destructive,
             idempotent_hint=tool.idempotent,

@@ -19,7 +19,7 @@ class SearchRequest(Request, frozen=True, kw_only=True):
         Meta(min_length=1, description='Words (all must occur), OR, "a phrase", -excluded, =keyword; or a pattern'),
     ]
     field: Annotated[Literal["all", "id", "title", "body", "keywords"], Meta(description="Where to look")] = "all"
-    regex: Annotated[bool, Meta(description="The query is a regular expression, in any case")] = False
+    regex: Annotated[bool, Meta(description="The query is a regular expression; ^ and $ match at lines")] = False
     limit: Annotated[int, Meta(ge=1, le=500, description="Results at most")] = 50
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
@@ -101,9 +101,8 @@ GET_REQUIREMENT = Tool(
     toolset=Toolset.TRACE,
     title="One requirement in full",
     description=(
-        "Everything about one requirement: text, assertions with their test coverage, what it cites (parents) and what "
-        "cites it (children: requirements, code, tests), hash state, file and lines. At most 4,000 tokens unless "
-        "max_tokens says otherwise; truncated tells when text or children were left out. For the place in the tree "
+        "Everything about one requirement: text, assertions and whether tests cover them, what it cites (parents), "
+        "what cites it (children: requirements, code, tests), hash state, file and lines. For its place in the tree "
         "call get_hierarchy; to find an id, search."
     ),
     request=RequirementRequest,

@@ -1,0 +1,45 @@
+"""Functions and classes of a source file: their names and the lines they cover.
+
+A scan, not a parser: it knows strings and comments, and then either indentation or braces. That is enough to say
+which function a comment belongs to, also in files with syntax errors and in languages nobody wrote a grammar for.
+"""
+
+from collections.abc import Iterable
+
+from clew.formats.comments import BLOCK, LINE, Family, Token
+from clew.formats.definitions.braced import BraceScan
+from clew.formats.definitions.indented import IndentScan
+from clew.formats.definitions.model import CLASS, FUNCTION, INSIDE, Definition
+
+__all__ = ["CLASS", "FUNCTION", "Definition", "definitions"]
+
+
+def definitions(text: str, found: Iterable[Token], family: Family) -> list[Definition]:
+    """The definitions of a file with LF line ends, in the order they begin, the outer before the inner."""
+    if family.blocks == "indent":
+        scanned = IndentScan(_masked(text, found)).scan()
+    elif family.blocks == "braces":
+        scanned = BraceScan(text, _masked(text, found)).scan()
+    else:
+        return []
+    return sorted(scanned, key=lambda definition: (definition.line, -definition.end_line))
+
+
+def _masked(text: str, found: Iterable[Token]) -> str:
+    """The text with strings as `"` and comments as `#`, of the same length; a comment beside code is blank."""
+    pieces: list[str] = []
+    position = 0
+    for token in found:
+        gap = text[position : token.start]
+        body = text[token.start : token.end]
+        if token.kind in (LINE, BLOCK):
+            begins_line = "\n" in gap or position == 0
+            mark = "#" if begins_line and not gap[gap.rfind("\n") + 1 :].strip() else " "
+        else:
+            mark = '"'
+        first, *others = body.split("\n")
+        pieces.append(gap)
+        pieces.append("\n".join([mark * len(first), *(INSIDE * len(other) for other in others)]))
+        position = token.end
+    pieces.append(text[position:])
+    return "".join(pieces)
