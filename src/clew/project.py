@@ -98,8 +98,10 @@ class Project:
     # Keeping the graph
 
     def ensure_graph(self, progress: Progress | None = None, *, current: bool = True) -> None:
-        """Return once the graph is built and, with `current`, in step with the files. `progress` may raise to stop
-        waiting; the build itself goes on for the others."""
+        """Return once the graph is built and, with `current`, in step with the files.
+
+        `progress` may raise to stop waiting; whoever waits next takes the build up again.
+        """
         if not self._built:
             self._await_build(progress)
         elif current:

@@ -47,14 +47,14 @@ def ask(project: Project) -> Ask:
 
 
 # Verifies: REQ-d00013-A
-async def test_REQ_o00060_A_status_has_staleness_counts_and_time(ask: Ask) -> None:
+async def test_o00060_A_status_has_staleness_counts_and_time(ask: Ask) -> None:
     status = await ask("get_graph_status")
     assert status["is_stale"] is False
     assert status["node_counts"] == {
         "requirement": 15,
         "assertion": 34,
         "code": status["node_counts"]["code"],
-        "test": 45,
+        "test": 30,
         "journey": 1,
         "remainder": status["node_counts"]["remainder"],
     }
@@ -62,7 +62,7 @@ async def test_REQ_o00060_A_status_has_staleness_counts_and_time(ask: Ask) -> No
 
 
 # Verifies: REQ-d00013-B
-async def test_REQ_o00060_B_full_refresh_clears_all_caches(ask: Ask) -> None:
+async def test_o00060_B_full_refresh_clears_all_caches(ask: Ask) -> None:
     first = await ask("refresh_graph")
     assert first["files_parsed"] == first["files"] > 0
     assert (await ask("refresh_graph"))["files_parsed"] == 0
@@ -79,13 +79,13 @@ async def test_REQ_o00060_B_full_refresh_clears_all_caches(ask: Ask) -> None:
         ("^REQ-d0000[6]$", {"field": "id", "regex": True}, "REQ-d00006"),
     ],
 )
-async def test_REQ_o00060_C_search_by_id_title_or_body(ask: Ask, query: str, arguments: dict, expected: str) -> None:
+async def test_o00060_C_search_by_id_title_or_body(ask: Ask, query: str, arguments: dict, expected: str) -> None:
     found = await ask("search", query=query, **arguments)
     assert found["results"][0]["id"] == expected
 
 
 # Verifies: REQ-d00013-E
-async def test_REQ_o00060_D_requirement_with_assertions_and_relationships(ask: Ask) -> None:
+async def test_o00060_D_requirement_with_assertions_and_relationships(ask: Ask) -> None:
     detail = await ask("get_requirement", req_id="REQ-d00001")
     assert [item["label"] for item in detail["assertions"]] == sorted(item["label"] for item in detail["assertions"])
     assert detail["assertions"][0]["text"]
@@ -94,14 +94,14 @@ async def test_REQ_o00060_D_requirement_with_assertions_and_relationships(ask: A
 
 
 # Verifies: REQ-d00013-F
-async def test_REQ_o00060_E_hierarchy_has_ancestors_and_children(ask: Ask) -> None:
+async def test_o00060_E_hierarchy_has_ancestors_and_children(ask: Ask) -> None:
     place = await ask("get_hierarchy", req_id="REQ-o00001")
     assert [item["level"] for item in place["ancestors"]] == ["prd"]
     assert {item["level"] for item in place["children"]} == {"dev"}
 
 
 # Verifies: REQ-o00001-B
-async def test_REQ_o00060_F_tools_read_the_graph_through_its_iterators(
+async def test_o00060_F_tools_read_the_graph_through_its_iterators(
     ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used: set[str] = set()
@@ -119,7 +119,7 @@ async def test_REQ_o00060_F_tools_read_the_graph_through_its_iterators(
 
 
 # Verifies: REQ-d00013-G
-async def test_REQ_o00061_A_workspace_has_path_name_and_configuration(ask: Ask, demo: Path) -> None:
+async def test_o00061_A_workspace_has_path_name_and_configuration(ask: Ask, demo: Path) -> None:
     info = await ask("get_workspace_info")
     assert info["repo_path"] == str(demo.resolve())
     assert info["project_name"] == "demo"
@@ -130,7 +130,7 @@ async def test_REQ_o00061_A_workspace_has_path_name_and_configuration(ask: Ask, 
 
 
 # Verifies: REQ-d00013-H
-async def test_REQ_o00061_B_summary_has_levels_coverage_and_changes(ask: Ask, demo: Path) -> None:
+async def test_o00061_B_summary_has_levels_coverage_and_changes(ask: Ask, demo: Path) -> None:
     identity = ["-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"]
     for command in (["init", "-qb", "main"], ["add", "."], ["commit", "-qm", "first"]):
         subprocess.run(["git", *identity, *command], cwd=demo, check=True, capture_output=True)
@@ -148,7 +148,7 @@ async def test_REQ_o00061_B_summary_has_levels_coverage_and_changes(ask: Ask, de
 
 
 # Verifies: REQ-d00013-H
-async def test_REQ_o00061_C_statistics_are_computed_once_for_a_state_of_the_graph(
+async def test_o00061_C_statistics_are_computed_once_for_a_state_of_the_graph(
     ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from clew.trace import aggregates
@@ -164,20 +164,20 @@ async def test_REQ_o00061_C_statistics_are_computed_once_for_a_state_of_the_grap
 
 
 # Verifies: REQ-d00019-A
-async def test_REQ_o00061_D_configuration_comes_from_the_one_config(opened: Open, demo: Path) -> None:
+async def test_o00061_D_configuration_comes_from_the_one_config(opened: Open, demo: Path) -> None:
     project = opened(demo)
     assert project.trace.workspace(()).config_summary.spec_directories == project.config.requirements.folders
 
 
 # Verifies: REQ-d00013-A
-async def test_REQ_d00060_A_C_staleness_and_time_are_those_of_the_graph(ask: Ask, project: Project) -> None:
+async def test_d00060_A_C_staleness_and_time_are_those_of_the_graph(ask: Ask, project: Project) -> None:
     status = await ask("get_graph_status")
     assert status["is_stale"] is project.graph.state.is_stale
     assert status["last_refresh"] == project.graph.state.last_refresh
 
 
 # Verifies: REQ-d00013-A
-async def test_REQ_d00060_B_D_counts_are_those_of_the_graph(ask: Ask, project: Project) -> None:
+async def test_d00060_B_D_counts_are_those_of_the_graph(ask: Ask, project: Project) -> None:
     status = await ask("get_graph_status")
     for kind in NodeKind:
         assert status["node_counts"].get(kind.value, 0) == sum(1 for _ in project.graph.nodes_by_kind(kind))
@@ -185,7 +185,7 @@ async def test_REQ_d00060_B_D_counts_are_those_of_the_graph(ask: Ask, project: P
 
 
 # Verifies: REQ-o00001-B
-async def test_REQ_d00060_E_counting_visits_no_node(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_d00060_E_counting_visits_no_node(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.ensure_graph()
 
     def visited(self: Graph, kind: NodeKind) -> None:
@@ -200,25 +200,25 @@ async def test_REQ_d00060_E_counting_visits_no_node(project: Project, monkeypatc
     ("field", "query", "finds"),
     [("id", "d00006", True), ("title", "d00006", False), ("body", "72 characters", True), ("title", "72 char", False)],
 )
-async def test_REQ_d00061_A_B_the_field_decides_where_to_look(ask: Ask, field: str, query: str, finds: bool) -> None:
+async def test_d00061_A_B_the_field_decides_where_to_look(ask: Ask, field: str, query: str, finds: bool) -> None:
     found = await ask("search", query=query, field=field)
     assert any(item["id"] == "REQ-d00006" for item in found["results"]) is finds
 
 
 # Verifies: REQ-d00013-C
-async def test_REQ_d00061_C_patterns_are_matched_in_any_case(ask: Ask) -> None:
+async def test_d00061_C_patterns_are_matched_in_any_case(ask: Ask) -> None:
     found = await ask("search", query="^req-P\\d+$", field="id", regex=True)
     assert [item["id"] for item in found["results"]] == ["REQ-p00001", "REQ-p00002", "REQ-p00003"]
 
 
 # Verifies: REQ-d00013-C
-async def test_REQ_d00061_D_results_are_summaries(ask: Ask) -> None:
+async def test_d00061_D_results_are_summaries(ask: Ask) -> None:
     found = await ask("search", query="REQ-d00001")
     assert set(found["results"][0]) == {"id", "title", "level", "status", "score"}
 
 
 # Verifies: REQ-p00004-A
-async def test_REQ_d00061_E_results_are_limited(ask: Ask) -> None:
+async def test_d00061_E_results_are_limited(ask: Ask) -> None:
     found = await ask("search", query="REQ", limit=3)
     assert len(found["results"]) == 3
     assert found["total"] == 15
@@ -226,7 +226,7 @@ async def test_REQ_d00061_E_results_are_limited(ask: Ask) -> None:
 
 
 # Verifies: REQ-o00001-B
-async def test_REQ_d00062_A_lookup_visits_no_other_node(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_d00062_A_lookup_visits_no_other_node(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.ensure_graph()
 
     def visited(self: Graph, kind: NodeKind) -> None:
@@ -237,7 +237,7 @@ async def test_REQ_d00062_A_lookup_visits_no_other_node(project: Project, monkey
 
 
 # Verifies: REQ-d00013-E
-async def test_REQ_d00062_B_all_fields_are_returned(ask: Ask, demo: Path) -> None:
+async def test_d00062_B_all_fields_are_returned(ask: Ask, demo: Path) -> None:
     detail = await ask("get_requirement", req_id="REQ-d00001")
     lines = (demo / detail["source"]["path"]).read_text(encoding="utf-8").splitlines()
     assert lines[detail["source"]["line"] - 1].endswith(f"{detail['id']}: {detail['title']}")
@@ -247,7 +247,7 @@ async def test_REQ_d00062_B_all_fields_are_returned(ask: Ask, demo: Path) -> Non
 
 
 # Verifies: REQ-d00013-E
-async def test_REQ_d00062_C_D_assertions_and_relationships_are_the_edges_of_the_node(
+async def test_d00062_C_D_assertions_and_relationships_are_the_edges_of_the_node(
     ask: Ask, project: Project
 ) -> None:
     detail = await ask("get_requirement", req_id="REQ-d00001")
@@ -259,7 +259,7 @@ async def test_REQ_d00062_C_D_assertions_and_relationships_are_the_edges_of_the_
 
 
 # Verifies: REQ-d00013-E
-async def test_REQ_d00062_E_metrics_are_those_of_the_graph(ask: Ask, project: Project) -> None:
+async def test_d00062_E_metrics_are_those_of_the_graph(ask: Ask, project: Project) -> None:
     detail = await ask("get_requirement", req_id="REQ-d00006")
     assert detail["metrics"]["untested_labels"] == ["C"]
     assert list(project.graph.metrics("REQ-d00006")["untested_labels"]) == ["C"]
@@ -267,7 +267,7 @@ async def test_REQ_d00062_E_metrics_are_those_of_the_graph(ask: Ask, project: Pr
 
 
 # Verifies: REQ-d00013-E
-async def test_REQ_d00062_F_an_unknown_requirement_is_not_found(ask: Ask) -> None:
+async def test_d00062_F_an_unknown_requirement_is_not_found(ask: Ask) -> None:
     error = await ask("get_requirement", req_id="REQ-d00010")
     assert error["is_error"] is True
     assert error["code"] == "not_found"
@@ -278,7 +278,7 @@ async def test_REQ_d00062_F_an_unknown_requirement_is_not_found(ask: Ask) -> Non
 
 
 # Verifies: REQ-d00013-F
-async def test_REQ_d00063_A_ancestors_reach_the_roots(ask: Ask, project: Project) -> None:
+async def test_d00063_A_ancestors_reach_the_roots(ask: Ask, project: Project) -> None:
     place = await ask("get_hierarchy", req_id="REQ-d00001")
     assert [item["level"] for item in place["ancestors"]] == ["ops", "prd"]
     roots = {node.id for node in project.graph.iter_roots()}
@@ -286,20 +286,20 @@ async def test_REQ_d00063_A_ancestors_reach_the_roots(ask: Ask, project: Project
 
 
 # Verifies: REQ-d00013-F
-async def test_REQ_d00063_B_C_children_and_siblings_share_the_parent(ask: Ask) -> None:
+async def test_d00063_B_C_children_and_siblings_share_the_parent(ask: Ask) -> None:
     parent = await ask("get_hierarchy", req_id="REQ-o00001")
     child = await ask("get_hierarchy", req_id=parent["children"][0]["id"])
     assert [item["id"] for item in child["siblings"]] == [item["id"] for item in parent["children"][1:]]
 
 
 # Verifies: REQ-d00013-F
-async def test_REQ_d00063_D_summaries_not_details(ask: Ask) -> None:
+async def test_d00063_D_summaries_not_details(ask: Ask) -> None:
     place = await ask("get_hierarchy", req_id="REQ-d00001")
     assert all(set(item) == {"id", "title", "level", "status"} for item in place["ancestors"])
 
 
 # Verifies: REQ-d00013-F
-async def test_REQ_d00063_E_several_parents_and_circles_are_walked_once(opened: Open, small: Path) -> None:
+async def test_d00063_E_several_parents_and_circles_are_walked_once(opened: Open, small: Path) -> None:
     blocks = {"p00001": "o00003", "o00001": "p00001", "o00002": "p00001", "o00003": "o00001, REQ-o00002"}
     text = "".join(
         f"## REQ-{id}: {id}\n\n**Level**: OPS | **Status**: Active | **Implements**: REQ-{parents}\n\n*End* *{id}*\n\n"
@@ -314,7 +314,7 @@ async def test_REQ_d00063_E_several_parents_and_circles_are_walked_once(opened: 
 
 
 # Verifies: REQ-d00013-E
-async def test_REQ_d00064_A_B_summary_and_full(project: Project) -> None:
+async def test_d00064_A_B_summary_and_full(project: Project) -> None:
     project.ensure_graph()
     node = project.graph.get_node("REQ-d00001")
     assert node is not None
@@ -326,7 +326,7 @@ async def test_REQ_d00064_A_B_summary_and_full(project: Project) -> None:
 
 
 # Verifies: REQ-d00013-E
-async def test_REQ_d00064_C_D_E_serializers_read_fields_have_defaults_and_stay_at_the_node() -> None:
+async def test_d00064_C_D_E_serializers_read_fields_have_defaults_and_stay_at_the_node() -> None:
     from clew.graph.model import Node
 
     graph = Graph()

@@ -6,6 +6,7 @@ import pytest
 from clew.errors import ConfigError
 from clew.surfaces.mcp.names import NameStyle, by_any_spelling, portable, spell
 from clew.surfaces.mcp.registry import NoArguments, Tool, Toolset
+from clew.surfaces.mcp.tools import TOOLS as ALL_TOOLS
 from clew.surfaces.mcp.toolsets import PROFILES, Choice, check_toolsets, choose
 
 
@@ -58,6 +59,9 @@ def test_toolsets_and_single_tools_add_to_the_core() -> None:
 def test_exclusion_and_read_only_win_over_everything_that_asks_for_a_tool() -> None:
     assert shown(toolsets=("all",), exclude=("search",), read_only=True) == ["kb.search", "gwt/compute"]
     assert shown(tools=("mutate_title",), read_only=True) == []
+    listing = choose(ALL_TOOLS, Choice(read_only=True))
+    assert {"tools_search", "tools_call"} <= {item.name for item in listing.shown}
+    assert all(item.read_only and not item.destructive for item in listing.callable)
     listing = choose(TOOLS, Choice(exclude=("mutate_title",)))
     assert "mutate_title" not in [item.name for item in listing.callable]
 

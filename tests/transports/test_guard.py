@@ -6,7 +6,7 @@ import pytest
 
 pytestmark = pytest.mark.anyio
 
-EVERYWHERE = "0.0.0.0"  # noqa: S104
+EVERYWHERE = "0.0.0.0"
 TOKEN = "correct-horse-battery"
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 ENDPOINTS = [("GET", "/healthz"), ("POST", "/mcp"), ("GET", "/sse"), ("POST", "/messages"), ("GET", "/nowhere")]
@@ -114,6 +114,14 @@ async def test_an_oversized_body_is_refused_whether_declared_or_not(serve):
             assert refusal(declared) == (413, "body_too_large")
             assert refusal(streamed) == (413, "body_too_large")
         assert (await http.get("/healthz")).status_code == 200
+
+
+async def test_a_body_declared_too_large_is_refused_before_it_is_sent(serve):
+    async with serve() as http:
+        stream = await anyio.connect_tcp(http.base_url.host, http.base_url.port)
+        async with stream:
+            await stream.send(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000000\r\n\r\n")
+            assert (await stream.receive()).startswith(b"HTTP/1.1 413")
 
 
 async def test_a_body_of_exactly_the_limit_is_read(serve):

@@ -20,7 +20,7 @@ from clew.surfaces.mcp.transports.settings import HttpSettings
 pytestmark = pytest.mark.anyio
 
 PROGRAM = Path(__file__).with_name("signalled_server.py")
-EVERYWHERE = "0.0.0.0"  # noqa: S104
+EVERYWHERE = "0.0.0.0"
 TOKEN = "correct-horse-battery"
 MCP_HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28"}
 
@@ -37,6 +37,15 @@ def modern_call(tool, **arguments):
         "json": {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params},
         "headers": headers,
     }
+
+
+async def legacy_session(http):
+    """The headers of a streamable session of the era with initialize."""
+    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}}
+    accept = {"Accept": "application/json, text/event-stream"}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    opened = await http.post("/mcp", json=message, headers=accept)
+    return {"Mcp-Session-Id": opened.headers["mcp-session-id"], **accept}
 
 
 @asynccontextmanager
@@ -86,11 +95,7 @@ async def test_a_signal_ends_open_streams_and_calls_without_a_stack_trace(sent):
 
 async def test_a_signal_ends_a_streamable_session_with_its_standing_stream():
     async with process("http") as (running, http):
-        params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}}
-        accept = {"Accept": "application/json, text/event-stream"}
-        message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
-        opened = await http.post("/mcp", json=message, headers=accept)
-        session = {"Mcp-Session-Id": opened.headers["mcp-session-id"], **accept}
+        session = await legacy_session(http)
         async with http.stream("GET", "/mcp", headers=session) as stream:
             assert stream.status_code == 200
             running.send_signal(signal.SIGTERM)
@@ -108,18 +113,21 @@ async def test_neither_tokens_nor_bodies_nor_session_ids_are_logged_even_at_debu
         http.headers["Authorization"] = f"Bearer {TOKEN}"
         answer = await http.post("/mcp", **modern_call("echo", text="a private sentence"))
         assert "a private sentence" in answer.text
+        legacy = await legacy_session(http)
+        answer = await http.post("/mcp", json=modern_call("echo", text="a private sentence")["json"], headers=legacy)
+        assert "a private sentence" in answer.text
         async with http.sse("/sse") as stream:
             session_id = (await anext(aiter(stream))).data.partition("=")[2]
             await http.post("/messages", params={"session_id": session_id}, content=b"another private sentence")
         running.send_signal(signal.SIGTERM)
         _, stdout, stderr = await output_of(running)
     assert "DEBUG" in stderr, "the log is really at its most talkative"
-    for secret in (TOKEN, guess, "private sentence", session_id):
+    for secret in (TOKEN, guess, "private sentence", session_id, legacy["Mcp-Session-Id"]):
         assert secret not in stdout + stderr
 
 
 async def test_a_call_in_flight_is_finished_before_the_server_stops(workshop, listen):
-    urls, answers = [], []
+    urls, answers, order = [], [], []
     started, stop = anyio.Event(), anyio.CancelScope()
 
     def ready(url):
@@ -129,9 +137,11 @@ async def test_a_call_in_flight_is_finished_before_the_server_stops(workshop, li
     async def run():
         with stop:
             await serve_http(workshop.server, HttpSettings(sse=True, drain_seconds=20), ready)
+        order.append("stopped")
 
     async def call(http):
         answers.append(await http.post("/mcp", **modern_call("hold", text="last")))
+        order.append("answered")
 
     with anyio.fail_after(20):
         async with anyio.create_task_group() as server:
@@ -144,6 +154,7 @@ async def test_a_call_in_flight_is_finished_before_the_server_stops(workshop, li
                     stop.cancel()
                     await listener.at_end()
                 workshop.gate["last"].set()
+    assert order == ["answered", "stopped"]
     assert (answers[0].status_code, workshop.cancelled) == (200, set())
     assert "last" in answers[0].text
 

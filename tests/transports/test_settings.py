@@ -5,7 +5,7 @@ import pytest
 from clew.errors import ConfigError
 from clew.surfaces.mcp.transports.settings import HttpSettings, check
 
-EVERYWHERE = "0.0.0.0"  # noqa: S104
+EVERYWHERE = "0.0.0.0"
 TOKEN = "correct-horse-battery"
 
 

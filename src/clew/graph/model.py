@@ -46,8 +46,9 @@ class Source(msgspec.Struct, frozen=True, gc=False):
     path: str
     line: int
     end_line: int
-    start: int
-    end: int
+    start: int = 0
+    end: int = 0
+    """Both are 0 where only the lines are known."""
 
 
 class Node(msgspec.Struct, frozen=True):

@@ -2,10 +2,10 @@
 
 import re
 
-from clew.formats.definitions.model import CLASS, FUNCTION, INSIDE, Definition
+from clew.formats.definitions.model import CLASS, DEEPEST, FUNCTION, INSIDE, Definition
 
 _BOUNDARY = re.compile(r"[{};]")
-_LONGEST_HEAD = 600
+_LONGEST_HEAD = 300
 """Of what precedes a brace, so that a file of one line costs no more than one of many."""
 
 _TEST_CALL = re.compile(
@@ -24,10 +24,10 @@ _TYPE_HEAD = re.compile(
     r"\b(?:struct|enum|extension|mixin|namespace|module|mod|union|protocol)\s+([A-Za-z_$][\w$]*)[^()=]*\Z"
 )
 _ASSIGNED_FUNCTION = re.compile(
-    r"([A-Za-z_$][\w$]*)\s*[:=]\s*(?:async\s*)?(?:function\b|(?:\([^()]*\)|[\w$]+)\s*(?::[^=]*)?=>)[^=]*\Z"
+    r"(?<![\w$])([A-Za-z_$][\w$]*)\s*[:=]\s*(?:async\s*)?(?:function\b|(?:\([^()]*\)|[\w$]+)\s*(?::[^=]*)?=>)[^=]*\Z"
 )
 _PLAIN_FUNCTION = re.compile(
-    r"([A-Za-z_~$][\w$]*)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)"
+    r"(?<![\w$])([A-Za-z_~$][\w$]*)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)"
     r"\s*(?:(?:const|noexcept|override|final|async)\s*)*(?:(?:throws\b|->|:)[^;{}()]*)?\Z"
 )
 _CONTROL = """
@@ -54,7 +54,7 @@ class BraceScan:
             position = match.start()
             if match[0] == "{":
                 begin, named = self._head(boundary, position)
-                if named is not None:
+                if named is not None and len(names) < DEEPEST:
                     names.append(named[0])
                     begin_line = line + code.count("\n", counted, begin)
                     blocks.append(Definition(".".join(names), named[1], begin_line, 0, named[2]))

@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from clew.formats.definitions.model import CLASS, FUNCTION, INSIDE, Definition
+from clew.formats.definitions.model import CLASS, DEEPEST, FUNCTION, INSIDE, Definition
 
 _HEAD = re.compile(
     r"(?:(?:async|local|export|pub|private|public)\s+)*"
@@ -69,11 +69,11 @@ class IndentScan:
         if stripped[0] == "@":
             self._decorated_from = self._decorated_from or number
             self._decorators.append(stripped)
-        elif head is not None:
+        elif head is not None and len(self._stack) < DEEPEST:
             self._open(head[1], head[2].rstrip(":."), stripped, indent, number)
             # Brackets left open above a definition are a syntax error; they must not swallow the rest of the file.
             self._depth, self._counted = 0, offset
-        elif not self._in_brackets(offset):
+        elif self._decorators and not self._in_brackets(offset):
             self._decorators, self._decorated_from = [], 0
         if self._stack:
             self._stack[-1].last = number

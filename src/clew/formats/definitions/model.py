@@ -4,6 +4,9 @@ import msgspec
 
 FUNCTION, CLASS = "function", "class"
 
+DEEPEST = 64
+"""Definitions nested deeper than this are not told apart: their names would outgrow the file."""
+
 INSIDE = "\x01"
 """In masked code: the text of a string or comment after its first line, where indentation means nothing."""
 

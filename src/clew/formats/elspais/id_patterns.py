@@ -3,7 +3,6 @@
 import re
 from typing import Protocol
 
-from clew.errors import ConfigError
 from clew.formats.elspais.settings import ElspaisSettings
 from clew.formats.elspais.templates import TOKEN
 
@@ -39,13 +38,7 @@ class _TimedPattern:
     def __init__(self, source: str) -> None:
         import regex
 
-        try:
-            self._pattern = regex.compile(source)
-        except regex.error as error:
-            raise ConfigError(
-                f".elspais.toml: the component pattern cannot be part of an id: {error}.",
-                hint="Correct `id-patterns.component.pattern`.",
-            ) from None
+        self._pattern = regex.compile(source)
         self._exhausted = False
 
     def fullmatch(self, text: str, /) -> Match | None:

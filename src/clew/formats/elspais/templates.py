@@ -48,11 +48,13 @@ def read_component_pattern(values: TomlValues, style: str) -> str:
     pattern = values.text(*keys)
     if style != "regex":
         return pattern
-    rule = "a regular expression of 1 to 500 characters without `:`, because the style is regex"
-    if not pattern or len(pattern) > 500 or ":" in pattern.replace("(?:", ""):
+    import regex
+
+    rule = "a regular expression of 1 to 500 characters without `:` and named groups, because the style is regex"
+    if not pattern or len(pattern) > 500 or ":" in pattern.replace("(?:", "") or "(?P" in pattern:
         raise values.refuse(keys[0], pattern, rule)
     try:
-        re.compile(pattern)
-    except (re.error, RecursionError, OverflowError):
+        regex.compile(pattern)
+    except (regex.error, RecursionError, OverflowError, ValueError):
         raise values.refuse(keys[0], pattern, rule) from None
     return pattern

@@ -87,7 +87,7 @@ def _run(command: Callable[[argparse.Namespace], int], args: argparse.Namespace)
         return ANSWER_IS_NO if isinstance(error, NotFound) else BAD_CALL
     except BrokenPipeError:
         # The reader of our output went away, as `head` does.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return DONE
     except KeyboardInterrupt:
         return 130

@@ -69,6 +69,8 @@ class Tool:
     read_only: bool = True
     destructive: bool = False
     idempotent: bool = True
+    reaches_others: bool = False
+    """Calls other tools, and so is as harmless as those it may call."""
     default: bool = False
     """Listed without being asked for."""
     trim: tuple[str, ...] = ()

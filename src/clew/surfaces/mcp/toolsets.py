@@ -1,6 +1,7 @@
 """Toolsets and profiles: which tools a server lists."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 
 import msgspec
@@ -65,7 +66,9 @@ class Listing(msgspec.Struct, frozen=True):
 def choose(tools: Sequence[Tool], choice: Choice) -> Listing:
     """Apply the operator's choice. Read-only and exclusion win over everything that asks for a tool."""
     excluded = {tool.name for tool in _named(tools, choice.exclude)}
-    allowed = [tool for tool in tools if tool.name not in excluded and (tool.read_only or not choice.read_only)]
+    allowed = [tool for tool in tools if tool.name not in excluded]
+    if choice.read_only:
+        allowed = [_harmless(tool) for tool in allowed if tool.read_only or tool.reaches_others]
     if choice.profile is not None:
         profile = _profile(choice.profile)
         own = tuple(tool for tool in allowed if tool.toolset in profile.toolsets)
@@ -74,6 +77,10 @@ def choose(tools: Sequence[Tool], choice: Choice) -> Listing:
     sets = choice.toolsets if choice.toolsets != (DEFAULT,) or not choice.tools else ()
     shown = tuple(tool for tool in allowed if tool.name in wanted or _in_sets(tool, sets))
     return Listing(shown=shown, callable=tuple(allowed), server_name="clew")
+
+
+def _harmless(tool: Tool) -> Tool:
+    return replace(tool, read_only=True, destructive=False)
 
 
 def _in_sets(tool: Tool, sets: Collection[str]) -> bool:

@@ -70,7 +70,7 @@ def run_tools_call(call: Call, request: ToolsCallRequest) -> dict[str, Any]:
         raise UnknownTool(
             f"There is no tool '{request.name}'.", hint=close + "tools_search finds tools by what they do."
         )
-    if tool is TOOLS_CALL:
+    if tool.name == TOOLS_CALL.name:
         raise InvalidArgument("tools_call cannot call itself.", hint="Name the tool you want directly.")
     return carry_out(tool, request.arguments, call).data
 
@@ -125,6 +125,7 @@ TOOLS_CALL = Tool(
     read_only=False,
     destructive=True,
     idempotent=False,
+    reaches_others=True,
     default=True,
     example={"name": "get_graph_status", "arguments": {}},
 )
