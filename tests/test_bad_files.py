@@ -21,8 +21,8 @@ def codes(project: Project) -> set[str]:
 @pytest.mark.parametrize(
     ("content", "code"),
     [
-        (b"\x00\x01\x02" * 1000, "elspais.binary"),
-        (b"## REQ-d00077: Title\n\nlatin \xe9\xff text\n", "elspais.encoding"),
+        (b"\x00\x01\x02" * 1000, "file.binary"),
+        (b"## REQ-d00077: Title\n\nlatin \xe9\xff text\n", "elspais.not_utf8"),
     ],
 )
 def test_a_file_that_is_no_text_is_reported_and_the_rest_is_read(

@@ -15,6 +15,8 @@ from tests.conformance.verdict import (
 
 from clew.errors import ConfigError
 
+# Verifies: REQ-o00005-C
+
 REVISION = "2026-07-28"
 
 

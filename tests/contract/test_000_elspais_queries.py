@@ -101,9 +101,7 @@ async def test_o00060_E_hierarchy_has_ancestors_and_children(ask: Ask) -> None:
 
 
 # Verifies: REQ-o00001-B
-async def test_o00060_F_tools_read_the_graph_through_its_iterators(
-    ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_o00060_F_tools_read_the_graph_through_its_iterators(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     used: set[str] = set()
     for name in ("get_node", "nodes_by_kind", "iter_incoming_edges", "iter_outgoing_edges"):
         original = getattr(Graph, name)
@@ -247,9 +245,7 @@ async def test_d00062_B_all_fields_are_returned(ask: Ask, demo: Path) -> None:
 
 
 # Verifies: REQ-d00013-E
-async def test_d00062_C_D_assertions_and_relationships_are_the_edges_of_the_node(
-    ask: Ask, project: Project
-) -> None:
+async def test_d00062_C_D_assertions_and_relationships_are_the_edges_of_the_node(ask: Ask, project: Project) -> None:
     detail = await ask("get_requirement", req_id="REQ-d00001")
     graph = project.graph
     parts = [node.id for node in graph.iter_children("REQ-d00001") if node.kind is NodeKind.ASSERTION]

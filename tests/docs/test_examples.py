@@ -29,7 +29,7 @@ def shown(page: Path) -> Iterator[tuple[str, str | None]]:
         if fence.language == "console":
             for step in re.split(r"^\$ ", fence.text, flags=re.MULTILINE)[1:]:
                 command, _, output = step.partition("\n")
-                yield command, output
+                yield command, output.strip("\n") + "\n"
         elif fence.language == "sh":
             yield from ((line, None) for line in fence.text.splitlines())
 
@@ -103,7 +103,7 @@ def test_the_recipe_for_a_file_format_gives_a_reader(tmp_path: Path) -> None:
 
     builder.refresh()
 
-    assert [node.id for node in graph.nodes_by_kind(NodeKind.REQUIREMENT)] == ["REQ-1", "REQ-2"]
+    assert {node.id for node in graph.nodes_by_kind(NodeKind.REQUIREMENT)} == {"REQ-1", "REQ-2"}
     assert [(path, item.code, item.line) for path, item in builder.diagnostics()] == [
         ("register/one.csv", "lines.unreadable", 2)
     ]

@@ -10,6 +10,8 @@ from clew.surfaces.mcp.transports.ratelimit import RateLimit
 from clew.surfaces.mcp.transports.settings import HttpSettings
 from clew.surfaces.mcp.transports.sse_log import EventLog
 
+# Verifies: REQ-d00016-D
+
 
 @given(
     max_events=st.integers(1, 6),

@@ -11,6 +11,8 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
+# Verifies: REQ-o00005-A+B
+
 pytestmark = pytest.mark.anyio
 
 LEGACY, MODERN = "legacy", "2026-07-28"

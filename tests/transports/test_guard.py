@@ -4,6 +4,8 @@ import anyio
 import httpx2
 import pytest
 
+# Verifies: REQ-d00016-B+C+D
+
 pytestmark = pytest.mark.anyio
 
 EVERYWHERE = "0.0.0.0"

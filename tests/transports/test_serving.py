@@ -17,6 +17,8 @@ from clew.surfaces.mcp.transports.http import serve_http
 from clew.surfaces.mcp.transports.listen import listen as listen_on
 from clew.surfaces.mcp.transports.settings import HttpSettings
 
+# Verifies: REQ-d00016-A
+
 pytestmark = pytest.mark.anyio
 
 PROGRAM = Path(__file__).with_name("signalled_server.py")

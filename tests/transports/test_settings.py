@@ -5,6 +5,8 @@ import pytest
 from clew.errors import ConfigError
 from clew.surfaces.mcp.transports.settings import HttpSettings, check
 
+# Verifies: REQ-d00016-A
+
 EVERYWHERE = "0.0.0.0"
 TOKEN = "correct-horse-battery"
 

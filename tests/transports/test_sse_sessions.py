@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+# Verifies: REQ-d00017-A+B+C+D
+
 pytestmark = pytest.mark.anyio
 
 EXPIRED = -32016

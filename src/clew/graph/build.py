@@ -26,6 +26,9 @@ from clew.store.interface import CachedFile, Store
 RACY_NS = 2_000_000_000
 """A file younger than this when it was read may change again without its time changing; its time is not trusted."""
 
+BINARY_PROBE = 8_192
+"""A NUL among this many first bytes makes a file binary."""
+
 Progress = Callable[[int, int, str], None]
 """Called with files done, files in all and a word on what is being done. May raise Cancelled."""
 
@@ -229,7 +232,10 @@ class _Pass:
         try:
             data = read_bytes(self._root, entry.path, limit=self._max_file_bytes)
         except ClewError as error:
-            self._give_up(key, entry, error)
+            self._leave_out(key, entry, Diagnostic("file.unreadable", "error", str(error), 0))
+            return
+        if b"\0" in data[:BINARY_PROBE]:
+            self._leave_out(key, entry, Diagnostic("file.binary", "warning", "The file is binary; it was not read.", 0))
             return
         digest = content_hash(data)
         self.known[key] = known = seen_now(entry, digest)
@@ -254,11 +260,11 @@ class _Pass:
         self.contributions[key] = reader.contribute(records, key[0])
         self.diagnostics[key] = reader.diagnose(records)
 
-    def _give_up(self, key: FileKey, entry: FileEntry, error: ClewError) -> None:
+    def _leave_out(self, key: FileKey, entry: FileEntry, reason: Diagnostic) -> None:
         """A file that cannot be read contributes nothing but the reason."""
         self.known[key] = _Known(entry.size, entry.mtime_ns, "")
         self.contributions[key] = None
-        self.diagnostics[key] = (Diagnostic("file.unreadable", "error", str(error), 0),)
+        self.diagnostics[key] = (reason,)
 
     def keep(self, gone: Iterable[FileKey]) -> None:
         """Put what was parsed into the cache. A store that cannot be written costs speed, not the build."""

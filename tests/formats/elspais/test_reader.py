@@ -385,7 +385,8 @@ def test_other_grammars_are_read_the_same_way() -> None:
         letter = "PRD"
         """
     )
-    text = "# EVS-PRD-ingest: Ingest\n\n**Level**: PRD | **Refines**: EVS-PRD-charter/0+1\n\n## Assertions\n\n0. Zero.\n1. One.\n"
+    head = "# EVS-PRD-ingest: Ingest\n\n**Level**: PRD | **Refines**: EVS-PRD-charter/0+1\n\n"
+    text = f"{head}## Assertions\n\n0. Zero.\n1. One.\n"
     found = only(read(text.encode(), IdGrammar(settings)))
     assert (found.id, found.level) == ("EVS-PRD-ingest", "PRD")
     assert references(found) == [("refines", "EVS-PRD-charter", ("0", "1"))]

@@ -280,10 +280,16 @@ def test_local_settings_that_are_not_toml_are_named() -> None:
 
 
 def test_nesting_beyond_all_bounds_is_refused() -> None:
-    with pytest.raises(ConfigError, match="too deeply"):
-        read_settings(b"a = " + b"[" * 100_000)
-    deep = b".".join([b"a"] * 20_000) + b" = 1\n"
+    for data in (b"a = " + b"[" * 100_000, b".".join([b"a"] * 300_000) + b" = 1\n"):
+        with pytest.raises(ConfigError, match="too deeply"):
+            read_settings(data)
+    deep = b".".join([b"a"] * 60) + b" = 1\n"
     assert read_settings(deep, deep)[0] == ElspaisSettings()
+
+
+def test_a_file_beyond_all_bounds_is_refused() -> None:
+    with pytest.raises(ConfigError, match="bytes"):
+        read_settings(b"#" * 2_000_000)
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,14 @@ from clew.errors import ConfigError
 
 _AT_LINE = re.compile(r"at line (\d+)")
 _LONGEST_SHOWN = 60
+_LARGEST = 1_000_000
+_DEEPEST = 64
 
 
 def parse_toml(data: bytes, name: str) -> dict[str, Any]:
     """The document in `data`; `name` is what an error calls the file."""
+    if len(data) > _LARGEST:
+        raise ConfigError(f"{name} has {len(data)} bytes; at most {_LARGEST} are read.", hint="Shorten the file.")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -20,10 +24,14 @@ def parse_toml(data: bytes, name: str) -> dict[str, Any]:
         raise ConfigError(
             f"{name} line {line}: byte {data[error.start]:#04x} is not UTF-8.", hint="Save the file as UTF-8."
         ) from None
+    too_deep = ConfigError(f"{name} nests values too deeply.", hint="Flatten the nested lists or tables.")
+    # The time a parser takes for a dotted key grows with the square of its parts.
+    if any(line.partition("=")[0].count(".") > _DEEPEST for line in text.split("\n")):
+        raise too_deep
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise ConfigError(f"{name} nests values too deeply.", hint="Flatten the nested lists or tables.") from None
+        raise too_deep from None
     except ValueError as error:  # TOMLDecodeError, but also an integer of more digits than Python converts
         found = _AT_LINE.search(str(error))
         line = int(found[1]) if found else text.count("\n") + 1

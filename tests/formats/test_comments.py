@@ -1,0 +1,162 @@
+"""Comments of many languages, told from strings that look like them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.formats.comments import comments, family_for, tokens
+from clew.formats.languages import FAMILIES
+
+PYTHON = '''\
+#!/usr/bin/env python
+"""Module.  # not a comment"""
+import os  # beside code
+
+TEXT = """
+# inside a string
+"""
+PATH = r"C:\\"  # after a raw string
+QUOTED = 'it\\'s # not' + "a # b"  # but this
+
+
+def lamp():
+    # in a body
+    """Docstring with 'quotes'."""
+    return f"{'#'}"  # last
+'''
+
+
+def texts(source: str, path: str) -> list[str]:
+    family = family_for(path)
+    assert family is not None
+    return [comment.text.strip() for comment in comments(source, family) if comment.kind != "docstring"]
+
+
+def test_python_comments_with_their_lines() -> None:
+    family = family_for("lamp.py")
+    assert family is not None
+    assert [(comment.line, comment.kind, comment.text.strip()) for comment in comments(PYTHON, family)] == [
+        (1, "line", "!/usr/bin/env python"),
+        (2, "docstring", "Module.  # not a comment"),
+        (3, "line", "beside code"),
+        (8, "line", "after a raw string"),
+        (9, "line", "but this"),
+        (13, "line", "in a body"),
+        (14, "docstring", "Docstring with 'quotes'."),
+        (15, "line", "last"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "expected"),
+    [
+        ("a.js", "x = 'a // b'; // one\n/* two */ y = `// ${z}\n// no`;\n", ["one", "two"]),
+        ("a.ts", "s.replace(/\\/*$/, ''); // one\nconst q = /['\"]/; // two\n", ["one", "two"]),
+        ("a.js", "a = b / c; // one\nd = (e) / f; /* two */", ["one", "two"]),
+        ("a.c", "char c = '\"'; // one\nchar *s = \"/* no */\"; /* two\n * three */", ["one", "two\n * three"]),
+        ("a.cpp", 'auto s = R"x(// no )" still)x"; // one\nint n = 1\'000; // two', ["one", "two"]),
+        ("a.rs", "fn f<'a>(x: &'a str) {} // one\nlet s = r#\"// no \"# ; // two\nlet t = \"a\n// no\n\"; // three",
+         ["one", "two", "three"]),
+        ("a.go", "s := `// no\n// no`\n// one\nr := '\\'' // two", ["one", "two"]),
+        ("A.java", 'String s = """\n // no\n """; // one\nchar c = \'\\\\\'; // two', ["one", "two"]),
+        ("a.dart", "var s = '''\n// no\n'''; // one\n/// two", ["one", "/ two"]),
+        ("a.php", "<?php $a = '# no'; # one\n// two\n/* three */", ["one", "two", "three"]),
+        ("a.css", "a { background: url(http://x//y); } /* one */", ["one"]),
+        ("a.scss", "a { b: url(http://x); } // one", ["one"]),
+        ("a.sh", "echo $# ${x#y} 'it is # no' # one\ndon't=1 # two\n# three", ["one", "two", "three"]),
+        ("a.yml", "key: \"a # b\" # one\nurl: http://x/#frag\nit: isn't # two\n", ["one", "two"]),
+        ("Makefile", "all: # one\n\techo x#y\n# two\n", ["one", "two"]),
+        ("Dockerfile", "FROM x # one\n", ["one"]),
+        ("deploy/Dockerfile.prod", "# one\n", ["one"]),
+        ("a.sql", "SELECT '-- no', '''--' -- one\n/* two */", ["one", "two"]),
+        ("a.lua", "--[[ one\n -- in ]] x = [[ -- no ]] -- two\n--[==[ three ]] ]==]", ["one\n -- in", "two", "three ]]"]),
+        ("a.hs", "f = '\"' -- one\n{- two -}", ["one", "two"]),
+        ("a.rb", "x = \"#{y}\" # one\n=begin\ntwo\n=end\nz # three", ["one", "two", "three"]),
+        ("a.clj", '(f "; no") ; one\n#| two |#', ["one", "two"]),
+        ("a.tex", "50 percent % one\n", ["one"]),
+        ("a.vim", 'let x = "no"\n" one\n  " two\n', ["one", "two"]),
+        ("a.vb", 'x = "\' no" \' one\n', ["one"]),
+        ("a.ini", "; one\nkey = a ; b\n# two\n", ["one", "two"]),
+        ("a.html", "<p>Don't // no</p> <!-- one\ntwo -->", ["one\ntwo"]),
+        ("a.vue", "<p>Don't</p>\n<!-- one -->\n<script>\n// two\nx = 'http://y' /* three */</script>",
+         ["one", "two", "three"]),
+        ("a.ml", 'let s = "(* no *)" (* one *)', ["one"]),
+        ("a.pas", "s := '{ no }'; { one } // two\n(* three *)", ["one", "two", "three"]),
+        ("a.tf", 'a = "# no" # one\n// two\n/* three */', ["one", "two", "three"]),
+        ("a.ps1", 'x "# no" # one\n<# two #>', ["one", "two"]),
+        ("a.j2", "{# one #} {{ x }} # two", ["one", "two"]),
+        ("a.ex", 'x = """\n# no\n""" # one', ["one"]),
+        ("a.pl", "print '# no'; # one\n\n=pod\n\ntwo\n\n=cut\n# three", ["one", "od\n\ntwo", "three"]),
+    ],
+)  # fmt: skip
+def test_comments_of_other_languages(path: str, source: str, expected: list[str]) -> None:
+    found = texts(source, path)
+    if path == "a.pl":
+        found = [text.removeprefix("p") for text in found]
+    assert found == expected
+
+
+def test_what_is_never_closed_ends_with_the_file_or_the_line() -> None:
+    assert texts("/* one\n// still one", "a.js") == ["one\n// still one"]
+    assert texts("x = 'open // no\n// one", "a.js") == ["one"]
+    assert texts('x = """open\n# no', "a.py") == []
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_are_counted_with_any_line_end(end: str) -> None:
+    family = family_for("a.py")
+    assert family is not None
+    assert [comment.line for comment in comments(PYTHON.replace("\n", end), family)] == [1, 2, 3, 8, 9, 13, 14, 15]
+
+
+def test_families_are_found_by_name_and_ending() -> None:
+    found = {
+        path: family_for(path) for path in ("a/b.PY", "x.tar.rs", "Gemfile", "README", "a.xyz", "Makefile.am", ".env")
+    }
+    assert {path: family.name if family else None for path, family in found.items()} == {
+        "a/b.PY": "python",
+        "x.tar.rs": "rust",
+        "Gemfile": "ruby",
+        "README": None,
+        "a.xyz": None,
+        "Makefile.am": "data",
+        ".env": "data",
+    }
+
+
+@given(text=st.text(alphabet="#/*'\"`\\-[]{}()<!>;%R r=|\n\tax", max_size=80), name=st.sampled_from(sorted(FAMILIES)))
+def test_tokens_never_overlap_and_stay_inside_the_text(text: str, name: str) -> None:
+    position = 0
+    for token in tokens(text, FAMILIES[name]):
+        assert position <= token.start <= token.text_start <= token.text_end <= token.end <= len(text)
+        assert token.start < token.end
+        position = token.end
+
+
+@pytest.mark.parametrize("name", sorted(FAMILIES))
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "'",
+        '"',
+        "`",
+        "/*",
+        "'\\",
+        '"\\',
+        "\\'",
+        '"""',
+        "'''",
+        "--[[",
+        "{-",
+        "#=",
+        "(*",
+        "<!--",
+        'R"(',
+        'r#"',
+        "/[",
+        "=begin\n",
+    ],
+)
+def test_half_a_megabyte_of_anything_unclosed_is_read(name: str, piece: str) -> None:
+    text = piece * (100_000 // len(piece))
+    assert sum(1 for _ in tokens(text, FAMILIES[name])) <= len(text)
