@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from clew.graph.model import NodeKind
 from clew.trace import aggregates
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ def _concerns(found: Sequence["Finding"]) -> tuple[Concern, ...]:
 
 
 def _next_calls(project: "Project", concerns: Sequence[Concern]) -> tuple[NextCall, ...]:
-    root = min((node.id for node in project.graph.iter_roots()), default=None)
+    roots = (node.id for node in project.graph.iter_roots() if node.kind is NodeKind.REQUIREMENT)
+    root = min(roots, default=None)
     if root is None:
         return (
             NextCall("get_workspace_info()", "shows which folders were read; none of them holds a requirement"),
@@ -95,10 +97,22 @@ def _next_calls(project: "Project", concerns: Sequence[Concern]) -> tuple[NextCa
     return tuple(calls)
 
 
+_NAMES = {
+    NodeKind.CODE: ("place in code", "places in code"),
+    NodeKind.TEST_RESULT: ("test result", "test results"),
+    NodeKind.REMAINDER: ("free text", "free texts"),
+}
+
+
+def _counted(number: int, kind: str) -> str:
+    one, many = _NAMES.get(NodeKind(kind), (kind, f"{kind}s"))
+    return f"{number} {one if number == 1 else many}"
+
+
 def render(brief: Brief) -> str:
     """The brief as Markdown."""
     lines = [f"# {brief.project}", ""]
-    counts = ", ".join(f"{number} {kind}{'' if number == 1 else 's'}" for kind, number in brief.node_counts.items())
+    counts = ", ".join(_counted(number, kind) for kind, number in brief.node_counts.items())
     lines.append(f"In the graph: {counts or 'nothing yet'}.")
     if brief.levels:
         lines.append("Levels: " + ", ".join(f"{level} {number}" for level, number in brief.levels.items()) + ".")

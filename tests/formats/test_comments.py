@@ -15,7 +15,7 @@ import os  # beside code
 TEXT = """
 # inside a string
 """
-PATH = r"C:\\"  # after a raw string
+PATH = "C:\\\\"  # after a backslash
 QUOTED = 'it\\'s # not' + "a # b"  # but this
 
 
@@ -39,7 +39,7 @@ def test_python_comments_with_their_lines() -> None:
         (1, "line", "!/usr/bin/env python"),
         (2, "docstring", "Module.  # not a comment"),
         (3, "line", "beside code"),
-        (8, "line", "after a raw string"),
+        (8, "line", "after a backslash"),
         (9, "line", "but this"),
         (13, "line", "in a body"),
         (14, "docstring", "Docstring with 'quotes'."),
@@ -69,7 +69,7 @@ def test_python_comments_with_their_lines() -> None:
         ("Dockerfile", "FROM x # one\n", ["one"]),
         ("deploy/Dockerfile.prod", "# one\n", ["one"]),
         ("a.sql", "SELECT '-- no', '''--' -- one\n/* two */", ["one", "two"]),
-        ("a.lua", "--[[ one\n -- in ]] x = [[ -- no ]] -- two\n--[==[ three ]] ]==]", ["one\n -- in", "two", "three ]]"]),
+        ("a.lua", "--[[ one\n -- in ]] x = [[ -- no ]] -- two\n--[=[ three ]] ]=]", ["one\n -- in", "two", "three ]]"]),
         ("a.hs", "f = '\"' -- one\n{- two -}", ["one", "two"]),
         ("a.rb", "x = \"#{y}\" # one\n=begin\ntwo\n=end\nz # three", ["one", "two", "three"]),
         ("a.clj", '(f "; no") ; one\n#| two |#', ["one", "two"]),
@@ -86,14 +86,11 @@ def test_python_comments_with_their_lines() -> None:
         ("a.ps1", 'x "# no" # one\n<# two #>', ["one", "two"]),
         ("a.j2", "{# one #} {{ x }} # two", ["one", "two"]),
         ("a.ex", 'x = """\n# no\n""" # one', ["one"]),
-        ("a.pl", "print '# no'; # one\n\n=pod\n\ntwo\n\n=cut\n# three", ["one", "od\n\ntwo", "three"]),
+        ("a.pl", "print '# no'; # one\n\n=pod\n\ntwo\n\n=cut\n# three", ["one", "pod\n\ntwo", "three"]),
     ],
 )  # fmt: skip
 def test_comments_of_other_languages(path: str, source: str, expected: list[str]) -> None:
-    found = texts(source, path)
-    if path == "a.pl":
-        found = [text.removeprefix("p") for text in found]
-    assert found == expected
+    assert texts(source, path) == expected
 
 
 def test_what_is_never_closed_ends_with_the_file_or_the_line() -> None:
@@ -133,30 +130,12 @@ def test_tokens_never_overlap_and_stay_inside_the_text(text: str, name: str) -> 
         position = token.end
 
 
+UNCLOSED = ["'", '"', "`", "/*", "'\\", '"\\', "\\'", '"""', "'''", "--[[", "{-", "#=", "(*", "<!--", 'R"(', 'r#"']
+UNCLOSED += ["/[", "x/[", "x#", "x'", 'x"', "x//", "x;", "=begin\n", "\n=begin", "://", "(/["]
+
+
 @pytest.mark.parametrize("name", sorted(FAMILIES))
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "'",
-        '"',
-        "`",
-        "/*",
-        "'\\",
-        '"\\',
-        "\\'",
-        '"""',
-        "'''",
-        "--[[",
-        "{-",
-        "#=",
-        "(*",
-        "<!--",
-        'R"(',
-        'r#"',
-        "/[",
-        "=begin\n",
-    ],
-)
-def test_half_a_megabyte_of_anything_unclosed_is_read(name: str, piece: str) -> None:
-    text = piece * (100_000 // len(piece))
-    assert sum(1 for _ in tokens(text, FAMILIES[name])) <= len(text)
+def test_files_that_close_nothing_are_read(name: str) -> None:
+    for piece in UNCLOSED:
+        text = piece * (200_000 // len(piece))
+        assert sum(1 for _ in tokens(text, FAMILIES[name])) <= len(text)

@@ -17,7 +17,7 @@ def found(source: str, path: str) -> list[tuple[str, int, int]]:
     return [(each.qualname, each.line, each.end_line) for each in definitions(source, tokens(source, family), family)]
 
 
-def tests_in(source: str, path: str) -> list[str]:
+def names_of_tests(source: str, path: str) -> list[str]:
     family = family_for(path)
     assert family is not None
     return [each.qualname for each in definitions(source, tokens(source, family), family) if each.is_test]
@@ -108,22 +108,26 @@ def test_python_with_syntax_errors_is_still_read() -> None:
         ),
         (
             "a.test.ts",
-            "describe('bell', () => {\n  it('rings {', async () => {\n    expect(1);\n  });\n  test.only(`stops`, () => {});\n});\n",
+            "describe('bell', () => {\n  it('rings {', async () => {\n    expect(1);\n  });\n"
+            "  test.only(`stops`, () => {});\n});\n",
             [("bell", 1, 6), ("bell.rings {", 2, 4), ("bell.stops", 5, 5)],
         ),
         (
             "a.go",
-            "type Lamp struct {\n}\n\nfunc (l *Lamp) Light() error {\n\tgo func() error {\n\t}()\n}\n\nfunc Free[T any](x T) {\n}\n",
+            "type Lamp struct {\n}\n\nfunc (l *Lamp) Light() error {\n\tgo func() error {\n\t}()\n}\n\n"
+            "func Free[T any](x T) {\n}\n",
             [("Lamp", 1, 2), ("Light", 4, 7), ("Free", 9, 10)],
         ),
         (
             "a.rs",
-            "impl<T> Lamp<T> for Light {\n    /// doc {\n    #[inline]\n    fn on(&self) -> bool {\n        true\n    }\n}\n",
+            "impl<T> Lamp<T> for Light {\n    /// doc {\n    #[inline]\n"
+            "    fn on(&self) -> bool {\n        true\n    }\n}\n",
             [("Lamp", 1, 7), ("Lamp.on", 3, 6)],
         ),
         (
             "A.java",
-            "public class A {\n  @Override\n  public int f(int x) throws E {\n    for (int i = 0; i < 1; i++) { }\n    return 1;\n  }\n}\n",
+            "public class A {\n  @Override\n  public int f(int x) throws E {\n"
+            "    for (int i = 0; i < 1; i++) { }\n    return 1;\n  }\n}\n",
             [("A", 1, 7), ("A.f", 2, 6)],
         ),
         ("a.c", "static struct x *\nf(int (*g)(void), char c)\n{\n  while (1) { }\n}\n", [("f", 1, 5)]),
@@ -145,7 +149,8 @@ def test_definitions_of_other_languages(path: str, source: str, expected: list[t
     [
         (
             "test_a.py",
-            "def test_one(): pass\ndef helper(): pass\nclass TestX:\n    def test_two(self): pass\n    def other(self): pass\n"
+            "def test_one(): pass\ndef helper(): pass\n"
+            "class TestX:\n    def test_two(self): pass\n    def other(self): pass\n"
             "class Plain:\n    def test_no(self): pass\nclass Y(TestCase):\n    def testThree(self): pass\n"
             "@pytest.fixture\ndef test_client(): pass\ndef outer():\n    def test_inner(): pass\n",
             ["test_one", "TestX.test_two", "Y.testThree"],
@@ -162,7 +167,7 @@ def test_definitions_of_other_languages(path: str, source: str, expected: list[t
     ],
 )
 def test_tests_are_told_from_other_functions(path: str, source: str, expected: list[str]) -> None:
-    assert tests_in(source, path) == expected
+    assert names_of_tests(source, path) == expected
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,10 @@ from clew.formats.languages import (
     LINE,
     NOT_AFTER_WORD,
     NOT_IN_ADDRESS,
+    REGEX_BODY,
     REGEX_LITERAL,
     STRING,
+    STRING_BODIES,
     Family,
     family_for,
 )
@@ -56,13 +58,15 @@ def tokens(text: str, family: Family) -> Iterator[Token]:
     while (match := search(text, position)) is not None:
         start, end = match.span()
         group = match.lastgroup
-        if group is not None and (test := _TESTS.get(group[0])) is not None and not test(text, start):
-            position = code_end = start + 1
-            continue
+        text_start, text_end = match.span(group) if group is not None else (start, end)
+        if group is not None and (test := _TESTS.get(group[0])) is not None:
+            if not test(text, start):
+                position = code_end = start + 1
+                continue
+            end = text_end = _end_of(group[0], text, start)
         kind = family.kind(group)
         before = position
         position = end
-        text_start, text_end = match.span(group) if group is not None else (start, end)
         if kind == DOCSTRING:
             gap_end = _code_end(text, before, start, code_end)
             kind = DOCSTRING if gap_end == 0 or text[gap_end - 1] == ":" else STRING
@@ -89,6 +93,18 @@ def _code_end(text: str, start: int, end: int, before: int) -> int:
     """The end of the last code in a stretch without comments or strings; `before` where it is all blank."""
     trimmed = len(text[start:end].rstrip())
     return start + trimmed if trimmed else before
+
+
+def _end_of(test: str, text: str, start: int) -> int:
+    """Where something ends of which only the mark was looked at so far."""
+    if test == NOT_AFTER_WORD:
+        body = STRING_BODIES[text[start]].match(text, start)
+    elif test == REGEX_LITERAL:
+        body = REGEX_BODY.match(text, start)
+    else:
+        end = text.find("\n", start)
+        return len(text) if end < 0 else end
+    return body.end() if body is not None else start + 1
 
 
 def _after_blank(text: str, start: int) -> bool:

@@ -2,7 +2,8 @@
 
 A pattern finds the next comment or string. Every alternative begins with a literal character, so that the search
 skips other text at the speed of the regular expression engine, and none can fail after more than a few characters,
-so that scanning is linear even in files that close nothing.
+so that scanning is linear even in files that close nothing. Where a mark does not always mean what it says (`#` in
+`$#`), the pattern finds the mark alone, and the scanner looks at what stands before it.
 """
 
 import re
@@ -12,7 +13,7 @@ import msgspec
 
 LINE, BLOCK, DOCSTRING, STRING = "line", "block", "docstring", "string"
 
-# The first letter of a group's name tells what the group captures and which test it must pass.
+# The first letter of a group's name tells what was found and, for the empty groups after a mark, which test it must pass.
 _KINDS = {"l": LINE, "g": LINE, "u": LINE, "v": LINE, "b": BLOCK, "t": DOCSTRING}
 AFTER_BLANK, NOT_IN_ADDRESS, FIRST_ON_LINE, NOT_AFTER_WORD, REGEX_LITERAL = "g", "u", "v", "q", "r"
 
@@ -31,8 +32,8 @@ class Family(msgspec.Struct, frozen=True):
         return _KINDS.get(group[0], STRING) if group else STRING
 
 
-def _line(mark: str, test: str = "l") -> str:
-    return f"{re.escape(mark)}(?P<{test}%d>[^\\n]*+)"
+def _line(mark: str, test: str = "") -> str:
+    return f"{re.escape(mark)}(?P<{test}%d>)" if test else f"{re.escape(mark)}(?P<l%d>[^\\n]*+)"
 
 
 def _until(close: str) -> str:
@@ -46,11 +47,10 @@ def _block(opening: str, close: str, group: str = "b") -> str:
     return f"{re.escape(opening)}(?P<{group}%d>{_until(close)})(?:{re.escape(close)}|\\Z)"
 
 
-def _string(quote: str, *, multiline: bool = False, test: str = "") -> str:
+def _string(quote: str, *, multiline: bool = False) -> str:
     """A string with backslash escapes; on one line it ends there at the latest, closed or not."""
     inner = f"[^{quote}\\\\{'' if multiline else chr(92) + 'n'}]*+"
-    body = f"{inner}(?:\\\\[\\s\\S]{inner})*+{quote}?+"
-    return f"{quote}(?P<{test}%d>{body})" if test else f"{quote}{body}"
+    return f"{quote}{inner}(?:\\\\[\\s\\S]{inner})*+{quote}?+"
 
 
 def _triple(quote: str, group: str = "") -> str:
@@ -62,10 +62,14 @@ def _triple(quote: str, group: str = "") -> str:
 
 _CHARACTER = r"'(?:\\[^\n][^'\n]{0,10}|[^'\\\n])'"
 _SINGLE, _DOUBLE, _BACKTICK = _string("'"), _string('"'), _string("`", multiline=True)
-_WORD_SINGLE, _WORD_DOUBLE = _string("'", test=NOT_AFTER_WORD), _string('"', test=NOT_AFTER_WORD)
+_WORD_SINGLE, _WORD_DOUBLE = f"'(?P<{NOT_AFTER_WORD}%d>)", f'"(?P<{NOT_AFTER_WORD}%d>)'
+STRING_BODIES = {"'": re.compile(_SINGLE), '"': re.compile(_DOUBLE)}
+"""By its quote: a string from its quote on, once it is known to be one."""
 _SLASHES = (_line("//"), _block("/*", "*/"))
 _HASH, _WORD_HASH = _line("#"), _line("#", AFTER_BLANK)
-_REGEX = r"/(?![*/\s])(?P<r%d>(?:[^/\\\[\n]|\\[^\n]|\[(?:[^\]\\\n]|\\[^\n])*+\])++/)"
+_REGEX = f"/(?![*/\\s])(?P<{REGEX_LITERAL}%d>)"
+REGEX_BODY = re.compile(r"/(?:[^/\\\[\n]|\\[^\n]|\[(?:[^\]\\\n]|\\[^\n])*+\]?+)*+/?+")
+"""A regular expression literal, once a slash is known to begin one."""
 _RAW_CPP = r'R"(?P<x%d>[^()\\\s"]{0,16})\([\s\S]*?(?:\)(?P=x%d)"|\Z)'
 _RAW_RUST = r'r(?P<x%d>#{0,8})"[\s\S]*?(?:"(?P=x%d)|\Z)'
 _LONG_LUA = r"--\[(?P<x%d>={0,8})\[(?P<b%d>[\s\S]*?)(?:\](?P=x%d)\]|\Z)"
@@ -87,6 +91,7 @@ _FAMILIES = (
     _family("go", "braces", "// {}", *_SLASHES, _DOUBLE, "`[^`]*+`?+", _CHARACTER),
     _family("rust", "braces", "// {}", *_SLASHES, _RAW_RUST, _string('"', multiline=True), _CHARACTER),
     _family("php", "braces", "// {}", *_SLASHES, _HASH, _DOUBLE, _SINGLE),
+    _family("css", "", "/* {} */", _block("/*", "*/"), _DOUBLE, _SINGLE),
     _family("style", "", "/* {} */", _block("/*", "*/"), _line("//", NOT_IN_ADDRESS), _DOUBLE, _SINGLE),
     _family("shell", "braces", "# {}", _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
     _family("data", "", "# {}", _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
@@ -135,7 +140,8 @@ _ENDINGS = {
     "go": "go",
     "rust": "rs",
     "php": "php",
-    "style": "css scss sass less",
+    "css": "css",
+    "style": "scss sass less",
     "shell": "sh bash zsh fish ksh awk",
     "data": "yml yaml toml r mk cmake graphql gql properties conf nix tcl",
     "config": "ini cfg reg",

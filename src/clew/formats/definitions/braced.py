@@ -21,7 +21,7 @@ _CLASS_HEAD = re.compile(
     r"\b(?:class|object|record|trait|impl|interface)\s*(?:<[^<>]*>\s*)?\s([A-Za-z_$][\w$]*)[^=]*\Z"
 )
 _TYPE_HEAD = re.compile(
-    r"\b(?:struct|enum|extension|mixin|namespace|module|mod|union|protocol)\s+([A-Za-z_$][\w$]*)[^()=]*\Z"
+    r"\b(?:type|struct|enum|extension|mixin|namespace|module|mod|union|protocol)\s+([A-Za-z_$][\w$]*)[^()=]*\Z"
 )
 _ASSIGNED_FUNCTION = re.compile(
     r"(?<![\w$])([A-Za-z_$][\w$]*)\s*[:=]\s*(?:async\s*)?(?:function\b|(?:\([^()]*\)|[\w$]+)\s*(?::[^=]*)?=>)[^=]*\Z"
@@ -32,7 +32,7 @@ _PLAIN_FUNCTION = re.compile(
 )
 _CONTROL = """
     if for while switch catch return else do try with match unless synchronized using lock foreach when guard defer
-    select until elif and or not
+    select until elif and or not function func fn fun
 """
 _NOT_FUNCTIONS = frozenset(_CONTROL.split())
 _TEST_ATTRIBUTE = re.compile(r"@Test\b|@ParameterizedTest\b|\[(?:\w+::)*test\b|\[(?:Fact|Theory|Test|TestMethod)\b")
