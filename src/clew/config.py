@@ -76,7 +76,7 @@ class TestsTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ServerTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    toolsets: tuple[str, ...] = ("default",)
+    toolsets: tuple[str, ...] | None = None
     names: str = "auto"
     read_only: bool = False
 

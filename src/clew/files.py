@@ -32,7 +32,8 @@ class Selection(msgspec.Struct, frozen=True):
     patterns: tuple[str, ...]
     """Matched against the file's name, or against its whole path where the pattern has a slash."""
     skip: tuple[str, ...] = ()
-    """Matched against the file's name, every folder on its way, and the whole path."""
+    """Matched against the file's name, every folder on its way, and the whole path; with a leading slash, against the
+    whole path only."""
     gitignore: bool = False
     """Leave out what .gitignore files name."""
 
@@ -121,7 +122,12 @@ class _Walk:
     def _skipped(self, name: str, path: str) -> bool:
         if name in ALWAYS_SKIPPED:
             return True
-        return any(fnmatchcase(name, pattern) or fnmatchcase(path, pattern) for pattern in self._selection.skip)
+        return any(
+            fnmatchcase(f"/{path}", pattern)
+            if pattern.startswith("/")
+            else fnmatchcase(name, pattern) or fnmatchcase(path, pattern)
+            for pattern in self._selection.skip
+        )
 
     def _with_rules(self, folder: str, ignores: "tuple[IgnoreRules, ...]") -> "tuple[IgnoreRules, ...]":
         """The rules that hold below a folder, nearest first."""

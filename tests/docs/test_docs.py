@@ -1,5 +1,7 @@
 """The documentation is complete: whatever a user can type or meet is described, and every link leads somewhere."""
 
+# Verifies: REQ-o00007-E
+
 import ast
 import re
 from collections.abc import Iterator
@@ -56,7 +58,6 @@ def test_the_table_of_commands_is_complete() -> None:
     assert not missing
 
 
-# Verifies: REQ-d00019-B
 @pytest.mark.parametrize("table", msgspec.structs.fields(ClewToml), ids=lambda table: table.name)
 def test_every_key_of_clew_toml_is_described(table: msgspec.structs.FieldInfo) -> None:
     described = sections((DOCS / "configuration.md").read_text(), 3)
@@ -67,7 +68,6 @@ def test_every_key_of_clew_toml_is_described(table: msgspec.structs.FieldInfo) -
     assert not missing, f"docs/configuration.md does not describe {missing} of [{table.name}]"
 
 
-# Verifies: REQ-o00006-E
 def test_every_code_of_a_finding_is_described() -> None:
     described = {
         code
@@ -99,7 +99,6 @@ def test_the_reference_pages_are_those_the_registry_gives() -> None:
     assert written == pages(TOOLS), "docs/tools is out of date: run `make docs`"
 
 
-# Verifies: REQ-o00007-E
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_inside_the_repository_leads_somewhere(page: Path) -> None:
     broken = [link for link in links(page.read_text()) if not _resolves(page, link)]

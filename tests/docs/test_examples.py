@@ -92,7 +92,7 @@ def test_the_recipe_for_a_tool_gives_a_tool(workplace: Path) -> None:
     assert [requirement["id"] for requirement in answer.data["requirements"]] == ["REQ-d00006"]
 
 
-# Verifies: REQ-d00002-A
+# Verifies: REQ-p00002-C
 def test_the_recipe_for_a_file_format_gives_a_reader(tmp_path: Path) -> None:
     (tmp_path / "register").mkdir()
     (tmp_path / "register" / "one.csv").write_text("REQ-1;First\nnonsense\nREQ-2;Second\n")

@@ -13,7 +13,7 @@ import msgspec
 
 LINE, BLOCK, DOCSTRING, STRING = "line", "block", "docstring", "string"
 
-# The first letter of a group's name tells what was found and, for the empty groups after a mark, which test it must pass.
+# The first letter of a group's name tells what was found and, where the group is empty, which test it must pass.
 _KINDS = {"l": LINE, "g": LINE, "u": LINE, "v": LINE, "b": BLOCK, "t": DOCSTRING}
 AFTER_BLANK, NOT_IN_ADDRESS, FIRST_ON_LINE, NOT_AFTER_WORD, REGEX_LITERAL = "g", "u", "v", "q", "r"
 
@@ -25,8 +25,6 @@ class Family(msgspec.Struct, frozen=True):
     pattern: re.Pattern[str]
     blocks: str
     """How a function's extent shows: `indent`, `braces`, or empty where functions are not looked for."""
-    comment: str
-    """How a line comment is written, with `{}` for its text."""
 
     def kind(self, group: str | None) -> str:
         return _KINDS.get(group[0], STRING) if group else STRING
@@ -77,50 +75,49 @@ _RUBY_BLOCK = f"\\n=begin(?P<b%d>{_until(chr(10) + '=end')})(?:\\n=end|\\Z)"
 _PERL_POD = f"\\n=(?=[a-z])(?P<b%d>{_until(chr(10) + '=cut')})(?:\\n=cut|\\Z)"
 
 
-def _family(name: str, blocks: str, comment: str, *pieces: str) -> Family:
+def _family(name: str, blocks: str, *pieces: str) -> Family:
     numbered = (re.sub("%d", str(number), piece) for number, piece in enumerate(pieces))
-    return Family(name, re.compile("|".join(numbered)), blocks, comment)
+    return Family(name, re.compile("|".join(numbered)), blocks)
 
 
 _FAMILIES = (
-    _family("python", "indent", "# {}", _HASH, _triple('"', "t"), _triple("'", "t"), _DOUBLE, _SINGLE),
-    _family("script", "braces", "// {}", *_SLASHES, _DOUBLE, _SINGLE, _BACKTICK, _REGEX),
-    _family("dart", "braces", "// {}", *_SLASHES, _triple('"'), _triple("'"), _DOUBLE, _SINGLE),
-    _family("c", "braces", "// {}", *_SLASHES, _RAW_CPP, _DOUBLE, _CHARACTER),
-    _family("java", "braces", "// {}", *_SLASHES, _triple('"'), _DOUBLE, _CHARACTER),
-    _family("go", "braces", "// {}", *_SLASHES, _DOUBLE, "`[^`]*+`?+", _CHARACTER),
-    _family("rust", "braces", "// {}", *_SLASHES, _RAW_RUST, _string('"', multiline=True), _CHARACTER),
-    _family("php", "braces", "// {}", *_SLASHES, _HASH, _DOUBLE, _SINGLE),
-    _family("css", "", "/* {} */", _block("/*", "*/"), _DOUBLE, _SINGLE),
-    _family("style", "", "/* {} */", _block("/*", "*/"), _line("//", NOT_IN_ADDRESS), _DOUBLE, _SINGLE),
-    _family("shell", "braces", "# {}", _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
-    _family("data", "", "# {}", _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
-    _family("config", "", "; {}", _line(";", FIRST_ON_LINE), _line("#", FIRST_ON_LINE)),
-    _family("ruby", "indent", "# {}", _RUBY_BLOCK, _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
-    _family("perl", "braces", "# {}", _PERL_POD, _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
-    _family("elixir", "indent", "# {}", _triple('"'), _WORD_HASH, _DOUBLE, _WORD_SINGLE),
-    _family("julia", "indent", "# {}", _block("#=", "=#"), _HASH, _triple('"'), _DOUBLE),
-    _family("nim", "indent", "# {}", _block("#[", "]#"), _HASH, _triple('"'), _DOUBLE),
-    _family("powershell", "braces", "# {}", _block("<#", "#>"), _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
-    _family("terraform", "braces", "# {}", *_SLASHES, _WORD_HASH, _DOUBLE),
-    _family("template", "", "{{# {} #}}", _block("{#", "#}"), _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
-    _family("sql", "", "-- {}", _line("--"), _block("/*", "*/"), "'[^']*+'?+", _DOUBLE),
-    _family("lua", "indent", "-- {}", _LONG_LUA, _line("--"), _block("[[", "]]", "x"), _DOUBLE, _SINGLE),
-    _family("haskell", "", "-- {}", _line("--"), _block("{-", "-}"), _DOUBLE, _CHARACTER),
-    _family("dashes", "", "-- {}", _line("--"), _DOUBLE),
-    _family("lisp", "", "; {}", _block("#|", "|#"), _line(";"), _string('"', multiline=True)),
-    _family("percent", "", "% {}", _line("%"), _DOUBLE),
-    _family("fortran", "", "! {}", _line("!"), _DOUBLE, _SINGLE),
-    _family("vim", "", '" {}', _line('"', FIRST_ON_LINE)),
-    _family("basic", "", "' {}", _line("'"), '"[^"\\n]*+"?+'),
-    _family("ml", "", "(* {} *)", _block("(*", "*)"), _DOUBLE, _CHARACTER),
-    _family("fsharp", "", "// {}", _line("//"), _block("(*", "*)"), _triple('"'), _DOUBLE, _CHARACTER),
-    _family("pascal", "", "// {}", _line("//"), _block("{", "}"), _block("(*", "*)"), "'[^'\\n]*+'?+"),
-    _family("markup", "", "<!-- {} -->", _block("<!--", "-->")),
+    _family("python", "indent", _HASH, _triple('"', "t"), _triple("'", "t"), _DOUBLE, _SINGLE),
+    _family("script", "braces", *_SLASHES, _DOUBLE, _SINGLE, _BACKTICK, _REGEX),
+    _family("dart", "braces", *_SLASHES, _triple('"'), _triple("'"), _DOUBLE, _SINGLE),
+    _family("c", "braces", *_SLASHES, _RAW_CPP, _DOUBLE, _CHARACTER),
+    _family("java", "braces", *_SLASHES, _triple('"'), _DOUBLE, _CHARACTER),
+    _family("go", "braces", *_SLASHES, _DOUBLE, "`[^`]*+`?+", _CHARACTER),
+    _family("rust", "braces", *_SLASHES, _RAW_RUST, _string('"', multiline=True), _CHARACTER),
+    _family("php", "braces", *_SLASHES, _HASH, _DOUBLE, _SINGLE),
+    _family("css", "", _block("/*", "*/"), _DOUBLE, _SINGLE),
+    _family("style", "", _block("/*", "*/"), _line("//", NOT_IN_ADDRESS), _DOUBLE, _SINGLE),
+    _family("shell", "braces", _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
+    _family("data", "", _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
+    _family("config", "", _line(";", FIRST_ON_LINE), _line("#", FIRST_ON_LINE)),
+    _family("ruby", "indent", _RUBY_BLOCK, _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
+    _family("perl", "braces", _PERL_POD, _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
+    _family("elixir", "indent", _triple('"'), _WORD_HASH, _DOUBLE, _WORD_SINGLE),
+    _family("julia", "indent", _block("#=", "=#"), _HASH, _triple('"'), _DOUBLE),
+    _family("nim", "indent", _block("#[", "]#"), _HASH, _triple('"'), _DOUBLE),
+    _family("powershell", "braces", _block("<#", "#>"), _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
+    _family("terraform", "braces", *_SLASHES, _WORD_HASH, _DOUBLE),
+    _family("template", "", _block("{#", "#}"), _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
+    _family("sql", "", _line("--"), _block("/*", "*/"), "'[^']*+'?+", _DOUBLE),
+    _family("lua", "indent", _LONG_LUA, _line("--"), _block("[[", "]]", "x"), _DOUBLE, _SINGLE),
+    _family("haskell", "", _line("--"), _block("{-", "-}"), _DOUBLE, _CHARACTER),
+    _family("dashes", "", _line("--"), _DOUBLE),
+    _family("lisp", "", _block("#|", "|#"), _line(";"), _string('"', multiline=True)),
+    _family("percent", "", _line("%"), _DOUBLE),
+    _family("fortran", "", _line("!"), _DOUBLE, _SINGLE),
+    _family("vim", "", _line('"', FIRST_ON_LINE)),
+    _family("basic", "", _line("'"), '"[^"\\n]*+"?+'),
+    _family("ml", "", _block("(*", "*)"), _DOUBLE, _CHARACTER),
+    _family("fsharp", "", _line("//"), _block("(*", "*)"), _triple('"'), _DOUBLE, _CHARACTER),
+    _family("pascal", "", _line("//"), _block("{", "}"), _block("(*", "*)"), "'[^'\\n]*+'?+"),
+    _family("markup", "", _block("<!--", "-->")),
     _family(
         "component",
         "",
-        "<!-- {} -->",
         _block("<!--", "-->"),
         _line("//", NOT_IN_ADDRESS),
         _block("/*", "*/"),

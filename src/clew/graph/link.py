@@ -80,12 +80,13 @@ class Linker:
 
     def update(self, contributions: Mapping[FileKey, Contribution | None]) -> LinkReport:
         """Replace what these files contribute; None for a file that is gone."""
-        changed: set[str] = set()
+        # A dictionary keeps the order of the files, and with it that of the nodes, the same in every process.
+        changed: dict[str, None] = {}
         for file in contributions:
-            changed.update(definition.node.id for definition in self._by_file.get(file, ()))
+            changed.update((definition.node.id, None) for definition in self._by_file.get(file, ()))
         for contribution in contributions.values():
             if contribution is not None:
-                changed.update(definition.node.id for definition in contribution.definitions)
+                changed.update((definition.node.id, None) for definition in contribution.definitions)
 
         removed = self._withdraw(changed)
         for file, contribution in contributions.items():

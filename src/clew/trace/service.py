@@ -185,8 +185,8 @@ class TraceService:
         """The requirement an id means: as it stands, in another spelling, or by one of its assertions."""
         node = self._graph.get_node(id)
         if node is None:
-            canonical = self._grammar.canonical(id.strip())
-            node = self._graph.get_node(canonical) if canonical else None
+            reference = self._grammar.parse_reference(id.strip())
+            node = self._graph.get_node(reference.target) if reference else None
         if node is not None and node.kind is NodeKind.ASSERTION:
             node = next(self._graph.iter_parents(node.id, (EdgeKind.STRUCTURES,)), None)
         if node is None:

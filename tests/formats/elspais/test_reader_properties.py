@@ -129,7 +129,7 @@ def work(action: Callable[[], object]) -> int:
 
 
 SHAPES: dict[str, Callable[[int], str]] = {
-    "requirements": lambda n: "# REQ-d{0:05d}: T\n\nLevel: DEV\n\n## Assertions\n\nA. x\n\n*End* *T*\n\n" * n,
+    "requirements": lambda n: "# REQ-d00001: T\n\nLevel: DEV\n\n## Assertions\n\nA. x\n\n*End* *T*\n\n" * n,
     "headers without end": lambda n: "# REQ-d00001: T\n" * n,
     "fences": lambda n: "```\n" * n,
     "end markers": lambda n: "*End* *T*\n" * n,

@@ -61,7 +61,7 @@ class JourneyReader:
 
         The lines directly below a field continue it: a text by its next words, a list by its next items.
         """
-        texts = dict.fromkeys(_TEXT_FIELDS, "")
+        texts: dict[str, list[str]] = {name: [] for name in _TEXT_FIELDS}
         open_field: Field | None = None
         body_start, leading = first, True
         for index in range(first, stop):
@@ -78,12 +78,12 @@ class JourneyReader:
                 continue
             name = open_field.name
             if name in _TEXT_FIELDS:
-                texts[name] = f"{texts[name]} {value}".strip()
+                texts[name].append(value)
             elif not references.add(name, value, index + 1):
                 open_field = None
             if leading:
                 body_start = index + 1
-        return texts, body_start
+        return {name: " ".join(filter(None, parts)) for name, parts in texts.items()}, body_start
 
     def _steps(self, first: int, stop: int, steps: list[tuple[int, str, int]]) -> None:
         """The numbered items; an item indented deeper than the first belongs to the item above it."""

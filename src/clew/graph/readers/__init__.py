@@ -20,12 +20,13 @@ def readers_for(config: Config, grammar: IdGrammar) -> tuple[Reader, ...]:
 
 
 def _without_tests(code: Selection, tests: Selection) -> Selection:
-    """The code that is not test: a folder of tests inside is left out, and where both share a folder, their names."""
-    apart = tuple(folder for folder in tests.folders if not any(_holds(folder, other) for other in code.folders))
-    names = tests.patterns if len(apart) < len(tests.folders) else ()
-    return msgspec.structs.replace(code, skip=(*code.skip, *apart, *names))
+    """The code that is not test: folders of tests inside are left out, and where both share a folder, their names."""
+    inside = tuple(f"/{folder}" for folder in tests.folders if _is_below(folder, code.folders))
+    shared = any(
+        folder in code.folders or _is_below(other, (folder,)) for folder in tests.folders for other in code.folders
+    )
+    return msgspec.structs.replace(code, skip=(*code.skip, *inside, *(tests.patterns if shared else ())))
 
 
-def _holds(folder: str, other: str) -> bool:
-    """Whether a folder is the other one or holds it."""
-    return folder in (".", other) or other.startswith(f"{folder}/")
+def _is_below(folder: str, others: tuple[str, ...]) -> bool:
+    return any(folder != other and (other == "." or folder.startswith(f"{other}/")) for other in others)

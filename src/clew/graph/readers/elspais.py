@@ -100,6 +100,7 @@ def _journey(record: Journey, path: str) -> Definition:
         "context": record.context,
         "body": record.body,
         "steps": tuple(text for _, text, _ in record.steps),
+        "labels": tuple(str(number) for number, _, _ in record.steps),
     }
     node = Node(record.id, NodeKind.USER_JOURNEY, record.title, fields, _source(record.span, path))
     return Definition(node, (), _citations(record.references, record.id, path))

@@ -32,7 +32,8 @@ def run(args: argparse.Namespace) -> int:
             _print(finding)
         errors = sum(1 for finding in found if finding.severity == "error")
         warnings = sum(1 for finding in found if finding.severity == "warning")
-        print(f"{errors} errors, {warnings} warnings, {len(found) - errors - warnings} remarks")
+        counts = ((errors, "error"), (warnings, "warning"), (len(found) - errors - warnings, "remark"))
+        print(", ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in counts))
     return 1 if any(finding.severity in failing for finding in found) else 0
 
 

@@ -28,9 +28,12 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", metavar="NAME", help="exactly one system's tools, such as elspais")
 
 
-def choice_of(args: argparse.Namespace, toolsets: tuple[str, ...] = ("default",), *, read_only: bool = False) -> Choice:
+def choice_of(
+    args: argparse.Namespace, configured: tuple[str, ...] | None = None, *, read_only: bool = False
+) -> Choice:
+    toolsets = _split(args.toolsets) if args.toolsets else configured
     return Choice(
-        toolsets=check_toolsets(_split(args.toolsets) if args.toolsets else toolsets),
+        toolsets=None if toolsets is None else check_toolsets(toolsets),
         tools=_split(args.tools),
         exclude=_split(args.exclude_tools),
         read_only=args.read_only or read_only,

@@ -48,7 +48,8 @@ PROFILES = {
 class Choice(msgspec.Struct, frozen=True):
     """What the operator asked for."""
 
-    toolsets: tuple[str, ...] = (DEFAULT,)
+    toolsets: tuple[str, ...] | None = None
+    """None: the default ones, unless single tools are asked for."""
     tools: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     read_only: bool = False
@@ -74,7 +75,7 @@ def choose(tools: Sequence[Tool], choice: Choice) -> Listing:
         own = tuple(tool for tool in allowed if tool.toolset in profile.toolsets)
         return Listing(shown=own, callable=own, server_name=profile.server_name)
     wanted = {tool.name for tool in _named(tools, choice.tools)}
-    sets = choice.toolsets if choice.toolsets != (DEFAULT,) or not choice.tools else ()
+    sets = choice.toolsets if choice.toolsets is not None else () if choice.tools else (DEFAULT,)
     shown = tuple(tool for tool in allowed if tool.name in wanted or _in_sets(tool, sets))
     return Listing(shown=shown, callable=tuple(allowed), server_name="clew")
 
@@ -96,7 +97,7 @@ def check_toolsets(names: Iterable[str]) -> tuple[str, ...]:
     for name in chosen:
         if name not in known:
             raise ConfigError(f"There is no toolset '{name}'.", hint=f"Toolsets are: {', '.join(known)}.")
-    return chosen or (DEFAULT,)
+    return chosen
 
 
 def _named(tools: Sequence[Tool], names: Iterable[str]) -> list[Tool]:
