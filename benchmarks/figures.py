@@ -1,6 +1,7 @@
 """A figure: what was measured, how often, and the limit it is held against."""
 
 import statistics
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,6 +13,8 @@ class Figure:
     samples: tuple[float, ...]
     limit: float | None = None
     """For the median; None where the figure only informs."""
+    cpu: tuple[float, ...] = ()
+    """Of each sample, the part in which a processor worked on it. Where it is much less, the machine was busy."""
 
     @property
     def least(self) -> float:
@@ -40,6 +43,10 @@ class Figure:
     def as_data(self) -> dict[str, Any]:
         derived = {name: getattr(self, name) for name in ("least", "median", "slow", "share", "verdict")}
         return {**asdict(self), **derived}
+
+
+def milliseconds(seconds: Iterable[float]) -> tuple[float, ...]:
+    return tuple(value * 1_000 for value in seconds)
 
 
 @dataclass(frozen=True, slots=True)

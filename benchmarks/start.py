@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 
-from benchmarks.figures import Figure, Result, paired
+from benchmarks.figures import Figure, Result, milliseconds, paired
 from benchmarks.raw_client import Conversation, seconds_to_tools, stateless, with_handshake
 from benchmarks.workspace import CLEW, REPOSITORY, Workspace
 
@@ -31,10 +31,10 @@ def measure(space: Workspace, *, quick: bool) -> Result:
     figures: list[Figure] = []
     for era in ERAS:
         bare = tuple(samples[era, "bare server"])
-        figures.append(Figure(f"bare server, {era}", "ms", tuple(seconds * 1_000 for seconds in bare)))
+        figures.append(Figure(f"bare server, {era}", "ms", milliseconds(bare)))
         for name in ("demo", size):
             own = tuple(samples[era, name])
-            figures.append(Figure(f"clew serve, {name}, {era}", "ms", tuple(seconds * 1_000 for seconds in own)))
+            figures.append(Figure(f"clew serve, {name}, {era}", "ms", milliseconds(own)))
             figures.append(Figure(f"  against the bare server, {name}, {era}", "x", paired(own, bare), LIMIT))
     return Result("Spawn to tools/list on stdio", tuple(figures))
 

@@ -3,12 +3,13 @@
 import os
 import platform
 import sqlite3
+import statistics
 from collections.abc import Sequence
 from importlib.metadata import version
 
 from benchmarks.figures import Figure, Result
 
-COLUMNS = ("figure", "min", "median", "p95", "limit", "of limit", "verdict")
+COLUMNS = ("figure", "min", "median", "p95", "cpu", "limit", "of limit", "verdict")
 
 
 def machine() -> dict[str, str]:
@@ -41,6 +42,7 @@ def _row(figure: Figure) -> tuple[str, ...]:
         _value(figure.least, unit),
         _value(figure.median, unit),
         _value(figure.slow, unit),
+        _value(statistics.median(figure.cpu), unit) if figure.cpu else "-",
         "-" if figure.limit is None else _value(figure.limit, unit),
         "-" if figure.share is None else f"{figure.share:.0%}",
         figure.verdict,

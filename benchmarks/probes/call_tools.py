@@ -3,10 +3,10 @@
 import json
 import random
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmarks.probes.stopwatch import Stopwatch
 from clew.graph.model import NodeKind
 from clew.project import Project
 from clew.surfaces.mcp.call import Call, carry_out
@@ -35,17 +35,16 @@ def calls(ids: Sequence[str]) -> dict[str, tuple[str, list[dict[str, Any]]]]:
     }
 
 
-def timed(project: Project, name: str, arguments: Sequence[Mapping[str, Any]], rounds: int) -> list[float]:
+def timed(project: Project, name: str, arguments: Sequence[Mapping[str, Any]], rounds: int) -> dict[str, list[float]]:
     tool = by_any_spelling(TOOLS)[name]
-    samples: list[float] = []
-    for number in range(WARM_UP_CALLS + rounds):
-        given = arguments[number % len(arguments)]
-        started = time.perf_counter()
+    for given in arguments[:WARM_UP_CALLS]:
         carry_out(tool, given, Call(project, TOOLS))
-        seconds = time.perf_counter() - started
-        if number >= WARM_UP_CALLS:
-            samples.append(seconds)
-    return samples
+    watch = Stopwatch()
+    for number in range(rounds):
+        given = arguments[number % len(arguments)]
+        with watch.sample():
+            carry_out(tool, given, Call(project, TOOLS))
+    return watch.as_data()
 
 
 def main() -> None:

@@ -3,9 +3,9 @@
 import json
 import os
 import sys
-import time
 from pathlib import Path
 
+from benchmarks.probes.stopwatch import Stopwatch
 from clew.project import Project
 
 ORIGINAL, REPLACEMENT = b" SHALL ", b" SHALL always "
@@ -16,23 +16,22 @@ def main() -> None:
     project = Project.open(folder)
     project.ensure_graph()
     files = sorted((folder / "spec").glob("*.md"))
-    samples: list[float] = []
+    watch = Stopwatch()
     parsed: list[int] = []
     for number in range(rounds):
         path = files[number * 7 % len(files)]
         before, times = path.read_bytes(), path.stat()
         path.write_bytes(before.replace(ORIGINAL, REPLACEMENT, 1))
         try:
-            started = time.perf_counter()
-            report = project.refresh()
-            samples.append(time.perf_counter() - started)
+            with watch.sample():
+                report = project.refresh()
             parsed.append(report.parsed)
         finally:
             path.write_bytes(before)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
         project.refresh()
     project.close()
-    print(json.dumps({"seconds": samples, "parsed": parsed}))
+    print(json.dumps({**watch.as_data(), "parsed": parsed}))
 
 
 main()

@@ -6,8 +6,8 @@ so that scanning is linear even in files that close nothing. Where a mark does n
 `$#`), the pattern finds the mark alone, and the scanner looks at what stands before it.
 """
 
+import functools
 import re
-from pathlib import PurePosixPath
 
 import msgspec
 
@@ -22,12 +22,22 @@ class Family(msgspec.Struct, frozen=True):
     """Languages that spell comments and strings alike."""
 
     name: str
-    pattern: re.Pattern[str]
+    source: str
+    """The pattern's source: most projects need few of the patterns, so none is compiled before it is used."""
     blocks: str
     """How a function's extent shows: `indent`, `braces`, or empty where functions are not looked for."""
 
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        return _compiled(self.source)
+
     def kind(self, group: str | None) -> str:
         return _KINDS.get(group[0], STRING) if group else STRING
+
+
+@functools.cache
+def _compiled(source: str) -> re.Pattern[str]:
+    return re.compile(source)
 
 
 def _line(mark: str, test: str = "") -> str:
@@ -77,7 +87,7 @@ _PERL_POD = f"\\n=(?=[a-z])(?P<b%d>{_until(chr(10) + '=cut')})(?:\\n=cut|\\Z)"
 
 def _family(name: str, blocks: str, *pieces: str) -> Family:
     numbered = (re.sub("%d", str(number), piece) for number, piece in enumerate(pieces))
-    return Family(name, re.compile("|".join(numbered)), blocks)
+    return Family(name, "|".join(numbered), blocks)
 
 
 _FAMILIES = (
@@ -178,7 +188,7 @@ _BY_NAME = {name: FAMILIES[family] for family, names in _NAMES.items() for name 
 
 def family_for(path: str) -> Family | None:
     """The family of a file, by its name; None where nothing is known of its comments."""
-    name = PurePosixPath(path.replace("\\", "/")).name
+    name = path.replace("\\", "/").rpartition("/")[2]
     found = _BY_NAME.get(name) or _BY_ENDING.get(name.rpartition(".")[2].lower() if "." in name else "")
     if found is None and name.startswith(("Dockerfile.", "Makefile.")):
         return FAMILIES["data"]

@@ -91,7 +91,7 @@ def _nearest(qualname: str, by_owner: dict[str, list[Citation]]) -> tuple[Citati
 def read_markers(data: bytes, path: str, grammar: IdGrammar, *, is_test: bool) -> MarkerRecords:
     """The citations of a file, and where `is_test` its tests. Never fails: what cannot be read is a diagnostic."""
     family = family_for(path)
-    if family is None or not _worth_reading(data, grammar, is_test):
+    if family is None or not _worth_reading(data, is_test):
         return MarkerRecords()
     if b"\0" in data:
         message = "The file holds NUL bytes, so it is taken for binary and was not read."
@@ -110,7 +110,7 @@ def read_markers(data: bytes, path: str, grammar: IdGrammar, *, is_test: bool) -
     return _records(cited, defined, grammar, is_test, tuple(diagnostics))
 
 
-def _worth_reading(data: bytes, grammar: IdGrammar, is_test: bool) -> bool:
+def _worth_reading(data: bytes, is_test: bool) -> bool:
     """Whether a file can hold anything of interest. Most do not, and this costs next to nothing."""
     if is_test and b"test" in data:
         return True

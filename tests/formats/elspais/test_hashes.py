@@ -32,6 +32,7 @@ def document(assertions: str, stored: str = "") -> str:
     return f"{head}\n\n## Assertions\n\n{assertions}\n\n*End* *Bell*{end}\n"
 
 
+# Verifies: REQ-o00003-C
 @pytest.mark.parametrize(
     ("assertions", "rule", "expected"),
     [
@@ -74,6 +75,7 @@ def test_the_source_document_hashes_as_known(
     assert assertion_hash(requirement.assertions, "sorted") == sorted_
 
 
+# Verifies: REQ-o00003-D
 def test_the_source_document_has_nineteen_current_and_seven_stale_hashes(
     seed: bytes, grammar: IdGrammar, settings: ElspaisSettings
 ) -> None:
@@ -88,6 +90,7 @@ def test_the_source_document_has_nineteen_current_and_seven_stale_hashes(
     assert rule_of_file(found.values(), settings) == "ordered"
 
 
+# Verifies: REQ-o00003-C
 def test_a_hash_of_either_rule_is_current(sample: bytes, grammar: IdGrammar, settings: ElspaisSettings) -> None:
     states = {id: hash_state(each, settings) for id, each in requirements(read(sample, grammar)).items()}
     assert states["REQ-p00001"] == HashState("current", "sorted", "e34dde7e")

@@ -32,6 +32,7 @@ def grammar_of(toml: str | bytes) -> IdGrammar:
     return IdGrammar(read_settings(toml.encode() if isinstance(toml, str) else toml)[0])
 
 
+# Verifies: REQ-d00008-A
 @pytest.mark.parametrize(
     ("text", "canonical"),
     [
@@ -61,6 +62,7 @@ def test_canonical_accepts_every_spelling_of_an_id(grammar: IdGrammar, text: str
     assert grammar.canonical(text) == canonical
 
 
+# Verifies: REQ-d00008-B
 @pytest.mark.parametrize(
     ("item", "labels", "notes"),
     [
@@ -110,6 +112,7 @@ def test_the_level_shows_in_the_id(grammar: IdGrammar) -> None:
     assert grammar.level_of("nonsense") is None
 
 
+# Verifies: REQ-d00008-D
 @pytest.mark.parametrize(
     ("style", "labels", "others"),
     [
@@ -132,6 +135,7 @@ def test_numeric_labels_are_padded_as_configured() -> None:
     assert plain.parse_reference("REQ-d00001-03+4") == ParsedReference("REQ-d00001", ("3", "4"))
 
 
+# Verifies: REQ-d00008-C
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -163,6 +167,7 @@ def test_named_components_and_other_separators() -> None:
     assert grammar.from_test_name("test_EVS_DEV_hop") == ()
 
 
+# Verifies: REQ-d00008-D
 @pytest.mark.parametrize(
     ("style", "good", "bad"),
     [

@@ -34,6 +34,7 @@ def references(found: Requirement | Journey) -> list[tuple[str, str, tuple[str, 
     return [(reference.kind, reference.target, reference.labels) for reference in found.references]
 
 
+# Verifies: REQ-o00003-D
 def test_the_source_document_is_read_whole(seed: bytes, grammar: IdGrammar) -> None:
     records = read(seed, grammar)
     requirements = blocks_of(records, Requirement)
@@ -48,6 +49,7 @@ def test_the_source_document_is_read_whole(seed: bytes, grammar: IdGrammar) -> N
     ] == ["REQ-p00060"]
 
 
+# Verifies: REQ-o00003-B
 def test_every_span_of_the_source_document_is_exact(seed: bytes, grammar: IdGrammar) -> None:
     assert max(seed) > 127, "the document must hold non-ASCII text for this to mean anything"
     for block in read(seed, grammar).blocks:
@@ -102,6 +104,7 @@ def test_a_requirement_of_august(sample: bytes, grammar: IdGrammar) -> None:
     assert found.body.endswith("First version")
 
 
+# Verifies: REQ-d00007-A
 def test_a_list_goes_on_in_the_next_line_after_a_comma(sample: bytes, grammar: IdGrammar) -> None:
     found = blocks_of(read(sample, grammar), Requirement)["REQ-o00001"]
     assert (found.level, found.status, found.stored_hash) == ("ops", "Draft", "TODO")
@@ -124,6 +127,7 @@ def test_a_requirement_of_february(sample: bytes, grammar: IdGrammar) -> None:
     assert found.preamble == "The bell rings where the keeper sleeps."
 
 
+# Verifies: REQ-d00007-D
 def test_a_journey(sample: bytes, grammar: IdGrammar) -> None:
     (journey,) = blocks_of(read(sample, grammar), Journey).values()
     assert (journey.title, journey.actor) == ("A night in the lamp room", "The keeper")
@@ -189,6 +193,7 @@ def test_a_requirement_in_the_first_line_starts_after_the_byte_order_mark(gramma
     assert (found.span.start, found.raw[:2]) == (3, "##")
 
 
+# Verifies: REQ-o00003-B
 def test_spans_are_in_bytes(read_text: ReadText) -> None:
     text = requirement("## Assertions\n\nA. Die Glocke läutet für 5 €.\n\n  Zwei Zeilen: ✓\n\nB. Ende.")
     data = f"# Über\n\n{text}".encode()
@@ -199,6 +204,7 @@ def test_spans_are_in_bytes(read_text: ReadText) -> None:
     assert (first.span.line, first.span.end_line) == (7, 9)
 
 
+# Verifies: REQ-d00007-A
 @pytest.mark.parametrize(
     "line",
     [
@@ -251,6 +257,7 @@ def test_absent_and_unknown_metadata(read_text: ReadText) -> None:
     assert only(read_text(requirement("**Level**: Epic"))).level == "Epic"
 
 
+# Verifies: REQ-d00007-A
 def test_lists_on_several_lines_add_up(read_text: ReadText) -> None:
     found = only(
         read_text(
@@ -269,6 +276,7 @@ def test_lists_on_several_lines_add_up(read_text: ReadText) -> None:
     assert found.template
 
 
+# Verifies: REQ-p00002-C
 def test_a_reference_that_does_not_parse_is_kept_as_written(read_text: ReadText) -> None:
     found = only(read_text(requirement("**Implements**: REQ-x1, ../other, REQ-p00001-A")))
     assert [(each.written, each.target, each.malformed) for each in found.references] == [
@@ -278,6 +286,7 @@ def test_a_reference_that_does_not_parse_is_kept_as_written(read_text: ReadText)
     ]
 
 
+# Verifies: REQ-d00007-C
 @pytest.mark.parametrize(
     "heading",
     ["# Assertions", "## Assertions", "###### ASSERTIONS", "## **Assertions**", "## assertions:", "## _Assertions_."],
@@ -297,6 +306,7 @@ def test_another_heading_that_begins_with_assertions_is_a_section(read_text: Rea
     assert [section.heading for section in found.sections] == ["Assertions about bells"]
 
 
+# Verifies: REQ-d00007-C
 def test_lists_inside_an_assertion_belong_to_it(read_text: ReadText) -> None:
     found = only(
         read_text(requirement("## Assertions\n\nA. It rings:\n1. once,\n2. twice.\n\n- and\n* again\n\nB. It stops."))
@@ -307,6 +317,7 @@ def test_lists_inside_an_assertion_belong_to_it(read_text: ReadText) -> None:
     ]
 
 
+# Verifies: REQ-d00007-B+C
 def test_a_code_block_inside_an_assertion_belongs_to_it(read_text: ReadText) -> None:
     found = only(
         read_text(
@@ -317,6 +328,7 @@ def test_a_code_block_inside_an_assertion_belongs_to_it(read_text: ReadText) -> 
     assert len(found.assertions) == 2
 
 
+# Verifies: REQ-d00007-B
 def test_a_code_fence_toggles_whatever_follows_it(read_text: ReadText) -> None:
     records = read_text("```text\n## REQ-d00009: No\n```text\n\n" + requirement("A bell."))
     assert list(blocks_of(records, Requirement)) == ["REQ-d00001"]
@@ -328,6 +340,11 @@ def test_text_above_the_first_assertion_is_kept_as_a_section(read_text: ReadText
         ("Assertions", "All of these hold at night.", 2),
         ("By day", "", 0),
     ]
+
+
+def test_blank_lines_of_any_kind_are_trimmed_around_texts(read_text: ReadText) -> None:
+    found = only(read_text(requirement("**Level**: DEV\n \t \n\nFirst.\n  \nLast.\n   \n## Notes\n  \nSome.\n \n")))
+    assert (found.preamble, found.sections[0].text) == ("First.\n  \nLast.", "Some.")
 
 
 def test_sections_without_text_are_left_out(read_text: ReadText) -> None:
@@ -369,6 +386,7 @@ def test_titles_may_hold_stars_and_bars(read_text: ReadText) -> None:
     assert records.diagnostics == ()
 
 
+# Verifies: REQ-d00008-D
 def test_other_grammars_are_read_the_same_way() -> None:
     settings, _ = read_settings(
         b"""

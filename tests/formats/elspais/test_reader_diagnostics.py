@@ -50,10 +50,12 @@ CASES = {
 OTHERWISE_TESTED = {"elspais.more", "elspais.not_utf8", "elspais.shared_letter", "elspais.unknown_setting"}
 
 
+# Verifies: REQ-d00007-E
 def test_every_documented_code_is_tried() -> None:
     assert {f"elspais.{code}" for code in CASES} | OTHERWISE_TESTED == set(DOCUMENTED)
 
 
+# Verifies: REQ-d00007-E, REQ-p00002-C
 @pytest.mark.parametrize("code", CASES)
 def test_each_oddity_has_its_code_severity_and_line(read_text: ReadText, code: str) -> None:
     text, line = CASES[code]
@@ -70,6 +72,7 @@ def only(records: FileRecords) -> Requirement:
     return found
 
 
+# Verifies: REQ-p00002-C
 def test_bytes_that_are_not_utf8_are_reported_and_kept(grammar: IdGrammar) -> None:
     data = f"{TOP}## Assertions\n\nA. It rings ".encode() + b"\xe2\x82 and \xff." + END.encode()
     records = read(data, grammar)
@@ -86,6 +89,7 @@ def test_duplicate_labels_and_ids_are_all_kept(read_text: ReadText) -> None:
     assert [(each.id, each.written_id) for each in both] == [("REQ-d00001", "REQ-d00001"), ("REQ-d00001", "REQ-d1")]
 
 
+# Verifies: REQ-d00007-C
 def test_lenient_labels_are_accepted(read_text: ReadText) -> None:
     found = only(read_text(CASES["label_style"][0]))
     assert [(each.label, each.text) for each in found.assertions] == [

@@ -71,11 +71,13 @@ def plain() -> IdGrammar:
     return IdGrammar(ElspaisSettings())
 
 
+# Verifies: REQ-o00003-A
 @given(data=files)
 def test_a_file_is_written_back_byte_for_byte(plain: IdGrammar, data: bytes) -> None:
     assert render(read(data, plain)) == data
 
 
+# Verifies: REQ-o00003-A+B
 @given(data=files)
 def test_blocks_cover_the_file_without_gap_or_overlap(plain: IdGrammar, data: bytes) -> None:
     position, line = 0, 1
@@ -87,6 +89,7 @@ def test_blocks_cover_the_file_without_gap_or_overlap(plain: IdGrammar, data: by
     assert position == len(data)
 
 
+# Verifies: REQ-o00003-B
 @given(data=files)
 def test_parts_lie_inside_their_block_and_in_order(plain: IdGrammar, data: bytes) -> None:
     for block in read(data, plain).blocks:
@@ -148,6 +151,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }
 
 
+# Verifies: REQ-d00007-F
 @pytest.mark.parametrize("shape", SHAPES)
 def test_twice_the_file_is_at_most_twice_the_work(plain: IdGrammar, shape: str) -> None:
     once, twice = (SHAPES[shape](size).encode() for size in (400, 800))
@@ -155,6 +159,7 @@ def test_twice_the_file_is_at_most_twice_the_work(plain: IdGrammar, shape: str) 
     assert work(lambda: read(twice, plain)) <= 2.1 * work(lambda: read(once, plain)) + 500
 
 
+# Verifies: REQ-d00007-F
 @pytest.mark.parametrize(
     "text",
     [

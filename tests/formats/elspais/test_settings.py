@@ -149,6 +149,7 @@ def test_defaults_are_those_of_a_project_without_settings() -> None:
     assert settings.tests_enabled is None
 
 
+# Verifies: REQ-d00008-D
 def test_version_4_is_read() -> None:
     settings, diagnostics = read_settings(VERSION_4)
     assert diagnostics == ()
@@ -190,6 +191,7 @@ def test_version_4_is_read() -> None:
     )
 
 
+# Verifies: REQ-d00008-D
 def test_the_layout_of_february_is_read() -> None:
     settings, diagnostics = read_settings(FEBRUARY)
     assert diagnostics == ()

@@ -97,7 +97,7 @@ class RequirementReader:
                 leading = leading and kind == BLANK
         if listing:
             self._unfinished(listing, stop)
-        metadata.preamble = "\n".join(prose).strip("\n")
+        metadata.preamble = _without_blank_edges(prose)
         return metadata
 
     def _apply(self, fields: list[Field | str], line: int, metadata: Metadata, references: ReferenceList) -> str:
@@ -189,6 +189,11 @@ class RequirementReader:
 
 
 _FIELD_INITIALS = tuple("lsiratLSIRAT")
+
+
+def _without_blank_edges(lines: list[str]) -> str:
+    written = [index for index, line in enumerate(lines) if line.strip()]
+    return "\n".join(lines[written[0] : written[-1] + 1]) if written else ""
 
 
 def _position(section: SectionRecord) -> int:

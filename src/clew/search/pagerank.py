@@ -1,0 +1,126 @@
+"""Personalised PageRank by local push: what a walk that keeps returning to its seeds meets most often.
+
+A walker starts at a seed. At every step it returns to a seed with probability `alpha`, otherwise it follows one edge,
+chosen by weight. The score of a node is the share of its time the walker spends there; all scores add up to 1.
+
+The push method of Andersen, Chung and Lang never looks at the whole graph. Each node has a *score* and a *residue*,
+which is mass that has arrived but has not been passed on. As long as some node holds more than `eps` per edge, it keeps
+`alpha` of its residue and passes the rest on. Three things follow:
+
+- Work is bounded, whatever the size of the graph: at most 1 / (alpha * eps) edges are followed.
+- Scores are never too high, and together they are too low by exactly `Ranks.missing`.
+- In an unweighted graph whose edges all run both ways, no node is too low by more than eps times its edges.
+
+The bounds do not depend on the scale of the weights. Direction is the caller's: pass neighbours in one direction to
+walk one way, in both to walk both. A node without neighbours sends the walker back to the seeds.
+"""
+
+import math
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Generic, TypeVar
+
+import msgspec
+
+from clew.errors import InvalidArgument
+
+Node = TypeVar("Node", bound=Hashable)
+
+_Edges = tuple[list[tuple[Node, float]], float]
+
+
+class Ranks(msgspec.Struct, Generic[Node], frozen=True):
+    """The nodes the walk touched, best first, and how far it got."""
+
+    scores: dict[Node, float]
+    missing: float
+    """What all scores together are below their true sum of 1; so no score is further below its true value."""
+    edges: int
+    """How many edges were followed."""
+    complete: bool
+    """False when `max_edges` ended the walk before every residue was small enough."""
+
+
+def personalised_pagerank(
+    seeds: Mapping[Node, float],
+    neighbours: Callable[[Node], Iterable[tuple[Node, float]]],
+    *,
+    alpha: float = 0.5,
+    eps: float = 1e-4,
+    max_edges: int | None = None,
+) -> Ranks[Node]:
+    """The walk from `seeds` (node to weight), over the edges that `neighbours` gives for a node.
+
+    `neighbours` is asked at most once per node, and only for nodes that hold more than `eps`. An edge of weight 0 is
+    no edge. The same input gives the same scores in the same order.
+    """
+    starts = _normalised(seeds)
+    _check_settings(alpha, eps, max_edges)
+    known: dict[Node, _Edges[Node]] = {}
+    scores: dict[Node, float] = {}
+    residues = dict(starts)
+    waiting = deque(residues)
+    queued = set(residues)
+    followed = 0
+    while waiting and (max_edges is None or followed < max_edges):
+        node = waiting.popleft()
+        queued.discard(node)
+        if node not in known:
+            known[node] = _edges(node, neighbours)
+        edges, total = known[node]
+        residue = residues[node]
+        if residue <= eps * max(1, len(edges)):
+            continue
+        scores[node] = scores.get(node, 0.0) + alpha * residue
+        residues[node] = 0.0
+        passed, total = (edges, total) if edges else (list(starts.items()), 1.0)
+        share = (1.0 - alpha) * residue / total
+        for target, weight in passed:
+            held = residues[target] = residues.get(target, 0.0) + share * weight
+            if held > eps and target not in queued:
+                queued.add(target)
+                waiting.append(target)
+        followed += len(passed)
+    return _settled(scores, residues, alpha, followed, complete=not waiting)
+
+
+def _settled(
+    scores: dict[Node, float], residues: dict[Node, float], alpha: float, followed: int, *, complete: bool
+) -> Ranks[Node]:
+    """What a node still holds is worth at least `alpha` of it to the node itself, without following an edge more."""
+    for node, residue in residues.items():
+        scores[node] = scores.get(node, 0.0) + alpha * residue
+    order = {node: place for place, node in enumerate(scores)}
+    ranked = sorted(scores.items(), key=lambda item: (-item[1], order[item[0]]))
+    missing = (1.0 - alpha) * math.fsum(residues.values())
+    return Ranks(dict(ranked), missing, followed, complete)
+
+
+def _edges(node: Node, neighbours: Callable[[Node], Iterable[tuple[Node, float]]]) -> _Edges[Node]:
+    edges = [(target, weight) for target, weight in neighbours(node) if weight != 0]
+    total = math.fsum(weight for _, weight in edges)
+    if not math.isfinite(total) or any(weight < 0 for _, weight in edges):
+        raise InvalidArgument(
+            f"An edge from {node!r} has a negative or infinite weight.", hint="Give edges finite weights above 0."
+        )
+    return edges, total
+
+
+def _normalised(seeds: Mapping[Node, float]) -> dict[Node, float]:
+    total = math.fsum(seeds.values())
+    if not math.isfinite(total) or total <= 0 or any(weight < 0 for weight in seeds.values()):
+        raise InvalidArgument(
+            f"The weights of {len(seeds)} seeds add up to {total}, but a walk needs somewhere to start.",
+            hint="Give at least one seed, with finite weights above 0.",
+        )
+    return {node: weight / total for node, weight in seeds.items() if weight > 0}
+
+
+def _check_settings(alpha: float, eps: float, max_edges: int | None) -> None:
+    for name, value, fits, rule in (
+        ("alpha", alpha, 0 < alpha <= 1, "above 0 and at most 1"),
+        ("eps", eps, 0 < eps < 1, "above 0 and below 1"),
+        ("max_edges", max_edges, max_edges is None or max_edges >= 1, "at least 1, or None for no limit"),
+    ):
+        if not fits:
+            raise InvalidArgument(f"{name} is {value}, but must be {rule}.", hint="Pass a value in that range.")
