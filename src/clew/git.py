@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -70,10 +71,8 @@ def uncommitted(root: Path, folders: tuple[str, ...]) -> ChangedLines | None:
 
 def changed_since(root: Path, base: str, folders: tuple[str, ...]) -> ChangedLines | None:
     """What differs from where the branch left `base`, committed or not."""
-    fork = _git(root, "merge-base", base, "HEAD")
-    if not fork:
-        return None
-    diff = _git(root, "diff", fork.strip(), "--relative", "--no-color", "--no-ext-diff", "-U0", "--", *folders)
+    options = ("--relative", "--no-color", "--no-ext-diff", "-U0")
+    diff = _git(root, "diff", "--merge-base", base, *options, "--", *folders)
     return ChangedLines(parse_hunks(diff)) if diff is not None else None
 
 
@@ -95,6 +94,7 @@ def _added(entries: list[str], prefix: str) -> dict[str, tuple[tuple[int, int], 
     return {entry[3:].removeprefix(prefix): WHOLE_FILE for entry in entries if entry[0] == "A"}
 
 
+@cache
 def _prefix(root: Path) -> str:
     """Where the folder stands in the work tree: status names files from the work tree's root."""
     return (_git(root, "rev-parse", "--show-prefix") or "").strip()
@@ -104,7 +104,8 @@ def _git(root: Path, *arguments: str) -> str | None:
     """Standard output of a git command; None where git is absent or refuses."""
     try:
         done = subprocess.run(
-            ["git", "-c", "core.quotepath=off", *arguments],
+            # Without optional locks: a question must never stand in the way of the user's own git commands.
+            ["git", "--no-optional-locks", "-c", "core.quotepath=off", *arguments],
             cwd=root,
             capture_output=True,
             encoding="utf-8",

@@ -10,18 +10,21 @@ import threading
 import time
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clew.config import Config, load
 from clew.errors import StoreError
-from clew.formats.elspais.ids import IdGrammar
-from clew.graph.build import Builder, BuildReport, Progress
 from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
-from clew.graph.readers import readers_for
-from clew.paging import Cursors
-from clew.store.interface import Store
 from clew.trace.coverage import annotate
-from clew.trace.service import TraceService
+
+if TYPE_CHECKING:
+    # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
+    from clew.formats.elspais.ids import IdGrammar
+    from clew.graph.build import Builder, BuildReport, Progress
+    from clew.paging import Cursors
+    from clew.store.interface import Store
+    from clew.trace.service import TraceService
 
 log = logging.getLogger(__name__)
 
@@ -51,11 +54,13 @@ class Project:
     # What is wired
 
     @cached_property
-    def grammar(self) -> IdGrammar:
+    def grammar(self) -> "IdGrammar":
+        from clew.formats.elspais.ids import IdGrammar
+
         return IdGrammar(self.config.elspais)
 
     @cached_property
-    def store(self) -> Store | None:
+    def store(self) -> "Store | None":
         """The project's store; None, with a note, where it cannot be used: reading the project works without."""
         from clew.store.sqlite import open_sqlite
 
@@ -67,7 +72,10 @@ class Project:
             return None
 
     @cached_property
-    def builder(self) -> Builder:
+    def builder(self) -> "Builder":
+        from clew.graph.build import Builder
+        from clew.graph.readers import readers_for
+
         return Builder(
             self.config.root,
             readers_for(self.config, self.grammar),
@@ -78,11 +86,15 @@ class Project:
         )
 
     @cached_property
-    def trace(self) -> TraceService:
+    def trace(self) -> "TraceService":
+        from clew.trace.service import TraceService
+
         return TraceService(self.graph, self.builder, self.grammar, self.config)
 
     @cached_property
-    def cursors(self) -> Cursors:
+    def cursors(self) -> "Cursors":
+        from clew.paging import Cursors
+
         key = secrets.token_bytes(32)
         try:
             return Cursors(self.store.setting("cursor_key", key) if self.store else key)
@@ -97,7 +109,7 @@ class Project:
 
     # Keeping the graph
 
-    def ensure_graph(self, progress: Progress | None = None, *, current: bool = True) -> None:
+    def ensure_graph(self, progress: "Progress | None" = None, *, current: bool = True) -> None:
         """Return once the graph is built and, with `current`, in step with the files.
 
         `progress` may raise to stop waiting; whoever waits next takes the build up again.
@@ -109,7 +121,7 @@ class Project:
         else:
             self._look()
 
-    def _await_build(self, progress: Progress | None) -> None:
+    def _await_build(self, progress: "Progress | None") -> None:
         while not self._building.acquire(timeout=0.05):
             if progress is not None:
                 progress(*self._progress)
@@ -121,7 +133,7 @@ class Project:
         finally:
             self._building.release()
 
-    def _catch_up(self, progress: Progress | None) -> None:
+    def _catch_up(self, progress: "Progress | None") -> None:
         self._look()
         if self.graph.state.is_stale and self.config.auto_refresh:
             self.refresh(progress=progress)
@@ -141,12 +153,12 @@ class Project:
         finally:
             self._building.release()
 
-    def refresh(self, *, full: bool = False, progress: Progress | None = None) -> BuildReport:
+    def refresh(self, *, full: bool = False, progress: "Progress | None" = None) -> "BuildReport":
         """Read what changed now."""
         with self._building:
             return self._refresh(full=full, progress=progress)
 
-    def _refresh(self, *, full: bool, progress: Progress | None) -> BuildReport:
+    def _refresh(self, *, full: bool, progress: "Progress | None") -> "BuildReport":
         def report(done: int, total: int, message: str) -> None:
             self._progress = (done, total, message)
             if progress is not None:

@@ -20,6 +20,7 @@ PATTERN_SECONDS = 2.0
 FIELDS = ("all", "id", "title", "body", "keywords")
 
 _WORD = re.compile(r'-?"[^"]*"|[^\s()]+')
+_CAN_BACKTRACK = re.compile(r"[*+?{|(]")
 _EMPTY = frozenset({'""', '-""', "-"})
 
 
@@ -88,6 +89,9 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
         raise InvalidPattern(
             f"'{pattern}' is not a regular expression: {error}.", hint="Escape special characters, or pass regex=false."
         ) from error
+    if not _CAN_BACKTRACK.search(pattern):
+        # Watching the clock costs more than such a pattern ever will.
+        return lambda text: compiled.search(text) is not None
     deadline = time.monotonic() + PATTERN_SECONDS
 
     def matches(text: str) -> bool:

@@ -30,9 +30,10 @@ class _Texts(msgspec.Struct, frozen=True):
     id: str
     title: str
     body: str
-    """These three in folded case."""
+    everything: str
+    """These three in folded case, and all of them together."""
     plain: str
-    """The same as they are written, one after the other on lines of their own."""
+    """The same as it is written."""
 
 
 class RequirementSearch:
@@ -40,7 +41,7 @@ class RequirementSearch:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._texts_of: dict[str, _Texts] = {}
+        self._known: dict[str, _Texts] = {}
 
     def find(
         self, query: str, *, field: str = "all", regex: bool = False, check: Callable[[], None] = lambda: None
@@ -57,45 +58,46 @@ class RequirementSearch:
     def _by_words(self, query: Query, field: str, check: Callable[[], None]) -> Iterator[Match]:
         if not query.groups:
             raise InvalidArgument("The query only excludes words.", hint="Add a word to look for.")
-        for number, texts in enumerate(self._texts()):
-            if number % 500 == 0:
-                check()
-            score = 0
-            for group in query.groups:
-                best = max(_score(term, texts, field) for term in group)
-                if not best:
-                    break
-                score += best
-            else:
-                if not any(_score(term, texts, field) for term in query.excluded):
-                    yield Match(texts.node, float(score))
+        candidates = self._texts()
+        for group in query.groups:
+            # Most requirements hold none of the words: one look at the whole text spares them everything else.
+            check()
+            candidates = [texts for texts in candidates if any(term.text in texts.everything for term in group)]
+        for texts in candidates:
+            scores = [max(_score(term, texts, field) for term in group) for group in query.groups]
+            if all(scores) and not any(_score(term, texts, field) for term in query.excluded):
+                yield Match(texts.node, float(sum(scores)))
 
     def _by_pattern(self, pattern: str, field: str, check: Callable[[], None]) -> Iterator[Match]:
         matches = compile_pattern(pattern)
-        for texts in self._texts():
-            check()
+        for number, texts in enumerate(self._texts()):
+            if number % 50 == 0:
+                check()
             if matches(_plain(texts, field)):
                 yield Match(texts.node, 0.0)
 
-    def _texts(self) -> Iterator[_Texts]:
-        if len(self._texts_of) > 2 * self._graph.count(NodeKind.REQUIREMENT):
-            # Mostly requirements that are gone.
-            self._texts_of.clear()
-        for node in self._graph.nodes_by_kind(NodeKind.REQUIREMENT):
-            texts = self._texts_of.get(node.id)
-            if texts is None or texts.node is not node:
-                texts = self._texts_of[node.id] = _fold(node)
-            yield texts
+    def _texts(self) -> list[_Texts]:
+        return self._graph.derived("requirement_texts", self._fold_all)
+
+    def _fold_all(self, graph: Graph) -> list[_Texts]:
+        folded: dict[str, _Texts] = {}
+        for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
+            known = self._known.get(node.id)
+            folded[node.id] = known if known is not None and known.node is node else _fold(node)
+        self._known = folded
+        return list(folded.values())
 
 
 def _fold(node: Node) -> _Texts:
     body = node.get_field("body", "")
+    plain = f"{node.id}\n{node.title}\n{body}"
     return _Texts(
         node=node,
         id=node.id.casefold(),
         title=node.title.casefold(),
         body=body.casefold(),
-        plain=f"{node.id}\n{node.title}\n{body}",
+        everything=plain.casefold(),
+        plain=plain,
     )
 
 
