@@ -8,19 +8,18 @@ import logging
 import secrets
 import threading
 import time
-from functools import cached_property
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clew.config import Config, load
-from clew.errors import StoreError
+from clew.errors import Cancelled, StoreError
 from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
 from clew.trace.coverage import annotate
 
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
-    from clew.formats.elspais.ids import IdGrammar
     from clew.graph.build import Builder, BuildReport, Progress
     from clew.paging import Cursors
     from clew.store.interface import Store
@@ -34,17 +33,30 @@ CHECK_SHARE = 4
 """A costly look for changed files is followed by this many times its cost without another."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What a project is wired from once somebody needs it."""
+
+    store: "Store | None"
+    store_problem: StoreError | None
+    builder: "Builder"
+    trace: "TraceService"
+    cursors: "Cursors"
+
+
 class Project:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.graph = Graph(annotate)
         self.lock = ReadWriteLock()
+        self._wiring = threading.Lock()
+        self._made: _Parts | None = None
         self._building = threading.Lock()
         self._built = False
+        self._closing = False
         self._progress = (0, 0, "waiting")
         self._background: threading.Thread | None = None
         self._next_check = 0.0
-        self._store_problem: StoreError | None = None
 
     @classmethod
     def open(cls, folder: Path | str) -> "Project":
@@ -53,59 +65,63 @@ class Project:
 
     # What is wired
 
-    @cached_property
-    def grammar(self) -> "IdGrammar":
-        from clew.formats.elspais.ids import IdGrammar
-
-        return IdGrammar(self.config.elspais)
-
-    @cached_property
+    @property
     def store(self) -> "Store | None":
         """The project's store; None, with a note, where it cannot be used: reading the project works without."""
+        return self._parts().store
+
+    @property
+    def builder(self) -> "Builder":
+        return self._parts().builder
+
+    @property
+    def trace(self) -> "TraceService":
+        return self._parts().trace
+
+    @property
+    def cursors(self) -> "Cursors":
+        return self._parts().cursors
+
+    def _parts(self) -> _Parts:
+        """Everything is wired together, and once, whoever asks first: calls and the background build run in threads."""
+        with self._wiring:
+            if self._made is None:
+                self._made = self._wire()
+            return self._made
+
+    def _wire(self) -> _Parts:
+        from clew.formats.elspais.ids import IdGrammar
+        from clew.graph.build import Builder
+        from clew.graph.readers import readers_for
+        from clew.paging import Cursors
+        from clew.trace.service import TraceService
+
+        config = self.config
+        grammar = IdGrammar(config.elspais)
+        store, problem = self._open_store()
+        readers = readers_for(config, grammar)
+        builder = Builder(config.root, readers, self.graph, store, self.lock, max_file_bytes=config.max_file_bytes)
+        key = secrets.token_bytes(32)
+        if store is not None:
+            try:
+                key = store.setting("cursor_key", key)
+            except StoreError as error:
+                problem = error
+        return _Parts(store, problem, builder, TraceService(self.graph, builder, grammar, config), Cursors(key))
+
+    def _open_store(self) -> "tuple[Store | None, StoreError | None]":
         from clew.store.sqlite import open_sqlite
 
         try:
-            return open_sqlite(self.config.root / STATE_FOLDER / "clew.db")
+            return open_sqlite(self.config.root / STATE_FOLDER / "clew.db"), None
         except StoreError as error:
             log.warning("%s", error)
-            self._store_problem = error
-            return None
-
-    @cached_property
-    def builder(self) -> "Builder":
-        from clew.graph.build import Builder
-        from clew.graph.readers import readers_for
-
-        return Builder(
-            self.config.root,
-            readers_for(self.config, self.grammar),
-            self.graph,
-            self.store,
-            self.lock,
-            max_file_bytes=self.config.max_file_bytes,
-        )
-
-    @cached_property
-    def trace(self) -> "TraceService":
-        from clew.trace.service import TraceService
-
-        return TraceService(self.graph, self.builder, self.grammar, self.config)
-
-    @cached_property
-    def cursors(self) -> "Cursors":
-        from clew.paging import Cursors
-
-        key = secrets.token_bytes(32)
-        try:
-            return Cursors(self.store.setting("cursor_key", key) if self.store else key)
-        except StoreError as error:
-            log.warning("%s", error)
-            return Cursors(key)
+            return None, error
 
     def notes(self) -> tuple[str, ...]:
         """What limits the answers of this project."""
-        problem = (str(self._store_problem),) if self._store_problem is not None else ()
-        return (*self.config.notes, *problem)
+        problem = self._parts().store_problem
+        return (*self.config.notes, *((str(problem),) if problem is not None else ()))
 
     # Keeping the graph
 
@@ -160,6 +176,8 @@ class Project:
 
     def _refresh(self, *, full: bool, progress: "Progress | None") -> "BuildReport":
         def report(done: int, total: int, message: str) -> None:
+            if self._closing:
+                raise Cancelled("The project was closed.")
             self._progress = (done, total, message)
             if progress is not None:
                 progress(done, total, message)
@@ -179,11 +197,16 @@ class Project:
     def _build_quietly(self) -> None:
         try:
             self.ensure_graph()
+        except Cancelled:
+            pass
         except Exception:
             # Whoever needs the graph meets the same error, in a call that can report it.
             log.warning("The graph could not be built in the background", exc_info=True)
 
     def close(self) -> None:
-        store = self.__dict__.get("store")
-        if store is not None:
-            store.close()
+        """Stop what runs in the background and let go of the store. Nothing can be asked after that."""
+        self._closing = True
+        if self._background is not None:
+            self._background.join()
+        if self._made is not None and self._made.store is not None:
+            self._made.store.close()
