@@ -12,6 +12,7 @@ LAYERS = {
     "files": 1,
     "git": 1,
     "ignore": 0,
+    "paths": 0,
     "paging": 1,
     "config": 2,
     "detect": 2,

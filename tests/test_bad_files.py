@@ -105,6 +105,7 @@ def test_a_file_and_a_folder_without_permission_are_reported_and_the_rest_is_rea
     locked = small / "spec" / "locked.md"
     locked.write_text("## REQ-d00088: Locked\n\n*End* *Locked*\n", encoding="utf-8")
     locked.chmod(0)
+    (small / "spec" / "closed").mkdir(mode=0o700)
     for folder in (small, *small.parents):
         if folder.stat().st_uid == 0 and folder != Path("/"):
             folder.chmod(folder.stat().st_mode | 0o055)
@@ -114,6 +115,8 @@ def test_a_file_and_a_folder_without_permission_are_reported_and_the_rest_is_rea
         project.ensure_graph()
         assert "file.unreadable" in codes(project)
         assert project.trace.requirement("REQ-p00001").title == "Keep time"
+        folder = next(item for path, item in project.builder.diagnostics() if path == "spec/closed")
+        assert folder.code == "file.unreadable"
         # The folder belongs to root, so that nothing can be kept in it; the project says so and answers.
         assert any(".clew" in note for note in project.notes())
 

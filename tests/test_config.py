@@ -6,7 +6,13 @@ import pytest
 
 from clew.config import CODE_PATTERNS, find_root, load
 from clew.errors import ConfigError
+from clew.files import scan
+from clew.formats.elspais.ids import IdGrammar
+from clew.graph.readers import readers_for
 from clew.project import Project
+from clew.surfaces.mcp.names import NameStyle
+from clew.surfaces.mcp.registry import Toolset
+from clew.surfaces.mcp.toolsets import ALL, DEFAULT
 
 ELSPAIS = """
 version = 4
@@ -53,6 +59,10 @@ def test_a_project_of_elspais_is_read_as_it_is(tmp_path: Path) -> None:
         ("[project]\nnmae = 'x'\n", "nmae"),
         ("[requirements]\nfolders = 'spec'\n", "$.requirements.folders"),
         ("[limits]\nmax_file_bytes = 'big'\n", "$.limits.max_file_bytes"),
+        ("[limits]\nmax_file_bytes = 0\n", "$.limits.max_file_bytes"),
+        ("[server]\nnames = 'dots'\n", "'dots' - at `$.server.names`"),
+        ("[server]\ntoolsets = ['trace', 'kbb']\n", "'kbb' - at `$.server.toolsets"),
+        ('[code]\nfolders = ["a\\u0000b"]\n', "a\\x00b"),
         ("[project\n", "line 1"),
         ("name = \xff", "clew.toml"),
     ],
@@ -63,6 +73,91 @@ def test_a_wrong_key_or_value_is_named(tmp_path: Path, text: str, mentions: str)
         load(tmp_path)
     assert mentions in refused.value.message
     assert refused.value.hint
+
+
+@pytest.mark.parametrize("name", ["clew.toml", ".elspais.toml"])
+def test_a_byte_order_mark_is_no_part_of_the_configuration(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b'\xef\xbb\xbf[project]\r\nname = "marked"\r\n')
+    assert load(tmp_path).name == "marked"
+
+
+def test_every_toolset_and_style_of_names_that_the_server_knows_can_be_configured(tmp_path: Path) -> None:
+    toolsets = [DEFAULT, ALL, *(toolset.value for toolset in Toolset)]
+    for style in NameStyle:
+        text = f"[server]\nnames = '{style.value}'\ntoolsets = {toolsets}\n"
+        (tmp_path / "clew.toml").write_text(text, encoding="utf-8")
+        assert load(tmp_path).server.names == style.value
+        assert load(tmp_path).server.toolsets == tuple(toolsets)
+
+
+def test_a_folder_has_one_spelling_however_it_is_written(tmp_path: Path) -> None:
+    folders = ["./packages", "packages/", "packages//a/../", "a\\\\b", ".", "", str(tmp_path / "c"), "d/**"]
+    text = "[code]\nfolders = [" + ", ".join(f'"{folder}"' for folder in folders) + "]\n"
+    (tmp_path / "clew.toml").write_text(text.replace("[code]", "[docs]") + text, encoding="utf-8")
+    config = load(tmp_path)
+    assert config.code.folders == config.docs == ("packages", "a/b", ".", "c", "d")
+
+
+@pytest.mark.parametrize(
+    ("code", "tests"),
+    [
+        ("./packages", "packages/a/tests/"),
+        ("packages/", "packages\\\\a\\\\tests"),
+        ("packages", "packages/*/tests"),
+        ("packages/a", "**/tests"),
+        ("packages/*", "packages/*/tests"),
+        ("packages", "packages"),
+        ("packages/a/tests", "packages/*/tests"),
+        (".", "packages/?/tests"),
+        ("packages/a", "."),
+    ],
+)
+def test_no_file_is_read_as_test_and_as_code(tmp_path: Path, code: str, tests: str) -> None:
+    (tmp_path / "packages" / "a" / "tests").mkdir(parents=True)
+    (tmp_path / "packages" / "a" / "tests" / "test_x.py").touch()
+    (tmp_path / "packages" / "a" / "x.py").touch()
+    text = f'[code]\nfolders = ["{code}"]\n[tests]\nfolders = ["{tests}"]\n'
+    (tmp_path / "clew.toml").write_text(text, encoding="utf-8")
+    config = load(tmp_path)
+    read = {
+        reader.name: [entry.path for entry in scan(tmp_path, reader.selection).files]
+        for reader in readers_for(config, IdGrammar(config.elspais))
+    }
+    assert read["tests"] == ["packages/a/tests/test_x.py"]
+    assert read["code"] == ([] if code == "packages/a/tests" else ["packages/a/x.py"])
+
+
+# Verifies: REQ-p00003-B
+def test_globs_of_elspais_are_read_from_the_root_of_the_project(tmp_path: Path) -> None:
+    (tmp_path / ".elspais.toml").write_text(
+        '[scanning.test]\ndirectories = ["packages/*/tests"]\n'
+        '[scanning.code]\nfile_patterns = ["lib/**/*.py", "*.j2", "packages/**/*.py"]\n',
+        encoding="utf-8",
+    )
+    for path in (
+        "src/s.py",
+        "src/s.j2",
+        "lib/l.py",
+        "lib/deep/l.py",
+        "top.j2",
+        "packages/a/tests/test_t.py",
+        "lib/x.j2",
+    ):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    config = load(tmp_path)
+    read = {
+        reader.name: [entry.path for entry in scan(tmp_path, reader.selection).files]
+        for reader in readers_for(config, IdGrammar(config.elspais))
+    }
+    assert read["tests"] == ["packages/a/tests/test_t.py"]
+    assert read["code"] == ["lib/deep/l.py", "lib/l.py", "src/s.j2", "src/s.py", "top.j2"]
+
+
+def test_only_folders_that_somebody_named_are_missed(tmp_path: Path) -> None:
+    assert scan(tmp_path, load(tmp_path).code).missing == ()
+    (tmp_path / "clew.toml").write_text('[code]\nfolders = ["src"]\n', encoding="utf-8")
+    assert scan(tmp_path, load(tmp_path).code).missing == ("src",)
 
 
 def test_the_nearest_configured_folder_above_is_the_project(tmp_path: Path) -> None:

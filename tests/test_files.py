@@ -1,12 +1,14 @@
 """Finding and reading files without leaving the project."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from clew.errors import FormatError, NotFound, OutsideProject
-from clew.files import Selection, read_bytes, resolve, scan
+from clew.files import Selection, read_bytes, resolve, scan, time_of
 
 
 def write(root: Path, path: str, text: str = "x\n") -> None:
@@ -59,12 +61,139 @@ def test_links_that_leave_the_project_are_neither_found_nor_read(tmp_path: Path)
 
 
 # Verifies: REQ-d00004-A
-def test_a_configured_folder_outside_the_project_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "project").mkdir()
+def test_folders_and_links_that_lead_out_of_the_project_are_named_and_not_followed(tmp_path: Path) -> None:
+    outside, root = tmp_path / "outside", tmp_path / "project"
+    write(outside, "secret.py")
+    write(root, "src/inside.py")
+    (root / "src" / "file_link.py").symlink_to(outside / "secret.py")
+    (root / "src" / "folder_link").symlink_to(outside)
+    (root / "src" / "unwanted.txt").symlink_to(outside / "secret.py")
+    (root / "linked").symlink_to(outside)
+    folders = ("../outside", "../*/x", str(outside), "linked", "src", str(root / "src"))
+    tree = scan(root, Selection(folders=folders, patterns=("*.py",)))
+    assert [entry.path for entry in tree.files] == ["src/inside.py"]
+    named = {"../*/x", "../outside", "linked", "src/file_link.py", "src/folder_link", str(outside)}
+    assert set(tree.outside) == named
+    assert tree.missing == ()
     with pytest.raises(OutsideProject):
-        scan(tmp_path / "project", Selection(folders=("../elsewhere",), patterns=("*",)))
-    with pytest.raises(OutsideProject):
-        resolve(tmp_path / "project", "a\0b")
+        resolve(root, "a\0b")
+
+
+# Verifies: REQ-d00004-A
+def test_a_gitignore_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    write(tmp_path, "rules", "*.py\n")
+    write(tmp_path, "project/src/a.py")
+    (tmp_path / "project" / ".gitignore").symlink_to(tmp_path / "rules")
+    assert found(tmp_path / "project", gitignore=True) == ["src/a.py"]
+
+
+# Verifies: REQ-d00004-B
+def test_a_gitignore_is_read_byte_for_byte_as_git_reads_it(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / ".gitignore").write_bytes(b"\xef\xbb\xbffirst.py\r\nb\xff.py\nodd\x0bname.py\n")
+    for name in (b"first.py", b"b\xff.py", b"odd\x0bname.py", b"name.py"):
+        Path(os.fsdecode(os.fsencode(tmp_path / "src") + b"/" + name)).touch()
+    assert found(tmp_path, gitignore=True) == ["src/name.py"]
+
+
+def test_missing_folders_are_named_unless_nobody_named_them(tmp_path: Path) -> None:
+    write(tmp_path, "a.py")
+    selection = Selection(folders=("nowhere", "a.py", "x/*/y"), patterns=("*",))
+    assert scan(tmp_path, selection).missing == ("a.py", "nowhere", "x/*/y")
+    assert scan(tmp_path, Selection(folders=("nowhere",), patterns=("*",), assumed=True)).missing == ()
+
+
+# Verifies: REQ-d00004-C
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_folder_that_may_not_be_listed_is_named_and_noticed_when_it_opens(tmp_path: Path) -> None:
+    write(tmp_path, "src/closed/a.py")
+    write(tmp_path, "src/b.py")
+    closed = tmp_path / "src" / "closed"
+    closed.chmod(0)
+    try:
+        tree = scan(tmp_path, Selection(folders=("src",), patterns=("*.py",)))
+    finally:
+        closed.chmod(0o755)
+    assert [entry.path for entry in tree.files] == ["src/b.py"]
+    assert tree.unreadable == ("src/closed",)
+    assert time_of(tmp_path, "src/closed") != tree.marks["src/closed"]
+
+
+@contextmanager
+def nested(root: Path, names: list[str], file: str) -> Iterator[None]:
+    """A file below folders that may be deeper than a path can be long, and than the clearing of old runs can follow."""
+    folder = os.open(root, os.O_RDONLY)
+    for name in names:
+        os.mkdir(name, dir_fd=folder)
+        folder = _entered(folder, name)
+    os.close(os.open(file, os.O_CREAT | os.O_WRONLY, dir_fd=folder))
+    try:
+        yield
+    finally:
+        _clear(folder, names, file)
+
+
+def _entered(folder: int, name: str) -> int:
+    other = os.open(name, os.O_RDONLY, dir_fd=folder)
+    os.close(folder)
+    return other
+
+
+def _clear(folder: int, names: list[str], file: str) -> None:
+    os.unlink(file, dir_fd=folder)
+    for name in reversed(names):
+        folder = _entered(folder, "..")
+        os.rmdir(name, dir_fd=folder)
+    os.close(folder)
+
+
+# Verifies: REQ-d00004-C
+@pytest.mark.skipif(os.name != "posix", reason="needs folders deeper than a path may be long")
+def test_a_folder_too_deep_to_be_listed_is_named_and_stops_nothing(tmp_path: Path) -> None:
+    write(tmp_path, "src/a.py")
+    with nested(tmp_path / "src", ["d" * 250] * 17, "b.py"):
+        tree = scan(tmp_path, Selection(folders=("src",), patterns=("*.py",)))
+    assert [entry.path for entry in tree.files] == ["src/a.py"]
+    (deepest,) = tree.unreadable
+    assert deepest.startswith("src/ddd")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a path longer than Windows takes")
+def test_a_tree_deeper_than_python_recurses_is_walked(tmp_path: Path) -> None:
+    with nested(tmp_path, ["src", *["d"] * 1010], "a.py"):
+        assert found(tmp_path) == [f"src{'/d' * 1010}/a.py"]
+
+
+# Verifies: REQ-p00003-B
+def test_a_glob_names_every_folder_it_matches(tmp_path: Path) -> None:
+    for path in ("a/tests/x.py", "b/tests/deep/y.py", "b/src/tests/z.py", "c/t.py", "node_modules/tests/n.py"):
+        write(tmp_path, f"packages/{path}")
+    write(tmp_path, "packages/[id]/tests/w.py")
+    one_level = ["packages/[id]/tests/w.py", "packages/a/tests/x.py", "packages/b/tests/deep/y.py"]
+    assert found(tmp_path, folders=("packages/*/tests",)) == one_level
+    assert found(tmp_path, folders=("./packages//**/tests/",)) == sorted([*one_level, "packages/b/src/tests/z.py"])
+    assert found(tmp_path, folders=("packages/[id]/tests",)) == ["packages/[id]/tests/w.py"]
+    assert found(tmp_path, folders=("packages/[ab]/tests/**",)) == one_level[1:]
+    assert found(tmp_path, folders=("**/tests",), skip=("/packages/*/tests",)) == ["packages/b/src/tests/z.py"]
+
+
+def test_a_folder_that_a_glob_will_match_is_noticed_when_it_appears(tmp_path: Path) -> None:
+    write(tmp_path, "packages/a/tests/x.py")
+    marks = scan(tmp_path, Selection(folders=("packages/*/tests",), patterns=("*.py",))).marks
+    assert {"packages", "packages/a", "packages/a/tests"} <= marks.keys()
+
+
+# Verifies: REQ-p00003-B
+def test_globs_find_files_outside_of_the_folders_and_whatever_the_patterns(tmp_path: Path) -> None:
+    for path in ("src/a.py", "lib/b.py", "lib/deep/er/c.py", "lib/d.txt", "top.sh", "lib/top.sh", "lib/skip/e.py"):
+        write(tmp_path, path)
+    write(tmp_path, ".gitignore", "b.py\n")
+    globs = ("lib/**/*.py", "*.sh", "./lib/d.*")
+    everything = ["lib/b.py", "lib/d.txt", "lib/deep/er/c.py", "src/a.py", "top.sh"]
+    assert found(tmp_path, globs=globs, skip=("skip",)) == everything
+    assert found(tmp_path, globs=globs, skip=("skip",), gitignore=True) == everything[1:]
+    assert found(tmp_path, folders=(), globs=("lib/deep/**",)) == ["lib/deep/er/c.py"]
+    assert scan(tmp_path, Selection(folders=(), patterns=(), globs=("../*.py",))).outside == ("../*.py",)
 
 
 # Verifies: REQ-d00004-C

@@ -1,9 +1,13 @@
 """What Clew asks git, of real repositories."""
 
+import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from clew import git
+from clew.files import Selection, scan
 
 
 def run(root: Path, *arguments: str) -> None:
@@ -73,9 +77,120 @@ def test_before_the_first_commit_everything_is_uncommitted(tmp_path: Path) -> No
     assert changed.touch("spec/a.md", 1, 1)
 
 
+# Verifies: REQ-d00013-H
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "diff.mnemonicPrefix=true",
+        "diff.noprefix=true",
+        "diff.interHunkContext=50",
+        "color.ui=always",
+        "core.quotePath=true",
+        "status.showUntrackedFiles=no",
+        "diff.external=false",
+    ],
+)
+def test_no_setting_of_the_user_changes_an_answer(tmp_path: Path, setting: str) -> None:
+    root = repository(tmp_path)
+    name, value = setting.split("=")
+    run(root, "config", name, value)
+    run(root, "checkout", "-qb", "work")
+    (root / "spec" / "a.md").write_text("ONE\ntwo\nthree\nFOUR\n", encoding="utf-8")
+    (root / "spec" / "ü.md").write_text("x\n", encoding="utf-8")
+    expected = {"spec/a.md": ((1, 1), (4, 4)), "spec/ü.md": git.WHOLE_FILE}
+    for changed in (git.uncommitted(root, ("spec",)), git.changed_since(root, "main", ("spec",))):
+        assert changed is not None
+        assert changed.ranges == expected
+
+
+# Verifies: REQ-d00013-H
+@pytest.mark.skipif(os.name != "posix", reason="such names cannot be on Windows")
+@pytest.mark.parametrize("tracked", [True, False])
+def test_a_file_of_any_name_is_named_as_the_project_names_it(tmp_path: Path, tracked: bool) -> None:
+    root = repository(tmp_path)
+    names = [
+        b'q"uote.md',
+        b"new\nline.md",
+        b"back\\slash.md",
+        b"b\xff.md",
+        b"tab\t.md",
+        b"sp ace.md",
+        b'\xc3\xbc"\r.md',
+    ]
+    places = [os.fsencode(root / "spec") + b"/" + name for name in names]
+    if tracked:
+        for place in places:
+            Path(os.fsdecode(place)).write_text("one\n", encoding="utf-8")
+        run(root, "add", ".")
+        run(root, "commit", "-qm", "second")
+    run(root, "branch", "fork")
+    for place in places:
+        Path(os.fsdecode(place)).write_text("two\n", encoding="utf-8")
+    known = {entry.path for entry in scan(root, Selection(folders=("spec",), patterns=("*.md",))).files} - {"spec/a.md"}
+    assert len(known) == len(names)
+    for changed in (git.uncommitted(root, ("spec",)), git.changed_since(root, "fork", ("spec",))):
+        assert changed is not None
+        assert changed.ranges.keys() == known
+
+
+# Verifies: REQ-d00013-H
+def test_the_default_branch_of_the_remote_is_the_base_where_there_is_one(tmp_path: Path) -> None:
+    (tmp_path / "remote").mkdir()
+    remote = repository(tmp_path / "remote")
+    run(remote, "checkout", "-qb", "trunk")
+    run(tmp_path, "clone", "-q", "remote", "clone")
+    clone = tmp_path / "clone"
+    run(clone, "branch", "main")
+    assert git.base_branch(clone) == "origin/trunk"
+    run(clone, "remote", "set-head", "origin", "--delete")
+    assert git.base_branch(clone) == "origin/main"
+    run(clone, "remote", "remove", "origin")
+    assert git.base_branch(clone) == "main"
+
+
+# Verifies: REQ-d00013-H
+def test_branches_that_were_merged_crosswise_have_a_beginning_too(tmp_path: Path) -> None:
+    root = repository(tmp_path)
+    run(root, "checkout", "-qb", "work")
+    run(root, "commit", "-qm", "w", "--allow-empty")
+    run(root, "checkout", "-q", "main")
+    run(root, "commit", "-qm", "m", "--allow-empty")
+    run(root, "branch", "earlier")
+    run(root, "merge", "-q", "--no-edit", "work")
+    run(root, "checkout", "-q", "work")
+    run(root, "merge", "-q", "--no-edit", "earlier")
+    (root / "spec" / "a.md").write_text("one\ntwo\nthree\nfour\nfive\n", encoding="utf-8")
+    since = git.changed_since(root, "main", ("spec",))
+    assert since is not None
+    assert since.ranges == {"spec/a.md": ((5, 5),)}
+
+
+def test_folders_are_globs_or_names_and_those_outside_have_no_changes(tmp_path: Path) -> None:
+    root = repository(tmp_path)
+    for path in ("p/a/spec/deep/x.md", "p/[id]/spec/y.md", "p/a/other/z.md"):
+        (root / path).parent.mkdir(parents=True)
+        (root / path).write_text("x\n", encoding="utf-8")
+
+    def changed(*folders: str) -> set[str]:
+        lines, since = git.uncommitted(root, folders), git.changed_since(root, "main", folders)
+        assert lines is not None
+        assert lines == since
+        return set(lines.ranges)
+
+    assert changed("p/*/spec") == {"p/a/spec/deep/x.md", "p/[id]/spec/y.md"}
+    assert changed("p/[id]/spec") == {"p/[id]/spec/y.md"}
+    assert changed("**/spec") == {"p/a/spec/deep/x.md", "p/[id]/spec/y.md"}
+    assert len(changed(".")) == 3
+    assert changed("../elsewhere", "nowhere", "p/a/other") == {"p/a/other/z.md"}
+    assert changed("../elsewhere") == set()
+    assert changed() == set()
+
+
 # Verifies: REQ-d00019-C
 def test_a_folder_without_git_has_plain_answers(tmp_path: Path) -> None:
     assert git.uncommitted(tmp_path, ("spec",)) is None
+    assert git.uncommitted(tmp_path, ()) is None
+    assert git.changed_since(tmp_path, "main", ("spec",)) is None
     assert git.branch(tmp_path) is None
     assert git.base_branch(tmp_path) is None
     assert git.toplevel(tmp_path) is None
@@ -84,3 +199,11 @@ def test_a_folder_without_git_has_plain_answers(tmp_path: Path) -> None:
 def test_hunks_of_a_deletion_touch_the_line_before() -> None:
     diff = "--- a/spec/a.md\n+++ b/spec/a.md\n@@ -3 +2,0 @@\n-three\n@@ -9,2 +7,3 @@\n"
     assert git.parse_hunks(diff) == {"spec/a.md": ((2, 2), (7, 9))}
+
+
+def test_an_added_line_is_never_taken_for_the_name_of_a_file() -> None:
+    diff = (
+        "diff --git a/spec/a.md b/spec/a.md\n--- a/spec/a.md\n+++ b/spec/a.md\n@@ -1 +1,2 @@\n--- x\n+++ x\n+@@ y\n"
+        "@@ -9 +10 @@\n-a\n+b\ndiff --git a/b.md b/b.md\n--- a/b.md\n+++ b/b.md\n@@ -0,0 +1 @@\n+c\n"
+    )
+    assert git.parse_hunks(diff) == {"spec/a.md": ((1, 2), (10, 10)), "b.md": ((1, 1),)}

@@ -4,14 +4,15 @@
 say something. Without either, the usual folders are looked at.
 """
 
-import tomllib
 from pathlib import Path
+from typing import Annotated, Literal
 
 import msgspec
 
 from clew.errors import ConfigError
-from clew.files import Selection
+from clew.files import Selection, normal_folder
 from clew.formats.elspais.settings import ElspaisSettings, read_settings
+from clew.formats.elspais.toml_values import parse_toml
 
 CLEW_TOML = "clew.toml"
 ELSPAIS_TOML = ".elspais.toml"
@@ -47,6 +48,12 @@ TEST_PATTERNS = (
 )
 
 
+_USUAL = ElspaisSettings()
+
+ToolsetName = Literal["default", "all", "core", "trace", "register", "specs", "kb", "graph", "memory", "cognition"]
+NameStyleName = Literal["auto", "dotted", "portable"]
+
+
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A table of clew.toml."""
 
@@ -76,8 +83,8 @@ class TestsTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ServerTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    toolsets: tuple[str, ...] | None = None
-    names: str = "auto"
+    toolsets: tuple[ToolsetName, ...] | None = None
+    names: NameStyleName = "auto"
     read_only: bool = False
 
 
@@ -86,7 +93,7 @@ class GraphTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class LimitsTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    max_file_bytes: int = DEFAULT_MAX_FILE_BYTES
+    max_file_bytes: Annotated[int, msgspec.Meta(gt=0)] = DEFAULT_MAX_FILE_BYTES
 
 
 class ClewToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -144,12 +151,12 @@ def load(folder: Path) -> Config:
         files=tuple(files),
         name=toml.project.name or elspais.project_name or root.name,
         elspais=elspais,
-        requirements=_requirements(toml.requirements, elspais),
-        code=_code(toml.code, elspais),
-        tests=_tests(toml.tests, elspais),
+        requirements=_requirements(root, toml.requirements, elspais),
+        code=_code(root, toml.code, elspais),
+        tests=_tests(root, toml.tests, elspais),
         results=toml.tests.results if toml.tests.results is not None else elspais.result_files,
-        specs=toml.specs.folders or (),
-        docs=toml.docs.folders or (),
+        specs=_folders(root, toml.specs.folders or ()),
+        docs=_folders(root, toml.docs.folders or ()),
         server=toml.server,
         auto_refresh=toml.graph.auto_refresh,
         max_file_bytes=toml.limits.max_file_bytes,
@@ -163,12 +170,12 @@ def _clew_toml(root: Path, files: list[str]) -> ClewToml:
         return ClewToml()
     files.append(CLEW_TOML)
     try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), ClewToml)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{CLEW_TOML} cannot be read: {error}.", hint="Correct the file.") from error
+        return msgspec.convert(parse_toml(path.read_bytes(), CLEW_TOML), ClewToml)
+    except OSError as error:
+        raise ConfigError(f"{CLEW_TOML} cannot be read: {error}.", hint="Check the file's permissions.") from error
     except msgspec.ValidationError as error:
         raise ConfigError(
-            f"{CLEW_TOML}: {error}.", hint="docs/configuration.md lists every table and key; `clew doctor` checks them."
+            f"{CLEW_TOML}: {error}.", hint="docs/configuration.md lists every table, every key and what it may say."
         ) from error
 
 
@@ -187,31 +194,47 @@ def _elspais(root: Path, files: list[str]) -> tuple[ElspaisSettings, tuple[str, 
     return settings, tuple(f"{ELSPAIS_TOML}: {item.message}" for item in diagnostics)
 
 
-def _requirements(table: RequirementsTable, elspais: ElspaisSettings) -> Selection:
+def _requirements(root: Path, table: RequirementsTable, elspais: ElspaisSettings) -> Selection:
     """What clew.toml says, and where it says nothing, what elspais would read; likewise below."""
     return Selection(
-        folders=_first(table.folders, elspais.spec_directories),
+        folders=_folders(root, _first(table.folders, elspais.spec_directories)),
         patterns=_first(table.patterns, elspais.spec_patterns),
         skip=_first(table.skip, (*elspais.spec_skip_files, *elspais.spec_skip_dirs, *elspais.skip)),
+        assumed=table.folders is None and elspais.spec_directories == _USUAL.spec_directories,
     )
 
 
-def _code(table: FoldersTable, elspais: ElspaisSettings) -> Selection:
+def _code(root: Path, table: FoldersTable, elspais: ElspaisSettings) -> Selection:
+    names = tuple(pattern for pattern in elspais.code_patterns if "/" not in pattern)
     return Selection(
-        folders=_first(table.folders, elspais.code_directories),
-        patterns=_first(table.patterns, (*CODE_PATTERNS, *elspais.code_patterns)),
+        folders=_folders(root, _first(table.folders, elspais.code_directories)),
+        patterns=_first(table.patterns, (*CODE_PATTERNS, *names)),
         skip=_first(table.skip, (*elspais.code_skip_files, *elspais.code_skip_dirs, *elspais.skip)),
         gitignore=True,
+        # To elspais these name files of the whole project, not only of the directories.
+        globs=elspais.code_patterns if table.patterns is None else (),
+        assumed=table.folders is None and elspais.code_directories == _USUAL.code_directories,
     )
 
 
-def _tests(table: TestsTable, elspais: ElspaisSettings) -> Selection:
+def _tests(root: Path, table: TestsTable, elspais: ElspaisSettings) -> Selection:
     return Selection(
-        folders=_first(table.folders, elspais.test_directories),
+        folders=_folders(root, _first(table.folders, elspais.test_directories)),
         patterns=_first(table.patterns, (*TEST_PATTERNS, *elspais.test_patterns)),
         skip=_first(table.skip, (*elspais.test_skip_files, *elspais.test_skip_dirs, *elspais.skip)),
         gitignore=True,
+        assumed=table.folders is None and elspais.test_directories == _USUAL.test_directories,
     )
+
+
+def _folders(root: Path, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Each folder in its one spelling, once."""
+    for folder in given:
+        if "\0" in folder:
+            raise ConfigError(
+                f"The folder {folder!r} holds a NUL, which no name may.", hint="Correct the folder's name."
+            )
+    return tuple(dict.fromkeys(normal_folder(folder, root) for folder in given))
 
 
 def _first(given: tuple[str, ...] | None, otherwise: tuple[str, ...]) -> tuple[str, ...]:

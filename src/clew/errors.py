@@ -12,6 +12,7 @@ ClewError
 ├── Conflict                 the state is not the one the caller last saw
 ├── Refused                  the operation is allowed only under a condition that is not met
 ├── Cancelled                the caller took the request back
+├── Unavailable              a service that Clew was told to use does not answer, or not with what was asked
 ├── ConfigError              clew.toml, .elspais.toml or an option cannot be used
 ├── StoreError               the store cannot do what was asked
 │   ├── StoreTooNew          written by a newer version of Clew
@@ -86,6 +87,10 @@ class Refused(ClewError):
 
 class Cancelled(ClewError):
     code = "cancelled"
+
+
+class Unavailable(ClewError):
+    code = "unavailable"
 
 
 class ConfigError(ClewError):

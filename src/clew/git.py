@@ -1,20 +1,40 @@
-"""What Clew asks git. Every question is one call of the git command, and a folder without git has plain answers."""
+"""What Clew asks git. A question is one or two calls of the git command, and a folder without git has plain answers.
+
+No answer depends on how the user set git up: what a setting could change about the output is said with every call.
+Paths are spelled like those of the files of a project, and the folders are those of a configuration, globs included.
+"""
 
 import re
 import subprocess
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
+from clew.paths import display, is_glob
+
 _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
+_ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+_ESCAPED = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
+_DIFF = (
+    *("--relative", "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", "--find-renames"),
+    *("--src-prefix=a/", "--dst-prefix=b/", "--unified=0", "--inter-hunk-context=0"),
+)
+_BASES = (
+    *("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master"),
+    *("refs/heads/main", "refs/heads/master"),
+)
+"""What may be the branch that others start from, the likeliest first."""
 _TIMEOUT_SECONDS = 20
+
+Ranges = dict[str, tuple[tuple[int, int], ...]]
 
 
 class ChangedLines(msgspec.Struct, frozen=True):
     """Lines of the working tree that differ from a revision, by file, as (first, last) pairs."""
 
-    ranges: dict[str, tuple[tuple[int, int], ...]]
+    ranges: Ranges
 
     def touch(self, path: str, line: int, end_line: int) -> bool:
         return any(first <= end_line and last >= line for first, last in self.ranges.get(path, ()))
@@ -26,7 +46,7 @@ WHOLE_FILE = ((1, 2**31),)
 def toplevel(root: Path) -> Path | None:
     """The root of the work tree that holds the folder; None without git or outside a work tree."""
     output = _git(root, "rev-parse", "--show-toplevel")
-    return Path(output.strip()) if output else None
+    return Path(output.removesuffix("\n")) if output else None
 
 
 def branch(root: Path) -> str | None:
@@ -36,68 +56,105 @@ def branch(root: Path) -> str | None:
 
 
 def base_branch(root: Path) -> str | None:
-    """The branch that work is measured against: the remote's default, or main or master where one exists."""
-    output = _git(
-        root,
-        "for-each-ref",
-        "--format=%(refname:short)",
-        "refs/remotes/origin/HEAD",
-        "refs/heads/main",
-        "refs/heads/master",
-    )
-    names = output.split() if output else []
-    return names[0] if names else None
+    """The branch that work is measured against: the remote's default where it is known, or else main or master, there
+    or here."""
+    output = _git(root, "for-each-ref", "--format=%(refname)%09%(symref:short)%09%(refname:short)", *_BASES)
+    found: dict[str, str] = {}
+    for line in (output or "").splitlines():
+        name, target, short = line.split("\t")
+        found[name] = target or short
+    return next((found[name] for name in _BASES if name in found), None)
 
 
 def uncommitted(root: Path, folders: tuple[str, ...]) -> ChangedLines | None:
     """What differs from the last commit in these folders; None without git."""
-    status = _git(root, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--", *folders)
+    where = _pathspecs(folders)
+    if not where:
+        return ChangedLines({}) if toplevel(root) else None
+    status = _git(root, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--", *where)
     if status is None:
         return None
     entries = [entry for entry in status.split("\0") if entry]
     if not entries:
         return ChangedLines({})
-    ranges: dict[str, tuple[tuple[int, int], ...]] = {}
     prefix = _prefix(root)
-    for entry in entries:
-        if entry.startswith("??"):
-            ranges[entry[3:].removeprefix(prefix)] = WHOLE_FILE
+    ranges = _whole(entry[3:].removeprefix(prefix) for entry in entries if entry.startswith("??"))
     if any(not entry.startswith("??") for entry in entries):
-        diff = _git(root, "diff", "HEAD", "--relative", "--no-color", "--no-ext-diff", "-U0", "--", *folders)
+        diff = _git(root, "diff", "HEAD", *_DIFF, "--", *where)
         # Without a first commit there is no HEAD to compare with: everything added is new.
-        ranges.update(parse_hunks(diff) if diff is not None else _added(entries, prefix))
+        added = (entry[3:].removeprefix(prefix) for entry in entries if "A" in entry[:2])
+        ranges.update(parse_hunks(diff) if diff is not None else _whole(added))
     return ChangedLines(ranges)
 
 
 def changed_since(root: Path, base: str, folders: tuple[str, ...]) -> ChangedLines | None:
     """What differs from where the branch left `base`, committed or not."""
-    options = ("--relative", "--no-color", "--no-ext-diff", "-U0")
-    diff = _git(root, "diff", "--merge-base", base, *options, "--", *folders)
-    return ChangedLines(parse_hunks(diff)) if diff is not None else None
+    where = _pathspecs(folders)
+    if not where:
+        return ChangedLines({}) if toplevel(root) else None
+    diff = _diff_from_fork(root, base, where)
+    if diff is None:
+        return None
+    untracked = _git(root, "ls-files", "--others", "--exclude-standard", "-z", "--", *where) or ""
+    return ChangedLines(parse_hunks(diff) | _whole(path for path in untracked.split("\0") if path))
 
 
-def parse_hunks(diff: str) -> dict[str, tuple[tuple[int, int], ...]]:
+def _diff_from_fork(root: Path, base: str, where: Sequence[str]) -> str | None:
+    diff = _git(root, "diff", "--merge-base", base, *_DIFF, "--", *where)
+    if diff is not None:
+        return diff
+    # Git before 2.30 does not know the option, and no git takes it where branches were merged crosswise.
+    fork = _git(root, "merge-base", base, "HEAD")
+    return _git(root, "diff", fork.strip(), *_DIFF, "--", *where) if fork else None
+
+
+def parse_hunks(diff: str) -> Ranges:
     """The new side of a zero-context diff."""
     found: dict[str, list[tuple[int, int]]] = {}
     path = ""
+    in_header = True
     for line in diff.split("\n"):
-        if line.startswith("+++ "):
-            path = line[4:].rstrip("\t").removeprefix("b/")
+        if line.startswith("diff --git "):
+            in_header = True
+        elif in_header and line.startswith("+++ "):
+            path = _new_name(line[4:])
         elif (hunk := _HUNK.match(line)) is not None:
+            in_header = False
             first, count = int(hunk[1]), int(hunk[2] or 1)
             # A pure deletion stands between two lines; it touches what surrounds it.
             found.setdefault(path, []).append((first, first + max(count, 1) - 1))
     return {path: tuple(ranges) for path, ranges in found.items() if path != "/dev/null"}
 
 
-def _added(entries: list[str], prefix: str) -> dict[str, tuple[tuple[int, int], ...]]:
-    return {entry[3:].removeprefix(prefix): WHOLE_FILE for entry in entries if entry[0] == "A"}
+def _new_name(written: str) -> str:
+    """The name in a `+++` line, which git quotes like C where it holds a quote, a backslash or a control character."""
+    name = written.removesuffix("\t")
+    if name.startswith('"') and name.endswith('"') and len(name) > 1:
+        quoted = name[1:-1].encode("utf-8", "surrogateescape")
+        name = _ESCAPE.sub(_unescape, quoted).decode("utf-8", "surrogateescape")
+    return display(name.removeprefix("b/"))
+
+
+def _unescape(match: re.Match[bytes]) -> bytes:
+    sign: bytes = match[1]
+    return bytes([int(sign, 8) & 0xFF]) if len(sign) == 3 else _ESCAPED.get(sign, sign)
+
+
+def _whole(names: Iterable[str]) -> Ranges:
+    return {display(name): WHOLE_FILE for name in names}
+
+
+def _pathspecs(folders: tuple[str, ...]) -> list[str]:
+    """The folders as git takes them. What lies outside of the project has no changes of the project's."""
+    inside = [folder for folder in folders if not folder.startswith(("/", "../")) and folder != ".."]
+    plain = [f":(literal){folder}" for folder in inside]
+    return plain + [f":(glob){folder}/**" for folder in inside if is_glob(folder)]
 
 
 @cache
 def _prefix(root: Path) -> str:
     """Where the folder stands in the work tree: status names files from the work tree's root."""
-    return (_git(root, "rev-parse", "--show-prefix") or "").strip()
+    return (_git(root, "rev-parse", "--show-prefix") or "").removesuffix("\n")
 
 
 def _git(root: Path, *arguments: str) -> str | None:
@@ -108,12 +165,11 @@ def _git(root: Path, *arguments: str) -> str | None:
             ["git", "--no-optional-locks", "-c", "core.quotepath=off", *arguments],
             cwd=root,
             capture_output=True,
-            encoding="utf-8",
-            errors="surrogateescape",
             timeout=_TIMEOUT_SECONDS,
             check=False,
             stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout if done.returncode == 0 else None
+    # Decoded here, because as text the pipe would turn a carriage return in a name or a line into a line feed.
+    return done.stdout.decode("utf-8", "surrogateescape") if done.returncode == 0 else None

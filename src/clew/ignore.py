@@ -23,10 +23,13 @@ def read_rules(file: Path, prefix: str) -> IgnoreRules | None:
     """The rules of an ignore file; None where there is none."""
     try:
         with file.open("rb") as opened:
-            lines = opened.read(MAX_BYTES).decode("utf-8", "replace").splitlines()
+            text = opened.read(MAX_BYTES).decode("utf-8", "surrogateescape")
     except OSError:
         return None
-    return IgnoreRules(prefix, ignore_spec(lines))
+    # As git does: a byte order mark is passed over, and nothing but a line feed, with or without its carriage return,
+    # ends a line. Bytes that are no text stand for themselves, as they do in names of files.
+    lines = text.removeprefix("\ufeff").split("\n")
+    return IgnoreRules(prefix, ignore_spec(line.removesuffix("\r") for line in lines))
 
 
 def ignore_spec(lines: Iterable[str]) -> GitIgnoreSpec:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from clew.graph.model import NodeKind
+from clew.graph.model import HIERARCHY, Node, NodeKind
 from clew.trace import aggregates
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def brief(project: "Project") -> Brief:
         assertions_total=sum(level.assertions for level in levels),
         last_refresh=graph.state.last_refresh,
         attention=concerns,
-        next_calls=_next_calls(project, concerns),
+        next_calls=_next_calls(project),
         notes=project.notes(),
     )
 
@@ -78,9 +78,8 @@ def _concerns(found: Sequence["Finding"]) -> tuple[Concern, ...]:
     return tuple(sorted(concerns, key=lambda concern: (rank.get(concern.severity, 2), -concern.count, concern.code)))
 
 
-def _next_calls(project: "Project", concerns: Sequence[Concern]) -> tuple[NextCall, ...]:
-    roots = (node.id for node in project.graph.iter_roots() if node.kind is NodeKind.REQUIREMENT)
-    root = min(roots, default=None)
+def _next_calls(project: "Project") -> tuple[NextCall, ...]:
+    root = _top_requirement(project)
     if root is None:
         return (
             NextCall("get_workspace_info()", "shows which folders were read; none of them holds a requirement"),
@@ -91,10 +90,22 @@ def _next_calls(project: "Project", concerns: Sequence[Concern]) -> tuple[NextCa
         NextCall('search(query="...")', "requirements by words of their id, title or text"),
         NextCall("get_project_summary()", "coverage and changes in figures"),
     ]
-    if concerns:
-        calls.append(NextCall("clew check (command line)", "every finding with its place"))
     calls.append(NextCall('tools_search(query="...")', "tools that are not listed"))
     return tuple(calls)
+
+
+def _top_requirement(project: "Project") -> str | None:
+    """The root of the highest level with the most below it."""
+    ranks = {level.name: level.rank for level in project.config.elspais.levels}
+    roots = [node for node in project.graph.iter_roots() if node.kind is NodeKind.REQUIREMENT]
+    if not roots:
+        return None
+
+    def order(node: Node) -> tuple[int, int, str]:
+        below = sum(1 for _ in project.graph.iter_children(node.id, HIERARCHY))
+        return ranks.get(node.get_field("level", ""), len(ranks) + 1), -below, node.id
+
+    return min(roots, key=order).id
 
 
 _NAMES = {

@@ -7,7 +7,7 @@ all who wait, and kept in step with the files after that.
 import logging
 import secrets
 import threading
-import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,9 @@ from clew.trace.coverage import annotate
 
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
-    from clew.graph.build import Builder, BuildReport, Progress
+    from clew.graph.build import Builder, BuildReport
+    from clew.graph.keeper import GraphKeeper
+    from clew.graph.reading import Progress
     from clew.paging import Cursors
     from clew.store.interface import Store
     from clew.trace.service import TraceService
@@ -28,9 +30,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 STATE_FOLDER = ".clew"
-CHEAP_CHECK_SECONDS = 0.002
-CHECK_SHARE = 4
-"""A costly look for changed files is followed by this many times its cost without another."""
+STORE_PATIENCE_SECONDS = 10.0
+"""How long another process may hold the store before a write gives up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class _Parts:
     store: "Store | None"
     store_problem: StoreError | None
     builder: "Builder"
+    keeper: "GraphKeeper"
     trace: "TraceService"
     cursors: "Cursors"
 
@@ -51,12 +53,8 @@ class Project:
         self.lock = ReadWriteLock()
         self._wiring = threading.Lock()
         self._made: _Parts | None = None
-        self._building = threading.Lock()
-        self._built = False
-        self._closing = False
-        self._progress = (0, 0, "waiting")
-        self._background: threading.Thread | None = None
-        self._next_check = 0.0
+        self._started = False
+        self._closed = False
 
     @classmethod
     def open(cls, folder: Path | str) -> "Project":
@@ -85,6 +83,8 @@ class Project:
     def _parts(self) -> _Parts:
         """Everything is wired together, and once, whoever asks first: calls and the background build run in threads."""
         with self._wiring:
+            if self._closed:
+                raise Cancelled("The project was closed.")
             if self._made is None:
                 self._made = self._wire()
             return self._made
@@ -92,6 +92,7 @@ class Project:
     def _wire(self) -> _Parts:
         from clew.formats.elspais.ids import IdGrammar
         from clew.graph.build import Builder
+        from clew.graph.keeper import GraphKeeper
         from clew.graph.readers import readers_for
         from clew.paging import Cursors
         from clew.trace.service import TraceService
@@ -107,16 +108,24 @@ class Project:
                 key = store.setting("cursor_key", key)
             except StoreError as error:
                 problem = error
-        return _Parts(store, problem, builder, TraceService(self.graph, builder, grammar, config), Cursors(key))
+        trace = TraceService(self.graph, builder, grammar, config)
+        keeper = GraphKeeper(self.graph, builder, trace.warm, auto_refresh=config.auto_refresh)
+        return _Parts(store, problem, builder, keeper, trace, Cursors(key))
 
     def _open_store(self) -> "tuple[Store | None, StoreError | None]":
         from clew.store.sqlite import open_sqlite
 
+        folder = self.config.root / STATE_FOLDER
         try:
-            return open_sqlite(self.config.root / STATE_FOLDER / "clew.db"), None
+            is_new = not folder.exists()
+            store = open_sqlite(folder / "clew.db", busy_timeout=STORE_PATIENCE_SECONDS)
+            if is_new:
+                # Whoever looks at a project with Clew should not find it in `git status`.
+                (folder / ".gitignore").write_text("*\n", encoding="utf-8")
         except StoreError as error:
             log.warning("%s", error)
             return None, error
+        return store, None
 
     def notes(self) -> tuple[str, ...]:
         """What limits the answers of this project."""
@@ -126,87 +135,29 @@ class Project:
     # Keeping the graph
 
     def ensure_graph(self, progress: "Progress | None" = None, *, current: bool = True) -> None:
-        """Return once the graph is built and, with `current`, in step with the files.
-
-        `progress` may raise to stop waiting; whoever waits next takes the build up again.
-        """
-        if not self._built:
-            self._await_build(progress)
-        elif current:
-            self._catch_up(progress)
-        else:
-            self._look()
-
-    def _await_build(self, progress: "Progress | None") -> None:
-        while not self._building.acquire(timeout=0.05):
-            if progress is not None:
-                progress(*self._progress)
-            if self._built:
-                return
-        try:
-            if not self._built:
-                self._refresh(full=False, progress=progress)
-        finally:
-            self._building.release()
-
-    def _catch_up(self, progress: "Progress | None") -> None:
-        self._look()
-        if self.graph.state.is_stale and self.config.auto_refresh:
-            self.refresh(progress=progress)
-
-    def _look(self) -> None:
-        """Notice changed files, spending only a bounded share of the time on it."""
-        if time.monotonic() < self._next_check or self.graph.state.is_stale:
-            return
-        if not self._building.acquire(blocking=False):
-            return
-        try:
-            started = time.perf_counter()
-            if self.builder.is_stale():
-                self.graph.mark_stale()
-            cost = time.perf_counter() - started
-            self._next_check = time.monotonic() + (CHECK_SHARE * cost if cost > CHEAP_CHECK_SECONDS else 0.0)
-        finally:
-            self._building.release()
+        """Return once the graph is built and, with `current`, holds every change made before this call."""
+        self._parts().keeper.ensure(progress, current=current)
 
     def refresh(self, *, full: bool = False, progress: "Progress | None" = None) -> "BuildReport":
         """Read what changed now."""
-        with self._building:
-            return self._refresh(full=full, progress=progress)
-
-    def _refresh(self, *, full: bool, progress: "Progress | None") -> "BuildReport":
-        def report(done: int, total: int, message: str) -> None:
-            if self._closing:
-                raise Cancelled("The project was closed.")
-            self._progress = (done, total, message)
-            if progress is not None:
-                progress(done, total, message)
-
-        result = self.builder.refresh(full=full, progress=report)
-        self.trace.warm()
-        self._built = True
-        return result
+        return self._parts().keeper.refresh(full=full, progress=progress)
 
     def build_in_background(self) -> None:
-        """Begin building unless somebody did already."""
-        if self._built or self._background is not None:
-            return
-        self._background = threading.Thread(target=self._build_quietly, name="clew-build", daemon=True)
-        self._background.start()
+        """Begin building unless somebody did already; returns at once."""
+        if not self._started:
+            self._started = True
+            threading.Thread(target=self._start, name="clew-start", daemon=True).start()
 
-    def _build_quietly(self) -> None:
-        try:
-            self.ensure_graph()
-        except Cancelled:
-            pass
-        except Exception:
-            # Whoever needs the graph meets the same error, in a call that can report it.
-            log.warning("The graph could not be built in the background", exc_info=True)
+    def _start(self) -> None:
+        with suppress(Cancelled):
+            self._parts().keeper.start()
 
     def close(self) -> None:
         """Stop what runs in the background and let go of the store. Nothing can be asked after that."""
-        self._closing = True
-        if self._background is not None:
-            self._background.join()
-        if self._made is not None and self._made.store is not None:
-            self._made.store.close()
+        with self._wiring:
+            self._closed = True
+            made = self._made
+        if made is not None:
+            made.keeper.close()
+            if made.store is not None:
+                made.store.close()

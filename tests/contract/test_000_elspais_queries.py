@@ -331,4 +331,4 @@ async def test_d00064_C_D_E_serializers_read_fields_have_defaults_and_stay_at_th
     assert node is not None
     full = requirement_full(graph, node)
     assert (full.level, full.status, full.hash, full.body, full.source) == ("Unknown", "Unknown", None, "", None)
-    assert full.coverage.total_assertions == 0
+    assert full.coverage["total_assertions"] == 0

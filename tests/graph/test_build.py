@@ -1,7 +1,11 @@
 """Incremental building: only what changed is read, and the result is that of a fresh build."""
 
 import os
+import shutil
+import sqlite3
+import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clew.errors import Cancelled
-from clew.graph.build import RACY_NS
 from clew.graph.model import NodeKind
+from clew.graph.reading import RACY_NS
 from clew.project import Project
 
 Open = Callable[[Path], Project]
@@ -43,10 +47,18 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
+def build_and_close(root: Path) -> None:
+    """Build the graph as an earlier process would have; closing waits until the cache is written."""
+    project = Project.open(root)
+    project.refresh()
+    project.close()
+
+
 # Verifies: REQ-d00003-A
 def test_a_warm_start_parses_nothing_and_gives_the_same_graph(root: Path, opened: Open) -> None:
     first = opened(root)
     assert first.refresh().parsed == 3
+    first.close()
     second = opened(root)
     report = second.refresh()
     assert (report.parsed, report.from_cache) == (0, 3)
@@ -58,18 +70,18 @@ def test_a_warm_start_parses_nothing_and_gives_the_same_graph(root: Path, opened
 def test_a_warm_start_opens_no_file_that_did_not_change(
     root: Path, opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened(root).refresh()
+    build_and_close(root)
 
     def opened_a_file(*args: object, **kwargs: object) -> bytes:
         raise AssertionError("a file was opened")
 
-    monkeypatch.setattr("clew.graph.build.read_bytes", opened_a_file)
+    monkeypatch.setattr("clew.graph.reading.read_bytes", opened_a_file)
     assert opened(root).refresh().from_cache == 3
 
 
 # Verifies: REQ-d00003-A
 def test_a_touched_file_with_the_same_content_is_not_parsed_again(root: Path, opened: Open) -> None:
-    opened(root).refresh()
+    build_and_close(root)
     os.utime(root / "spec" / "1.md")
     report = opened(root).refresh()
     assert (report.parsed, report.from_cache) == (0, 3)
@@ -193,9 +205,116 @@ def test_any_sequence_of_edits_on_disk_gives_the_graph_of_a_fresh_build(
         else:
             path.write_text(content, encoding="utf-8")
         project.refresh()
+    project.close()
     warm, fresh = Project.open(root), Project.open(root)
     warm.refresh()
     fresh.refresh(full=True)
     assert project.graph.memory.snapshot() == fresh.graph.memory.snapshot() == warm.graph.memory.snapshot()
-    for opened in (project, warm, fresh):
+    for opened in (warm, fresh):
         opened.close()
+
+
+# Verifies: REQ-d00002-C
+def test_the_same_reference_twice_on_one_line_is_one_and_the_file_can_be_edited(root: Path, opened: Open) -> None:
+    path = root / "spec" / "2.md"
+    path.write_text(block("REQ-d00002", "Two", "REQ-d00001-A, REQ-d00001-A"), encoding="utf-8")
+    project = opened(root)
+    project.refresh()
+    path.write_text(block("REQ-d00002", "Three", "REQ-d00001"), encoding="utf-8")
+    project.refresh()
+    (edge,) = [edge for edge in project.graph.iter_outgoing_edges("REQ-d00002") if edge.target == "REQ-d00001"]
+    assert edge.labels == ()
+
+
+def test_a_store_that_vanishes_costs_the_cache_and_nothing_else(root: Path, opened: Open) -> None:
+    project = opened(root)
+    project.refresh()
+    shutil.rmtree(root / ".clew")
+    (root / "spec" / "1.md").write_text(block("REQ-d00001", "After all"), encoding="utf-8")
+    project.ensure_graph()
+    assert project.trace.requirement("REQ-d00001").title == "After all"
+
+
+def test_a_cached_record_that_cannot_be_read_is_parsed_again(root: Path, opened: Open) -> None:
+    build_and_close(root)
+    with closing(sqlite3.connect(root / ".clew" / "clew.db")) as store, store:
+        store.execute("UPDATE file_cache SET payload = x'c1ff'")
+    assert opened(root).refresh().parsed == 3
+
+
+def test_a_fault_in_a_reader_costs_one_file(root: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    from clew.graph.readers.elspais import ElspaisReader
+
+    original = ElspaisReader.read
+
+    def faulty(self: ElspaisReader, data: bytes, path: str) -> object:
+        if path == "spec/2.md":
+            raise ZeroDivisionError
+        return original(self, data, path)
+
+    monkeypatch.setattr(ElspaisReader, "read", faulty)
+    project = opened(root)
+    project.ensure_graph()
+    assert project.graph.count(NodeKind.REQUIREMENT) == 2
+    assert [item.code for path, item in project.builder.diagnostics() if path == "spec/2.md"] == ["file.reader_failed"]
+
+
+def test_an_update_that_fails_is_made_good_by_the_next(
+    root: Path, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from clew.graph.link import Linker
+
+    project = opened(root)
+    project.refresh()
+    before = project.graph.memory.snapshot()
+    path = root / "spec" / "1.md"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text + "\nmore\n", encoding="utf-8")
+    with monkeypatch.context() as patched:
+        patched.setattr(Linker, "_relink", lambda *arguments: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            project.refresh()
+    path.write_text(text, encoding="utf-8")
+    project.ensure_graph()
+    assert project.graph.memory.snapshot() == before
+
+
+# Verifies: REQ-d00015-B
+def test_progress_counts_all_files_towards_one_total_and_never_goes_back(root: Path, opened: Open) -> None:
+    for folder in ("tests", "src"):
+        (root / folder).mkdir()
+        for number in range(3):
+            (root / folder / f"test_{number}.py").write_text("def test_x(): pass\n", encoding="utf-8")
+    seen: list[tuple[int, int]] = []
+    opened(root).refresh(progress=lambda done, total, message: seen.append((done, total)))
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert len({total for _, total in seen}) == 1
+
+
+# Verifies: REQ-d00013-I
+def test_a_call_during_a_refresh_sees_what_changed_before_it(root: Path, opened: Open) -> None:
+    project = opened(root)
+    project.refresh()
+    path = root / "spec" / "1.md"
+    titles: list[str] = []
+    entered, leave = threading.Event(), threading.Event()
+
+    def slowly(done: int, total: int, message: str) -> None:
+        entered.set()
+        leave.wait()
+
+    path.write_text(block("REQ-d00001", "First"), encoding="utf-8")
+    slow = threading.Thread(target=lambda: project.refresh(progress=slowly))
+    slow.start()
+    entered.wait()
+    path.write_text(block("REQ-d00001", "Second"), encoding="utf-8")
+
+    def call() -> None:
+        project.ensure_graph(lambda *progress: leave.set())
+        titles.append(project.trace.requirement("REQ-d00001").title)
+
+    caller = threading.Thread(target=call)
+    caller.start()
+    for thread in (caller, slow):
+        thread.join()
+    assert titles == ["Second"]

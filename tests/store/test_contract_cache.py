@@ -93,3 +93,11 @@ def test_a_setting_is_bytes(store: Store, default: Any) -> None:
     with pytest.raises(InvalidArgument, match="key"):
         store.setting("key", default)
     assert store.setting("key", b"good") == b"good"
+
+
+def test_entries_of_readers_that_nobody_uses_any_more_are_forgotten(store_factory: StoreFactory) -> None:
+    store = store_factory.open()
+    store.cache_files([cached("a.md", reader="elspais/1"), cached("a.md", reader="tests/1")])
+    store.cache_files([cached("a.md", reader="elspais/2")], only=["elspais/2", "tests/1"])
+    assert set(store.cached_files("elspais/1")) == set()
+    assert set(store.cached_files("elspais/2")) == set(store.cached_files("tests/1")) == {"a.md"}

@@ -22,7 +22,7 @@ items = st.lists(st.fixed_dictionaries({"id": st.text(max_size=20), "title": st.
 @settings(deadline=None, max_examples=150)
 def test_an_answer_keeps_its_budget_by_dropping_whole_items_from_the_end(found: list, body: str, size: int) -> None:
     data = {"results": found, "body": body, "total": len(found), "truncated": False}
-    fitted = fit(data, ("results", "body"), Budget.of(size))
+    fitted = fit(data, ("results", "body"), Budget(size), paged="results")
     assert fitted["results"] == found[: len(fitted["results"])]
     assert body.startswith(fitted["body"])
     shortened = (fitted["results"], fitted["body"]) != (found, body)
@@ -34,17 +34,28 @@ def test_an_answer_keeps_its_budget_by_dropping_whole_items_from_the_end(found: 
 
 
 # Verifies: REQ-d00011-A, REQ-p00004-A
-def test_no_answer_exceeds_the_hard_budget() -> None:
-    huge = {"results": ["word " * 30_000], "truncated": False}
-    with pytest.raises(Refused):
-        fit(huge, ("results",), Budget.of(None))
-    assert Budget.of(10**9).tokens == HARD_TOKENS
-    assert Budget.of(None).tokens == DEFAULT_TOKENS
+def test_no_answer_exceeds_the_hard_budget_with_both_copies() -> None:
+    assert Budget.of(10**9).tokens * 2 == HARD_TOKENS
+    assert Budget.of(None).tokens * 2 == DEFAULT_TOKENS
+    with pytest.raises(Refused) as refused:
+        fit({"numbers": list(range(100_000)), "truncated": False}, (), Budget.of(None))
+    assert "max_tokens" in refused.value.hint
 
 
 # Verifies: REQ-p00004-B
-def test_one_item_is_kept_so_that_following_cursors_ends() -> None:
-    data = {"results": ["word " * 1_000, "x"], "truncated": False}
-    fitted = fit(data, ("results",), Budget.of(200))
-    assert fitted["results"] == data["results"][:1]
+def test_of_a_page_one_item_is_kept_with_its_texts_cut_so_that_following_cursors_ends() -> None:
+    data = {"results": [{"title": "word " * 10_000}, {"title": "x"}], "truncated": False}
+    fitted = fit(data, ("results",), Budget(200), paged="results")
+    assert len(fitted["results"]) == 1
+    assert fitted["results"][0]["title"].startswith("word word")
+    assert fitted["results"][0]["title"].endswith("...")
     assert fitted["truncated"] is True
+    assert tokens(fitted) <= 200
+
+
+def test_a_field_of_a_field_is_shortened() -> None:
+    data = {"outer": {"inner": "line\n" * 5_000, "other": 1}, "truncated": False}
+    fitted = fit(data, ("outer.inner",), Budget(300))
+    assert fitted["outer"]["other"] == 1
+    assert data["outer"]["inner"].startswith(fitted["outer"]["inner"].removesuffix("..."))
+    assert tokens(fitted) <= 300

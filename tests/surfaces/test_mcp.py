@@ -56,7 +56,7 @@ async def test_every_example_gives_an_answer_that_its_schema_and_its_text_agree_
         result = await client.call_tool(tool.name, dict(tool.example))
         assert not result.is_error, result.content
         jsonschema.validate(result.structured_content, listed[tool.name].output_schema)
-        assert estimate_tokens(result.content[0].text) <= 4_000
+        assert 2 * estimate_tokens(result.content[0].text) <= 4_000
 
 
 # Verifies: REQ-o00004-D
@@ -86,7 +86,7 @@ async def test_an_unlisted_tool_is_found_and_called(serve: Serve, demo: Path) ->
         assert "get_hierarchy" not in [tool.name for tool in (await client.list_tools()).tools]
         found = await call(client, "tools_search", query="ancestors and children of a requirement", limit=3)
         assert found["tools"][0]["name"] == "get_hierarchy"
-        assert found["tools"][0]["arguments"] == "req_id, max_tokens?"
+        assert found["tools"][0]["arguments"] == "req_id, limit?, cursor?, max_tokens?"
         inner = await call(client, "tools_call", name="get_hierarchy", arguments={"req_id": "REQ-d00001"})
     async with Client(serve(demo)) as client:
         assert inner == await call(client, "get_hierarchy", req_id="REQ-d00001")
@@ -135,7 +135,7 @@ async def test_an_unknown_tool_is_a_protocol_error_that_suggests_the_closest(ser
         ("get_requirement", {"req_id": "REQ-d00001\0"}, ("REQ-d00001",)),
         ("refresh_graph", {"full": "yes"}, ("full", "yes", "`bool`")),
         ("tools_search", {"query": "x" * 600}, ("query",)),
-        ("clew_brief", {"max_tokens": 3}, ("max_tokens", "3", ">= 200")),
+        ("clew_brief", {"max_tokens": 3}, ("max_tokens", "3", ">= 400")),
     ],
 )
 async def test_bad_arguments_give_an_error_that_names_value_rule_and_next_step(
@@ -190,7 +190,7 @@ async def test_pages_cover_every_result_once_and_stay_within_their_budget(serve:
     async with Client(serve(demo)) as client:
         everything = await call(client, "search", query="REQ", field="id", limit=500)
         assert everything["total"] == 15
-        for arguments in ({"limit": 4}, {"limit": 500, "max_tokens": 300}):
+        for arguments in ({"limit": 4}, {"limit": 500, "max_tokens": 600}):
             seen: list[str] = []
             cursor = None
             while True:
@@ -249,11 +249,11 @@ async def test_the_brief_says_what_matters_within_its_budget(serve: Serve, demo:
         }
         assert data["next_calls"]
         assert "REQ-o00009" in text
-        assert estimate_tokens(text) < 1_000
-        short = await client.call_tool("clew_brief", {"max_tokens": 300})
+        assert estimate_tokens(text) < 750
+        short = await client.call_tool("clew_brief", {"max_tokens": 500})
         assert short.structured_content is not None
         assert short.structured_content["truncated"] is True
-        assert estimate_tokens(short.content[0].text) <= 300
+        assert estimate_tokens(short.content[0].text) <= 500
 
 
 # Verifies: REQ-d00013-A+B+I
@@ -271,3 +271,34 @@ async def test_a_changed_file_is_reported_as_stale_and_seen_by_the_next_question
         report = await call(client, "refresh_graph", full=True)
         assert report["files_parsed"] == 1
         assert report["last_refresh"] > first["last_refresh"]
+
+
+# Verifies: REQ-p00004-A+B, REQ-d00011-A+B
+async def test_a_requirement_with_hundreds_of_children_and_endless_texts_is_told_page_by_page(
+    serve: Serve, small: Path
+) -> None:
+    blocks = [
+        f"## REQ-p00002: {'long title ' * 2_000}\n\n**Level**: PRD | **Status**: Active\n\n{'prose ' * 9_000}\n\n"
+    ]
+    blocks += ["## Assertions\n\n", f"A. It SHALL {'go on ' * 5_000}\n\n*End* *x*\n\n"]
+    metadata = "**Level**: DEV | **Status**: Active | **Implements**: REQ-p00002"
+    blocks += [f"## REQ-d{number:05}: Child {number}\n\n{metadata}\n\n*End* *x*\n\n" for number in range(100, 500)]
+    (small / "spec" / "wide.md").write_text("".join(blocks), encoding="utf-8")
+    async with Client(serve(small)) as client:
+        for tool in ("get_requirement", "get_hierarchy"):
+            seen: list[str] = []
+            arguments: dict[str, Any] = {"req_id": "REQ-p00002", "limit": 500, "max_tokens": 6_000}
+            while True:
+                result = await client.call_tool(tool, arguments)
+                assert not result.is_error, result.content
+                page = result.structured_content
+                assert page is not None
+                assert 2 * estimate_tokens(result.content[0].text) <= 6_000
+                seen += [child["id"] for child in page["children"]]
+                if page["next_cursor"] is None:
+                    break
+                arguments["cursor"] = page["next_cursor"]
+            assert seen == [f"REQ-d{number:05}" for number in range(100, 500)]
+        found = await call(client, "search", query="long")
+        assert found["results"][0]["id"] == "REQ-p00002"
+        assert found["truncated"] is True

@@ -198,6 +198,11 @@ def _expect(region: MemoryRegion, change: Change) -> None:
             raise _made_against_another_state(before_edge.source)
         if after_edge is not None and region.has_edge(after_edge):
             raise _made_against_another_state(after_edge.source)
+    for before_broken, after_broken in change.broken:
+        if before_broken is not None and not region.has_broken(before_broken):
+            raise _made_against_another_state(before_broken.source_id)
+        if after_broken is not None and region.has_broken(after_broken):
+            raise _made_against_another_state(after_broken.source_id)
 
 
 def _made_against_another_state(node_id: str) -> Conflict:

@@ -41,6 +41,7 @@ class Graph:
         self._annotate = annotate
         self._metrics: dict[str, Mapping[str, Any]] = {}
         self._derived: dict[str, tuple[str | None, Any]] = {}
+        self._writes = 0
 
     def attach(self, region: Region) -> None:
         """Add a stored region to the address space."""
@@ -145,8 +146,18 @@ class Graph:
         self.state = GraphState(fingerprint=fingerprint, last_refresh=at, is_stale=False)
 
     def changed(self, change_id: str) -> None:
-        """Note that the content changed otherwise than by reading files."""
-        self.state = msgspec.structs.replace(self.state, fingerprint=f"{self.state.fingerprint[:32]}+{change_id}")
+        """Note that the content changed otherwise than by reading files. Undoing a change is another state."""
+        self._writes += 1
+        files = self.state.fingerprint.partition("+")[0]
+        self.state = msgspec.structs.replace(self.state, fingerprint=f"{files}+{self._writes}.{change_id}")
+
+    def clear(self) -> None:
+        """Forget everything that was read from files."""
+        stored = self._regions[1:]
+        self.memory = MemoryRegion()
+        self._regions = (self.memory, *stored)
+        self._metrics.clear()
+        self._derived.clear()
 
     def mark_stale(self) -> None:
         self.state = msgspec.structs.replace(self.state, is_stale=True)

@@ -11,13 +11,16 @@ from pathlib import PurePosixPath
 import msgspec
 
 from clew.graph.graph import Graph
-from clew.graph.model import BrokenReference, Edge, EdgeKind, Node
+from clew.graph.model import BrokenReference, Edge, EdgeKind, Node, NodeKind
 
 FileKey = tuple[str, str]
 """Path of the file and name of the reader: two readers may read the same file."""
 
 Place = tuple[str, str, int]
 """Path, reader and position: where a definition stands. Their order decides between duplicates."""
+
+
+_AUTHORED = frozenset({NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY})
 
 
 class Citation(msgspec.Struct, frozen=True, gc=False):
@@ -76,7 +79,12 @@ class Linker:
         """Citations by the id they aim at."""
 
     def duplicate_ids(self) -> list[str]:
-        return sorted(id for id, places in self._declared.items() if len(places) > 1)
+        """Ids of requirements and journeys that are defined more than once."""
+        return sorted(
+            id
+            for id, places in self._declared.items()
+            if len(places) > 1 and any(each.node.kind in _AUTHORED for each in places.values())
+        )
 
     def update(self, contributions: Mapping[FileKey, Contribution | None]) -> LinkReport:
         """Replace what these files contribute; None for a file that is gone."""
@@ -104,7 +112,7 @@ class Linker:
         for id in declared:
             for place in self._declared.get(id, ()):
                 definition = self._placed.pop(place)
-                for citation in definition.citations:
+                for citation in dict.fromkeys(definition.citations):
                     self._unlink(citation)
                 for node in (definition.node, *definition.parts):
                     for edge in list(self._region.iter_outgoing_edges(node.id)):
@@ -170,7 +178,8 @@ class Linker:
                     region.put_edge(Edge(EdgeKind.STRUCTURES, part.id, definition.node.id))
                 put += 1 + len(definition.parts)
                 affected.add(definition.node.id)
-                citations.extend(definition.citations)
+                # The same reference written twice on one line is one citation.
+                citations.extend(dict.fromkeys(definition.citations))
         return put, affected, citations
 
     def _relink(self, ids: set[str], own: list[Citation]) -> int:

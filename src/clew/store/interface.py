@@ -161,9 +161,11 @@ class Store(Protocol):
         """Every cached file of a reader, by path."""
         ...
 
-    def cache_files(self, files: Iterable[CachedFile], *, forget: Iterable[tuple[str, str]] = ()) -> None:
-        """Forget the entries of the given (reader, path) pairs and write the new ones, in one transaction, without
-        events."""
+    def cache_files(
+        self, files: Iterable[CachedFile], *, forget: Iterable[tuple[str, str]] = (), only: Iterable[str] | None = None
+    ) -> None:
+        """Write cache entries and forget those of the given (reader, path) pairs, in one transaction, without events.
+        With `only`, entries of every other reader are forgotten as well: nobody reads what an earlier version wrote."""
         ...
 
     def setting(self, name: str, default: bytes) -> bytes:

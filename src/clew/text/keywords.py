@@ -22,6 +22,8 @@ _STOP_WORDS = """
     very via
     was well were what whatever when where whether which while who whole whom whose why will with within without would
     yet you your yours
+    a am an as at be by do go he i if in is it me my no of on or so to up us we
+    cant couldnt didnt doesnt dont hadnt hasnt havent im isnt ive thats theres theyre wasnt werent wont wouldnt youre
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 

@@ -61,7 +61,8 @@ _FAULTS = {
 
 
 def duplicate_ids(graph: Graph, builder: Builder) -> Iterator[Finding]:
-    for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
+    kinds = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
+    for node in (node for kind in kinds for node in graph.nodes_by_kind(kind)):
         if node.get_field("is_duplicate"):
             original = node.get_field("original_id")
             yield _at(

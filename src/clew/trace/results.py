@@ -42,20 +42,6 @@ class Neighbour(msgspec.Struct, frozen=True):
     """The assertions of the cited requirement that are meant; empty means all of it."""
 
 
-class Section(msgspec.Struct, frozen=True):
-    heading: str
-    line: int
-
-
-class CoverageDetail(msgspec.Struct, frozen=True):
-    total_assertions: int
-    tested: int
-    tested_pct: float
-    implemented_total_covered: int
-    implemented_total_pct: float
-    untested_labels: tuple[str, ...]
-
-
 class RequirementDetail(msgspec.Struct, frozen=True):
     id: str
     kind: str
@@ -69,16 +55,28 @@ class RequirementDetail(msgspec.Struct, frozen=True):
     body: str
     source: Location | None
     assertions: tuple[AssertionDetail, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[str, ...]
+    """Headings besides the assertions."""
     parents: tuple[Neighbour, ...]
     """What this requirement cites."""
     children: tuple[Neighbour, ...]
     """What cites it: requirements, code, tests."""
-    coverage: CoverageDetail
+    coverage: Mapping[str, Any]
+    """Assertions in all, tested and implemented, and the labels that no test names."""
     metrics: Mapping[str, Any]
     broken_references: tuple[str, ...]
     """What it cites that does not exist, as written."""
+    keywords: tuple[str, ...]
+    properties: Mapping[str, str | None]
+    """Level, status, hash and body_text, where the elspais of February 2026 had them."""
+    version: str
+    """Changes with the requirement's text and with what it cites."""
+    children_total: int
+    links: tuple[str, ...] = ()
+    """Other nodes it is tied to; requirements of markdown files have none."""
     truncated: bool = False
+    next_cursor: str | None = None
+    """Leads to further children."""
 
 
 class Hierarchy(msgspec.Struct, frozen=True):
@@ -89,9 +87,13 @@ class Hierarchy(msgspec.Struct, frozen=True):
     ancestors: tuple[Summary, ...]
     """Nearest first."""
     children: tuple[Summary, ...]
+    children_total: int
     siblings: tuple[Summary, ...]
-    """Other children of its parents."""
+    """Other children of its parents; all of them are the children of those."""
+    siblings_total: int
     truncated: bool = False
+    next_cursor: str | None = None
+    """Leads to further children."""
 
 
 class SearchPage(msgspec.Struct, frozen=True):
@@ -113,6 +115,8 @@ class Status(msgspec.Struct, frozen=True):
     has_orphans: bool
     has_broken_references: bool
     broken_reference_count: int
+    terms_dirty: bool = False
+    """Never: Clew keeps no glossary that could need writing."""
 
 
 class Changes(msgspec.Struct, frozen=True):
@@ -148,14 +152,17 @@ class RefreshReport(msgspec.Struct, frozen=True):
     files_removed: int
     seconds: float
     last_refresh: str | None
+    working_dir: str
+    config: "ConfigSummary"
 
 
 class ConfigSummary(msgspec.Struct, frozen=True):
     prefix: str
     spec_directories: tuple[str, ...]
     testing_enabled: bool
-    project_type: str
     local_config: bool
+    project_type: str | None = None
+    """Null: Clew reads one repository at a time and knows no types of projects."""
 
 
 class Workspace(msgspec.Struct, frozen=True):
@@ -170,3 +177,5 @@ class Workspace(msgspec.Struct, frozen=True):
     branch: str | None
     notes: tuple[str, ...]
     """What limits the answers, such as a store that could not be opened."""
+    detail: str = "default"
+    available_details: tuple[str, ...] = ("default",)

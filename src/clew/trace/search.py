@@ -60,9 +60,11 @@ class RequirementSearch:
             raise InvalidArgument("The query only excludes words.", hint="Add a word to look for.")
         candidates = self._texts()
         for group in query.groups:
-            # Most requirements hold none of the words: one look at the whole text spares them everything else.
             check()
-            candidates = [texts for texts in candidates if any(term.text in texts.everything for term in group)]
+            # Most requirements hold none of the words: one look at the whole text spares them everything else.
+            # A keyword is normalised, so that it need not occur as it is.
+            if not any(term.whole_keyword for term in group):
+                candidates = [texts for texts in candidates if any(term.text in texts.everything for term in group)]
         for texts in candidates:
             scores = [max(_score(term, texts, field) for term in group) for group in query.groups]
             if all(scores) and not any(_score(term, texts, field) for term in query.excluded):

@@ -1,15 +1,18 @@
 """From nodes to results. A serializer reads fields, metrics and the edges at one node, and walks no further."""
 
+import hashlib
+
+import msgspec
+
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.text.keywords import keywords
 from clew.trace.results import (
     AssertionDetail,
-    CoverageDetail,
     Location,
     Neighbour,
     RequirementDetail,
     ScoredSummary,
-    Section,
     Summary,
 )
 from clew.trace.search import Match
@@ -35,7 +38,9 @@ def scored_summary(match: Match) -> ScoredSummary:
     )
 
 
-def requirement_full(graph: Graph, node: Node, broken: tuple[str, ...] = ()) -> RequirementDetail:
+def requirement_full(
+    graph: Graph, node: Node, broken: tuple[str, ...] = (), *, offset: int = 0, limit: int | None = None
+) -> RequirementDetail:
     metrics = graph.metrics(node.id)
     untested = frozenset(metrics.get("untested_labels", ()))
     assertions: list[AssertionDetail] = []
@@ -50,6 +55,7 @@ def requirement_full(graph: Graph, node: Node, broken: tuple[str, ...] = ()) -> 
             assertions.append(_assertion(other, tested=other.get_field("label") not in untested))
     assertions.sort(key=lambda item: item.line)
     children.sort(key=lambda item: (item.kind, item.id))
+    parents = _parents(graph, node)
     return RequirementDetail(
         id=node.id,
         kind=node.kind.value,
@@ -61,20 +67,34 @@ def requirement_full(graph: Graph, node: Node, broken: tuple[str, ...] = ()) -> 
         body=node.get_field("body", ""),
         source=_location(node),
         assertions=tuple(assertions),
-        sections=tuple(Section(heading, line) for heading, line in node.get_field("sections", ())),
-        parents=_parents(graph, node),
-        children=tuple(children),
-        coverage=CoverageDetail(
-            total_assertions=metrics.get("total_assertions", 0),
-            tested=metrics.get("tested", 0),
-            tested_pct=metrics.get("tested_pct", 0.0),
-            implemented_total_covered=metrics.get("implemented", 0),
-            implemented_total_pct=metrics.get("implemented_pct", 0.0),
-            untested_labels=metrics.get("untested_labels", ()),
-        ),
+        sections=node.get_field("sections", ()),
+        parents=parents,
+        children=tuple(children[offset : None if limit is None else offset + limit]),
+        coverage={
+            "total_assertions": metrics.get("total_assertions", 0),
+            "tested": metrics.get("tested", 0),
+            "tested_pct": metrics.get("tested_pct", 0.0),
+            "implemented_total_covered": metrics.get("implemented", 0),
+            "implemented_total_pct": metrics.get("implemented_pct", 0.0),
+            "untested_labels": metrics.get("untested_labels", ()),
+        },
         metrics=metrics,
         broken_references=broken,
+        keywords=keywords(node.title),
+        properties={
+            "level": node.get_field("level", "Unknown"),
+            "status": node.get_field("status", "Unknown"),
+            "hash": node.get_field("hash"),
+            "body_text": node.get_field("body", ""),
+        },
+        version=_version(node, parents),
+        children_total=len(children),
     )
+
+
+def _version(node: Node, parents: tuple[Neighbour, ...]) -> str:
+    content = msgspec.msgpack.encode((node.title, dict(node.fields), parents))
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
 def _parents(graph: Graph, node: Node) -> tuple[Neighbour, ...]:

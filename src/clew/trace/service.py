@@ -74,6 +74,17 @@ class TraceService:
             files_removed=report.removed,
             seconds=round(report.seconds, 3),
             last_refresh=self._graph.state.last_refresh,
+            working_dir=str(self._root),
+            config=self._config_summary(),
+        )
+
+    def _config_summary(self) -> ConfigSummary:
+        config = self._config
+        return ConfigSummary(
+            prefix=config.elspais.namespace,
+            spec_directories=config.requirements.folders,
+            testing_enabled=bool(config.tests.folders),
+            local_config=".elspais.local.toml" in config.files,
         )
 
     def workspace(self, notes: tuple[str, ...]) -> Workspace:
@@ -83,13 +94,7 @@ class TraceService:
             project_name=config.name,
             clew_version=__version__,
             config_file=config.files[0] if config.files else None,
-            config_summary=ConfigSummary(
-                prefix=config.elspais.namespace,
-                spec_directories=config.requirements.folders,
-                testing_enabled=bool(config.tests.folders),
-                project_type="standalone",
-                local_config=".elspais.local.toml" in config.files,
-            ),
+            config_summary=self._config_summary(),
             levels=tuple(level.name for level in config.elspais.levels),
             code_directories=config.code.folders,
             test_directories=config.tests.folders,
@@ -142,12 +147,13 @@ class TraceService:
 
     # Single requirements
 
-    def requirement(self, id: str) -> RequirementDetail:
+    def requirement(self, id: str, *, offset: int = 0, limit: int | None = None) -> RequirementDetail:
+        """Everything about a requirement, with a page of its children."""
         node = self.resolve(id)
         broken = self._graph.derived("broken_by_source", _broken_by_source)
-        return requirement_full(self._graph, node, broken.get(node.id, ()))
+        return requirement_full(self._graph, node, broken.get(node.id, ()), offset=offset, limit=limit)
 
-    def hierarchy(self, id: str) -> Hierarchy:
+    def hierarchy(self, id: str, *, offset: int = 0, limit: int | None = None) -> Hierarchy:
         """Everything above the requirement, what stands directly below it, and what shares a parent with it."""
         node = self.resolve(id)
         parents = list(self._above(node.id))
@@ -155,14 +161,17 @@ class TraceService:
         for parent in parents:
             siblings.update((child.id, child) for child in self._below(parent.id) if child.id != node.id)
         own = requirement_summary(node)
+        children = _sorted_summaries(self._below(node.id))
         return Hierarchy(
             id=own.id,
             title=own.title,
             level=own.level,
             status=own.status,
             ancestors=tuple(requirement_summary(ancestor) for ancestor in self._ancestors(node.id, parents)),
-            children=_sorted_summaries(self._below(node.id)),
+            children=children[offset : None if limit is None else offset + limit],
+            children_total=len(children),
             siblings=_sorted_summaries(siblings.values()),
+            siblings_total=len(siblings),
         )
 
     def _ancestors(self, id: str, parents: Iterable[Node]) -> list[Node]:

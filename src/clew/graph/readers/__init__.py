@@ -5,9 +5,10 @@ import msgspec
 from clew.config import Config
 from clew.files import Selection
 from clew.formats.elspais.ids import IdGrammar
-from clew.graph.build import Reader
 from clew.graph.readers.elspais import ElspaisReader
 from clew.graph.readers.markers import MarkerReader
+from clew.graph.reading import Reader
+from clew.paths import Glob
 
 
 def readers_for(config: Config, grammar: IdGrammar) -> tuple[Reader, ...]:
@@ -21,12 +22,14 @@ def readers_for(config: Config, grammar: IdGrammar) -> tuple[Reader, ...]:
 
 def _without_tests(code: Selection, tests: Selection) -> Selection:
     """The code that is not test: folders of tests inside are left out, and where both share a folder, their names."""
-    inside = tuple(f"/{folder}" for folder in tests.folders if _is_below(folder, code.folders))
-    shared = any(
-        folder in code.folders or _is_below(other, (folder,)) for folder in tests.folders for other in code.folders
-    )
-    return msgspec.structs.replace(code, skip=(*code.skip, *inside, *(tests.patterns if shared else ())))
-
-
-def _is_below(folder: str, others: tuple[str, ...]) -> bool:
-    return any(folder != other and (other == "." or folder.startswith(f"{other}/")) for other in others)
+    places = (*code.folders, *(glob.rpartition("/")[0] for glob in code.globs))
+    inside: list[str] = []
+    shared = False
+    for folder in tests.folders:
+        covered = [Glob.of(folder).covers(place) for place in places]
+        shared = shared or any(covered)
+        if not all(covered):
+            inside.append(f"/{folder}")
+    # A pattern with a slash is a glob for the whole path, here as there.
+    names = (f"/{pattern}" if "/" in pattern else pattern for pattern in tests.patterns)
+    return msgspec.structs.replace(code, skip=(*code.skip, *inside, *(names if shared else ())))

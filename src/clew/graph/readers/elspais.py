@@ -72,7 +72,7 @@ class ElspaisReader:
                 "hash_now": state.value,
                 "body": record.body,
                 "labels": tuple(dict.fromkeys(assertion.label for assertion in record.assertions)),
-                "sections": tuple((section.heading, section.span.line) for section in record.sections),
+                "sections": tuple(section.heading for section in record.sections),
                 "template": record.template,
             },
             _source(record.span, path),

@@ -115,13 +115,18 @@ class SqliteStore:
         with self._connections.reading() as connection:
             return filecache.cached(connection, reader)
 
-    def cache_files(self, files: Iterable[CachedFile], *, forget: Iterable[tuple[str, str]] = ()) -> None:
-        # Both may be generators that do real work: not while everyone else waits for the writer's lock.
+    def cache_files(
+        self, files: Iterable[CachedFile], *, forget: Iterable[tuple[str, str]] = (), only: Iterable[str] | None = None
+    ) -> None:
+        # These may be generators that do real work: not while everyone else waits for the writer's lock.
         rows, keys = [filecache.row_of(file) for file in files], [filecache.key_of(entry) for entry in forget]
-        if not rows and not keys:
+        readers = None if only is None else list(only)
+        if not rows and not keys and readers is None:
             return
         with self._connections.writing(durable=False) as connection, translated(self._path):
             filecache.replace(connection, rows, keys)
+            if readers is not None:
+                filecache.keep_only(connection, readers)
 
     def setting(self, name: str, default: bytes) -> bytes:
         check_name("name", name)

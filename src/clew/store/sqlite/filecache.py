@@ -27,6 +27,11 @@ def replace(connection: sqlite3.Connection, rows: Sequence[Row], forget: Sequenc
     connection.executemany("INSERT OR REPLACE INTO file_cache VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
+def keep_only(connection: sqlite3.Connection, readers: Sequence[str]) -> None:
+    stored = {reader for (reader,) in connection.execute("SELECT DISTINCT reader FROM file_cache").fetchall()}
+    connection.executemany("DELETE FROM file_cache WHERE reader = ?", [(reader,) for reader in stored - set(readers)])
+
+
 def cached(connection: sqlite3.Connection, reader: str) -> dict[str, CachedFile]:
     query = "SELECT path, size, mtime_ns, content_hash, payload FROM file_cache WHERE reader = ?"
     return _by_path(

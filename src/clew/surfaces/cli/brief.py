@@ -12,7 +12,7 @@ EXAMPLE = "clew brief examples/demo"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_folder(parser)
-    parser.add_argument("--max-tokens", type=int, default=1_000, metavar="N", help="size at most (default: 1000)")
+    parser.add_argument("--max-tokens", type=int, default=1_500, metavar="N", help="size at most (default: 1500)")
     add_json(parser)
 
 

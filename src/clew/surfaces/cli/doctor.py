@@ -11,6 +11,7 @@ import msgspec
 
 from clew import __version__, git
 from clew.errors import ClewError, StoreError
+from clew.files import scan
 from clew.project import Project
 from clew.surfaces.cli.opening import add_folder, add_json
 from clew.surfaces.cli.output import coloured, print_json
@@ -74,10 +75,11 @@ def _project_checks(project: Project) -> Iterator[Check]:
     counts = project.graph.node_counts()
     yield Check("graph", True, ", ".join(f"{number} {kind}" for kind, number in counts.items()) or "empty")
     for selection, name in ((config.requirements, "requirements"), (config.code, "code"), (config.tests, "tests")):
-        missing = [folder for folder in selection.folders if not (config.root / folder).is_dir()]
-        present = [folder for folder in selection.folders if folder not in missing]
-        hint = f"Not there: {', '.join(missing)}; clew.toml names the folders." if missing else ""
-        yield Check(name, True, ", ".join(present) or "no folder", hint)
+        tree = scan(config.root, selection)
+        hint = f"Not there: {', '.join(tree.missing)}; clew.toml names the folders." if tree.missing else ""
+        yield Check(
+            name, not tree.missing, f"{len(tree.files)} files in {', '.join(selection.folders) or 'no folder'}", hint
+        )
 
 
 def _store_check(project: Project) -> Check:

@@ -6,6 +6,7 @@ call or the configuration is wrong, 3 Clew itself failed.
 """
 
 import argparse
+import io
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -22,7 +23,7 @@ COMMANDS: Final = {
     "init": "set up a folder: detect what it holds, write clew.toml, configure MCP clients",
     "serve": "serve a project to MCP clients over stdio, streamable HTTP or SSE",
     "brief": "what this project is, what needs attention, what to do next",
-    "status": "state of the graph and the store",
+    "status": "the project in figures: graph, coverage, changes",
     "search": "find requirements by words or by a pattern",
     "show": "one requirement in full, with its place in the tree",
     "check": "list all findings; exit code 1 if there are errors",
@@ -79,6 +80,10 @@ def _run(command: Callable[[argparse.Namespace], int], args: argparse.Namespace)
     from clew.errors import ClewError, NotFound
     from clew.surfaces.cli.output import end_progress, print_error
 
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal or pipe that knows fewer letters shows the others escaped.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         return command(args)
     except ClewError as error:
@@ -86,9 +91,9 @@ def _run(command: Callable[[argparse.Namespace], int], args: argparse.Namespace)
         print_error(error)
         return ANSWER_IS_NO if isinstance(error, NotFound) else BAD_CALL
     except BrokenPipeError:
-        # The reader of our output went away, as `head` does.
+        # The reader of our output went away, as `head` does; a shell reports that as 141.
         sys.stdout = None
-        return DONE
+        return 141
     except KeyboardInterrupt:
         return 130
     except Exception:

@@ -1,8 +1,10 @@
 """Opening a project for a command, and calling tools in it, as every command does."""
 
 import argparse
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from clew.project import Project
@@ -28,6 +30,8 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 @contextmanager
 def opened(args: argparse.Namespace) -> Iterator[Project]:
     project = Project.open(args.folder)
+    if project.config.root != Path(args.folder).resolve():
+        print(f"clew: the project is {project.config.root}", file=sys.stderr)
     try:
         yield project
     finally:

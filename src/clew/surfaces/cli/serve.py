@@ -29,6 +29,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--token-file", type=Path, metavar="FILE", help=f"bearer token that clients must send (or {TOKEN_VARIABLE})"
     )
     parser.add_argument("--allow-host", action="append", default=[], metavar="NAME", help="a further Host to accept")
+    parser.add_argument(
+        "--allow-origin", action="append", default=[], metavar="ORIGIN", help="a web page's origin that may connect"
+    )
     parser.add_argument("--names", choices=[style.value for style in NameStyle], help="how names with dots are spelled")
     add_choice(parser)
     parser.add_argument("--verbose", action="store_true", help="log more to standard error")
@@ -71,6 +74,7 @@ def _serve(args: argparse.Namespace, project: Project, listing: Listing, names: 
         port=args.port,
         token=_token(args),
         allowed_hosts=tuple(args.allow_host),
+        allowed_origins=tuple(args.allow_origin),
         sse=args.transport == "sse",
     )
     anyio.run(serve_http, built, settings, lambda url: _announce(url, project, args.transport))

@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     with opened(args) as project:
-        detail = answer(project, GET_REQUIREMENT, {"req_id": args.id, "max_tokens": 20_000}).data
+        detail = answer(project, GET_REQUIREMENT, {"req_id": args.id, "limit": 500, "max_tokens": 20_000}).data
         place = answer(project, GET_HIERARCHY, {"req_id": args.id}).data
     if args.json:
         print_json({**detail, "ancestors": place["ancestors"], "siblings": place["siblings"]})
@@ -44,5 +44,8 @@ def _print(detail: Mapping[str, Any], place: Mapping[str, Any]) -> None:
             how = f"{item['edge_kind']} " if "edge_kind" in item else ""
             labels = "-" + "+".join(item["assertion_targets"]) if item.get("assertion_targets") else ""
             print(f"  {item['id']}{'  ' + how + labels if how else ''}  {item['title']}")
+    more = detail["children_total"] - len(detail["children"])
+    if more > 0:
+        print(coloured(f"  {more} more; `clew call get_requirement` pages through them", "dim"))
     for written in detail["broken_references"]:
         print(coloured(f"  cites {written}, which does not exist", "red"))

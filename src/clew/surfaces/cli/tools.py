@@ -1,6 +1,7 @@
 """`clew tools`."""
 
 import argparse
+import sys
 from pathlib import Path
 
 from clew.surfaces.cli.output import coloured, print_json
@@ -47,6 +48,8 @@ def _split(value: str | None) -> tuple[str, ...]:
 
 def run(args: argparse.Namespace) -> int:
     listing = choose(TOOLS, choice_of(args))
+    if not listing.shown:
+        print("No tool is listed: this part of Clew has none yet, or all were excluded.", file=sys.stderr)
     if args.write_docs is not None:
         for path in write_pages(TOOLS, args.write_docs):
             print(path)

@@ -1,4 +1,8 @@
-"""Keeping answers within bounds: whole items are left out, never cut through, until the answer fits."""
+"""Keeping answers within bounds: whole items are left out, never cut through, until the answer fits.
+
+An answer carries its data twice, as the protocol asks: structured, and as text for hosts that read only that. The
+budget is for both together.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,56 +14,104 @@ from clew.text.tokens import estimate_tokens
 
 DEFAULT_TOKENS = 4_000
 HARD_TOKENS = 20_000
-HARD_BYTES = 100_000
+HARD_BYTES = 160_000
+MIN_TOKENS = 400
+
+_CLIPS = (1_000, 300, 100)
+"""Texts are cut to so many characters: to the first at once where an answer does not fit, to the others as a last
+resort, where even a single item is too large."""
 
 
 class Budget(msgspec.Struct, frozen=True):
-    tokens: int = DEFAULT_TOKENS
-    bytes: int = HARD_BYTES
+    """What one of the two copies may take."""
+
+    tokens: int
+    bytes: int = HARD_BYTES // 2
 
     @staticmethod
     def of(max_tokens: int | None) -> "Budget":
         """The budget a caller asked for; no answer exceeds the hard one."""
-        return Budget() if max_tokens is None else Budget(tokens=min(max_tokens, HARD_TOKENS))
+        return Budget(min(max_tokens or DEFAULT_TOKENS, HARD_TOKENS) // 2)
 
 
-def fit(data: dict[str, Any], trim: Sequence[str], budget: Budget) -> dict[str, Any]:
+def fit(data: dict[str, Any], trim: Sequence[str], budget: Budget, *, paged: str | None = None) -> dict[str, Any]:
     """The data within the budget: the fields named in `trim` are shortened in turn, and `truncated` says so.
 
-    One item of a list is always kept, so that a caller who follows cursors gets somewhere; only the hard budget can
-    refuse it.
+    Of a paged list one item is always kept, so that whoever follows cursors gets somewhere; its texts are cut instead.
     """
-    fitted = dict(data)
+    if _fits(data, budget):
+        return data
+    fitted = _without_endless_texts(data, trim, budget)
     for field in trim:
         if _fits(fitted, budget):
             return fitted
         fitted["truncated"] = True
-        fitted[field] = _shortened(fitted, field, budget)
-    if not _fits(fitted, Budget(tokens=HARD_TOKENS)):
+        fitted = _with(fitted, field, _shortened(fitted, field, budget, at_least=1 if field == paged else 0))
+    for longest in _CLIPS[1:]:
+        if _fits(fitted, budget):
+            return fitted
+        fitted = _clipped(fitted, longest)
+        fitted["truncated"] = True
+    if not _fits(fitted, budget):
+        needed = 2 * estimate_tokens(_json(fitted))
         raise Refused(
-            f"The answer takes about {estimate_tokens(_json(fitted))} tokens; the limit is {HARD_TOKENS}.",
-            hint="Ask for less: a smaller limit, or a narrower question.",
+            f"The answer takes about {needed} tokens; {2 * budget.tokens} are allowed.",
+            hint=f"Pass max_tokens={min(needed + 200, HARD_TOKENS)}, or ask for less.",
         )
     return fitted
 
 
-def _shortened(data: dict[str, Any], field: str, budget: Budget) -> Any:
+def _without_endless_texts(data: dict[str, Any], trim: Sequence[str], budget: Budget) -> dict[str, Any]:
+    """One endless text must not cost the items beside it: those shortened by lines get a quarter of the room at most,
+    all others are cut."""
+    shorter: dict[str, Any] = {}
+    for name, value in data.items():
+        if name in trim and isinstance(value, str):
+            lines = [_clipped(line, _CLIPS[0]) for line in value.splitlines(keepends=True)]
+            shorter[name] = "".join(_within(lines, budget.tokens // 4, budget.bytes // 4))
+        else:
+            shorter[name] = _clipped(value, _CLIPS[0])
+    if shorter != data:
+        shorter["truncated"] = True
+    return shorter
+
+
+def _shortened(data: dict[str, Any], field: str, budget: Budget, *, at_least: int) -> Any:
     """As much of the field as fits beside everything else."""
-    value = data[field]
+    outer, _, inner = field.partition(".")
+    value = data[outer][inner] if inner else data[outer]
     is_text = isinstance(value, str)
     pieces = value.splitlines(keepends=True) if is_text else list(value)
-    rest = _json({**data, field: "" if is_text else []})
-    tokens_left = budget.tokens - estimate_tokens(rest)
-    bytes_left = budget.bytes - len(rest.encode())
-    kept = 0
-    for piece in pieces:
+    rest = _json(_with(data, field, "" if is_text else []))
+    kept = _within(pieces, budget.tokens - estimate_tokens(rest), budget.bytes - len(rest.encode()))
+    return "".join(kept) if is_text else pieces[: max(len(kept), at_least)]
+
+
+def _within(pieces: list[Any], tokens: int, size: int) -> list[Any]:
+    """The first pieces that fit."""
+    for number, piece in enumerate(pieces):
         text = _json(piece) + ","
-        tokens_left -= estimate_tokens(text)
-        bytes_left -= len(text.encode())
-        if tokens_left < 0 or bytes_left < 0:
-            break
-        kept += 1
-    return "".join(pieces[:kept]) if is_text else pieces[: max(kept, 1)]
+        tokens -= estimate_tokens(text)
+        size -= len(text.encode())
+        if tokens < 0 or size < 0:
+            return pieces[:number]
+    return pieces
+
+
+def _with(data: dict[str, Any], field: str, value: Any) -> dict[str, Any]:
+    """The data with another value in a field; `outer.inner` names a field of a field."""
+    outer, _, inner = field.partition(".")
+    return {**data, outer: {**data[outer], inner: value} if inner else value}
+
+
+def _clipped(value: Any, longest: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= longest else value[: longest - 3] + "..."
+    if isinstance(value, dict):
+        return {name: _clipped(inner, longest) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_clipped(inner, longest) for inner in value]
+    return value
 
 
 def _fits(data: dict[str, Any], budget: Budget) -> bool:

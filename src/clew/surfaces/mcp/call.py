@@ -57,12 +57,15 @@ def carry_out(tool: Tool, arguments: Mapping[str, Any], call: Call) -> Answer:
     """Decode the arguments, run the handler on a graph as fresh as it needs, and keep the answer within bounds."""
     call.tool = tool
     request = decode(tool, arguments)
+    if tool.reaches_others:
+        answer: Answer = tool.run(call, request)
+        return answer
     if tool.needs is Freshness.NONE:
-        return _bounded(tool, request, tool.run(call, request), call)
+        return _answer(tool, _fitted(tool, request, tool.run(call, request), call))
     call.project.ensure_graph(call.progress, current=tool.needs is Freshness.CURRENT)
     with call.project.lock.reading():
         if tool.pages is None:
-            return _bounded(tool, request, tool.run(call, request), call)
+            return _answer(tool, _fitted(tool, request, tool.run(call, request), call))
         return _page(tool, request, arguments, call)
 
 
@@ -70,28 +73,30 @@ def _page(tool: Tool, request: Request, arguments: Mapping[str, Any], call: Call
     """Run a handler that lists, from where the cursor points."""
     project = call.project
     state = project.graph.state.fingerprint
-    question = {name: value for name, value in arguments.items() if name != "cursor"}
+    question = {name: value for name, value in arguments.items() if name not in ("cursor", "max_tokens")}
     cursor = getattr(request, "cursor", None)
     if cursor is not None:
         call.offset = project.cursors.redeem(cursor, tool.name, question, state)
-    answer = _bounded(tool, request, tool.run(call, request), call)
-    end = call.offset + len(answer.data[tool.pages or ""])
-    more = end < answer.data["total"]
-    data = {
-        **answer.data,
-        "truncated": more,
-        "next_cursor": project.cursors.issue(tool.name, question, state, end) if more else None,
-    }
-    return Answer(data=data, text=msgspec.json.encode(data).decode() if tool.text is None else answer.text)
+    # The longest cursor there is holds the place of the one that is known only when the page is cut.
+    widest = project.cursors.issue(tool.name, question, state, 2**48 - 1)
+    data = _fitted(tool, request, tool.run(call, request), call, next_cursor=widest)
+    end = call.offset + len(data[tool.pages or ""])
+    more = end < data[tool.total]
+    data["truncated"] = more or data["truncated"]
+    data["next_cursor"] = project.cursors.issue(tool.name, question, state, end) if more else None
+    return _answer(tool, data)
 
 
-def _bounded(tool: Tool, request: Request, result: msgspec.Struct, call: Call) -> Answer:
+def _fitted(tool: Tool, request: Request, result: msgspec.Struct, call: Call, **place: Any) -> dict[str, Any]:
     call.check()
-    data = fit(msgspec.to_builtins(result), tool.trim, Budget.of(getattr(request, "max_tokens", None)))
+    data = {**msgspec.to_builtins(result), **place}
+    return fit(data, tool.trim, Budget.of(getattr(request, "max_tokens", None)), paged=tool.pages)
+
+
+def _answer(tool: Tool, data: dict[str, Any]) -> Answer:
     if tool.text is None:
         return Answer(data=data, text=msgspec.json.encode(data).decode())
-    shown = msgspec.convert(data, tool.result) if data.get("truncated") else result
-    return Answer(data=data, text=tool.text(shown))
+    return Answer(data=data, text=tool.text(msgspec.convert(data, tool.result)))
 
 
 def decode(tool: Tool, arguments: Mapping[str, Any]) -> Request:
@@ -104,9 +109,9 @@ def decode(tool: Tool, arguments: Mapping[str, Any]) -> Request:
     known = tool.request.__struct_fields__
     for name in arguments:
         if name not in known:
-            close = get_close_matches(str(name), known, n=1)
+            close = get_close_matches(str(name)[:80], known, n=1)
             raise InvalidArgument(
-                f"{tool.name} has no argument '{name}'.",
+                f"{tool.name} has no argument '{shortened(str(name))}'.",
                 hint=(f"Did you mean '{close[0]}'? " if close else "") + f"Arguments: {signature(tool)}.",
             )
     try:
@@ -123,11 +128,15 @@ def _explained(message: str, arguments: Mapping[str, Any]) -> str:
     name = place.rstrip("`").partition(".")[0].partition("[")[0]
     if name not in arguments:
         return rule
-    value = repr(arguments[name])
-    return f"argument '{name}' is {value if len(value) <= 80 else value[:77] + '...'}: {rule[0].lower()}{rule[1:]}"
+    return f"argument '{name}' is {shortened(repr(arguments[name]))}: {rule[0].lower()}{rule[1:]}"
 
 
 def signature(tool: Tool) -> str:
     """The arguments in one line, optional ones with a question mark."""
     fields = msgspec.structs.fields(tool.request)
     return ", ".join(field.name if field.required else f"{field.name}?" for field in fields) or "none"
+
+
+def shortened(text: str) -> str:
+    """A value as an error repeats it: enough to be recognised, never more."""
+    return text if len(text) <= 80 else text[:77] + "..."

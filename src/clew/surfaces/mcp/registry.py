@@ -42,9 +42,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The arguments of a tool. Fields carry their description and bounds in `msgspec.Meta`."""
 
 
-MaxTokens = Annotated[
-    Annotated[int, Meta(ge=200, le=20_000)] | None, Meta(description="Size of the answer at most; default 4,000")
-]
+MaxTokens = Annotated[Annotated[int, Meta(ge=400, le=20_000)] | None, Meta(description="Size at most; default 4,000")]
 PageCursor = Annotated[Annotated[str, Meta(max_length=200)] | None, Meta(description="next_cursor of the page before")]
 
 
@@ -70,14 +68,16 @@ class Tool:
     destructive: bool = False
     idempotent: bool = True
     reaches_others: bool = False
-    """Calls other tools, and so is as harmless as those it may call."""
+    """Calls other tools: it is as harmless as those it may call, and its handler returns their whole answer."""
     default: bool = False
     """Listed without being asked for."""
     trim: tuple[str, ...] = ()
     """Fields of the result that may be shortened to keep the budget, in the order in which they are shortened: lists by
-    whole items, texts at the end of a line."""
+    whole items, texts at the end of a line; `outer.inner` names a field of a field."""
     pages: str | None = None
-    """The list field that `limit` and `cursor` page through; the result also has total, truncated and next_cursor."""
+    """The list field that `limit` and `cursor` page through; the result also has truncated and next_cursor."""
+    total: str = "total"
+    """The field that says how many items there are on all pages."""
     text: Callable[[Any], str] | None = None
     """Renders the result as text where the JSON itself would read badly."""
     example: Mapping[str, Any] = field(default_factory=dict)

@@ -22,7 +22,7 @@ from mcp.shared.exceptions import MCPError
 from clew import __version__
 from clew.errors import Cancelled, ClewError
 from clew.project import Project
-from clew.surfaces.mcp.call import Answer, Call, carry_out
+from clew.surfaces.mcp.call import Answer, Call, carry_out, shortened
 from clew.surfaces.mcp.dialects import dialect_of
 from clew.surfaces.mcp.names import NameStyle, by_any_spelling, portable, spell
 from clew.surfaces.mcp.registry import Tool
@@ -86,9 +86,10 @@ class Surface:
             call.cancel()
 
     def _unknown(self, name: str) -> str:
-        close = get_close_matches(portable(name), self._tools, n=1)
+        close = get_close_matches(portable(name[:80]), self._tools, n=1)
         suggestion = f" Did you mean '{close[0]}'?" if close else ""
-        return f"There is no tool '{name}'.{suggestion} tools_search finds tools by what they do."
+        search = " tools_search finds tools by what they do." if "tools_search" in self._tools else ""
+        return f"There is no tool '{shortened(name)}'.{suggestion}{search}"
 
 
 def build_server(surface: Surface, instructions: str) -> Server[Any]:

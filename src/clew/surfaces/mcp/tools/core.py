@@ -7,14 +7,14 @@ from msgspec import Meta
 
 from clew import links
 from clew.errors import InvalidArgument, UnknownTool
-from clew.surfaces.mcp.call import Call, carry_out, signature
+from clew.surfaces.mcp.call import Answer, Call, carry_out, shortened, signature
 from clew.surfaces.mcp.discovery import find_tools
 from clew.surfaces.mcp.names import by_any_spelling, portable
 from clew.surfaces.mcp.registry import Freshness, Request, Tool, Toolset
 
 
 class BriefRequest(Request, frozen=True, kw_only=True):
-    max_tokens: Annotated[int, Meta(ge=200, le=20_000, description="Size of the answer at most")] = 1_000
+    max_tokens: Annotated[int, Meta(ge=400, le=20_000, description="Size of the answer at most")] = 1_500
 
 
 class ToolsSearchRequest(Request, frozen=True, kw_only=True):
@@ -62,17 +62,17 @@ class AnyResult(msgspec.Struct, frozen=True):
     """Whatever the called tool returns."""
 
 
-def run_tools_call(call: Call, request: ToolsCallRequest) -> dict[str, Any]:
+def run_tools_call(call: Call, request: ToolsCallRequest) -> Answer:
     tool = by_any_spelling(call.tools).get(request.name)
     if tool is None:
         hits = find_tools(portable(request.name).replace("_", " "), call.tools)
         close = f"Did you mean '{hits[0].tool.name}'? " if hits else ""
         raise UnknownTool(
-            f"There is no tool '{request.name}'.", hint=close + "tools_search finds tools by what they do."
+            f"There is no tool '{shortened(request.name)}'.", hint=close + "tools_search finds tools by what they do."
         )
     if tool.name == TOOLS_CALL.name:
         raise InvalidArgument("tools_call cannot call itself.", hint="Name the tool you want directly.")
-    return carry_out(tool, request.arguments, call).data
+    return carry_out(tool, request.arguments, call)
 
 
 CLEW_BRIEF = Tool(
@@ -82,13 +82,13 @@ CLEW_BRIEF = Tool(
     description=(
         "Start here. Says what this project is, what its graph holds, what needs attention (broken references, stale "
         "hashes, assertions without a test) and which call to make next. Not for details: get_requirement has those. "
-        "Returns at most max_tokens (default 1,000)."
+        "Returns at most max_tokens (default 1,500)."
     ),
     request=BriefRequest,
     result=links.Brief,
     run=lambda call, request: links.brief(call.project),
     default=True,
-    trim=("attention",),
+    trim=("attention", "next_calls", "notes"),
     text=links.render,
     example={"max_tokens": 600},
 )

@@ -26,7 +26,9 @@ class SearchRequest(Request, frozen=True, kw_only=True):
 
 
 class RequirementRequest(Request, frozen=True, kw_only=True):
-    req_id: Annotated[str, Meta(min_length=1, description="Id such as REQ-d00062; short forms such as d62 work")]
+    req_id: Annotated[str, Meta(min_length=1, description="Such as REQ-d00062, or d62 for short")]
+    limit: Annotated[int, Meta(ge=1, le=500, description="Children at most")] = 100
+    cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
 
@@ -101,15 +103,26 @@ GET_REQUIREMENT = Tool(
     toolset=Toolset.TRACE,
     title="One requirement in full",
     description=(
-        "Everything about one requirement: text, assertions and whether tests cover them, what it cites (parents), "
-        "what cites it (children: requirements, code, tests), hash state, file and lines. For its place in the tree "
-        "call get_hierarchy; to find an id, search."
+        "One requirement: text, assertions and whether tests cover them, what it cites (parents), what cites it "
+        "(children, paged), hash state, file and lines. For its place in the tree call get_hierarchy; to find an id, "
+        "search."
     ),
     request=RequirementRequest,
     result=results.RequirementDetail,
-    run=lambda call, request: call.project.trace.requirement(request.req_id),
+    run=lambda call, request: call.project.trace.requirement(request.req_id, offset=call.offset, limit=request.limit),
     default=True,
-    trim=("children", "body", "parents", "assertions"),
+    trim=(
+        "properties.body_text",
+        "children",
+        "body",
+        "parents",
+        "assertions",
+        "sections",
+        "broken_references",
+        "keywords",
+    ),
+    pages="children",
+    total="children_total",
     example={"req_id": "REQ-d00001"},
 )
 
@@ -118,15 +131,17 @@ GET_HIERARCHY = Tool(
     toolset=Toolset.TRACE,
     title="Place in the tree",
     description=(
-        "Where a requirement stands: all ancestors up to the roots (nearest first), direct children, and siblings that "
-        "share a parent, as summaries. At most 4,000 tokens unless max_tokens says otherwise. For texts and assertions "
-        "call get_requirement."
+        "Where a requirement stands: all ancestors up to the roots (nearest first), direct children (paged), and "
+        "siblings that share a parent, as summaries. All siblings are the children of that parent. For texts and "
+        "assertions call get_requirement."
     ),
     request=RequirementRequest,
     result=results.Hierarchy,
-    run=lambda call, request: call.project.trace.hierarchy(request.req_id),
+    run=lambda call, request: call.project.trace.hierarchy(request.req_id, offset=call.offset, limit=request.limit),
     default=True,
     trim=("siblings", "children", "ancestors"),
+    pages="children",
+    total="children_total",
     example={"req_id": "REQ-o00001"},
 )
 

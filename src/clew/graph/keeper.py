@@ -1,0 +1,134 @@
+"""Keeping the graph: built once for all who need it, and in step with the files after that.
+
+Calls come from many threads. Whoever finds work to do does it; the others wait, with progress, and can give up waiting.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from clew.errors import Cancelled, ClewError
+from clew.graph.build import Builder, BuildReport
+from clew.graph.graph import Graph
+from clew.graph.reading import Progress
+
+log = logging.getLogger(__name__)
+
+WAIT_SECONDS = 0.05
+"""How often somebody who waits reports progress and may be cancelled."""
+
+COSTLY_CHECK_SECONDS = 0.025
+CHECK_SHARE = 4
+"""A look for changed files that takes longer than that, as it does with many thousands of files, is followed by this
+many times its duration without another."""
+
+
+class GraphKeeper:
+    def __init__(self, graph: Graph, builder: Builder, warm: Callable[[], None], *, auto_refresh: bool) -> None:
+        self._graph = graph
+        self._builder = builder
+        self._warm = warm
+        self._auto_refresh = auto_refresh
+        self._turn = threading.Lock()
+        """Held by whoever reads files."""
+        self._built = False
+        self._closing = False
+        self._progress = (0, 0, "waiting")
+        self._looked_at = 0.0
+        """When the last look for changed files began."""
+        self._rest_until = 0.0
+        self._aside = threading.Lock()
+        self._threads: list[threading.Thread] = []
+
+    def ensure(self, progress: Progress | None = None, *, current: bool = True) -> None:
+        """Return once the graph is built and, with `current`, holds every change made before this call.
+
+        Without `current` a changed file is only noted. `progress` may raise to stop waiting; whoever waits next takes
+        the work up again.
+        """
+        called = time.monotonic()
+        with self._my_turn(progress):
+            if not self._built:
+                self._refresh(full=False, progress=progress)
+                return
+            self._look(called)
+            if current and self._auto_refresh and self._graph.state.is_stale:
+                self._refresh(full=False, progress=progress)
+
+    def refresh(self, *, full: bool = False, progress: Progress | None = None) -> BuildReport:
+        """Read what changed now."""
+        with self._my_turn(progress):
+            return self._refresh(full=full, progress=progress)
+
+    def start(self) -> None:
+        """Begin building in the background unless somebody did already."""
+        if not self._built and not self._threads:
+            self._run_aside(self._build_quietly)
+
+    def close(self) -> None:
+        """End what runs in the background: reading stops at the next file, what was read is saved."""
+        with self._aside:
+            self._closing = True
+        for thread in self._threads:
+            thread.join()
+        self._builder.save()
+
+    @contextmanager
+    def _my_turn(self, progress: Progress | None) -> Iterator[None]:
+        while not self._turn.acquire(timeout=WAIT_SECONDS):
+            if progress is not None:
+                progress(*self._progress)
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    def _look(self, called: float) -> None:
+        """Notice changed files. A look that began after the call did is as good as one of its own."""
+        began = time.monotonic()
+        if self._graph.state.is_stale or self._looked_at > called or began < self._rest_until:
+            return
+        if self._builder.is_stale():
+            self._graph.mark_stale()
+        cost = time.monotonic() - began
+        self._looked_at = began
+        self._rest_until = began + cost * (1 + CHECK_SHARE) if cost > COSTLY_CHECK_SECONDS else 0.0
+
+    def _refresh(self, *, full: bool, progress: Progress | None) -> BuildReport:
+        def report(done: int, total: int, message: str) -> None:
+            if self._closing:
+                raise Cancelled("The project was closed.")
+            self._progress = (done, total, message)
+            if progress is not None:
+                progress(done, total, message)
+
+        began = time.monotonic()
+        result = self._builder.refresh(full=full, progress=report)
+        self._looked_at = began
+        self._warm()
+        self._built = True
+        # Nobody waits for the cache to be written: another process may hold the store for long.
+        self._run_aside(self._builder.save)
+        return result
+
+    def _run_aside(self, work: Callable[[], None]) -> None:
+        with self._aside:
+            if self._closing:
+                return
+            self._threads = [thread for thread in self._threads if thread.is_alive()]
+            thread = threading.Thread(target=work, name="clew-background", daemon=True)
+            thread.start()
+            self._threads.append(thread)
+
+    def _build_quietly(self) -> None:
+        try:
+            self.ensure()
+        except Cancelled:
+            pass
+        except ClewError as error:
+            # Whoever needs the graph meets the same error, in a call that can report it.
+            log.warning("The graph could not be built in the background: %s", error)
+        except Exception:
+            log.exception("The graph could not be built in the background")

@@ -1,0 +1,209 @@
+"""One pass over the files of a project: what is new is read, from the cache where possible."""
+
+import hashlib
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from clew.errors import ClewError, StoreError
+from clew.files import FileEntry, Selection, Tree, read_bytes, scan
+from clew.formats.diagnostics import Diagnostic
+from clew.graph.link import Contribution, FileKey
+from clew.store.interface import CachedFile, Store
+
+log = logging.getLogger(__name__)
+
+RACY_NS = 2_000_000_000
+"""A file younger than this when it was read may change again without its time changing; its time is not trusted."""
+
+BINARY_PROBE = 8_192
+"""A NUL among this many first bytes makes a file binary."""
+
+Progress = Callable[[int, int, str], None]
+"""Called with files done, files in all and a word on what is being done. May raise Cancelled."""
+
+
+class Reader(Protocol):
+    """One file format."""
+
+    name: str
+    """Also the first part of the name under which records are cached."""
+    version: str
+    """Changes whenever the same bytes would give other records: the reader's own version and its settings."""
+    selection: Selection
+    records_type: Any
+    """The type of what `read` returns, for decoding it from the cache."""
+
+    def read(self, data: bytes, path: str) -> Any: ...
+
+    def contribute(self, records: Any, path: str) -> Contribution: ...
+
+    def diagnose(self, records: Any) -> tuple[Diagnostic, ...]: ...
+
+
+def cache_name(reader: Reader) -> str:
+    return f"{reader.name}/{reader.version}"
+
+
+class Known(msgspec.Struct, frozen=True, gc=False):
+    """The state in which a file was last seen."""
+
+    size: int
+    mtime_ns: int
+    """0 where the file was so young that its time proves nothing."""
+    content_hash: str
+    """Empty where the file could not be read."""
+
+    def matches(self, entry: FileEntry) -> bool:
+        # What could not be read is tried again: permissions change without a trace in the file's own time.
+        return self.size == entry.size and self.mtime_ns == entry.mtime_ns and self.content_hash != ""
+
+
+class Reading:
+    """The outcome of a pass, collected reader by reader and file by file."""
+
+    def __init__(
+        self, root: Path, store: Store | None, known: Mapping[FileKey, Known], max_file_bytes: int, *, cached: bool
+    ) -> None:
+        self._root = root
+        self._store = store
+        self._known_before = known
+        self._max_file_bytes = max_file_bytes
+        self._use_cache = cached
+        self.marks: dict[str, int] = {}
+        self.present: set[FileKey] = set()
+        self.known: dict[FileKey, Known] = {}
+        self.contributions: dict[FileKey, Contribution | None] = {}
+        self.diagnostics: dict[FileKey, tuple[Diagnostic, ...]] = {}
+        self.folders: dict[str, tuple[Diagnostic, ...]] = {}
+        """What could not be looked into, by path."""
+        self.fresh: list[CachedFile] = []
+        """What is worth keeping for the next start."""
+        self.parsed = 0
+        self.from_cache = 0
+
+    def run(self, readers: Sequence[Reader], progress: Progress | None) -> None:
+        """Look at all files first, so that progress counts towards one total."""
+        changed = [(reader, self._changed(reader)) for reader in readers]
+        total = sum(len(entries) for _, entries in changed)
+        done = 0
+        for reader, entries in changed:
+            cached = self._cached(reader) if entries else {}
+            for entry in entries:
+                if progress is not None:
+                    progress(done, total, f"reading {reader.name} files")
+                self._read(reader, entry, cached.get(entry.path))
+                done += 1
+
+    def _changed(self, reader: Reader) -> list[FileEntry]:
+        tree = scan(self._root, reader.selection)
+        self.marks.update(tree.marks)
+        self._report_folders(tree)
+        changed: list[FileEntry] = []
+        for entry in tree.files:
+            key = (entry.path, reader.name)
+            self.present.add(key)
+            known = self._known_before.get(key)
+            if known is None or not known.matches(entry):
+                changed.append(entry)
+        return changed
+
+    def _report_folders(self, tree: Tree) -> None:
+        for path in tree.unreadable:
+            message = "It may not be read. Check the permissions."
+            self.folders[path] = (Diagnostic("file.unreadable", "error", message, 0),)
+        for path in tree.outside:
+            message = "It leads outside the project and was not read. Name what lies below the project's own folder."
+            self.folders[path] = (Diagnostic("file.outside", "warning", message, 0),)
+        for path in tree.missing:
+            message = "The configuration names this folder, but it does not exist. Correct the name, or create it."
+            self.folders[path] = (Diagnostic("file.missing", "warning", message, 0),)
+
+    def _cached(self, reader: Reader) -> dict[str, CachedFile]:
+        if self._store is None or not self._use_cache:
+            return {}
+        try:
+            return self._store.cached_files(cache_name(reader))
+        except StoreError as error:
+            log.warning("The parse cache was not read: %s", error)
+            return {}
+
+    def _read(self, reader: Reader, entry: FileEntry, cached: CachedFile | None) -> None:
+        key = (entry.path, reader.name)
+        if cached is not None and (cached.size, cached.mtime_ns) == (entry.size, entry.mtime_ns):
+            if self._take_cached(reader, key, cached):
+                self.known[key] = Known(entry.size, entry.mtime_ns, cached.content_hash)
+                return
+            cached = None
+        try:
+            data = read_bytes(self._root, entry.path, limit=self._max_file_bytes)
+        except ClewError as error:
+            self._leave_out(key, entry, "", Diagnostic("file.unreadable", "error", str(error), 0))
+            return
+        digest = content_hash(data)
+        known = self._known_before.get(key)
+        if known is not None and known.content_hash == digest:
+            self.known[key] = seen_now(entry, digest)
+            return
+        if b"\0" in data[:BINARY_PROBE]:
+            reason = Diagnostic("file.binary", "warning", "The file is binary; it was not read.", 0)
+            self._leave_out(key, entry, digest, reason)
+            return
+        self.known[key] = seen_now(entry, digest)
+        if cached is not None and cached.content_hash == digest and self._take_cached(reader, key, cached):
+            self._keep(reader, key, cached.payload)
+        else:
+            self._parse(reader, key, entry, data)
+
+    def _parse(self, reader: Reader, key: FileKey, entry: FileEntry, data: bytes) -> None:
+        try:
+            records = reader.read(data, entry.path)
+        except Exception as error:
+            # A fault in a reader costs one file, never the graph.
+            log.exception("The %s reader failed", reader.name)
+            message = f"The {reader.name} reader failed with {type(error).__name__}; please report it."
+            self._leave_out(key, entry, content_hash(data), Diagnostic("file.reader_failed", "error", message, 0))
+            return
+        self.parsed += 1
+        self._take(reader, key, records)
+        self._keep(reader, key, msgspec.msgpack.encode(records))
+
+    def _take_cached(self, reader: Reader, key: FileKey, cached: CachedFile) -> bool:
+        """Whether the cached records could be used; what another version wrote may not decode."""
+        try:
+            records = msgspec.msgpack.decode(cached.payload, type=reader.records_type)
+        except msgspec.DecodeError:
+            return False
+        self.from_cache += 1
+        self._take(reader, key, records)
+        return True
+
+    def _take(self, reader: Reader, key: FileKey, records: Any) -> None:
+        self.contributions[key] = reader.contribute(records, key[0])
+        self.diagnostics[key] = reader.diagnose(records)
+
+    def _keep(self, reader: Reader, key: FileKey, payload: bytes) -> None:
+        known = self.known[key]
+        self.fresh.append(
+            CachedFile(key[0], cache_name(reader), known.size, known.mtime_ns, known.content_hash, payload)
+        )
+
+    def _leave_out(self, key: FileKey, entry: FileEntry, digest: str, reason: Diagnostic) -> None:
+        """A file that cannot be read contributes nothing but the reason."""
+        self.known[key] = seen_now(entry, digest)
+        self.contributions[key] = None
+        self.diagnostics[key] = (reason,)
+
+
+def content_hash(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def seen_now(entry: FileEntry, digest: str) -> Known:
+    """A file changed within the clock's grain of now may change again under the same time, so its time is dropped."""
+    settled = time.time_ns() - entry.mtime_ns > RACY_NS
+    return Known(entry.size, entry.mtime_ns if settled else 0, digest)
