@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clew.errors import Cancelled
+from clew.graph import mutations
+from clew.graph.changes import History
 from clew.graph.model import NodeKind
 from clew.graph.reading import RACY_NS
 from clew.project import Project
@@ -318,3 +320,14 @@ def test_a_call_during_a_refresh_sees_what_changed_before_it(root: Path, opened:
     for thread in (caller, slow):
         thread.join()
     assert titles == ["Second"]
+
+
+def test_a_file_can_be_read_again_after_a_draft_deleted_what_it_defines(root: Path, opened: Open) -> None:
+    project = opened(root)
+    project.refresh()
+    History(project.graph).apply(mutations.delete_node(project.graph, "REQ-d00001"))
+    (root / "spec" / "1.md").write_text(block("REQ-d00001", "Still here"), encoding="utf-8")
+    project.ensure_graph()
+    fresh = opened(root)
+    fresh.refresh(full=True)
+    assert project.graph.get_node("REQ-d00001") == fresh.graph.get_node("REQ-d00001")

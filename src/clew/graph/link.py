@@ -117,7 +117,9 @@ class Linker:
                 for node in (definition.node, *definition.parts):
                     for edge in list(self._region.iter_outgoing_edges(node.id)):
                         self._region.remove_edge(edge)
-                    self._region.remove_node(node.id)
+                    # A draft may have deleted it already.
+                    if self._region.get_node(node.id) is not None:
+                        self._region.remove_node(node.id)
                     removed.add(node.id)
         return removed
 
