@@ -9,7 +9,8 @@ which is mass that has arrived but has not been passed on. As long as some node 
 
 - Work is bounded, whatever the size of the graph: at most 1 / (alpha * eps) edges are followed.
 - Scores are never too high, and together they are too low by exactly `Ranks.missing`.
-- In an unweighted graph whose edges all run both ways, no node is too low by more than eps times its edges.
+- In an unweighted graph where every node has edges and all run both ways, no score is too low by more than eps times
+  the node's edges.
 
 The bounds do not depend on the scale of the weights. Direction is the caller's: pass neighbours in one direction to
 walk one way, in both to walk both. A node without neighbours sends the walker back to the seeds.
@@ -17,7 +18,8 @@ walk one way, in both to walk both. A node without neighbours sends the walker b
 
 import math
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Generic, TypeVar
 
 import msgspec
@@ -25,8 +27,6 @@ import msgspec
 from clew.errors import InvalidArgument
 
 Node = TypeVar("Node", bound=Hashable)
-
-_Edges = tuple[list[tuple[Node, float]], float]
 
 
 class Ranks(msgspec.Struct, Generic[Node], frozen=True):
@@ -51,37 +51,51 @@ def personalised_pagerank(
 ) -> Ranks[Node]:
     """The walk from `seeds` (node to weight), over the edges that `neighbours` gives for a node.
 
-    `neighbours` is asked at most once per node, and only for nodes that hold more than `eps`. An edge of weight 0 is
-    no edge. The same input gives the same scores in the same order.
+    `neighbours` is asked at most once per node, and only for seeds and nodes that hold more than `eps`. The same
+    input gives the same scores in the same order. With `max_edges` the walk ends after the push that reaches it.
     """
     starts = _normalised(seeds)
     _check_settings(alpha, eps, max_edges)
-    known: dict[Node, _Edges[Node]] = {}
+    known: dict[Node, Sequence[tuple[Node, float]]] = {}
+    homeward = list(starts.items())
     scores: dict[Node, float] = {}
     residues = dict(starts)
     waiting = deque(residues)
-    queued = set(residues)
+    # What a node may hold before it joins the queue. One that stands in the queue may hold anything until its turn.
+    limits = dict.fromkeys(residues, math.inf)
     followed = 0
     while waiting and (max_edges is None or followed < max_edges):
         node = waiting.popleft()
-        queued.discard(node)
-        if node not in known:
-            known[node] = _edges(node, neighbours)
-        edges, total = known[node]
+        edges = known.get(node)
+        if edges is None:
+            edges = known[node] = _listed(neighbours(node)) or homeward
+        limit = limits[node] = eps * len(edges)
         residue = residues[node]
-        if residue <= eps * max(1, len(edges)):
+        if residue <= limit:
             continue
         scores[node] = scores.get(node, 0.0) + alpha * residue
         residues[node] = 0.0
-        passed, total = (edges, total) if edges else (list(starts.items()), 1.0)
-        share = (1.0 - alpha) * residue / total
-        for target, weight in passed:
+        share = (1.0 - alpha) * residue / _total_weight(node, edges)
+        for target, weight in edges:
             held = residues[target] = residues.get(target, 0.0) + share * weight
-            if held > eps and target not in queued:
-                queued.add(target)
+            if held > limits.get(target, eps):
+                limits[target] = math.inf
                 waiting.append(target)
-        followed += len(passed)
+        followed += len(edges)
     return _settled(scores, residues, alpha, followed, complete=not waiting)
+
+
+def seeds_from(ranked: Sequence[Node], count: int, named: Iterable[Node] = (), share: float = 1.0) -> dict[Node, float]:
+    """Seeds for a walk: the first `count` of a ranking by 1 / rank, and what the query names by equal parts.
+
+    All named nodes together weigh `share` times as much as all ranked ones.
+    """
+    seeds = {node: 1.0 / rank for rank, node in enumerate(ranked[:count], start=1)}
+    found = tuple(dict.fromkeys(named))
+    part = share * (math.fsum(seeds.values()) or 1.0) / len(found) if found else 0.0
+    for node in found if part > 0 else ():
+        seeds[node] = seeds.get(node, 0.0) + part
+    return seeds
 
 
 def _settled(
@@ -89,21 +103,27 @@ def _settled(
 ) -> Ranks[Node]:
     """What a node still holds is worth at least `alpha` of it to the node itself, without following an edge more."""
     for node, residue in residues.items():
-        scores[node] = scores.get(node, 0.0) + alpha * residue
-    order = {node: place for place, node in enumerate(scores)}
-    ranked = sorted(scores.items(), key=lambda item: (-item[1], order[item[0]]))
+        if residue > 0:
+            scores[node] = scores.get(node, 0.0) + alpha * residue
+    ranked = sorted(scores.items(), key=itemgetter(1), reverse=True)
     missing = (1.0 - alpha) * math.fsum(residues.values())
     return Ranks(dict(ranked), missing, followed, complete)
 
 
-def _edges(node: Node, neighbours: Callable[[Node], Iterable[tuple[Node, float]]]) -> _Edges[Node]:
-    edges = [(target, weight) for target, weight in neighbours(node) if weight != 0]
-    total = math.fsum(weight for _, weight in edges)
-    if not math.isfinite(total) or any(weight < 0 for _, weight in edges):
+def _listed(edges: Iterable[tuple[Node, float]]) -> Sequence[tuple[Node, float]]:
+    """Most nodes are only counted, never followed: what is a list already is not copied."""
+    return edges if isinstance(edges, list | tuple) else list(edges)
+
+
+def _total_weight(node: Node, edges: Sequence[tuple[Node, float]]) -> float:
+    weights = [weight for _, weight in edges]
+    total = math.fsum(weights)
+    if not math.isfinite(total) or min(weights) <= 0:
         raise InvalidArgument(
-            f"An edge from {node!r} has a negative or infinite weight.", hint="Give edges finite weights above 0."
+            f"An edge from {node!r} has the weight {min(weights)}, or the weights there add up to {total}.",
+            hint="Give edges finite weights above 0, and leave out those that are not to be followed.",
         )
-    return edges, total
+    return total
 
 
 def _normalised(seeds: Mapping[Node, float]) -> dict[Node, float]:

@@ -1,0 +1,302 @@
+"""Evidence: the few spans of a text that answer a question, as offsets into it.
+
+`evidence` is a rule that a reader can check by hand, so that what it quotes can be relied on and tested:
+
+1. The question's tokens are its runs of letters and digits, in lower case, of at least three characters; only when
+   there is none, of at least two.
+2. A text is cut into fenced code blocks and, between them, at blank lines, bullets and `.`, `?` or `!` before space.
+3. A span scores the share of the question's tokens that are tokens of the span. Ties go to the shorter span, then to
+   the earlier one in its passage, then to the earlier passage.
+4. The best spans that share a token with the question are quoted, each cut to a number of tokens and characters. A
+   question without tokens quotes the beginnings, with score 0.
+
+`weighted_evidence` answers the same request with judgement: rare words count more, what is quoted already counts less,
+and abbreviations, headings and tables are understood. On questions that need several sentences it finds more of them.
+
+Both are pure and take linear time. A quote is always `passages[quote.passage][quote.start:quote.end]`.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import nsmallest
+
+import msgspec
+
+from clew.errors import InvalidArgument
+from clew.text.keywords import STOP_WORDS
+from clew.text.sentences import Kind, plain_spans, sentences
+from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
+
+EVIDENCE_VERSION = "overlap-1"
+WEIGHTED_VERSION = "idf-1"
+
+PREVIEW_CHARS = 280
+PREVIEW_SPANS = 3
+
+_TOKEN = re.compile(r"[^\W_]+")
+_REPEATED = 0.5
+"""What a term is still worth once a quote has it."""
+_HEADING = 0.5
+"""A heading names its subject, but says nothing about it."""
+_POOL = 64
+"""How many of the best spans compete for being quoted."""
+_GAP = " … "
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """How much evidence may be returned."""
+
+    max_quotes: int = 6
+    max_quote_tokens: int = 80
+    max_quote_chars: int = 500
+    context_tokens: int = 20
+    """How many tokens of context a quote has on each side, at most."""
+
+
+class Quote(msgspec.Struct, frozen=True):
+    """A span of one of the passages, and why it was chosen."""
+
+    passage: int
+    """The place of its passage among those that were given."""
+    start: int
+    end: int
+    score: float
+    """The share of the question that the whole span has, from 0 to 1."""
+    truncated: bool
+    """Whether the span goes on after `end`."""
+    context_start: int
+    context_end: int
+    """The context is passage[context_start:start] and passage[end:context_end]."""
+
+
+class Span(msgspec.Struct, frozen=True):
+    start: int
+    end: int
+    score: float
+
+
+class Preview(msgspec.Struct, frozen=True):
+    """The best spans of a text in one line, in the order of the text."""
+
+    text: str
+    spans: tuple[Span, ...]
+
+    @property
+    def anchor(self) -> Span | None:
+        """The span that scored best: where somebody who wants to read on would begin."""
+        return max(self.spans, key=lambda span: (span.score, -span.start), default=None)
+
+
+class _Candidate(msgspec.Struct, frozen=True):
+    passage: int
+    start: int
+    end: int
+    matched: frozenset[str]
+    score: float
+    factor: float = 1.0
+
+    def rank(self) -> tuple[float, int, int, int]:
+        return -self.score, self.end - self.start, self.start, self.passage
+
+
+def question_tokens(question: str) -> frozenset[str]:
+    """What the question asks about. Two-letter tokens (`S3`, `IO`) count only when there is nothing longer."""
+    tokens = frozenset(_TOKEN.findall(question.lower()))
+    for length in (3, 2):
+        if long_enough := frozenset(token for token in tokens if len(token) >= length):
+            return long_enough
+    return frozenset()
+
+
+def evidence(question: str, passages: Sequence[str], limits: Limits | None = None) -> tuple[Quote, ...]:
+    """The spans of the passages that share most tokens with the question, best first."""
+    limits = _checked(limits or Limits())
+    tokens = question_tokens(question)
+    candidates = (
+        candidate
+        for passage, text in enumerate(passages)
+        for candidate in _overlapping(tokens, passage, text)
+        if candidate.score > 0 or not tokens
+    )
+    order = _Candidate.rank if tokens else _by_position
+    return _quoted(nsmallest(limits.max_quotes, candidates, key=order), passages, limits)
+
+
+def weighted_evidence(
+    question: str,
+    passages: Sequence[str],
+    document_frequency: Callable[[str], int],
+    documents: int,
+    *,
+    terms: Callable[[str], Iterable[str]] | None = None,
+    limits: Limits | None = None,
+) -> tuple[Quote, ...]:
+    """Like `evidence`, with every term weighted by its rarity and every quote by what it adds to those before it.
+
+    `document_frequency` says in how many of the `documents` a term occurs. `terms` turns text into the terms it knows,
+    such as the stems of an index; without it they are tokens that are no stop words.
+    """
+    limits = _checked(limits or Limits())
+    analyse = terms or _content_tokens
+    weights = {term: _rarity(document_frequency(term), documents) for term in dict.fromkeys(analyse(question))}
+    candidates = (
+        candidate
+        for passage, text in enumerate(passages)
+        for candidate in _weighed(weights, analyse, passage, text, limits)
+        if candidate.score > 0 or not weights
+    )
+    pool = nsmallest(_POOL, candidates, key=_Candidate.rank if weights else _by_position)
+    return _quoted(_complementary(pool, weights, limits.max_quotes), passages, limits)
+
+
+def preview(question: str, text: str, *, max_chars: int = PREVIEW_CHARS, max_spans: int = PREVIEW_SPANS) -> Preview:
+    """The spans of `text` that `evidence` would choose, or its beginning where it has nothing to do with the question.
+
+    The best span is cut when it is too long alone; others are taken only when they fit as a whole.
+    """
+    if max_chars < 1 or max_spans < 1:
+        raise InvalidArgument(
+            f"A preview of {max_chars} characters and {max_spans} spans holds nothing.", hint="Pass at least 1 of each."
+        )
+    tokens = question_tokens(question)
+    candidates = tuple(_overlapping(tokens, 0, text))
+    matching = [candidate for candidate in candidates if candidate.score > 0]
+    best = nsmallest(max_spans, matching, key=_Candidate.rank) if matching else list(candidates[:max_spans])
+    chosen: list[Span] = []
+    line = ""
+    for candidate in best:
+        end = candidate.end if chosen else fitting_end(text, candidate.start, candidate.end, max_chars=max_chars)
+        spans = _merged(text, [*chosen, Span(candidate.start, end, candidate.score)])
+        wider = _GAP.join(" ".join(text[span.start : span.end].split()) for span in spans)
+        if len(wider) <= max_chars:
+            chosen, line = spans, wider
+    return Preview(line, tuple(chosen))
+
+
+def fitting_end(text: str, start: int, end: int, *, max_tokens: int | None = None, max_chars: int | None = None) -> int:
+    """Where text[start:end] must be cut to stay within the limits: after a word, if that keeps half of it.
+
+    A cut that keeps nothing returns `start`.
+    """
+    most = end if max_chars is None else min(end, start + max_chars)
+    if max_tokens is not None:
+        most = min(most, start + max_tokens * CHARACTERS_PER_TOKEN_AT_MOST)
+        most = _furthest(start, most, lambda cut: estimate_tokens(text[start:cut]) <= max_tokens)
+    if most < end and not text[most].isspace():
+        space = max((match.start() for match in re.finditer(r"\s", text[start:most])), default=0)
+        most = start + space if space * 2 >= most - start else most
+    return start + len(text[start:most].rstrip())
+
+
+def window(text: str, start: int, end: int, before_tokens: int, after_tokens: int) -> tuple[int, int]:
+    """text[start:end] with what is around it: whole words, if possible, of at most so many tokens on each side."""
+    least = max(0, start - before_tokens * CHARACTERS_PER_TOKEN_AT_MOST)
+    first = start - _furthest(
+        0, start - least, lambda size: estimate_tokens(text[start - size : start]) <= before_tokens
+    )
+    if first > 0 and not text[first - 1].isspace():
+        space = re.search(r"\s", text[first:start])
+        first += space.start() if space and space.start() * 2 <= start - first else 0
+    before = text[first:start]
+    first += len(before) - len(before.lstrip())
+    # A word costs more at the beginning than after some kinds of space, so what was taken away may have made it dearer.
+    while estimate_tokens(text[first:start]) > before_tokens:
+        first += 1
+    return first, max(end, fitting_end(text, end, len(text), max_tokens=after_tokens))
+
+
+def _furthest(low: int, high: int, fits: Callable[[int], bool]) -> int:
+    """The highest number up to `high` that fits, where `low` does and what fits less never follows what fits not."""
+    if fits(high):
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def _overlapping(tokens: frozenset[str], passage: int, text: str) -> Iterator[_Candidate]:
+    for start, end in plain_spans(text):
+        matched = tokens.intersection(_TOKEN.findall(text[start:end].lower()))
+        yield _Candidate(passage, start, end, matched, len(matched) / max(1, len(tokens)))
+
+
+def _weighed(
+    weights: dict[str, float], analyse: Callable[[str], Iterable[str]], passage: int, text: str, limits: Limits
+) -> Iterator[_Candidate]:
+    total = math.fsum(weights.values()) or 1.0
+    for piece in sentences(text):
+        factor = _HEADING if piece.kind is Kind.HEADING else 1.0
+        for start, end in _portions(text, piece.start, piece.end, limits):
+            matched = frozenset(weights).intersection(analyse(text[start:end]))
+            score = math.fsum(weights[term] for term in matched) / total
+            yield _Candidate(passage, start, end, matched, factor * min(1.0, score), factor)
+
+
+def _portions(text: str, start: int, end: int, limits: Limits) -> Iterator[tuple[int, int]]:
+    """A span in portions that can be quoted whole, so that the answer inside a long block of code is not cut away."""
+    while start < end:
+        cut = fitting_end(text, start, end, max_tokens=limits.max_quote_tokens, max_chars=limits.max_quote_chars)
+        cut = max(cut, start + 1)
+        yield start, cut
+        rest = text[cut : cut + limits.max_quote_chars]
+        start = cut + len(rest) - len(rest.lstrip())
+
+
+def _complementary(pool: list[_Candidate], weights: dict[str, float], count: int) -> Iterator[_Candidate]:
+    """The best candidates one after the other, where a term that is quoted already counts for less each time."""
+    worth = dict(weights)
+    for _ in range(min(count, len(pool))):
+        best = min(pool, key=lambda candidate: (-_gain(candidate, worth), candidate.rank())) if weights else pool[0]
+        pool.remove(best)
+        for term in best.matched:
+            worth[term] *= _REPEATED
+        yield best
+
+
+def _gain(candidate: _Candidate, worth: dict[str, float]) -> float:
+    return candidate.factor * math.fsum(worth[term] for term in candidate.matched)
+
+
+def _quoted(chosen: Iterable[_Candidate], passages: Sequence[str], limits: Limits) -> tuple[Quote, ...]:
+    quotes = []
+    for found in chosen:
+        text, start = passages[found.passage], found.start
+        end = fitting_end(text, start, found.end, max_tokens=limits.max_quote_tokens, max_chars=limits.max_quote_chars)
+        if start < end:
+            first, last = window(text, start, end, limits.context_tokens, limits.context_tokens)
+            quotes.append(Quote(found.passage, start, end, found.score, end < found.end, first, last))
+    return tuple(quotes)
+
+
+def _merged(text: str, spans: list[Span]) -> list[Span]:
+    """The spans in the order of the text, those with only white space between them as one."""
+    merged: list[Span] = []
+    for span in sorted(spans, key=lambda span: span.start):
+        if merged and not text[merged[-1].end : span.start].strip():
+            merged[-1] = Span(merged[-1].start, span.end, max(merged[-1].score, span.score))
+        else:
+            merged.append(span)
+    return merged
+
+
+def _content_tokens(text: str) -> list[str]:
+    return [token for token in _TOKEN.findall(text.lower()) if len(token) >= 2 and token not in STOP_WORDS]
+
+
+def _rarity(frequency: int, documents: int) -> float:
+    frequency = min(max(frequency, 0), documents)
+    return math.log1p((documents - frequency + 0.5) / (frequency + 0.5))
+
+
+def _by_position(candidate: _Candidate) -> tuple[int, int]:
+    return candidate.start, candidate.passage
+
+
+def _checked(limits: Limits) -> Limits:
+    for name, least in (("max_quotes", 1), ("max_quote_tokens", 1), ("max_quote_chars", 1), ("context_tokens", 0)):
+        value = getattr(limits, name)
+        if value < least:
+            raise InvalidArgument(f"{name} is {value}, but must be at least {least}.", hint="Pass a larger number.")
+    return limits

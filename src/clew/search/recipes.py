@@ -1,0 +1,205 @@
+"""Recipes: a way to rank, written down as data.
+
+A recipe says which signals are asked and how deep, how their rankings become one, whether the links of what was found
+are followed, and how much of one document may stand in the answer. It has a name and a version, travels as JSON, and is
+refused with a reason when it could not work. `fuse` carries it out.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import Literal, Self
+
+import msgspec
+
+from clew.errors import InvalidArgument, NotFound
+
+SIGNALS = ("lexical", "dense")
+"""The signals the engine has."""
+
+
+class Fusion(StrEnum):
+    RRF = "rrf"
+    """Reciprocal ranks: weight / (rrf_k + rank), added up. Deaf to scores, so it needs no scale."""
+    WEIGHTED_SCORES = "weighted_scores"
+    """Scores, brought to one scale and added up by weight."""
+
+
+class Normalisation(StrEnum):
+    """How the scores of one signal are brought to a scale that starts at 0."""
+
+    MIN_MAX = "min_max"
+    Z = "z"
+    ARCTAN = "arctan"
+
+
+class Signal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    weight: float = 1.0
+    depth: int = 200
+    """How many of its best results take part."""
+    floor: float | None = None
+    """The lowest score the signal can give, where there is one; otherwise the lowest it gave counts as nothing."""
+
+
+class Expansion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Follow the links of the best results by personalised PageRank, and rank again with what the walk found."""
+
+    kind: Literal["pagerank"] = "pagerank"
+    alpha: float = 0.4
+    """How readily the walk returns to where it started."""
+    eps: float = 1e-3
+    """How small a part of the walk is still followed, per edge."""
+    seeds: int = 20
+    """How many of the best results the walk starts from."""
+    named: float = 1.0
+    """How much more of the walk starts from what the query itself names, relative to the results."""
+    weight: float = 1.5
+    """What the walk's best node is worth, relative to the best result before it."""
+    max_edges: int = 20_000
+
+
+class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Ask again with terms of the first results: the query keeps 1 - weight, the new terms get weight."""
+
+    documents: int = 10
+    terms: int = 20
+    weight: float = 0.3
+
+
+class Diversity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    max_per_document: int | None = None
+    novelty: float = 0.0
+    """0 ranks by relevance alone, 1 by difference from what stands above alone."""
+
+
+class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    version: int
+    signals: tuple[Signal, ...]
+    fusion: Fusion = Fusion.RRF
+    rrf_k: float = 60.0
+    normalisation: Normalisation = Normalisation.MIN_MAX
+    expansion: Expansion | None = None
+    feedback: Feedback | None = None
+    diversity: Diversity = Diversity()
+
+    @property
+    def fingerprint(self) -> str:
+        """Differs as soon as anything in the recipe does: what was ranked by one is not paged by another."""
+        return hashlib.blake2b(msgspec.json.encode(self), digest_size=8).hexdigest()
+
+
+def to_json(recipe: Recipe) -> str:
+    return msgspec.json.encode(recipe).decode("utf-8")
+
+
+def from_json(text: str | bytes, signals: Iterable[str] = SIGNALS) -> Recipe:
+    """The recipe in `text`, checked."""
+    try:
+        recipe = msgspec.json.decode(text, type=Recipe)
+    except msgspec.DecodeError as error:
+        raise InvalidArgument(
+            f"This is no recipe: {error}.", hint="Compare it with one of the built-in recipes."
+        ) from None
+    return checked(recipe, signals)
+
+
+def checked(recipe: Recipe, signals: Iterable[str] = SIGNALS) -> Recipe:
+    """The same recipe, or an error that names the first value that breaks a rule."""
+    for field, value, fits, rule in _rules(recipe, tuple(signals)):
+        if not fits:
+            raise InvalidArgument(
+                f"Recipe {recipe.name!r}: {field} is {value!r}, but must be {rule}.",
+                hint="Change that value; nothing was registered.",
+            )
+    return recipe
+
+
+_Rule = tuple[str, object, bool, str]
+
+
+def _rules(recipe: Recipe, signals: tuple[str, ...]) -> Iterator[_Rule]:
+    names = [signal.name for signal in recipe.signals]
+    yield "name", recipe.name, bool(recipe.name.strip()), "a name"
+    yield "version", recipe.version, recipe.version >= 1, "1 or more"
+    yield "signals", names, 0 < len(names) == len(set(names)), "at least one signal, each of them once"
+    for place, signal in enumerate(recipe.signals):
+        yield from _signal_rules(f"signals[{place}]", signal, signals)
+    yield "signals", names, any(signal.weight > 0 for signal in recipe.signals), "signals of which one has weight"
+    yield "rrf_k", recipe.rrf_k, 0 <= recipe.rrf_k < math.inf, "a number from 0 up"
+    if recipe.expansion is not None:
+        yield from _expansion_rules(recipe.expansion)
+    if recipe.feedback is not None:
+        yield from _feedback_rules(recipe.feedback)
+    limit, novelty = recipe.diversity.max_per_document, recipe.diversity.novelty
+    yield "diversity.max_per_document", limit, limit is None or limit >= 1, "1 or more, or null for any number"
+    yield "diversity.novelty", novelty, 0 <= novelty <= 1, "between 0 and 1"
+
+
+def _signal_rules(field: str, signal: Signal, signals: tuple[str, ...]) -> Iterator[_Rule]:
+    yield f"{field}.name", signal.name, signal.name in signals, f"one of {', '.join(signals)}"
+    yield f"{field}.weight", signal.weight, 0 <= signal.weight < math.inf, "a number from 0 up"
+    yield f"{field}.depth", signal.depth, signal.depth >= 1, "1 or more"
+    yield f"{field}.floor", signal.floor, signal.floor is None or math.isfinite(signal.floor), "a number, or null"
+
+
+def _expansion_rules(expansion: Expansion) -> Iterator[_Rule]:
+    yield "expansion.alpha", expansion.alpha, 0 < expansion.alpha <= 1, "above 0 and at most 1"
+    yield "expansion.eps", expansion.eps, 0 < expansion.eps < 1, "above 0 and below 1"
+    yield "expansion.seeds", expansion.seeds, expansion.seeds >= 1, "1 or more"
+    yield "expansion.named", expansion.named, 0 <= expansion.named < math.inf, "a number from 0 up"
+    yield "expansion.weight", expansion.weight, 0 <= expansion.weight < math.inf, "a number from 0 up"
+    yield "expansion.max_edges", expansion.max_edges, expansion.max_edges >= 1, "1 or more"
+
+
+def _feedback_rules(feedback: Feedback) -> Iterator[_Rule]:
+    yield "feedback.documents", feedback.documents, feedback.documents >= 1, "1 or more"
+    yield "feedback.terms", feedback.terms, feedback.terms >= 1, "1 or more"
+    yield "feedback.weight", feedback.weight, 0 <= feedback.weight <= 1, "between 0 and 1"
+
+
+class Recipes:
+    """Recipes by name. Adding one gives a new collection."""
+
+    def __init__(self, recipes: Iterable[Recipe], signals: Iterable[str] = SIGNALS) -> None:
+        self._signals = tuple(signals)
+        self._by_name: dict[str, Recipe] = {}
+        for recipe in recipes:
+            if recipe.name in self._by_name:
+                raise InvalidArgument(
+                    f"Two recipes are called {recipe.name!r}, but a name stands for one.", hint="Rename one of them."
+                )
+            self._by_name[recipe.name] = checked(recipe, self._signals)
+
+    def __iter__(self) -> Iterator[Recipe]:
+        return iter(self._by_name.values())
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def get(self, name: str) -> Recipe:
+        recipe = self._by_name.get(name)
+        if recipe is None:
+            near = get_close_matches(name, self._by_name, 1)
+            raise NotFound(
+                f"No recipe is called {name!r}.",
+                hint=f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(self._by_name)}.",
+            )
+        return recipe
+
+    def with_recipe(self, recipe: Recipe) -> Self:
+        """These recipes and one more, which may not take the name of another."""
+        return type(self)((*self, recipe), self._signals)
+
+
+BUILT_IN = Recipes(
+    (
+        Recipe("default", 1, (Signal("lexical"), Signal("dense"))),
+        Recipe("linked", 1, (Signal("lexical"), Signal("dense")), expansion=Expansion()),
+        Recipe("lexical", 1, (Signal("lexical"),)),
+        Recipe("dense", 1, (Signal("dense"),)),
+    )
+)

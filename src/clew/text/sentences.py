@@ -1,0 +1,244 @@
+"""Where the sentences of a text are, as offsets into it.
+
+Two ways to cut, both linear and both deterministic. `plain_spans` is a rule of a few words that anyone can repeat by
+hand; evidence that is quoted under a contract is cut by it. `sentences` reads markdown and knows abbreviations, tables,
+headings and the marks of other scripts. Every piece is trimmed, none is empty, none overlaps another, and they come in
+the order of the text.
+"""
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+
+import msgspec
+
+_LINE = re.compile(r"[^\r\n]+(?:\r\n?|\n)?|[\r\n]+")
+"""A line with its end. Empty lines that follow each other are as good as one."""
+_FENCE = re.compile(r"[ \t]*+(`{3,}+(?![^\r\n]*`)|~{3,}+)")
+_BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦]|\d{1,9}[.)])(?=\s)")
+_QUOTE_MARKER = re.compile(r"[ \t]*(?:>[ \t]?)+")
+_HEADING = re.compile(r" {0,3}#{1,6}(?=[ \t]+\S)")
+_UNDERLINE = re.compile(r" {0,3}(?:={2,}|-{2,})\s*")
+_ROW = re.compile(r"[ \t]*\|.*\|\s*")
+_RULER = re.compile(r"[ \t]*+\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)++\|?\s*+")
+"""The line between the head and the body of a table."""
+
+_PLAIN_STOP = re.compile(r"[.?!](?=\s)")
+_STOP = re.compile(r"(?<![.!?…‽؟۔।॥։።])[.!?…‽؟۔।॥։።]++[\"'”’»)\]*_`]*+(?=\s)|[。！？｡]++[」』”’）】》〉]*+")
+_WORD_BEFORE = re.compile(r"[^\s()\[\]\"'“”‘’«»/]+$")
+_NEXT_WORD = re.compile(r"\s*[\"'“‘«(\[*_`]*(\w[\w'’]*)")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
+_LOOK_BACK = 24
+_LOOK_AHEAD = 40
+
+_BEFORE_A_NAME = """
+    approx capt cf col dr e.g eq fig figs ft gen gov hon i.e lt maj messrs mr mrs ms mt prof rep rev sen sgt st viz vs
+"""
+_BEFORE_A_NUMBER = """
+    apr art aug ch dec feb jan jul jun mar no nos nov oct op p par pp sec sep sept v ver vol vols
+"""
+_ANYWHERE = """
+    al ave blvd bros ca co corp dept ed eds est etc excl inc incl jr ltd max min rd resp sr
+"""
+_FIRST_WORDS = """
+    a after all although an and another as at because before both but by during each for from he her his however i if in
+    it its many most my no not on once one our she since so some such that the their then there these they this those
+    though to under until we what when where which while who with you your
+"""
+_JOINED, _NUMBERED = frozenset(_BEFORE_A_NAME.split()), frozenset(_BEFORE_A_NUMBER.split())
+_EITHER, _OPENERS = frozenset(_ANYWHERE.split()), frozenset(_FIRST_WORDS.split())
+"""An abbreviation that may also end a sentence did so when the next word is one that often opens a sentence."""
+
+
+class Kind(StrEnum):
+    """What a piece of text is part of."""
+
+    PROSE = "prose"
+    HEADING = "heading"
+    ITEM = "item"
+    ROW = "row"
+    CODE = "code"
+
+
+class Piece(msgspec.Struct, frozen=True, gc=False):
+    """text[start:end] is a sentence, a heading, a row of a table or a block of code."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
+def plain_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Fenced code blocks, and between them what lies between blank lines, bullets, and `.`, `?` or `!` before space."""
+    found: list[tuple[int, int]] = []
+    for start, end, kind in _plain_blocks(text):
+        marker = _BULLET.match(text, start, end)
+        cuts = () if kind is Kind.CODE else _PLAIN_STOP.finditer(text, marker.end() if marker else start, end)
+        for cut in cuts:
+            found.append((start, cut.end()))
+            start = cut.end()
+        found.append((start, end))
+    return tuple(span for span in (_trimmed(text, start, end) for start, end in found) if span[0] < span[1])
+
+
+def sentences(text: str) -> tuple[Piece, ...]:
+    """The sentences of a markdown text, with its headings, rows and code blocks as pieces of their own.
+
+    Markers of headings, items and quotations are not part of a piece; lines that only draw a table are none.
+    """
+    found: list[Piece] = []
+    for start, end, kind in _markdown_blocks(text):
+        cuts = _sentence_ends(text, start, end) if kind in (Kind.PROSE, Kind.ITEM) else ()
+        for cut in (*cuts, end):
+            first, last = _trimmed(text, start, cut)
+            start = cut
+            if first < last:
+                found.append(Piece(first, last, kind))
+    return tuple(found)
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    return (match.span() for match in _LINE.finditer(text))
+
+
+def _fenced(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Each line, and each fenced code block as if it were one line. A fence that is never closed runs to the end."""
+    opened, fence = -1, ""
+    end = 0
+    for start, end in _lines(text):
+        if fence:
+            mark = text[start:end].strip()
+            if len(mark) >= len(fence) and mark == fence[0] * len(mark):
+                yield opened, end, True
+                fence = ""
+        elif match := _FENCE.match(text, start, end):
+            opened, fence = start, match.group(1)
+        else:
+            yield start, end, False
+    if fence:
+        yield opened, end, True
+
+
+def _plain_blocks(text: str) -> Iterator[tuple[int, int, Kind]]:
+    start = end = 0
+    for first, last, is_code in _fenced(text):
+        blank = not is_code and text[first:last].isspace()
+        if is_code or blank or _BULLET.match(text, first, last):
+            yield start, first, Kind.PROSE
+            start = last if is_code or blank else first
+        if is_code:
+            yield first, last, Kind.CODE
+        end = last
+    yield start, end, Kind.PROSE
+
+
+class _Role(StrEnum):
+    """What a line says about itself, without its neighbours."""
+
+    BLANK = "blank"
+    CODE = "code"
+    HEADING = "heading"
+    ROW = "row"
+    RULER = "ruler"
+    UNDERLINE = "underline"
+    ITEM = "item"
+    TEXT = "text"
+
+
+def _role(text: str, first: int, last: int) -> tuple[_Role, int]:
+    """The role of a line, and where its content begins."""
+    quoted = _QUOTE_MARKER.match(text, first, last)
+    body = quoted.end() if quoted else first
+    if not text[body:last].strip():
+        return _Role.BLANK, body
+    if heading := _HEADING.match(text, body, last):
+        return _Role.HEADING, heading.end()
+    for pattern, role in ((_RULER, _Role.RULER), (_ROW, _Role.ROW), (_UNDERLINE, _Role.UNDERLINE)):
+        if pattern.fullmatch(text, body, last):
+            return role, body
+    if marker := _BULLET.match(text, body, last):
+        return _Role.ITEM, marker.end()
+    return _Role.TEXT, body
+
+
+_WHOLE_LINES = {_Role.CODE: Kind.CODE, _Role.HEADING: Kind.HEADING, _Role.ROW: Kind.ROW}
+
+
+class _Blocks:
+    """Lines put together to blocks. A block that is open takes the next line of text; only prose and items are."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[int, int, Kind]] = []
+        self._open = False
+        self._in_table = False
+        self._last_line = 0
+
+    def add(self, role: _Role, first: int, body: int, last: int, has_bar: bool) -> None:
+        if role is _Role.TEXT and self._in_table and has_bar:
+            role = _Role.ROW
+        if role is _Role.TEXT and self._open:
+            start, _, kind = self.found[-1]
+            self.found[-1] = (start, last, kind)
+        elif role is _Role.UNDERLINE:
+            self._underline()
+        elif role is _Role.RULER:
+            self._rule()
+        elif role is not _Role.BLANK:
+            kind = Kind.ITEM if role is _Role.ITEM else _WHOLE_LINES.get(role, Kind.PROSE)
+            self.found.append((body, last, kind))
+        self._open = role in (_Role.TEXT, _Role.ITEM)
+        self._in_table = role in (_Role.ROW, _Role.RULER)
+        self._last_line = first
+
+    def _underline(self) -> None:
+        """One line of prose with a line drawn under it is a heading."""
+        if self._open and self.found[-1][2] is Kind.PROSE and self._last_line <= self.found[-1][0]:
+            start, end, _ = self.found[-1]
+            self.found[-1] = (start, end, Kind.HEADING)
+
+    def _rule(self) -> None:
+        """The line above the ruler is the head of a table, although it looked like text."""
+        if self._open:
+            start, end, kind = self.found.pop()
+            cut = max(start, self._last_line)
+            self.found += [(start, cut, kind), (cut, end, Kind.ROW)]
+
+
+def _markdown_blocks(text: str) -> list[tuple[int, int, Kind]]:
+    blocks = _Blocks()
+    for first, last, is_code in _fenced(text):
+        role, body = (_Role.CODE, first) if is_code else _role(text, first, last)
+        blocks.add(role, first, body, last, has_bar="|" in text[body:last])
+    return blocks.found
+
+
+def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
+    return (stop.end() for stop in _STOP.finditer(text, start, end) if _ends_sentence(text, start, stop, end))
+
+
+def _ends_sentence(text: str, start: int, stop: re.Match[str], end: int) -> bool:
+    if stop.group()[0] in "。！？｡":
+        return True
+    following = _NEXT_WORD.match(text, stop.end(), min(end, stop.end() + _LOOK_AHEAD))
+    if following is None:
+        return True
+    word = following.group(1)
+    if word[0].islower():
+        return False
+    return stop.group()[0] != "." or _ends_after_word(text[max(start, stop.start() - _LOOK_BACK) : stop.start()], word)
+
+
+def _ends_after_word(before: str, following: str) -> bool:
+    """Whether a full stop after `before` is one, or the dot of an abbreviation."""
+    match = _WORD_BEFORE.search(before)
+    word = match.group().lower() if match else ""
+    if word in _JOINED or (word in _NUMBERED and following[0].isdigit()):
+        return False
+    if word in _EITHER or _INITIALS.fullmatch(word):
+        return following.lower() in _OPENERS
+    return True
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())

@@ -1,0 +1,88 @@
+"""Variety and size of what is shown."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.errors import InvalidArgument
+from clew.search.diversity import Reason, at_most_per_document, spread, trim
+from clew.text.tokens import estimate_tokens
+
+
+def test_a_document_appears_at_most_so_often_and_the_order_stays() -> None:
+    items = ["a1", "a2", "b1", "a3", "c1", "b2"]
+    assert at_most_per_document(items, lambda item: item[0], 1) == ("a1", "b1", "c1")
+    assert at_most_per_document(items, lambda item: item[0], 2) == ("a1", "a2", "b1", "c1", "b2")
+    assert at_most_per_document(items, lambda item: item[0], None) == tuple(items)
+    with pytest.raises(InvalidArgument, match="max_per_document is 0"):
+        at_most_per_document(items, lambda item: item[0], 0)
+
+
+RELEVANCE = {"a1": 1.0, "a2": 0.9, "b1": 0.5}
+
+
+def alike(one: str, other: str) -> float:
+    return 1.0 if one[0] == other[0] else 0.0
+
+
+@pytest.mark.parametrize(
+    ("novelty", "expected"),
+    [(0.0, ("a1", "a2", "b1")), (0.5, ("a1", "b1", "a2")), (1.0, ("a1", "b1", "a2"))],
+)
+def test_novelty_moves_what_is_like_the_best_further_down(novelty: float, expected: tuple[str, ...]) -> None:
+    assert spread(["a1", "a2", "b1"], RELEVANCE.__getitem__, alike, novelty=novelty, limit=3) == expected
+
+
+def test_spreading_takes_no_more_than_asked_for_and_compares_no_more_than_needed() -> None:
+    asked: list[tuple[str, str]] = []
+
+    def similarity(one: str, other: str) -> float:
+        asked.append((one, other))
+        return alike(one, other)
+
+    assert spread(list(RELEVANCE), RELEVANCE.__getitem__, similarity, novelty=0.5, limit=2) == ("a1", "b1")
+    assert asked == [("a1", "a2"), ("a1", "b1")]
+    assert spread(list(RELEVANCE), RELEVANCE.__getitem__, similarity, novelty=0.5, limit=0) == ()
+    assert spread([], RELEVANCE.__getitem__, similarity, novelty=0.5, limit=3) == ()
+
+
+@pytest.mark.parametrize("wrong", [{"novelty": 1.1, "limit": 1}, {"novelty": 0.5, "limit": -1}])
+def test_impossible_spreads_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(InvalidArgument, match="must be"):
+        spread(["a1"], RELEVANCE.__getitem__, alike, **wrong)  # type: ignore[arg-type]
+
+
+def test_trimming_keeps_whole_items_until_the_first_that_does_not_fit() -> None:
+    words = ["one two", "three four five six seven eight nine ten", "eleven"]
+    kept = trim(words, str, max_tokens=5)
+    assert kept.items == ("one two",)
+    assert kept.limit_reason is Reason.TOKENS
+    assert kept.truncated
+    by_bytes = trim(["ab", "灯", "c"], str, max_bytes=5)
+    assert (by_bytes.items, by_bytes.bytes, by_bytes.limit_reason) == (("ab", "灯"), 5, Reason.BYTES)
+    everything = trim(words, str, max_tokens=1_000, max_bytes=1_000)
+    assert everything.items == tuple(words)
+    assert (everything.limit_reason, everything.truncated) == (Reason.NONE, False)
+    with pytest.raises(InvalidArgument, match="max_tokens is -1"):
+        trim(words, str, max_tokens=-1)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.text(alphabet=st.characters(exclude_categories=[]), max_size=40), max_size=12),
+    st.integers(0, 60),
+    st.integers(0, 200),
+)
+def test_budgets_are_kept_used_up_and_accounted_for(texts: list[str], max_tokens: int, max_bytes: int) -> None:
+    kept = trim(texts, str, max_tokens=max_tokens, max_bytes=max_bytes)
+    count = len(kept.items)
+    assert kept.items == tuple(texts[:count])
+    assert kept.tokens == sum(map(estimate_tokens, kept.items)) <= max_tokens
+    assert kept.bytes == sum(len(text.encode("utf-8", "surrogatepass")) for text in kept.items) <= max_bytes
+    assert kept.truncated == (count < len(texts))
+    if kept.truncated:
+        further = texts[count]
+        assert (
+            kept.tokens + estimate_tokens(further) > max_tokens
+            or kept.bytes + len(further.encode("utf-8", "surrogatepass")) > max_bytes
+        )
