@@ -16,12 +16,12 @@ def test_inner_hyphens_and_underscores_stay_and_other_punctuation_separates() ->
 
 
 def test_apostrophes_are_dropped_without_cutting_the_word() -> None:
-    assert keywords("The agent's token isn\u2019t valid") == ("agents", "token", "isnt", "valid")
+    assert keywords("The agent's token isn\u2019t valid") == ("agents", "token", "valid")
 
 
 def test_shorter_words_are_left_out() -> None:
     assert keywords("go to lamp 42 now-or-never") == ("lamp", "now-or-never")
-    assert keywords("go lamp", min_length=2) == ("go", "lamp")
+    assert keywords("ox lamp", min_length=2) == ("ox", "lamp")
     assert keywords("go lamp", min_length=5) == ()
 
 
