@@ -122,7 +122,7 @@ def test_python_with_syntax_errors_is_still_read() -> None:
             "a.rs",
             "impl<T> Lamp<T> for Light {\n    /// doc {\n    #[inline]\n"
             "    fn on(&self) -> bool {\n        true\n    }\n}\n",
-            [("Lamp", 1, 7), ("Lamp.on", 3, 6)],
+            [("Light", 1, 7), ("Light.on", 3, 6)],
         ),
         (
             "A.java",
@@ -144,6 +144,84 @@ def test_definitions_of_other_languages(path: str, source: str, expected: list[t
     assert found(source, path) == expected
 
 
+SCRIPT = """\
+export default class Lamp<T = {}> extends Base {
+  static kinds: {a: string} = {a: 'b'}
+  constructor(private a: A) {
+    super()
+  }
+  async run<T>({ a, b }: { a: string; b: T } = { a: '', b: null }): Promise<{ c: T }> {
+    if (check()) {
+      return { ring() { } }
+    }
+  }
+  handler = async (e: Event): Promise<void> => {
+  }
+  declared(a): string
+  declared(a, b?): string {
+  }
+}
+function f(a: string): {y: string} {
+}
+@Component({
+  selector: 'x',
+  template: `<a>{{b}}</a>`,
+})
+export class Page {
+}
+const g: Handler<X> = async ({ a }) => {
+}
+"""
+
+
+def test_definitions_of_scripts_with_patterns_and_types_in_braces() -> None:
+    assert found(SCRIPT, "a.ts") == [
+        ("Lamp", 1, 16),
+        ("Lamp.constructor", 3, 5),
+        ("Lamp.run", 6, 10),
+        ("Lamp.run.ring", 8, 8),
+        ("Lamp.handler", 11, 12),
+        ("Lamp.declared", 14, 15),
+        ("f", 17, 18),
+        ("Page", 19, 24),
+        ("g", 25, 26),
+    ]
+
+
+# Verifies: REQ-d00009-B
+@pytest.mark.parametrize(
+    ("path", "source", "expected"),
+    [
+        ("a.js", "function f({a, b}, c) {\n  x()\n}\n", [("f", 1, 3)]),
+        ("a.js", "const a = 1\nfoo()\n\nfunction f() {\n}\n", [("f", 4, 5)]),
+        ("a.js", "export default {\n  with: 1,\n  ring() {\n  }\n}\n", [("ring", 3, 4)]),
+        ("a.go", "func f() interface{} {\n\treturn nil\n}\nfunc g(a struct{ b int }) map[string]interface{} {\n}\n",
+         [("f", 1, 3), ("g", 4, 5)]),
+        ("a.go", "func f() {\n\tif check() {\n\t}\n\tfor range items() {\n\t}\n}\n", [("f", 1, 6)]),
+        ("a.rs", "fn f() -> impl Iterator<Item = u8> {\n  if let Some(x) = g() {\n  }\n}\n", [("f", 1, 4)]),
+        ("a.rs", "impl<'a, T: Into<String>> fmt::Display for my::Lamp<'a, T> where T: Fn(u8) -> u8 {\n}\n",
+         [("Lamp", 1, 2)]),
+        ("a.cpp", "Lamp::Lamp(int a) : a_(a), b_{a}, c_{} {\n  FOREACH(x) {\n  }\n}\n", [("Lamp", 1, 4)]),
+        ("a.cpp", "#include <a>\nint x;\n\ntemplate <class T>\nint f(T a)\n{\n}\n", [("f", 4, 7)]),
+        ("a.cs", "class A {\n  public A(int a) : base(a) {\n    using (b()) { }\n  }\n}\n",
+         [("A", 1, 5), ("A.A", 2, 4)]),
+        ("A.java", "class A {\n  void f() {\n    new Runnable() {\n      void run() { }\n    };\n  }\n}\n",
+         [("A", 1, 7), ("A.f", 2, 6), ("A.f.run", 4, 4)]),
+        ("a.kt", "class P(val x: Int)\n\nclass A {\n  fun a() = 1\n  fun <T> b() {\n    c(1) { }\n  }\n}\n",
+         [("A", 3, 8), ("A.b", 5, 7)]),
+        ("a.scala", "object A {\n  def f(a: Int)(b: Int): Int = {\n  }\n}\n", [("A", 1, 4), ("A.f", 2, 3)]),
+        ("a.php", "<?php\nfunction f(array $a = []): ?string {\n  g(function () use ($a) {\n  });\n}\n", [("f", 2, 5)]),
+        ("a.sh", "f() {\n  cat <<EOF\n}\nEOF\n}\n", [("f", 1, 5)]),
+        ("a.r", "f <- function(x) {\n}\n", [("f", 1, 2)]),
+        ("a.py", "class A:\n    def f(self):\n        pass\n    # last\n\ndef g(): pass\n",
+         [("A", 1, 4), ("A.f", 2, 3), ("g", 6, 6)]),
+    ],
+)  # fmt: skip
+def test_heads_are_read_whole(path: str, source: str, expected: list[tuple[str, int, int]]) -> None:
+    assert found(source, path) == expected
+
+
+# Verifies: REQ-d00009-C
 @pytest.mark.parametrize(
     ("path", "source", "expected"),
     [
@@ -162,12 +240,76 @@ def test_definitions_of_other_languages(path: str, source: str, expected: list[t
             ["tests.rings"],
         ),
         ("ATest.java", "class ATest {\n  @Test\n  void rings() {\n  }\n  void helper() {\n  }\n}\n", ["ATest.rings"]),
+        (
+            "test_b.py",
+            "class A(\n    unittest.TestCase,\n):\n    def test_one(self): pass\n",
+            ["A.test_one"],
+        ),
+        (
+            "a.test.js",
+            "it('expression', () => expect(1))\nit('next', () => {\n})\nit.todo('later')\nit('pending')\n"
+            "/x/.test('no', 1)\n",
+            ["expression", "next"],
+        ),
+        (
+            "a.test.ts",
+            "test.each([[1, () => { }]])('each %s', (a) => {\n})\n"
+            "describe.each`\n  a\n  ${1}\n`('table', () => {\n  it(`row ${1}`, { x: 1 }, f)\n})\n",
+            ["each %s", "table.row ${1}"],
+        ),
+        (
+            "a.spec.ts",
+            "test.describe('page', () => {\n  test.beforeEach(() => { })\n"
+            "  test('opens', async ({ page }) => {\n    await test.step('no', () => { })\n  })\n})\n",
+            ["page.opens"],
+        ),
+        (
+            "ATest.kt",
+            'class ATest {\n  @Test\n  fun `does "a" {`() {\n  }\n  @Test fun short() = x(1)\n  fun help() {\n  }\n}\n',
+            ['ATest.does "a" {', "ATest.short"],
+        ),
+        ("ASpec.kt", 'describe("bell") {\n  it("rings") {\n  }\n}\n', ["bell.rings"]),
+        (
+            "ATests.cs",
+            "class T {\n  [Fact] public void One() => x();\n  [Theory]\n  void Two() {\n  }\n}\n",
+            ["T.One", "T.Two"],
+        ),
+        (
+            "a_spec.rb",
+            "RSpec.describe Foo do\n  it { is_expected }\n  context 'on' do\n    it \"rings\", :slow do\n    end\n"
+            "    it('stops') { x }\n  end\n  it 'is' do\n  end\nend\n",
+            ["Foo.it", "Foo.on.rings", "Foo.on.stops", "Foo.is"],
+        ),
+        ("a_test.exs", 'defmodule FooTest do\n  test "rings", %{a: a} do\n  end\nend\n', ["FooTest.rings"]),
+        (
+            "a_spec.lua",
+            'describe("a", function()\n  it("b", function()\n  end)\n  it("c", function()\n  end)\nend)\n',
+            ["a.b", "a.c"],
+        ),
+        ("a.bats", '@test "adds" {\n}\n', ["adds"]),
+        ("a.zig", 'test "adds" {\n}\n', ["adds"]),
+        ("test-a.R", 'test_that("adds", {\n  x\n})\n', ["adds"]),
+        ("a_test.cpp", 'TEST_CASE("a, b", "[x]") {\n}\n', ["a, b"]),
+        ("a_test.swift", '@Test("shown") func rings() {\n}\n', ["rings"]),
+        (
+            "ATest.php",
+            "<?php\nclass A {\n  #[Test]\n  function rings() {\n  }\n  function testStops() {\n  }\n}\n",
+            ["A.rings", "A.testStops"],
+        ),
         ("a_test.cc", "TEST_F(Bell, Rings) {\n}\n", ["Bell.Rings"]),
         ("a_test.dart", "void main() {\n  testWidgets('rings', (t) async {\n  });\n}\n", ["main.rings"]),
     ],
 )
 def test_tests_are_told_from_other_functions(path: str, source: str, expected: list[str]) -> None:
     assert names_of_tests(source, path) == expected
+
+
+def test_a_name_keeps_its_dots_and_the_outer_names_stay_apart() -> None:
+    source = "describe('a. b', () => {\n  it('c. d', () => 1)\n})\n"
+    family = family_for("a.test.js")
+    assert family is not None
+    each = definitions(source, tokens(source, family), family)
+    assert [(definition.names, definition.parent) for definition in each] == [(("a. b",), -1), (("a. b", "c. d"), 0)]
 
 
 @pytest.mark.parametrize(
@@ -181,6 +323,15 @@ def test_tests_are_told_from_other_functions(path: str, source: str, expected: l
         ("a.py", "@a\n"),
         ("a.py", "(\n"),
         ("a.js", "/* */{"),
+        ("a.js", "a = {}\n"),
+        ("a.js", "it('x', () => 1)\n"),
+        ("a.js", "test.each(["),
+        ("a.ts", "a(b = {"),
+        ("a.cpp", "a() : b{}, "),
+        ("a.rs", "impl<"),
+        ("a.cs", "[Fact] a "),
+        ("a.kt", "@Test fun a() = "),
+        ("a.rb", "it 'x' do\n "),
     ],
 )
 def test_hostile_files_are_read(path: str, piece: str) -> None:

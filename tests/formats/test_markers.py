@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew.files import Selection
 from clew.formats.elspais.ids import IdGrammar
 from clew.formats.elspais.settings import ElspaisSettings
-from clew.formats.markers import Citation, MarkerRecords, citations_of, read_markers
+from clew.formats.markers import Citation, MarkerRecords, carried_by_none, citations_of, read_markers
+from clew.graph.graph import Graph
+from clew.graph.link import Linker
+from clew.graph.model import NodeKind
+from clew.graph.readers.markers import MarkerReader
 
 GRAMMAR = IdGrammar(ElspaisSettings())
 
@@ -30,6 +35,24 @@ def owners(records: MarkerRecords) -> list[tuple[int, str | None]]:
     return [(each.line, each.owner) for each in records.citations]
 
 
+def by_test(records: MarkerRecords) -> dict[str, list[tuple[str, str, str]]]:
+    return {test.qualname: cited(found) for test, found in citations_of(records).items()}
+
+
+def linked(source: str, path: str = "tests/test_lamp.py") -> tuple[Graph, Linker]:
+    """The graph of one test file."""
+    reader = MarkerReader("tests", Selection(("tests",), ("*",)), GRAMMAR, ElspaisSettings(), is_test=True)
+    graph = Graph()
+    linker = Linker(graph)
+    linker.update({(path, "tests"): reader.contribute(reader.read(textwrap.dedent(source).encode(), path), path)})
+    return graph, linker
+
+
+def broken(graph: Graph) -> list[tuple[str, str]]:
+    return sorted((each.source_id, each.target_id) for each in graph.memory.broken_references())
+
+
+# Verifies: REQ-d00009-A
 @pytest.mark.parametrize(
     ("comment", "expected"),
     [
@@ -38,6 +61,8 @@ def owners(records: MarkerRecords) -> list[tuple[int, str | None]]:
         ("#IMPLEMENTS:REQ-d00001-A+B", [("implements", "REQ-d00001", "A+B")]),
         ("# **Implements**: REQ-d00001", [("implements", "REQ-d00001", "")]),
         ("# **Implements:** REQ-d00001", [("implements", "REQ-d00001", "")]),
+        ("# __Implements__: REQ-d00001", [("implements", "REQ-d00001", "")]),
+        ("# __Implements:__ REQ-d00001", [("implements", "REQ-d00001", "")]),
         ("# Refines: REQ-d00001", [("refines", "REQ-d00001", "")]),
         ("# Verifies: REQ-d00001", [("verifies", "REQ-d00001", "")]),
         ("# Validates: REQ-d00001", [("verifies", "REQ-d00001", "")]),
@@ -55,6 +80,26 @@ def owners(records: MarkerRecords) -> list[tuple[int, str | None]]:
          [("implements", "REQ-d00001", ""), ("implements", "REQ-d00002", "")]),
         ("# IMPLEMENTS REQUIREMENTS:\n#   REQ-d00001: The bell\n#   REQ-d00002\n# and text",
          [("implements", "REQ-d00001", ""), ("implements", "REQ-d00002", "")]),
+        ("# Implements: REQ-d00001-A (in part, and only by day), REQ-d00002",
+         [("implements", "REQ-d00001", "A"), ("implements", "REQ-d00002", "")]),
+        ("# Implements: REQ-d00001-A because of it", [("implements", "REQ-d00001", "A")]),
+        ("# Implements: REQ-d00001-A.", [("implements", "REQ-d00001", "A")]),
+        ("# Implements: REQ-d00001-A: the bell", [("implements", "REQ-d00001", "A")]),
+        ("# Implements: REQ-d00001-A - the bell, see REQ-d00002", [("implements", "REQ-d00001", "A")]),
+        ("# Implements: REQ-d00001-A and REQ-d00002",
+         [("implements", "REQ-d00001", "A"), ("implements", "REQ-d00002", "")]),
+        ("# Implements: REQ-d00001-A; REQ-d00002",
+         [("implements", "REQ-d00001", "A"), ("implements", "REQ-d00002", "")]),
+        ("# Implements: REQ-d00001 and\n#   REQ-d00002",
+         [("implements", "REQ-d00001", ""), ("implements", "REQ-d00002", "")]),
+        ("# Implements: [REQ-d00001], `REQ-d00002`",
+         [("implements", "REQ-d00001", ""), ("implements", "REQ-d00002", "")]),
+        ("# Implements: [REQ-d00001](../spec/a.md)", [("implements", "REQ-d00001", "")]),
+        ("# Implements: (REQ-d00001, REQ-d00002)",
+         [("implements", "REQ-d00001", ""), ("implements", "REQ-d00002", "")]),
+        ("# Implements: d1 and d2", [("implements", "REQ-d00001", ""), ("implements", "REQ-d00002", "")]),
+        ("# Implements: p1 is the first, o2 the second", []),
+        ("# Implements: none", []),
         ("# Implements: the lamp protocol", []),
         ("# Implements the lamp", []),
         ("# Tests d1 and d2", []),
@@ -63,19 +108,22 @@ def owners(records: MarkerRecords) -> list[tuple[int, str | None]]:
         ("# testsuite: REQ-d00001", []),
         ("TEXT = '# Implements: REQ-d00001'", []),
         ('"""\n# Implements: REQ-d00001\n"""', []),
-        ("def f():\n    '''Implements: REQ-d00001'''", []),
+        ("x = {'a': '''\nImplements: REQ-d00001\n'''}", []),
     ],
 )  # fmt: skip
 def test_what_a_comment_cites(comment: str, expected: list[tuple[str, str, str]]) -> None:
     assert cited(code(comment).citations) == expected
 
 
+# Verifies: REQ-d00009-A
 @pytest.mark.parametrize(
     ("path", "source"),
     [
         ("a.js", "/* Implements: REQ-d00001 */"),
         ("a.ts", "/**\n * The bell.\n * Implements: REQ-d00001\n */"),
+        ("A.java", "/**\n *\tImplements: REQ-d00001\n */"),
         ("a.rs", "/// Implements: REQ-d00001"),
+        ("a.hs", "-- | Implements: REQ-d00001"),
         ("a.go", "// Implements: REQ-d00001"),
         ("a.html", "<!-- Implements: REQ-d00001 -->"),
         ("a.sql", "-- Implements: REQ-d00001"),
@@ -90,12 +138,50 @@ def test_comments_of_every_language_count(path: str, source: str) -> None:
     assert cited(code(source, path).citations) == [("implements", "REQ-d00001", "")]
 
 
+# Verifies: REQ-d00009-D
 def test_what_was_meant_as_an_id_but_is_none_is_kept_as_written() -> None:
-    records = code("# Implements: REQ-x1, REQ-d00001 (in part), harmless")
+    records = code("# Implements: REQ-x1, REQ-d00001 REQ-d1-Z9Z9Z, REQ-y, harmless, REQ-z")
     assert [(each.target, each.written, each.malformed) for each in records.citations] == [
         ("REQ-x1", "REQ-x1", True),
-        ("REQ-d00001 (in part)", "REQ-d00001 (in part)", True),
+        ("REQ-d00001", "REQ-d00001", False),
+        ("REQ-d1-Z9Z9Z", "REQ-d1-Z9Z9Z", True),
+        ("REQ-y", "REQ-y", True),
     ]
+
+
+# Verifies: REQ-d00009-D
+def test_what_was_meant_as_an_id_but_is_none_is_a_broken_reference() -> None:
+    graph, _ = linked("def test_a():\n    # Verifies: REQ-x1\n    pass\n")
+    assert broken(graph) == [("test:tests/test_lamp.py::test_a", "REQ-x1")]
+
+
+# Verifies: REQ-d00009-A
+def test_lines_of_docstrings_cite_with_keyword_and_colon() -> None:
+    records = code(
+        '''\
+        class Lamp:
+            """Shines.
+
+            Implements: REQ-d00001,
+                REQ-d00002
+            Tests REQ-d00003
+            It implements: REQ-d00004
+            REQ-d00005 stands for itself.
+            """
+
+            def light(self):
+                r"""**Implements**: REQ-d00006."""
+                text = """
+                Implements: REQ-d00007
+                """
+        '''
+    )
+    assert [(each.line, each.target, each.owner) for each in records.citations] == [
+        (4, "REQ-d00001", "Lamp"),
+        (5, "REQ-d00002", "Lamp"),
+        (12, "REQ-d00006", "Lamp.light"),
+    ]
+    assert records.diagnostics == ()
 
 
 def test_every_keyword_but_refines_verifies_in_a_suite() -> None:
@@ -104,6 +190,7 @@ def test_every_keyword_but_refines_verifies_in_a_suite() -> None:
     assert [each.kind for each in suite(source).citations] == ["verifies"] * 4 + ["refines"]
 
 
+# Verifies: REQ-d00009-B
 def test_a_citation_belongs_to_the_function_around_or_below_it() -> None:
     records = code(
         """\
@@ -160,6 +247,50 @@ def test_a_comment_looks_no_further_ahead_than_five_lines() -> None:
     assert owners(code("# Implements: REQ-d00001\n\n\n\n\n\ndef far(): pass\n")) == [(1, None)]
 
 
+def test_comments_and_decorators_do_not_count_as_lines_ahead() -> None:
+    between = "# and\n" * 8 + "@one\n@two(\n    3,\n    4,\n    5,\n    6,\n)\n"
+    assert owners(code(f"# Implements: REQ-d00001\n{between}def near(): pass\n")) == [(1, "near")]
+    source = (
+        "// Implements: REQ-d00001\n@Component({\n  a: 1,\n  b: 2,\n  c: 3,\n  d: 4,\n  e: 5\n})\nclass Page {\n}\n"
+    )
+    assert owners(code(source, "page.ts")) == [(1, "Page")]
+
+
+# Verifies: REQ-d00009-B
+def test_the_last_comment_of_a_class_stays_in_the_class() -> None:
+    source = """\
+        class Lamp:
+            def light(self):
+                pass
+                # Implements: REQ-d00001
+            # Implements: REQ-d00002
+
+        # Implements: REQ-d00003
+        def bell(): pass
+        """
+    assert owners(code(source)) == [(4, "Lamp.light"), (5, "Lamp"), (7, "bell")]
+    source = "class Lamp {\n  light() {\n  }\n  // Implements: REQ-d00001\n}\nfunction bell() {\n}\n"
+    assert owners(code(source, "lamp.js")) == [(4, "Lamp")]
+
+
+# Verifies: REQ-d00009-B
+@pytest.mark.parametrize(
+    ("path", "head", "owner"),
+    [
+        ("a.js", "function f({a, b}, c) {", "f"),
+        ("a.ts", "function f(a: string): {y: string} {", "f"),
+        ("a.go", "func f() interface{} {", "f"),
+        ("a.cpp", "Lamp::Lamp(int a) : b{a} {", "Lamp"),
+        ("a.rs", "impl<T> Shine for Lamp<T> {", "Lamp"),
+        ("a.py", "\ufeff# Implements: REQ-d00002\ndef f():", "f"),
+    ],
+)
+def test_the_head_of_a_function_does_not_hide_it(path: str, head: str, owner: str) -> None:
+    mark = "#" if path.endswith(".py") else "//"
+    records = code(f"{head}\n    {mark} Implements: REQ-d00001\n    x\n}}\n", path)
+    assert {each.owner for each in records.citations} == {owner}
+
+
 def test_functions_in_braces_own_their_comments() -> None:
     source = "class Lamp {\n  // Implements: REQ-d00001\n  light() {\n    x = '}' // Implements: REQ-d00002\n  }\n}\n"
     assert owners(code(source, "lamp.js")) == [(2, "Lamp.light"), (4, "Lamp.light")]
@@ -202,6 +333,7 @@ class TestBell:
 """
 
 
+# Verifies: REQ-d00009-C
 def test_each_test_cites_its_own_or_its_class_or_the_defaults() -> None:
     records = suite(TESTS)
     assert [(each.qualname, each.line, each.end_line) for each in records.tests] == [
@@ -211,7 +343,7 @@ def test_each_test_cites_its_own_or_its_class_or_the_defaults() -> None:
         ("TestBell.test_of_class", 26, 27),
         ("TestBell.test_of_its_own", 30, 33),
     ]
-    assert {name: cited(found) for name, found in citations_of(records).items()} == {
+    assert by_test(records) == {
         "test_own": [("verifies", "REQ-d00002", "B")],
         "test_default": [("verifies", "REQ-d00001", "A")],
         "test_REQ_d00003_A_B_by_name": [("verifies", "REQ-d00003", "A+B")],
@@ -222,13 +354,101 @@ def test_each_test_cites_its_own_or_its_class_or_the_defaults() -> None:
     assert [each.origin for each in records.citations if each.owner == "test_REQ_d00003_A_B_by_name"] == ["name"]
 
 
-def test_a_line_right_above_the_first_test_is_both_its_own_and_the_default() -> None:
-    records = suite("# Verifies: REQ-d00001\ndef test_a(): pass\n\ndef test_b(): pass\n")
-    assert owners(records) == [(1, "test_a")]
-    assert {name: cited(found) for name, found in citations_of(records).items()} == {
-        "test_a": [("verifies", "REQ-d00001", "")],
-        "test_b": [("verifies", "REQ-d00001", "")],
-    }
+# Verifies: REQ-d00009-C
+@pytest.mark.parametrize(
+    "lines", ["# Verifies: REQ-d00001\n", "# Verifies: REQ-d00001\n# more\n", "# a\n# Tests: d1\n@x\n"]
+)
+def test_a_line_right_above_the_first_test_is_its_own(lines: str) -> None:
+    records = suite(f"import os\n\n{lines}def test_a(): pass\n\ndef test_b(): pass\n")
+    assert by_test(records) == {"test_a": [("verifies", "REQ-d00001", "")], "test_b": []}
+
+
+# Verifies: REQ-d00009-C
+@pytest.mark.parametrize(
+    ("path", "top"),
+    [
+        ("test_a.py", "# Verifies: REQ-d00001\n\n"),
+        ("test_a.py", "# Verifies: REQ-d00001\n# more\n\n"),
+        ("test_a.py", "# Verifies: REQ-d00001\nLIMIT = 5\n"),
+        ("test_a.py", "LIMIT = 5  # Verifies: REQ-d00001\n"),
+        ("test_a.py", '"""Lamps.\n\nVerifies: REQ-d00001\n"""\n'),
+        ("a.test.js", "// Verifies: REQ-d00001\nimport x from 'y'\n"),
+        ("a_test.cc", "// Verifies: REQ-d00001\n#include <x>\n"),
+    ],
+)
+def test_a_line_further_above_the_first_definition_holds_for_the_file(path: str, top: str) -> None:
+    tests = {
+        "test_a.py": "def test_a(): pass\ndef test_b(): pass\n",
+        "a.test.js": "it('a', () => 1)\nit('b', () => {\n})\n",
+        "a_test.cc": "TEST(A, A) {\n}\nTEST(A, B) {\n}\n",
+    }[path]
+    records = suite(top + tests, path)
+    assert list(by_test(records).values()) == [[("verifies", "REQ-d00001", "")]] * 2
+    assert (cited(records.defaults), records.citations) == ([("verifies", "REQ-d00001", "")], ())
+
+
+# Verifies: REQ-d00009-C
+def test_nothing_cited_disappears_when_every_test_has_citations_of_its_own() -> None:
+    source = """\
+        # Verifies: REQ-x1, REQ-d00001
+
+        # Verifies: REQ-d00002
+        def test_a(): pass
+
+        # Verifies: REQ-d00003
+        class TestLamp:
+            # Verifies: REQ-d00004
+            def test_b(self): pass
+
+        def helper():
+            # Verifies: REQ-d00005
+            pass
+        """
+    assert cited(carried_by_none(suite(source))) == [
+        ("verifies", "REQ-d00003", ""),
+        ("verifies", "REQ-d00005", ""),
+        ("verifies", "REQ-x1", ""),
+        ("verifies", "REQ-d00001", ""),
+    ]
+    graph, _ = linked(source)
+    assert broken(graph) == [
+        ("test:tests/test_lamp.py:1", "REQ-d00001"),
+        ("test:tests/test_lamp.py:1", "REQ-x1"),
+        ("test:tests/test_lamp.py:12", "REQ-d00005"),
+        ("test:tests/test_lamp.py:6", "REQ-d00003"),
+        ("test:tests/test_lamp.py::TestLamp::test_b", "REQ-d00004"),
+        ("test:tests/test_lamp.py::test_a", "REQ-d00002"),
+    ]
+
+
+# Verifies: REQ-d00009-C
+def test_tests_of_the_same_name_are_nodes_of_their_own() -> None:
+    source = """\
+        if x:
+            # Verifies: REQ-d00001
+            def test_a(): pass
+        else:
+            # Verifies: REQ-d00002
+            def test_a(): pass
+        """
+    graph, linker = linked(source)
+    assert broken(graph) == [
+        ("test:tests/test_lamp.py::test_a", "REQ-d00001"),
+        ("test:tests/test_lamp.py::test_a:6", "REQ-d00002"),
+    ]
+    assert linker.duplicate_ids() == []
+
+
+# Verifies: REQ-d00009-C
+def test_a_name_with_dots_is_one_name() -> None:
+    graph, _ = linked("describe('v1.2', () => {\n  it('rings. Loud.', () => 1)\n})\n", "tests/bell.test.js")
+    (node,) = graph.nodes_by_kind(NodeKind.TEST)
+    assert node.id == "test:tests/bell.test.js::v1.2::rings. Loud."
+    assert (node.title, node.get_field("function"), node.get_field("class")) == (
+        "rings. Loud.",
+        "rings. Loud.",
+        "v1.2",
+    )
 
 
 def test_a_test_file_without_tests_keeps_its_citations() -> None:
@@ -238,16 +458,46 @@ def test_a_test_file_without_tests_keeps_its_citations() -> None:
 
 def test_tests_without_references_are_listed() -> None:
     records = suite("def test_alone():\n    assert True\n")
-    assert [each.qualname for each in records.tests] == ["test_alone"]
-    assert citations_of(records) == {"test_alone": ()}
+    assert by_test(records) == {"test_alone": []}
 
 
-def test_tests_of_other_languages_cite_too() -> None:
-    source = "describe('bell', () => {\n  // Verifies: REQ-d00001\n  it('rings', () => {\n  });\n});\n"
-    records = suite(source, "bell.test.ts")
-    assert {name: cited(found) for name, found in citations_of(records).items()} == {
-        "bell.rings": [("verifies", "REQ-d00001", "")]
+# Verifies: REQ-d00009-B
+@pytest.mark.parametrize("end", ["", ";"])
+def test_tests_of_scripts_cite_with_and_without_semicolons(end: str) -> None:
+    source = f"""\
+        describe('bell', () => {{
+          it('rings', () => {{
+            x(){end}
+          }}){end}
+
+          // Verifies: REQ-d00001
+          it('stops', () => {{
+          }}){end}
+
+          // Verifies: REQ-d00002
+          it('waits', () => expect(1)){end}
+        }}){end}
+        """
+    assert by_test(suite(source, "bell.spec.ts")) == {
+        "bell.rings": [],
+        "bell.stops": [("verifies", "REQ-d00001", "")],
+        "bell.waits": [("verifies", "REQ-d00002", "")],
     }
+
+
+# Verifies: REQ-d00009-C
+@pytest.mark.parametrize(
+    ("path", "source", "name"),
+    [
+        ("bell.spec.js", "// Verifies: REQ-d00001\nit('rings', () => {\n})\n", "rings"),
+        ("bell_spec.rb", "# Verifies: REQ-d00001\nit 'rings' do\nend\n", "rings"),
+        ("BellTest.kt", "// Verifies: REQ-d00001\n@Test\nfun `rings loud`() {\n}\n", "rings loud"),
+        ("bell.test.ts", "// Verifies: REQ-d00001\ntest.each([1])('rings %d', (a) => {\n})\n", "rings %d"),
+        ("bell_test.dart", "void main() {\n  // Verifies: REQ-d00001\n  test('rings', () {\n  });\n}\n", "main.rings"),
+    ],
+)
+def test_tests_of_other_languages_cite_too(path: str, source: str, name: str) -> None:
+    assert by_test(suite(source, path)) == {name: [("verifies", "REQ-d00001", "")]}
 
 
 def test_an_id_without_keyword_is_reported() -> None:
@@ -293,11 +543,27 @@ PIECES = [
     "@a",
 ]
 PIECES += ["// Verifies ", "{", "}", "/*", "*/", "function f() ", "\r", "\0", "é", "Tests:", "IMPLEMENTS REQUIREMENTS:"]
+PIECES += [
+    "it('x', ",
+    "it 'x' do",
+    "end",
+    "() => ",
+    ".each([",
+    "])('",
+    "TEST(",
+    ") ",
+    "`",
+    "${",
+    "<<A",
+    "A\n",
+    ": ",
+    "= ",
+]
 
 
 @given(
     st.lists(st.sampled_from(PIECES), max_size=30).map("".join),
-    st.sampled_from(["a.py", "a.js", "a.rb"]),
+    st.sampled_from(["a.py", "a.js", "a.rb", "a.kt", "a.cs", "a.sh", "a.cpp", "a.rs", "a.php"]),
     st.booleans(),
 )
 def test_any_file_is_read_and_every_owner_holds_its_lines(source: str, path: str, is_test: bool) -> None:
@@ -307,7 +573,10 @@ def test_any_file_is_read_and_every_owner_holds_its_lines(source: str, path: str
         assert 1 <= each.line <= last
         assert (each.owner is None) == (each.owner_line == 0)
         assert each.owner_line <= each.owner_end_line <= last
-    assert citations_of(records).keys() == {each.qualname for each in records.tests}
+    carried = [citation for found in citations_of(records).values() for citation in found]
+    assert {*carried, *carried_by_none(records)} == (
+        {*records.citations, *records.defaults} if is_test else set(records.citations)
+    )
 
 
 @given(st.binary(max_size=200), st.sampled_from(["a.py", "a.js", "Makefile", "a.html"]), st.booleans())

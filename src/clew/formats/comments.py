@@ -1,31 +1,31 @@
 """Comments, found by scanning a file once for comments and strings: a string that looks like a comment is none."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import msgspec
 
+from clew.formats.comment_marks import DECISIONS
+from clew.formats.heredocs import Heredocs
 from clew.formats.languages import (
-    AFTER_BLANK,
     BLOCK,
     DOCSTRING,
-    FIRST_ON_LINE,
+    ESCAPED,
+    HEREDOC,
     LINE,
-    NOT_AFTER_WORD,
-    NOT_IN_ADDRESS,
-    REGEX_BODY,
-    REGEX_LITERAL,
+    PHP_HEREDOC,
     STRING,
-    STRING_BODIES,
+    TIGHT_HEREDOC,
     Family,
     family_for,
 )
 
 __all__ = ["BLOCK", "DOCSTRING", "LINE", "STRING", "Comment", "Family", "Token", "comments", "family_for", "tokens"]
 
-_REGEX_FOLLOWS = frozenset("(,=:[!&|?{};+-*%~^<>\n")
-_REGEX_FOLLOWS_WORD = re.compile(r"(?:return|typeof|case|in|of|do|else|await|yield)\s*\Z")
-_LOOK_BACK = 40
+_HEREDOCS = frozenset({HEREDOC, TIGHT_HEREDOC, PHP_HEREDOC})
+_RAW_PREFIXES = frozenset("rRuU")
+_HEAD = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)\b", re.MULTILINE)
+_HEAD_SIGNS = re.compile(r"[()\[\]{}:]")
 
 
 class Comment(msgspec.Struct, frozen=True, gc=False):
@@ -49,36 +49,13 @@ class Token(msgspec.Struct, frozen=True, gc=False):
 
 
 def tokens(text: str, family: Family) -> Iterator[Token]:
-    """The comments and strings of a file with LF line ends, in order. A Python string is a docstring where it stands
-    alone at the beginning of a file or below a colon."""
-    search = family.pattern.search
-    position = 0
-    code_end = 0
-    """Where the last thing ended that is neither blank nor a comment."""
-    while (match := search(text, position)) is not None:
-        start, end = match.span()
-        group = match.lastgroup
-        text_start, text_end = match.span(group) if group is not None else (start, end)
-        if group is not None and (test := _TESTS.get(group[0])) is not None:
-            if not test(text, start):
-                position = code_end = start + 1
-                continue
-            end = text_end = _end_of(group[0], text, start)
-        kind = family.kind(group)
-        before = position
-        position = end
-        if kind == DOCSTRING:
-            gap_end = _code_end(text, before, start, code_end)
-            kind = DOCSTRING if gap_end == 0 or text[gap_end - 1] == ":" else STRING
-        if kind in (LINE, BLOCK):
-            code_end = _code_end(text, before, start, code_end)
-        else:
-            code_end = end
-        yield Token(kind, start, end, text_start, text_end)
+    """The comments and strings of a file with LF line ends, in order."""
+    return _python_tokens(text, family) if family.name == "python" else _marked_tokens(text, family)
 
 
 def comments(text: str, family: Family) -> Iterator[Comment]:
     """The comments of a file, docstrings included."""
+    text = text.removeprefix("\ufeff")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     line, counted = 1, 0
@@ -89,52 +66,97 @@ def comments(text: str, family: Family) -> Iterator[Comment]:
             yield Comment(text[token.text_start : token.text_end], line, token.kind)
 
 
-def _code_end(text: str, start: int, end: int, before: int) -> int:
-    """The end of the last code in a stretch without comments or strings; `before` where it is all blank."""
-    trimmed = len(text[start:end].rstrip())
-    return start + trimmed if trimmed else before
+def _marked_tokens(text: str, family: Family) -> Iterator[Token]:
+    search = family.pattern.search
+    position = max(0, text.find(family.opening)) if family.opening else 0
+    if position:
+        yield Token(STRING, 0, position, 0, position)
+    heredocs = Heredocs(text)
+    while True:
+        match = search(text, position)
+        if heredocs.start >= 0 and (match is None or match.start() >= heredocs.start):
+            start, end = heredocs.take(position)
+            if start < end:
+                yield Token(STRING, start, end, start, end)
+            position = end
+            continue
+        if match is None:
+            return
+        start, end = match.span()
+        group = match.lastgroup or "x"
+        letter = group[0]
+        if letter in _HEREDOCS:
+            position = heredocs.announce(letter, start)
+        elif letter == ESCAPED:
+            position = end
+        elif (decide := DECISIONS.get(letter)) is None:
+            text_start, text_end = match.span(group) if match.lastgroup else (start, end)
+            yield Token(family.kind(letter), start, end, text_start, text_end)
+            position = end
+        elif (extent := decide(text, start, end)) is None:
+            position = start + 1
+        else:
+            yield Token(family.kind(letter), start, extent[1], end, extent[0])
+            position = extent[1]
 
 
-def _end_of(test: str, text: str, start: int) -> int:
-    """Where something ends of which only the mark was looked at so far."""
-    if test == NOT_AFTER_WORD:
-        body = STRING_BODIES[text[start]].match(text, start)
-    elif test == REGEX_LITERAL:
-        body = REGEX_BODY.match(text, start)
-    else:
-        end = text.find("\n", start)
-        return len(text) if end < 0 else end
-    return body.end() if body is not None else start + 1
+def _python_tokens(text: str, family: Family) -> Iterator[Token]:
+    """A string is a docstring where it stands alone at the beginning of a file or below the head of a definition."""
+    heads = _Heads()
+    position = 0
+    for match in family.pattern.finditer(text):
+        start, end = match.span()
+        kind = LINE
+        gap = text[position:start]
+        group = match.lastgroup or ""
+        if group[0] == "t":
+            kind = DOCSTRING if heads.end_in(gap) else STRING
+        else:
+            heads.add(gap)
+        position = end
+        yield Token(kind, start, end, *match.span(group))
 
 
-def _after_blank(text: str, start: int) -> bool:
-    return not start or text[start - 1].isspace() or text[start - 1] in ";(){}[]|&`,"
+class _Heads:
+    """Tells where the code read so far ends with the head of a function or class, or has not begun."""
 
+    def __init__(self) -> None:
+        self._code: list[str] = []
+        """What was read since the last look, without strings and comments."""
+        self._depth = -1
+        """Of open brackets in a head that has not ended; -1 outside of any."""
+        self._last = ""
+        """The last sign of code."""
 
-def _not_in_address(text: str, start: int) -> bool:
-    return not start or text[start - 1] != ":"
+    def add(self, code: str) -> None:
+        self._code.append(code)
+        if stripped := code.rstrip():
+            self._last = stripped[-1]
 
+    def end_in(self, code: str) -> bool:
+        """Whether a string after this further code is a docstring."""
+        if code[-1:] in _RAW_PREFIXES and not code[-2:-1].isalnum():
+            code = code[:-1]
+        self.add(code)
+        before, self._last = self._last, '"'
+        return before == "" or (before == ":" and self._ends_head())
 
-def _first_on_line(text: str, start: int) -> bool:
-    before = text[max(0, start - _LOOK_BACK) : start]
-    return not before[before.rfind("\n") + 1 :].strip()
-
-
-def _not_after_word(text: str, start: int) -> bool:
-    return not start or not text[start - 1].isalnum()
-
-
-def _regex_may_follow(text: str, start: int) -> bool:
-    """Whether a slash begins a regular expression here; after a value it divides."""
-    before = text[max(0, start - _LOOK_BACK) : start].rstrip(" \t")
-    return not before or before[-1] in _REGEX_FOLLOWS or _REGEX_FOLLOWS_WORD.search(before) is not None
-
-
-_TESTS: dict[str, Callable[[str, int], bool]] = {
-    AFTER_BLANK: _after_blank,
-    NOT_IN_ADDRESS: _not_in_address,
-    FIRST_ON_LINE: _first_on_line,
-    NOT_AFTER_WORD: _not_after_word,
-    REGEX_LITERAL: _regex_may_follow,
-}
-"""Whether a mark means here what it usually means, by the first letter of the group that matched."""
+    def _ends_head(self) -> bool:
+        code = "".join(self._code)
+        self._code.clear()
+        begin = 0
+        if "def" in code or "class" in code:
+            for head in _HEAD.finditer(code):
+                begin, self._depth = head.end(), 0
+        if self._depth < 0:
+            return False
+        end = len(code.rstrip())
+        for sign in _HEAD_SIGNS.finditer(code, begin):
+            if sign[0] in "([{":
+                self._depth += 1
+            elif sign[0] != ":":
+                self._depth = max(0, self._depth - 1)
+            elif not self._depth:
+                self._depth = -1
+                return sign.end() == end
+        return False

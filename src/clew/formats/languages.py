@@ -3,7 +3,8 @@
 A pattern finds the next comment or string. Every alternative begins with a literal character, so that the search
 skips other text at the speed of the regular expression engine, and none can fail after more than a few characters,
 so that scanning is linear even in files that close nothing. Where a mark does not always mean what it says (`#` in
-`$#`), the pattern finds the mark alone, and the scanner looks at what stands before it.
+`$#`), or where more than a pattern is needed to find its end (a comment inside a comment), the pattern finds the mark
+alone, and `comment_marks` decides.
 """
 
 import functools
@@ -13,9 +14,15 @@ import msgspec
 
 LINE, BLOCK, DOCSTRING, STRING = "line", "block", "docstring", "string"
 
-# The first letter of a group's name tells what was found and, where the group is empty, which test it must pass.
-_KINDS = {"l": LINE, "g": LINE, "u": LINE, "v": LINE, "b": BLOCK, "t": DOCSTRING}
-AFTER_BLANK, NOT_IN_ADDRESS, FIRST_ON_LINE, NOT_AFTER_WORD, REGEX_LITERAL = "g", "u", "v", "q", "r"
+# The first letter of a group's name tells what was found; the letters of marks tell what has to be decided about them.
+AFTER_BLANK, NOT_IN_ADDRESS, FIRST_ON_LINE, NO_OPERATOR = "g", "u", "v", "o"
+NESTED, RUBY_BLOCK, PERL_POD = "n", "c", "s"
+WORD_QUOTE, LITERAL_QUOTE, SHELL_QUOTE, TEMPLATE, REGEX_LITERAL = "q", "y", "w", "j", "r"
+HEREDOC, TIGHT_HEREDOC, PHP_HEREDOC = "d", "e", "p"
+ESCAPED = "k"
+"""Neither comment nor string: a quote or mark that stands for itself."""
+_KINDS = dict.fromkeys(("l", AFTER_BLANK, NOT_IN_ADDRESS, FIRST_ON_LINE, NO_OPERATOR), LINE)
+_KINDS |= dict.fromkeys(("b", NESTED, RUBY_BLOCK, PERL_POD), BLOCK)
 
 
 class Family(msgspec.Struct, frozen=True):
@@ -26,13 +33,15 @@ class Family(msgspec.Struct, frozen=True):
     """The pattern's source: most projects need few of the patterns, so none is compiled before it is used."""
     blocks: str
     """How a function's extent shows: `indent`, `braces`, or empty where functions are not looked for."""
+    opening: str = ""
+    """What the code begins with in files that may begin with something else."""
 
     @property
     def pattern(self) -> re.Pattern[str]:
         return _compiled(self.source)
 
-    def kind(self, group: str | None) -> str:
-        return _KINDS.get(group[0], STRING) if group else STRING
+    def kind(self, letter: str) -> str:
+        return _KINDS.get(letter, STRING)
 
 
 @functools.cache
@@ -40,8 +49,12 @@ def _compiled(source: str) -> re.Pattern[str]:
     return re.compile(source)
 
 
-def _line(mark: str, test: str = "") -> str:
-    return f"{re.escape(mark)}(?P<{test}%d>)" if test else f"{re.escape(mark)}(?P<l%d>[^\\n]*+)"
+def _mark(mark: str, decision: str) -> str:
+    return f"{re.escape(mark)}(?P<{decision}%d>)"
+
+
+def _line(mark: str) -> str:
+    return f"{re.escape(mark)}(?P<l%d>[^\\n]*+)"
 
 
 def _until(close: str) -> str:
@@ -55,10 +68,16 @@ def _block(opening: str, close: str, group: str = "b") -> str:
     return f"{re.escape(opening)}(?P<{group}%d>{_until(close)})(?:{re.escape(close)}|\\Z)"
 
 
-def _string(quote: str, *, multiline: bool = False) -> str:
+def _string(quote: str, *, multiline: bool = False, group: str = "") -> str:
     """A string with backslash escapes; on one line it ends there at the latest, closed or not."""
     inner = f"[^{quote}\\\\{'' if multiline else chr(92) + 'n'}]*+"
-    return f"{quote}{inner}(?:\\\\[\\s\\S]{inner})*+{quote}?+"
+    body = f"{inner}(?:\\\\[\\s\\S]{inner})*+"
+    return f"{quote}{f'(?P<{group}%d>{body})' if group else body}{quote}?+"
+
+
+def _literal(quote: str) -> str:
+    """A string without escapes, on one line."""
+    return f"{quote}[^{quote}\\n]*+{quote}?+"
 
 
 def _triple(quote: str, group: str = "") -> str:
@@ -68,72 +87,147 @@ def _triple(quote: str, group: str = "") -> str:
     return f"{quote * 3}{captured}(?:{quote * 3}|\\\\?\\Z)"
 
 
+def _raw_triple(quote: str) -> str:
+    return _block(quote * 3, quote * 3, "x")
+
+
 _CHARACTER = r"'(?:\\[^\n][^'\n]{0,10}|[^'\\\n])'"
-_SINGLE, _DOUBLE, _BACKTICK = _string("'"), _string('"'), _string("`", multiline=True)
-_WORD_SINGLE, _WORD_DOUBLE = f"'(?P<{NOT_AFTER_WORD}%d>)", f'"(?P<{NOT_AFTER_WORD}%d>)'
-STRING_BODIES = {"'": re.compile(_SINGLE), '"': re.compile(_DOUBLE)}
-"""By its quote: a string from its quote on, once it is known to be one."""
-_SLASHES = (_line("//"), _block("/*", "*/"))
-_HASH, _WORD_HASH = _line("#"), _line("#", AFTER_BLANK)
+_SINGLE, _DOUBLE = _string("'"), _string('"')
+_LONG_SINGLE, _LONG_DOUBLE = _string("'", multiline=True), _string('"', multiline=True)
+_WORD_SINGLE, _WORD_DOUBLE = _mark("'", WORD_QUOTE), _mark('"', WORD_QUOTE)
+_QUOTED_NAME = _literal("`")
+_SLASH_BLOCK = _block("/*", "*/")
+_SLASHES, _NESTED_SLASHES = (_line("//"), _SLASH_BLOCK), (_line("//"), _mark("/*", NESTED))
+_HASH, _WORD_HASH = _line("#"), _mark("#", AFTER_BLANK)
+_BACKSLASHED = f"\\\\(?P<{ESCAPED}%d>[\\s\\S]?+)"
 _REGEX = f"/(?![*/\\s])(?P<{REGEX_LITERAL}%d>)"
-REGEX_BODY = re.compile(r"/(?:[^/\\\[\n]|\\[^\n]|\[(?:[^\]\\\n]|\\[^\n])*+\]?+)*+/?+")
-"""A regular expression literal, once a slash is known to begin one."""
 _RAW_CPP = r'R"(?P<x%d>[^()\\\s"]{0,16})\([\s\S]*?(?:\)(?P=x%d)"|\Z)'
 _RAW_RUST = r'r(?P<x%d>#{0,8})"[\s\S]*?(?:"(?P=x%d)|\Z)'
+_RAW_R = tuple(rf'{letter}"(?P<x%d>-{{0,8}})\([\s\S]*?(?:\)(?P=x%d)"|\Z)' for letter in "rR")
+_VERBATIM_CSHARP = r'@\$?"[^"]*+(?:""[^"]*+)*+"?+'
 _LONG_LUA = r"--\[(?P<x%d>={0,8})\[(?P<b%d>[\s\S]*?)(?:\](?P=x%d)\]|\Z)"
-_RUBY_BLOCK = f"\\n=begin(?P<b%d>{_until(chr(10) + '=end')})(?:\\n=end|\\Z)"
-_PERL_POD = f"\\n=(?=[a-z])(?P<b%d>{_until(chr(10) + '=cut')})(?:\\n=cut|\\Z)"
+_STRING_LUA = r"\[(?P<x%d>={0,8})\[[\s\S]*?(?:\](?P=x%d)\]|\Z)"
+_STRING_NIX = r"''[^']*+(?:(?:'(?!')|''['$\\])[^']*+)*+(?:''|\Z)"
+_STRING_ZIG = r"\\\\[^\n]*+"
+_CHARACTER_ERLANG = rf"\$(?P<{ESCAPED}%d>\\?[\s\S]?)"
+# A line comment of PHP ends where its code ends; an attribute is no comment.
+_LINES_PHP = tuple(rf"{mark}(?P<l%d>[^\n?]*+(?:\?(?!>)[^\n?]*+)*+)" for mark in ("//", r"\#(?!\[)"))
+_PAGE_PHP = r"\?>[^<]*+(?:<(?!\?)[^<]*+)*+(?:<\?|\Z)"
+"""What stands between two stretches of code."""
 
 
-def _family(name: str, blocks: str, *pieces: str) -> Family:
-    numbered = (re.sub("%d", str(number), piece) for number, piece in enumerate(pieces))
-    return Family(name, "|".join(numbered), blocks)
+def _family(name: str, blocks: str, *pieces: str, opening: str = "") -> Family:
+    numbered = (piece.replace("%d", str(number)) for number, piece in enumerate(pieces))
+    return Family(name, "|".join(numbered), blocks, opening)
 
 
 _FAMILIES = (
-    _family("python", "indent", _HASH, _triple('"', "t"), _triple("'", "t"), _DOUBLE, _SINGLE),
-    _family("script", "braces", *_SLASHES, _DOUBLE, _SINGLE, _BACKTICK, _REGEX),
-    _family("dart", "braces", *_SLASHES, _triple('"'), _triple("'"), _DOUBLE, _SINGLE),
+    _family(
+        "python",
+        "indent",
+        _HASH,
+        _triple('"', "t"),
+        _triple("'", "t"),
+        _string('"', group="t"),
+        _string("'", group="t"),
+    ),
+    _family("script", "braces", *_SLASHES, _DOUBLE, _SINGLE, _mark("`", TEMPLATE), _REGEX),
+    _family("dart", "braces", *_NESTED_SLASHES, _triple('"'), _triple("'"), _DOUBLE, _SINGLE),
+    _family("groovy", "braces", *_SLASHES, _triple('"'), _triple("'"), _DOUBLE, _SINGLE),
     _family("c", "braces", *_SLASHES, _RAW_CPP, _DOUBLE, _CHARACTER),
+    _family("zig", "braces", _line("//"), _STRING_ZIG, _DOUBLE, _CHARACTER),
     _family("java", "braces", *_SLASHES, _triple('"'), _DOUBLE, _CHARACTER),
+    _family("csharp", "braces", *_SLASHES, _VERBATIM_CSHARP, _raw_triple('"'), _DOUBLE, _CHARACTER),
+    _family("kotlin", "braces", *_NESTED_SLASHES, _raw_triple('"'), _DOUBLE, _CHARACTER, _QUOTED_NAME),
+    _family("swift", "braces", *_NESTED_SLASHES, _triple('"'), _DOUBLE, _QUOTED_NAME),
     _family("go", "braces", *_SLASHES, _DOUBLE, "`[^`]*+`?+", _CHARACTER),
-    _family("rust", "braces", *_SLASHES, _RAW_RUST, _string('"', multiline=True), _CHARACTER),
-    _family("php", "braces", *_SLASHES, _HASH, _DOUBLE, _SINGLE),
-    _family("css", "", _block("/*", "*/"), _DOUBLE, _SINGLE),
-    _family("style", "", _block("/*", "*/"), _line("//", NOT_IN_ADDRESS), _DOUBLE, _SINGLE),
-    _family("shell", "braces", _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
+    _family("rust", "braces", *_NESTED_SLASHES, _RAW_RUST, _LONG_DOUBLE, _CHARACTER),
+    _family(
+        "php",
+        "braces",
+        *_LINES_PHP,
+        _SLASH_BLOCK,
+        _LONG_DOUBLE,
+        _LONG_SINGLE,
+        _mark("<<<", PHP_HEREDOC),
+        _PAGE_PHP,
+        opening="<?",
+    ),
+    _family("css", "", _SLASH_BLOCK, _DOUBLE, _SINGLE),
+    _family("style", "", _SLASH_BLOCK, _mark("//", NOT_IN_ADDRESS), _DOUBLE, _SINGLE),
+    _family(
+        "shell",
+        "braces",
+        _BACKSLASHED,
+        _mark("<<<", ESCAPED),
+        _mark("<<", HEREDOC),
+        _WORD_HASH,
+        _mark('"', SHELL_QUOTE),
+        _mark("'", SHELL_QUOTE),
+    ),
     _family("data", "", _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
-    _family("config", "", _line(";", FIRST_ON_LINE), _line("#", FIRST_ON_LINE)),
-    _family("ruby", "indent", _RUBY_BLOCK, _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
-    _family("perl", "braces", _PERL_POD, _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
+    _family("yaml", "", _WORD_HASH, _WORD_DOUBLE, _mark("'", LITERAL_QUOTE)),
+    _family("toml", "", _HASH, _triple('"'), _raw_triple("'"), _DOUBLE, _literal("'")),
+    _family("r", "braces", _HASH, *_RAW_R, _LONG_DOUBLE, _LONG_SINGLE),
+    _family("nix", "", _HASH, _SLASH_BLOCK, _STRING_NIX, _LONG_DOUBLE),
+    _family("config", "", _mark(";", FIRST_ON_LINE), _mark("#", FIRST_ON_LINE)),
+    _family(
+        "ruby",
+        "indent",
+        _mark("=begin", RUBY_BLOCK),
+        _mark("<<", TIGHT_HEREDOC),
+        _WORD_HASH,
+        _WORD_DOUBLE,
+        _WORD_SINGLE,
+    ),
+    _family(
+        "perl",
+        "braces",
+        f"=(?=[a-z])(?P<{PERL_POD}%d>)",
+        _mark("<<", TIGHT_HEREDOC),
+        _WORD_HASH,
+        _WORD_DOUBLE,
+        _WORD_SINGLE,
+    ),
     _family("elixir", "indent", _triple('"'), _WORD_HASH, _DOUBLE, _WORD_SINGLE),
-    _family("julia", "indent", _block("#=", "=#"), _HASH, _triple('"'), _DOUBLE),
-    _family("nim", "indent", _block("#[", "]#"), _HASH, _triple('"'), _DOUBLE),
-    _family("powershell", "braces", _block("<#", "#>"), _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
-    _family("terraform", "braces", *_SLASHES, _WORD_HASH, _DOUBLE),
+    _family("julia", "indent", _mark("#=", NESTED), _HASH, _triple('"'), _DOUBLE),
+    _family("nim", "indent", _mark("#[", NESTED), _HASH, _triple('"'), _DOUBLE),
+    _family(
+        "powershell",
+        "braces",
+        _block("<#", "#>"),
+        _WORD_HASH,
+        _block('@"', '"@', "x"),
+        _block("@'", "'@", "x"),
+        _WORD_DOUBLE,
+        _WORD_SINGLE,
+    ),
+    _family("terraform", "braces", *_SLASHES, _mark("<<", HEREDOC), _WORD_HASH, _DOUBLE),
     _family("template", "", _block("{#", "#}"), _WORD_HASH, _WORD_DOUBLE, _WORD_SINGLE),
-    _family("sql", "", _line("--"), _block("/*", "*/"), "'[^']*+'?+", _DOUBLE),
-    _family("lua", "indent", _LONG_LUA, _line("--"), _block("[[", "]]", "x"), _DOUBLE, _SINGLE),
-    _family("haskell", "", _line("--"), _block("{-", "-}"), _DOUBLE, _CHARACTER),
+    _family("sql", "", _line("--"), _SLASH_BLOCK, "'[^']*+'?+", _literal('"')),
+    _family("lua", "indent", _LONG_LUA, _line("--"), _STRING_LUA, _DOUBLE, _SINGLE),
+    _family("haskell", "", _mark("--", NO_OPERATOR), _mark("{-", NESTED), _DOUBLE, _CHARACTER),
     _family("dashes", "", _line("--"), _DOUBLE),
-    _family("lisp", "", _block("#|", "|#"), _line(";"), _string('"', multiline=True)),
-    _family("percent", "", _line("%"), _DOUBLE),
+    _family("lisp", "", _mark("#|", NESTED), _line(";"), _LONG_DOUBLE, _BACKSLASHED),
+    _family("tex", "", _line("%"), _BACKSLASHED),
+    _family("erlang", "", _line("%"), _CHARACTER_ERLANG, _DOUBLE, _SINGLE),
+    _family("prolog", "", _line("%"), _SLASH_BLOCK, _DOUBLE, _SINGLE),
     _family("fortran", "", _line("!"), _DOUBLE, _SINGLE),
-    _family("vim", "", _line('"', FIRST_ON_LINE)),
-    _family("basic", "", _line("'"), '"[^"\\n]*+"?+'),
-    _family("ml", "", _block("(*", "*)"), _DOUBLE, _CHARACTER),
-    _family("fsharp", "", _line("//"), _block("(*", "*)"), _triple('"'), _DOUBLE, _CHARACTER),
-    _family("pascal", "", _line("//"), _block("{", "}"), _block("(*", "*)"), "'[^'\\n]*+'?+"),
+    _family("vim", "", _mark('"', FIRST_ON_LINE)),
+    _family("basic", "", _line("'"), _literal('"')),
+    _family("ml", "", _mark("(*", NESTED), _DOUBLE, _CHARACTER),
+    _family("fsharp", "", _line("//"), f"\\(\\*(?!\\))(?P<{NESTED}%d>)", _triple('"'), _DOUBLE, _CHARACTER),
+    _family("pascal", "", _line("//"), _block("{", "}"), _block("(*", "*)"), _literal("'")),
     _family("markup", "", _block("<!--", "-->")),
     _family(
         "component",
         "",
         _block("<!--", "-->"),
-        _line("//", NOT_IN_ADDRESS),
-        _block("/*", "*/"),
+        _mark("//", NOT_IN_ADDRESS),
+        _SLASH_BLOCK,
         _WORD_DOUBLE,
         _WORD_SINGLE,
-        _BACKTICK,
+        _mark("`", TEMPLATE),
     ),
 )
 FAMILIES = {family.name: family for family in _FAMILIES}
@@ -141,16 +235,25 @@ FAMILIES = {family.name: family for family in _FAMILIES}
 _ENDINGS = {
     "python": "py pyi pyx pxd bzl star",
     "script": "js jsx mjs cjs ts tsx mts cts",
-    "dart": "dart groovy gradle",
-    "c": "c h cc cpp cxx hpp hh hxx m mm ino cu glsl proto sol v sv zig d",
-    "java": "java kt kts scala swift cs",
+    "dart": "dart",
+    "groovy": "groovy gradle",
+    "c": "c h cc cpp cxx hpp hh hxx m mm ino cu glsl proto sol v sv d",
+    "zig": "zig",
+    "java": "java",
+    "csharp": "cs",
+    "kotlin": "kt kts scala",
+    "swift": "swift",
     "go": "go",
     "rust": "rs",
     "php": "php",
     "css": "css",
     "style": "scss sass less",
-    "shell": "sh bash zsh fish ksh awk",
-    "data": "yml yaml toml r mk cmake graphql gql properties conf nix tcl",
+    "shell": "sh bash zsh fish ksh bats",
+    "data": "mk cmake properties conf tcl awk",
+    "yaml": "yml yaml",
+    "toml": "toml graphql gql",
+    "r": "r",
+    "nix": "nix",
     "config": "ini cfg reg",
     "ruby": "rb rake gemspec cr",
     "perl": "pl pm t",
@@ -165,7 +268,9 @@ _ENDINGS = {
     "haskell": "hs elm purs",
     "dashes": "adb ads vhd vhdl",
     "lisp": "lisp lsp el clj cljs cljc scm rkt asm s",
-    "percent": "tex sty cls erl hrl pro",
+    "tex": "tex sty cls",
+    "erlang": "erl hrl",
+    "prolog": "pro",
     "fortran": "f90 f95 f03 f08",
     "vim": "vim",
     "basic": "vb vbs bas",
@@ -181,7 +286,7 @@ _NAMES = {
     "python": "SConstruct SConscript BUILD WORKSPACE",
     "data": "Makefile makefile GNUmakefile Dockerfile Containerfile CMakeLists.txt .gitignore .env justfile Justfile",
     "ruby": "Rakefile Gemfile Vagrantfile",
-    "java": "Jenkinsfile",
+    "groovy": "Jenkinsfile",
 }
 _BY_NAME = {name: FAMILIES[family] for family, names in _NAMES.items() for name in names.split()}
 

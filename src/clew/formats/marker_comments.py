@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from clew.formats.comments import BLOCK, LINE, Token
+from clew.formats.comments import DOCSTRING, LINE, STRING, Token
 from clew.formats.diagnostics import Diagnostic
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.ids import IdGrammar, ParsedReference
 
 _KEYWORDS = {
     "implements": "implements",
@@ -17,6 +17,8 @@ _KEYWORDS = {
     "tests": "verifies",
 }
 KEYWORD_BYTES = tuple(keyword.encode() for keyword in _KEYWORDS)
+
+ON_ITS_OWN, BESIDE_CODE, IN_DOCSTRING = "on its own", "beside code", "in a docstring"
 
 
 class Cited(msgspec.Struct, frozen=True, gc=False):
@@ -28,16 +30,21 @@ class Cited(msgspec.Struct, frozen=True, gc=False):
     labels: tuple[str, ...]
     line: int
     malformed: bool
-    beside_code: bool
+    place: str
+    """Where the comment stands: on its own, beside code, or in a docstring."""
 
 
 _MARKER = re.compile(
-    r"\**(implements|refines|verifies|validates|tests)"
-    r"(?:(?P<block>\s+requirements\s*:)\**\s*|(?P<colon>:\**|\**\s*:)\s*|\**\s+)",
+    r"[*_]*+(implements|refines|verifies|validates|tests)"
+    r"(?:(?P<block>\s+requirements\s*:)[*_]*\s*|(?P<colon>:[*_]*+|[*_]*+\s*:)\s*|[*_]*+\s+)",
     re.IGNORECASE,
 )
-_DECORATION = " \t/!#;-%"
-"""What may stand between the mark of a comment and its first word: `///`, `//!`, `##`."""
+_DECORATION = " \t/!#;-%|"
+"""What may stand between the mark of a comment and its first word: `///`, `//!`, `##`, `-- |`."""
+_SEPARATOR = re.compile(r"[,;&]|(?<!\S)and(?!\S)")
+_REMARK = re.compile(r"\(([^()]*)\)")
+_WRAPPING = "[](){}<>`'\"*.:!?"
+"""What may stand around an id or end the sentence it stands in."""
 _MOST_UNDECLARED = 100
 
 
@@ -52,22 +59,42 @@ class CommentReader:
         self._continues_at = 0
         """The line in which a list that ended in a comma, or a block of ids, goes on."""
         self._in_block = False
+        self._with_short_forms = True
+        """Whether `d1` is an id in the current list; without a colon before it, it is a word like others."""
         self.diagnostics: list[Diagnostic] = []
+        self.comment_lines: list[int] = []
+        """The lines that begin with a comment, in order."""
 
     def read(self, found: list[Token]) -> Iterator[Cited]:
         line, counted = 1, 0
         for token in found:
-            if token.kind not in (LINE, BLOCK):
+            if token.kind == STRING:
                 continue
             line += self._text.count("\n", counted, token.start)
             counted = token.start
-            beside_code = self._is_beside_code(token.start)
             body = self._text[token.text_start : token.text_end]
+            if token.kind == DOCSTRING:
+                yield from self._docstring(body, line)
+                continue
+            place = BESIDE_CODE if self._is_beside_code(token.start) else ON_ITS_OWN
+            if place == ON_ITS_OWN:
+                self.comment_lines.append(line)
             if token.kind == LINE:
-                yield from self._line(body, line, beside_code)
+                yield from self._line(body, line, place)
             else:
-                for offset, part in enumerate(body.split("\n")):
-                    yield from self._line(part, line + offset, beside_code and not offset)
+                yield from self._block(body, line, place)
+
+    def _block(self, body: str, line: int, place: str) -> Iterator[Cited]:
+        first, *others = body.split("\n")
+        yield from self._line(first, line, place)
+        for number, part in enumerate(others, start=line + 1):
+            self.comment_lines.append(number)
+            yield from self._line(part, number, ON_ITS_OWN)
+
+    def _docstring(self, body: str, line: int) -> Iterator[Cited]:
+        for number, part in enumerate(body.split("\n"), start=line):
+            if ":" in part or number == self._continues_at:
+                yield from self._line(part, number, IN_DOCSTRING)
 
     def _is_beside_code(self, start: int) -> bool:
         index = start - 1
@@ -75,69 +102,77 @@ class CommentReader:
             index -= 1
         return index >= 0 and self._text[index] != "\n"
 
-    def _line(self, comment: str, line: int, beside_code: bool) -> Iterator[Cited]:
-        content = comment.strip().lstrip(_DECORATION)
-        if content.startswith("* "):  # a further line of a block comment
-            content = content[2:].lstrip()
+    def _line(self, comment: str, line: int, place: str) -> Iterator[Cited]:
+        content = comment.strip()
+        if place != IN_DOCSTRING:
+            content = content.lstrip(_DECORATION)
+        if content[:2] in ("* ", "*\t"):  # a further line of a block comment
+            content = content[2:].lstrip(_DECORATION)
         marker = _MARKER.match(content)
+        if marker is not None and marker["colon"] is None and place == IN_DOCSTRING:
+            marker = None
         continues, self._continues_at = line == self._continues_at, 0
         if marker is None:
             if continues and content:
-                yield from self._continued(content, line, beside_code)
-            elif self._grammar.resembles(content):
+                yield from self._continued(content, line, place)
+            elif place != IN_DOCSTRING and self._grammar.resembles(content):
                 self._undeclared(content, line)
             return
         rest = content[marker.end() :].removesuffix("*/").removesuffix("-->").rstrip()
         self._kind = _KEYWORDS[marker[1].lower()]
         if self._is_test and self._kind != "refines":
             self._kind = "verifies"
+        self._with_short_forms = marker["colon"] is not None
         self._in_block = marker["block"] is not None
         if self._in_block:
             self._continues_at = line + 1
-        elif marker["colon"] is not None:
-            yield from self._items(rest, line, beside_code)
         else:
-            yield from self._leading_ids(rest, line, beside_code)
+            yield from self._items(rest, line, place)
 
-    def _continued(self, content: str, line: int, beside_code: bool) -> Iterator[Cited]:
+    def _continued(self, content: str, line: int, place: str) -> Iterator[Cited]:
         if not self._in_block:
-            yield from self._items(content, line, beside_code)
+            yield from self._items(content, line, place)
             return
         word = content.split(None, 1)[0].rstrip(":,;.")
-        if self._grammar.parse_reference(word) is not None or self._grammar.resembles(word):
+        parsed = self._grammar.parse_reference(word)
+        if parsed is not None or self._grammar.resembles(word):
             self._continues_at = line + 1
-            yield self._cited(word, line, beside_code)
+            yield self._cited(word, parsed, line, place)
 
-    def _items(self, rest: str, line: int, beside_code: bool) -> Iterator[Cited]:
-        """A comma separated list. Each item is an id, or several with blanks between them; it is never searched."""
-        items = [item.strip() for item in rest.split(",")]
+    def _items(self, rest: str, line: int, place: str) -> Iterator[Cited]:
+        """A list of ids, up to the first other word; remarks in parentheses are skipped."""
+        if self._with_short_forms and (parsed := self._grammar.parse_reference(rest)) is not None:
+            yield self._cited(rest, parsed, line, place)
+            return
+        rest = _REMARK.sub(self._without_remark, rest)
+        items = _SEPARATOR.split(rest)
         for item in items:
-            words = item.split()
-            if len(words) > 1 and all(map(self._grammar.parse_reference, words)):
-                yield from (self._cited(word, line, beside_code) for word in words)
-            elif item and (self._grammar.parse_reference(item) is not None or self._grammar.resembles(item)):
-                yield self._cited(item, line, beside_code)
-        if len(items) > 1 and not items[-1]:
+            words = [self._bare(word) for word in item.split()]
+            references = [self._grammar.parse_reference(word) for word in words]
+            for word, parsed in zip(words, references, strict=True):
+                if not self._grammar.resembles(word) and not self._is_short(parsed, alone=None not in references):
+                    return
+                yield self._cited(word, parsed, line, place)
+        if len(items) > 1 and not items[-1].strip() and not rest.endswith(";"):
             self._continues_at = line + 1
 
-    def _leading_ids(self, rest: str, line: int, beside_code: bool) -> Iterator[Cited]:
-        """The ids directly after a keyword without colon; the prose after them is not part of the list.
+    def _is_short(self, parsed: ParsedReference | None, *, alone: bool) -> bool:
+        """Whether a word without the namespace is an id. With other words beside it, a short form is one of them:
+        "Tests: p1 is the first"."""
+        return parsed is not None and self._with_short_forms and (alone or "alias" not in parsed.notes)
 
-        Short forms do not count here: "tests d1 and d2" is prose.
-        """
-        for word in rest.split():
-            written = word.rstrip(",;.:")
-            if not self._grammar.resembles(written):
-                return
-            yield self._cited(written, line, beside_code)
-            if word[-1] in ";.:":
-                return
+    def _bare(self, word: str) -> str:
+        """A word without what is wrapped around it, unless that makes it an id."""
+        return word if self._grammar.parse_reference(word) is not None else word.strip(_WRAPPING)
 
-    def _cited(self, written: str, line: int, beside_code: bool) -> Cited:
-        parsed = self._grammar.parse_reference(written)
+    def _without_remark(self, remark: re.Match[str]) -> str:
+        words = remark[1].split()
+        return remark[0] if words and self._grammar.resembles(words[0].strip(_WRAPPING)) else " "
+
+    def _cited(self, written: str, parsed: ParsedReference | None, line: int, place: str) -> Cited:
         if parsed is None:
-            return Cited(self._kind, written, written, (), line, True, beside_code)
-        return Cited(self._kind, written, parsed.target, parsed.labels, line, False, beside_code)
+            return Cited(self._kind, written, written, (), line, True, place)
+        return Cited(self._kind, written, parsed.target, parsed.labels, line, False, place)
 
     def _undeclared(self, content: str, line: int) -> None:
         word = content.split(None, 1)[0].rstrip(":,;.")

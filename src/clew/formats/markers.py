@@ -3,7 +3,7 @@
 A comment whose first content is a keyword cites the ids that follow. Keywords, in any case and with or without `**`
 around them: Implements, Refines, Verifies, Validates, Tests. The colon may be missing where an id follows directly
 (`# Tests REQ-d00001`). In a test file every keyword but Refines means that the test verifies. Line and block comments
-count, also beside code; strings and docstrings do not.
+count, also beside code, and so do the lines of a Python docstring; other strings do not.
 
 | code | severity | what it says |
 |---|---|---|
@@ -12,21 +12,30 @@ count, also beside code; strings and docstrings do not.
 | `markers.undeclared` | info | a comment begins with an id, but no keyword says how the code relates to it |
 """
 
+import bisect
 from collections.abc import Iterator
 
 import msgspec
 
-from clew.formats.comments import family_for, tokens
+from clew.formats.comments import Family, family_for, tokens
 from clew.formats.definitions import CLASS, Definition, definitions
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.ids import IdGrammar
-from clew.formats.marker_comments import KEYWORD_BYTES, Cited, CommentReader
+from clew.formats.marker_comments import (
+    BESIDE_CODE,
+    IN_DOCSTRING,
+    KEYWORD_BYTES,
+    ON_ITS_OWN,
+    Cited,
+    CommentReader,
+)
 
-MARKERS_VERSION = 1
+MARKERS_VERSION = 2
 """Goes up whenever the same bytes give other records; records cached under another version are not used."""
 
 LOOK_AHEAD = 5
-"""A comment outside any function belongs to a definition that begins at most so many lines below it."""
+"""A comment outside any function belongs to a definition that begins at most so many lines below it, where lines of
+comments do not count."""
 
 
 class Citation(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -54,10 +63,18 @@ class TestFunction(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
     __test__ = False  # keeps pytest from collecting the class itself
 
-    qualname: str
+    names: tuple[str, ...]
+    """From the outermost class inwards, its own name last."""
     line: int
     """The first line, decorators included."""
     end_line: int
+    cites: tuple[int, ...] = ()
+    """Which citations of the file are its own, or those of the nearest class that has any, counted from 0."""
+
+    @property
+    def qualname(self) -> str:
+        """The names joined by dots, to show to people."""
+        return ".".join(self.names)
 
 
 class MarkerRecords(msgspec.Struct, frozen=True, array_like=True):
@@ -67,36 +84,36 @@ class MarkerRecords(msgspec.Struct, frozen=True, array_like=True):
     tests: tuple[TestFunction, ...] = ()
     """Every test of a test file, in order."""
     defaults: tuple[Citation, ...] = ()
-    """Citations above the first definition of a test file: they hold for every test that has none of its own."""
+    """What a test file cites as a whole: it holds for every test without a citation of its own or of its class."""
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def citations_of(records: MarkerRecords) -> dict[str, tuple[Citation, ...]]:
-    """What each test cites, by its qualified name: its own citations, else those of its class, else the defaults."""
-    by_owner: dict[str, list[Citation]] = {}
-    for citation in records.citations:
-        if citation.owner is not None:
-            by_owner.setdefault(citation.owner, []).append(citation)
-    return {test.qualname: _nearest(test.qualname, by_owner) or records.defaults for test in records.tests}
+def citations_of(records: MarkerRecords) -> dict[TestFunction, tuple[Citation, ...]]:
+    """What each test cites: its own citations, else those of its class, else the defaults."""
+    return {
+        test: tuple(records.citations[position] for position in test.cites) or records.defaults
+        for test in records.tests
+    }
 
 
-def _nearest(qualname: str, by_owner: dict[str, list[Citation]]) -> tuple[Citation, ...]:
-    while qualname:
-        if qualname in by_owner:
-            return tuple(by_owner[qualname])
-        qualname = qualname.rpartition(".")[0]
-    return ()
+def carried_by_none(records: MarkerRecords) -> tuple[Citation, ...]:
+    """What a test file cites without any of its tests citing it."""
+    carried = {position for test in records.tests for position in test.cites}
+    strays = [citation for position, citation in enumerate(records.citations) if position not in carried]
+    if all(test.cites for test in records.tests):
+        strays.extend(records.defaults)
+    return tuple(strays)
 
 
 def read_markers(data: bytes, path: str, grammar: IdGrammar, *, is_test: bool) -> MarkerRecords:
     """The citations of a file, and where `is_test` its tests. Never fails: what cannot be read is a diagnostic."""
     family = family_for(path)
-    if family is None or not _worth_reading(data, is_test):
+    if family is None or not _worth_reading(data, family, is_test):
         return MarkerRecords()
     if b"\0" in data:
         message = "The file holds NUL bytes, so it is taken for binary and was not read."
         return MarkerRecords(diagnostics=(Diagnostic("markers.binary", "info", message, 1),))
-    text = data.decode("utf-8", "replace")
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     found = list(tokens(text, family))
@@ -107,12 +124,17 @@ def read_markers(data: bytes, path: str, grammar: IdGrammar, *, is_test: bool) -
         message = "The file is not UTF-8; what does not fit reads as U+FFFD. Save it as UTF-8."
         diagnostics.insert(0, Diagnostic("markers.not_utf8", "warning", message, line))
     defined = definitions(text, found, family) if cited or is_test else []
-    return _records(cited, defined, grammar, is_test, tuple(diagnostics))
+    owners = list(_Owners(defined, comment_reader.comment_lines).of(cited))
+    if not is_test:
+        owned = zip(cited, owners, strict=True)
+        citations = tuple(_citation(item, defined[owner] if owner >= 0 else None) for item, owner in owned)
+        return MarkerRecords(citations, diagnostics=tuple(diagnostics))
+    return _suite(cited, owners, defined, comment_reader.comment_lines, grammar, tuple(diagnostics))
 
 
-def _worth_reading(data: bytes, is_test: bool) -> bool:
+def _worth_reading(data: bytes, family: Family, is_test: bool) -> bool:
     """Whether a file can hold anything of interest. Most do not, and this costs next to nothing."""
-    if is_test and b"test" in data:
+    if is_test and family.blocks and (family.name != "python" or b"test" in data):
         return True
     folded = data.lower()
     return any(keyword in folded for keyword in KEYWORD_BYTES)
@@ -126,35 +148,61 @@ def _first_invalid(data: bytes) -> int:
     return 0
 
 
-def _records(
+def _suite(
     cited: list[Cited],
+    owners: list[int],
     defined: list[Definition],
+    comment_lines: list[int],
     grammar: IdGrammar,
-    is_test: bool,
     diagnostics: tuple[Diagnostic, ...],
 ) -> MarkerRecords:
-    tests = tuple(TestFunction(each.qualname, each.line, each.end_line) for each in defined if each.is_test)
-    owners = list(_owners(cited, defined))
-    first_definition = defined[0].line if defined else 0
-    citations, defaults = [], []
+    """The records of a test file."""
+    tests = [index for index, each in enumerate(defined) if each.is_test]
+    found: list[tuple[Citation, int]] = []
+    defaults = []
     for item, owner in zip(cited, owners, strict=True):
-        is_default = is_test and bool(tests) and item.line < first_definition
-        if is_default:
+        if tests and _is_default(item, defined[0].line, comment_lines):
             defaults.append(_citation(item, None))
-        if owner is not None or not is_default:
-            citations.append(_citation(item, owner))
-    if is_test:
-        for each in defined:
-            if each.is_test:
-                citations.extend(_named(each, grammar))
-        citations.sort(key=lambda citation: citation.line)
-    return MarkerRecords(tuple(citations), tests if is_test else (), tuple(defaults), diagnostics)
+        else:
+            found.append((_citation(item, defined[owner] if owner >= 0 else None), owner))
+    for index in tests:
+        found.extend((citation, index) for citation in _named(defined[index], grammar))
+    found.sort(key=lambda each: each[0].line)
+    by_owner: dict[int, list[int]] = {}
+    for position, (_, owner) in enumerate(found):
+        if owner >= 0:
+            by_owner.setdefault(owner, []).append(position)
+    return MarkerRecords(
+        citations=tuple(citation for citation, _ in found),
+        tests=tuple(_test(index, defined, by_owner) for index in tests),
+        defaults=tuple(defaults),
+        diagnostics=diagnostics,
+    )
+
+
+def _is_default(item: Cited, first_definition: int, comment_lines: list[int]) -> bool:
+    """Whether a citation holds for the file: it stands above the first definition, and not directly above it."""
+    if item.line >= first_definition:
+        return False
+    between = first_definition - item.line - 1
+    return item.place != ON_ITS_OWN or _comments_between(item.line, first_definition, comment_lines) < between
+
+
+def _comments_between(line: int, further: int, comment_lines: list[int]) -> int:
+    return bisect.bisect_left(comment_lines, further) - bisect.bisect_right(comment_lines, line)
+
+
+def _test(index: int, defined: list[Definition], by_owner: dict[int, list[int]]) -> TestFunction:
+    test = defined[index]
+    while index >= 0 and index not in by_owner:
+        index = defined[index].parent
+    return TestFunction(test.names, test.line, test.end_line, tuple(by_owner.get(index, ())))
 
 
 def _named(test: Definition, grammar: IdGrammar) -> Iterator[Citation]:
-    name = test.qualname.rpartition(".")[2]
+    name = test.names[-1]
     for parsed in grammar.from_test_name(name):
-        item = Cited("verifies", name, parsed.target, parsed.labels, test.line, False, False)
+        item = Cited("verifies", name, parsed.target, parsed.labels, test.line, False, ON_ITS_OWN)
         yield _citation(item, test, origin="name")
 
 
@@ -173,30 +221,48 @@ def _citation(item: Cited, owner: Definition | None, origin: str = "comment") ->
     )
 
 
-def _owners(cited: list[Cited], defined: list[Definition]) -> Iterator[Definition | None]:
-    """To whom each citation belongs: the test or function around it, else the next definition, else the class around.
+class _Owners:
+    """Finds to whom citations belong: the test or function around, else the next definition, else the class around."""
 
-    Both lists are in order, so one sweep over them is enough.
-    """
-    around: list[tuple[Definition, Definition]] = []
-    """The definitions around the current line, each with the one that citations in it belong to."""
-    following = 0
-    for item in cited:
-        while following < len(defined) and defined[following].line <= item.line:
-            opened = defined[following]
-            _leave(around, opened.line)
-            outer = around[-1][1] if around else None
-            around.append((opened, outer if outer is not None and outer.is_test else opened))
-            following += 1
-        _leave(around, item.line)
-        owner = around[-1][1] if around else None
-        if owner is None or owner.kind == CLASS:
-            ahead = defined[following] if following < len(defined) else None
-            if ahead is not None and ahead.line - item.line <= LOOK_AHEAD and not item.beside_code:
-                owner = ahead
-        yield owner
+    def __init__(self, defined: list[Definition], comment_lines: list[int]) -> None:
+        self._defined = defined
+        self._comment_lines = comment_lines
+        self._belonging: list[int] = []
+        """To whom citations in each definition belong: to it, or to the test that it is part of."""
+        self._holding_tests: set[int] = set()
+        for index, each in enumerate(defined):
+            outer = self._belonging[each.parent] if each.parent >= 0 else -1
+            self._belonging.append(outer if outer >= 0 and defined[outer].is_test else index)
+            parent = each.parent if each.is_test else -1
+            while parent >= 0 and parent not in self._holding_tests:
+                self._holding_tests.add(parent)
+                parent = defined[parent].parent
 
+    def of(self, cited: list[Cited]) -> Iterator[int]:
+        """The owner of each citation, -1 for none. Both lists are in order, so one sweep over them is enough."""
+        around: list[int] = []
+        """The definitions around the current line."""
+        following = 0
+        for item in cited:
+            while following < len(self._defined) and self._defined[following].line <= item.line:
+                self._leave(around, self._defined[following].line)
+                around.append(following)
+                following += 1
+            self._leave(around, item.line)
+            owner = self._belonging[around[-1]] if around else -1
+            yield following if self._is_above(item, owner, following) else owner
 
-def _leave(around: list[tuple[Definition, Definition]], line: int) -> None:
-    while around and around[-1][0].end_line < line:
-        around.pop()
+    def _is_above(self, item: Cited, owner: int, following: int) -> bool:
+        """Whether a citation belongs rather to the definition that follows."""
+        if following >= len(self._defined) or item.place in (BESIDE_CODE, IN_DOCSTRING):
+            return False
+        ahead = self._defined[following].line
+        if owner >= 0:
+            around = self._defined[owner]
+            if ahead > around.end_line or not (around.kind == CLASS or owner in self._holding_tests):
+                return False
+        return ahead - item.line - _comments_between(item.line, ahead, self._comment_lines) <= LOOK_AHEAD
+
+    def _leave(self, around: list[int], line: int) -> None:
+        while around and self._defined[around[-1]].end_line < line:
+            around.pop()

@@ -17,12 +17,10 @@ __all__ = ["CLASS", "FUNCTION", "Definition", "definitions"]
 def definitions(text: str, found: Iterable[Token], family: Family) -> list[Definition]:
     """The definitions of a file with LF line ends, in the order they begin, the outer before the inner."""
     if family.blocks == "indent":
-        scanned = IndentScan(_masked(text, found)).scan()
-    elif family.blocks == "braces":
-        scanned = BraceScan(text, _masked(text, found)).scan()
-    else:
-        return []
-    return sorted(scanned, key=lambda definition: (definition.line, -definition.end_line))
+        return IndentScan(text, _masked(text, found), closed_by_end=family.name != "python").scan()
+    if family.blocks == "braces":
+        return BraceScan(text, _masked(text, found), family.name).scan()
+    return []
 
 
 def _masked(text: str, found: Iterable[Token]) -> str:

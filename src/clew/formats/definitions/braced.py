@@ -1,101 +1,179 @@
 """Languages whose blocks stand in braces: what precedes an opening brace says what the block defines."""
 
+import bisect
+import itertools
 import re
 
-from clew.formats.definitions.model import CLASS, DEEPEST, FUNCTION, INSIDE, Definition
+import msgspec
 
-_BOUNDARY = re.compile(r"[{};]")
-_LONGEST_HEAD = 300
-"""Of what precedes a brace, so that a file of one line costs no more than one of many."""
+from clew.formats.definitions.calls import TestCalls
+from clew.formats.definitions.heads import Head, defined, is_data
+from clew.formats.definitions.model import CLASS, DEEPEST, FUNCTION, Definition
 
-_TEST_CALL = re.compile(
-    r"(?<![\w.])(test|it|describe|group|suite|context|specify|testWidgets|blocTest|@test)(?:\.\w+){0,3}\s*\(?\s*(\"+)"
-)
-_GROUPS = frozenset({"describe", "group", "suite", "context"})
-_GTEST = re.compile(r"\bTEST(?:_F|_P)?\s*\(\s*(\w+)\s*,\s*(\w+)\s*\)\s*\Z")
-_NAMED_FUNCTION = re.compile(
-    r"\b(?:function|func|fn|fun)\b\s*\*?\s*(?:\([^()]*\)\s*)?(?:[A-Za-z_$][\w$<>?]*\.)?([A-Za-z_$][\w$]*)\s*[(<\[]"
-)
-_SUBROUTINE = re.compile(r"\b(?:function|sub)\s+([A-Za-z_][\w:-]*)\s*\Z")
-_CLASS_HEAD = re.compile(
-    r"\b(?:class|object|record|trait|impl|interface)\s*(?:<[^<>]*>\s*)?\s([A-Za-z_$][\w$]*)[^=]*\Z"
-)
-_TYPE_HEAD = re.compile(
-    r"\b(?:type|struct|enum|extension|mixin|namespace|module|mod|union|protocol)\s+([A-Za-z_$][\w$]*)[^()=]*\Z"
-)
-_ASSIGNED_FUNCTION = re.compile(
-    r"(?<![\w$])([A-Za-z_$][\w$]*)\s*[:=]\s*(?:async\s*)?(?:function\b|(?:\([^()]*\)|[\w$]+)\s*(?::[^=]*)?=>)[^=]*\Z"
-)
-_PLAIN_FUNCTION = re.compile(
-    r"(?<![\w$])([A-Za-z_~$][\w$]*)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)"
-    r"\s*(?:(?:const|noexcept|override|final|async)\s*)*(?:(?:throws\b|->|:)[^;{}()]*)?\Z"
-)
-_CONTROL = """
-    if for while switch catch return else do try with match unless synchronized using lock foreach when guard defer
-    select until elif and or not function func fn fun
-"""
-_NOT_FUNCTIONS = frozenset(_CONTROL.split())
-_TEST_ATTRIBUTE = re.compile(r"@Test\b|@ParameterizedTest\b|\[(?:\w+::)*test\b|\[(?:Fact|Theory|Test|TestMethod)\b")
+_SIGNS = re.compile(r"[(){};]")
+_LONGEST_HEAD = 600
+_MOST_PIECES = 30
+"""How much of what precedes a brace is looked at, so that a file of one statement costs no more than one of many."""
+_NEAR = 100
+"""How far behind a call its block may begin."""
+_CREATED = re.compile(r"\bnew\b[^;={}]*\Z")
+
+
+class _Block(msgspec.Struct):
+    """A definition whose end may not have been reached."""
+
+    names: tuple[str, ...]
+    kind: str
+    is_test: bool
+    parent: int
+    begin: int
+    end: int
+
+
+class _Level(msgspec.Struct):
+    """A bracket that is open, and the statement in it that is being read."""
+
+    sign: str
+    opening: int
+    start: int
+    """Where the current stretch of the statement begins."""
+    owner: int
+    """Which definition the bracket stands in, or is; -1 for none."""
+    defines: int = -1
+    """Which definition ends where the bracket closes."""
+    is_data: bool = False
+    """After the bracket, the statement goes on."""
+    holds_functions: bool = True
+    """Whether `name(...) {` is a function here."""
+    pieces: list[tuple[int, int]] = []
+    """The earlier stretches of the statement; what lies between them are brackets that have closed."""
 
 
 class BraceScan:
-    def __init__(self, text: str, code: str) -> None:
+    def __init__(self, text: str, code: str, family: str) -> None:
         self._text = text
         self._code = code
+        self._family = family
+        self._found: list[_Block] = []
+        self._levels = [_Level("", 0, 0, -1)]
+        self._open_braces = 0
+        self._calls = TestCalls(text, code, family)
+        self._closed_call = (-1, -1)
+        """The definition that a call was, and where its parenthesis closed."""
 
     def scan(self) -> list[Definition]:
-        code = self._code
-        found: list[Definition] = []
-        blocks: list[Definition | None] = []
-        """The open braces: what each defines, with the end line still to come, or None."""
-        names: list[str] = []
-        line, counted, boundary = 1, 0, 0
-        for match in _BOUNDARY.finditer(code):
+        for match in _SIGNS.finditer(self._code):
             position = match.start()
-            if match[0] == "{":
-                begin, named = self._head(boundary, position)
-                if named is not None and len(names) < DEEPEST:
-                    names.append(named[0])
-                    begin_line = line + code.count("\n", counted, begin)
-                    blocks.append(Definition(".".join(names), named[1], begin_line, 0, named[2]))
-                else:
-                    blocks.append(None)
-            line += code.count("\n", counted, position)
-            counted = position
-            if match[0] == "}" and blocks and (closed := blocks.pop()) is not None:
-                names.pop()
-                found.append(_ended(closed, line))
-            boundary = match.end()
-        last = line + code.count("\n", counted)
-        found.extend(_ended(block, last) for block in blocks if block is not None)
-        return found
+            match match[0]:
+                case "(":
+                    self._open_parenthesis(position)
+                case ")":
+                    self._close_parenthesis(position)
+                case "{":
+                    self._open_brace(position)
+                case "}":
+                    self._close_brace(position)
+                case _:
+                    self._end_statement(position)
+        return self._definitions()
 
-    def _head(self, start: int, end: int) -> tuple[int, tuple[str, str, bool] | None]:
-        """Where what precedes the brace at `end` begins, and what it defines: name, kind, whether it is a test."""
-        start = max(start, end - _LONGEST_HEAD)
-        head = self._code[start:end]
-        begin = start + len(head) - len(head.lstrip(f" \t\n#{INSIDE}"))
-        if call := _TEST_CALL.search(head):
-            name = self._text[start + call.start(2) + 1 : start + call.end(2) - 1].strip()
-            return begin, (name, CLASS, False) if call[1] in _GROUPS else (name, FUNCTION, True)
-        return begin, _defined(head)
+    def _open_parenthesis(self, position: int) -> None:
+        call = self._calls.opening_at(position)
+        index = -1
+        if call is not None:
+            index = self._define((call.name,), call.kind, call.kind == FUNCTION, call.begin)
+            if index >= 0 and call.end >= 0:
+                self._found[index].end, index = call.end, -1
+        self._push("(", position, index, False, self._levels[-1].holds_functions)
 
+    def _close_parenthesis(self, position: int) -> None:
+        if self._levels[-1].sign != "(":
+            return
+        closed = self._levels.pop()
+        self._levels[-1].start = position
+        if closed.defines >= 0:
+            self._found[closed.defines].end = position
+            self._closed_call = closed.defines, position
+        else:
+            self._calls.values_end(closed.opening, position)
 
-def _defined(head: str) -> tuple[str, str, bool] | None:
-    if gtest := _GTEST.search(head):
-        return f"{gtest[1]}.{gtest[2]}", FUNCTION, True
-    is_marked = _TEST_ATTRIBUTE.search(head) is not None
-    if named := _NAMED_FUNCTION.search(head) or _SUBROUTINE.search(head):
-        return named[1], FUNCTION, is_marked or named[1].startswith(("test", "Test"))
-    if named := _CLASS_HEAD.search(head) or _TYPE_HEAD.search(head):
-        return named[1], CLASS, False
-    if named := _ASSIGNED_FUNCTION.search(head):
-        return named[1], FUNCTION, False
-    named = _PLAIN_FUNCTION.search(head)
-    if named is None or named[1] in _NOT_FUNCTIONS:
-        return None
-    return named[1], FUNCTION, is_marked
+    def _open_brace(self, position: int) -> None:
+        level = self._levels[-1]
+        self._open_braces += 1
+        call, closed_at = self._closed_call
+        if call >= 0 and position - closed_at < _NEAR and not self._code[closed_at + 1 : position].strip():
+            self._push("{", position, call, False, level.holds_functions)
+            return
+        head = self._head(position) if level.pieces or level.start < position else None
+        if head is None or not head.code.strip():
+            is_argument = level.sign == "("
+            self._push("{", position, -1, is_argument, is_argument or level.holds_functions)
+        elif is_data(head, self._family):
+            self._push("{", position, -1, True, True)
+        else:
+            found = defined(head, self._family, in_function=not level.holds_functions)
+            index, holds_functions = -1, level.holds_functions or _CREATED.search(head.code) is not None
+            if found is not None:
+                index = self._define(found.names, found.kind, found.is_test, head.offset(found.index))
+                holds_functions = found.kind == CLASS
+            self._push("{", position, index, False, holds_functions)
 
+    def _close_brace(self, position: int) -> None:
+        if not self._open_braces:
+            self._end_statement(position)
+            return
+        self._open_braces -= 1
+        closed = None
+        while closed is None or closed.sign != "{":
+            # Parentheses that are still open are a mistake, which must not reach beyond the block.
+            closed = self._levels.pop()
+            if closed.defines >= 0:
+                self._found[closed.defines].end = position
+        if closed.is_data:
+            self._levels[-1].start = position
+        else:
+            self._end_statement(position)
 
-def _ended(definition: Definition, line: int) -> Definition:
-    return Definition(definition.qualname, definition.kind, definition.line, line, definition.is_test)
+    def _end_statement(self, position: int) -> None:
+        level = self._levels[-1]
+        level.pieces.clear()
+        level.start = position + 1
+
+    def _push(self, sign: str, position: int, defines: int, is_data: bool, holds_functions: bool) -> None:
+        level = self._levels[-1]
+        level.pieces.append((level.start, position + 1))
+        owner = defines if defines >= 0 else level.owner
+        self._levels.append(_Level(sign, position, position + 1, owner, defines, is_data, holds_functions))
+
+    def _define(self, names: tuple[str, ...], kind: str, is_test: bool, begin: int) -> int:
+        """Add a definition inside the current one; -1 where that would be too deep."""
+        parent = self._levels[-1].owner
+        around = self._found[parent].names if parent >= 0 else ()
+        if len(around) + len(names) > DEEPEST:
+            return -1
+        self._found.append(_Block((*around, *names), kind, is_test, parent, begin, len(self._code)))
+        return len(self._found) - 1
+
+    def _head(self, position: int) -> Head:
+        """The statement in front of a brace, its end at least."""
+        level = self._levels[-1]
+        pieces = []
+        left = _LONGEST_HEAD
+        for start, end in itertools.chain(((level.start, position),), reversed(level.pieces)):
+            pieces.append((max(start, end - left), end))
+            left -= end - start
+            if left <= 0 or len(pieces) == _MOST_PIECES:
+                break
+        pieces.reverse()
+        return Head(self._text, self._code, pieces)
+
+    def _definitions(self) -> list[Definition]:
+        newlines = [match.start() for match in re.finditer("\n", self._code)] if self._found else []
+
+        def line(offset: int) -> int:
+            return bisect.bisect_left(newlines, offset) + 1
+
+        return [
+            Definition(each.names, each.kind, line(each.begin), line(each.end), each.is_test, each.parent)
+            for each in self._found
+        ]

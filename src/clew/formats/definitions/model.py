@@ -14,11 +14,18 @@ INSIDE = "\x01"
 class Definition(msgspec.Struct, frozen=True, gc=False):
     """A function or class of a source file."""
 
-    qualname: str
-    """The names from the outermost class or function inwards, joined by dots."""
+    names: tuple[str, ...]
+    """From the outermost class or function inwards. A name may hold any character: tests have sentences for names."""
     kind: str
     """function or class."""
     line: int
     """The first line, decorators included."""
     end_line: int
     is_test: bool
+    parent: int = -1
+    """Which definition of the file it stands in, counted from 0; -1 for none."""
+
+    @property
+    def qualname(self) -> str:
+        """The names joined by dots, to show to people."""
+        return ".".join(self.names)

@@ -8,7 +8,7 @@ from clew.files import Selection
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.ids import IdGrammar
 from clew.formats.elspais.settings import ElspaisSettings
-from clew.formats.markers import MARKERS_VERSION, MarkerRecords, citations_of, read_markers
+from clew.formats.markers import MARKERS_VERSION, MarkerRecords, carried_by_none, citations_of, read_markers
 from clew.formats.markers import Citation as Marker
 from clew.graph.link import Citation, Contribution, Definition
 from clew.graph.model import EdgeKind, Node, NodeKind, Source
@@ -41,24 +41,19 @@ class MarkerReader:
 
 
 def _tests(records: MarkerRecords, path: str) -> Iterator[Definition]:
-    cited = citations_of(records)
-    for test in records.tests:
-        owner, _, function = test.qualname.rpartition(".")
-        id = f"test:{path}::{test.qualname.replace('.', '::')}"
-        fields = {"function": function, "class": owner or None, "file": path}
-        node = Node(id, NodeKind.TEST, function, fields, _lines(path, test.line, test.end_line))
-        yield Definition(node, citations=tuple(_citation(marker, id, path) for marker in cited[test.qualname]))
-    known = {test.qualname for test in records.tests}
-    yield from _strays([marker for marker in records.citations if not _belongs(marker, known)], path)
+    taken: set[str] = set()
+    for test, markers in citations_of(records).items():
+        id = f"test:{path}::{'::'.join(test.names)}"
+        while id in taken:  # the same name again, in another branch or overload
+            id = f"{id}:{test.line}"
+        taken.add(id)
+        fields = {"function": test.names[-1], "class": ".".join(test.names[:-1]) or None, "file": path}
+        node = Node(id, NodeKind.TEST, test.names[-1], fields, _lines(path, test.line, test.end_line))
+        yield Definition(node, citations=tuple(_citation(marker, id, path) for marker in markers))
+    yield from _strays(carried_by_none(records), path)
 
 
-def _belongs(marker: Marker, tests: set[str]) -> bool:
-    """Whether a test carries this citation: its own, or that of its class."""
-    owner = marker.owner
-    return owner is not None and any(test == owner or test.startswith(f"{owner}.") for test in tests)
-
-
-def _strays(markers: list[Marker], path: str) -> Iterator[Definition]:
+def _strays(markers: tuple[Marker, ...], path: str) -> Iterator[Definition]:
     """Citations of a test file that no test carries are a test of their own, by their line."""
     for line, group in _by_line(markers).items():
         id = f"test:{path}:{line}"
@@ -67,7 +62,7 @@ def _strays(markers: list[Marker], path: str) -> Iterator[Definition]:
 
 
 def _places(markers: tuple[Marker, ...], path: str) -> Iterator[Definition]:
-    for line, group in _by_line(list(markers)).items():
+    for line, group in _by_line(markers).items():
         id = f"code:{path}:{line}"
         first = group[0]
         title = first.owner or PurePosixPath(path).name
@@ -76,7 +71,7 @@ def _places(markers: tuple[Marker, ...], path: str) -> Iterator[Definition]:
         yield Definition(node, citations=tuple(_citation(marker, id, path) for marker in group))
 
 
-def _by_line(markers: list[Marker]) -> dict[int, list[Marker]]:
+def _by_line(markers: tuple[Marker, ...]) -> dict[int, list[Marker]]:
     lines: dict[int, list[Marker]] = {}
     for marker in markers:
         lines.setdefault(marker.line, []).append(marker)
