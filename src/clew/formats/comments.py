@@ -103,47 +103,42 @@ def _marked_tokens(text: str, family: Family) -> Iterator[Token]:
 def _python_tokens(text: str, family: Family) -> Iterator[Token]:
     """A string is a docstring where it stands alone at the beginning of a file or below the head of a definition."""
     heads = _Heads()
+    code: list[str] = []
+    """What stands before the string in question, without strings and comments."""
+    last = ""
+    """The last sign of it."""
     position = 0
     for match in family.pattern.finditer(text):
         start, end = match.span()
-        kind = LINE
         gap = text[position:start]
-        group = match.lastgroup or ""
-        if group[0] == "t":
-            kind = DOCSTRING if heads.end_in(gap) else STRING
-        else:
-            heads.add(gap)
         position = end
+        group = match.lastgroup or ""
+        kind = LINE
+        if group[0] == "t":
+            kind = STRING
+            if gap[-1:] in _RAW_PREFIXES and not gap[-2:-1].isalnum():
+                gap = gap[:-1]
+        code.append(gap)
+        if stripped := gap.rstrip():
+            last = stripped[-1]
+        if kind == STRING:
+            if last == "" or (last == ":" and heads.end_with(code)):
+                kind = DOCSTRING
+            last = '"'
         yield Token(kind, start, end, *match.span(group))
 
 
 class _Heads:
-    """Tells where the code read so far ends with the head of a function or class, or has not begun."""
+    """Tells where code ends with the head of a function or class. It is given the code of a file bit by bit."""
 
     def __init__(self) -> None:
-        self._code: list[str] = []
-        """What was read since the last look, without strings and comments."""
         self._depth = -1
         """Of open brackets in a head that has not ended; -1 outside of any."""
-        self._last = ""
-        """The last sign of code."""
 
-    def add(self, code: str) -> None:
-        self._code.append(code)
-        if stripped := code.rstrip():
-            self._last = stripped[-1]
-
-    def end_in(self, code: str) -> bool:
-        """Whether a string after this further code is a docstring."""
-        if code[-1:] in _RAW_PREFIXES and not code[-2:-1].isalnum():
-            code = code[:-1]
-        self.add(code)
-        before, self._last = self._last, '"'
-        return before == "" or (before == ":" and self._ends_head())
-
-    def _ends_head(self) -> bool:
-        code = "".join(self._code)
-        self._code.clear()
+    def end_with(self, pieces: list[str]) -> bool:
+        """Whether the head of a definition ends with these pieces, of which the last ends in a colon. Uses them up."""
+        code = "".join(pieces)
+        pieces.clear()
         begin = 0
         if "def" in code or "class" in code:
             for head in _HEAD.finditer(code):

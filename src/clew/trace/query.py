@@ -21,6 +21,7 @@ FIELDS = ("all", "id", "title", "body", "keywords")
 
 _WORD = re.compile(r'-?"[^"]*"|[^\s()]+')
 _CAN_BACKTRACK = re.compile(r"[*+?{|(]")
+_SEES_THE_EDGES = re.compile(r"\(\?|\\[AZzGK]|[*+?}]\+")
 _EMPTY = frozenset({'""', '-""', "-"})
 
 
@@ -75,6 +76,12 @@ def check_length(text: str) -> None:
             f"The query has {len(text)} characters; at most {MAX_QUERY_CHARACTERS} are allowed.",
             hint="Search for the few words that matter.",
         )
+
+
+def can_be_joined(pattern: str) -> bool:
+    """Whether a pattern that matches a text also matches any text that holds it on lines of its own. Lookarounds,
+    anchors of the whole text and possessive repetitions can tell the difference."""
+    return not _SEES_THE_EDGES.search(pattern)
 
 
 def compile_pattern(pattern: str) -> Callable[[str], bool]:

@@ -8,13 +8,16 @@ from clew.errors import InvalidArgument
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.text.keywords import keywords
-from clew.trace.query import FIELDS, Query, Term, compile_pattern, parse
+from clew.trace.query import FIELDS, Query, Term, can_be_joined, compile_pattern, parse
 
 ID_SCORE = 100
 TITLE_SCORE = 50
 KEYWORD_SCORE = 40
 KEYWORD_PART_SCORE = 25
 BODY_SCORE = 10
+
+BATCH = 25
+"""Requirements that a pattern is tried on at once."""
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -61,22 +64,33 @@ class RequirementSearch:
         candidates = self._texts()
         for group in query.groups:
             check()
-            # Most requirements hold none of the words: one look at the whole text spares them everything else.
-            # A keyword is normalised, so that it need not occur as it is.
-            if not any(term.whole_keyword for term in group):
-                candidates = [texts for texts in candidates if any(term.text in texts.everything for term in group)]
+            candidates = _holding(group, candidates)
+        plain = field == "all" and not any(term.whole_keyword for group in query.groups for term in group)
+        score = _place_score if plain else _score
         for texts in candidates:
-            scores = [max(_score(term, texts, field) for term in group) for group in query.groups]
+            scores = [max(score(term, texts, field) for term in group) for group in query.groups]
             if all(scores) and not any(_score(term, texts, field) for term in query.excluded):
                 yield Match(texts.node, float(sum(scores)))
 
     def _by_pattern(self, pattern: str, field: str, check: Callable[[], None]) -> Iterator[Match]:
         matches = compile_pattern(pattern)
-        for number, texts in enumerate(self._texts()):
-            if number % 50 == 0:
-                check()
-            if matches(_plain(texts, field)):
-                yield Match(texts.node, 0.0)
+        if field == "all" and can_be_joined(pattern):
+            # Most batches hold no match at all, which one look settles for every requirement in them.
+            batches = self._graph.derived("requirement_batches", self._join)
+        else:
+            batches = [(None, self._texts())]
+        for joined, members in batches:
+            check()
+            if joined is None or matches(joined):
+                for texts in members:
+                    if matches(_plain(texts, field)):
+                        yield Match(texts.node, 0.0)
+
+    def _join(self, graph: Graph) -> list[tuple[str | None, list[_Texts]]]:
+        everything = self._texts()
+        starts = range(0, len(everything), BATCH)
+        parts = (everything[start : start + BATCH] for start in starts)
+        return [("\n".join(texts.plain for texts in part), part) for part in parts]
 
     def _texts(self) -> list[_Texts]:
         return self._graph.derived("requirement_texts", self._fold_all)
@@ -88,6 +102,27 @@ class RequirementSearch:
             folded[node.id] = known if known is not None and known.node is node else _fold(node)
         self._known = folded
         return list(folded.values())
+
+
+def _holding(group: tuple[Term, ...], candidates: list[_Texts]) -> list[_Texts]:
+    """Those that can match a group. Most requirements hold none of its words: one look at the whole text spares them
+    everything else. A keyword is normalised, so that it need not occur as it is."""
+    if any(term.whole_keyword for term in group):
+        return candidates
+    if len(group) == 1:
+        word = group[0].text
+        return [texts for texts in candidates if word in texts.everything]
+    words = [term.text for term in group]
+    return [texts for texts in candidates if any(word in texts.everything for word in words)]
+
+
+def _place_score(term: Term, texts: _Texts, field: str) -> int:
+    """The score of a plain word looked for everywhere."""
+    if term.text in texts.id:
+        return ID_SCORE
+    if term.text in texts.title:
+        return TITLE_SCORE
+    return BODY_SCORE if term.text in texts.everything else 0
 
 
 def _fold(node: Node) -> _Texts:

@@ -4,6 +4,7 @@ Every method reads the graph through its iterators and returns frozen values. It
 """
 
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from difflib import get_close_matches
 
 from clew import __version__, git
@@ -119,17 +120,23 @@ class TraceService:
 
     def changes(self) -> Changes:
         """Requirements whose lines differ from the last commit, and from where the branch left its base."""
-        uncommitted = git.uncommitted(self._root, self._folders)
+        with ThreadPoolExecutor(1) as aside:
+            # Git is another process: both questions can be on their way at once.
+            branch = aside.submit(self._branch_lines)
+            uncommitted = git.uncommitted(self._root, self._folders)
+            base, since = branch.result()
         if uncommitted is None:
             return Changes(None, None, None, note="The folder is not a git work tree.")
-        base = git.base_branch(self._root)
-        since = git.changed_since(self._root, base, self._folders) if base else None
         return Changes(
             uncommitted=self._touched(uncommitted),
             branch_changed=None if since is None else self._touched(since),
             base=base,
             note=None if base else "There is no branch main or master to compare with.",
         )
+
+    def _branch_lines(self) -> tuple[str | None, git.ChangedLines | None]:
+        base = git.base_branch(self._root)
+        return base, git.changed_since(self._root, base, self._folders) if base else None
 
     def _touched(self, lines: git.ChangedLines) -> int:
         return sum(

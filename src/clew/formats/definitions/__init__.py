@@ -28,16 +28,18 @@ def _masked(text: str, found: Iterable[Token]) -> str:
     pieces: list[str] = []
     position = 0
     for token in found:
-        gap = text[position : token.start]
-        body = text[token.start : token.end]
+        start, end = token.start, token.end
+        gap = text[position:start]
+        mark = '"'
         if token.kind in (LINE, BLOCK):
             begins_line = "\n" in gap or position == 0
             mark = "#" if begins_line and not gap[gap.rfind("\n") + 1 :].strip() else " "
-        else:
-            mark = '"'
-        first, *others = body.split("\n")
         pieces.append(gap)
-        pieces.append("\n".join([mark * len(first), *(INSIDE * len(other) for other in others)]))
-        position = token.end
+        if text.find("\n", start, end) < 0:
+            pieces.append(mark * (end - start))
+        else:
+            first, *others = text[start:end].split("\n")
+            pieces.append("\n".join([mark * len(first), *(INSIDE * len(other) for other in others)]))
+        position = end
     pieces.append(text[position:])
     return "".join(pieces)
