@@ -1,0 +1,153 @@
+"""What a person or an agent types into a search, as clauses.
+
+- words are alternatives: a unit that holds more of them, and rarer ones, ranks higher;
+- `"a phrase"` is found only where its words stand side by side;
+- `start*` stands for every word that begins so;
+- `+` before any of these makes it required, `-` excludes it (before a letter or a quote: `-5` and `--flag` are words).
+
+Everything else is plain text. Nothing in a query is ever an operator of the database.
+"""
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+
+import msgspec
+
+from clew.text.keywords import STOP_WORDS
+from clew.text.stem import stem
+from clew.text.words import Word, words
+
+MAX_QUERY_CHARACTERS = 20_000
+MAX_OPERATORS = 16
+"""How many phrases, beginnings, required and excluded clauses a query may have; any more are read as plain words."""
+
+_CURLY_QUOTES = str.maketrans("\u201c\u201d\u201e", '"""')
+_CLAUSE = re.compile(r'(?<!\S)(?P<sign>[+-]?)"(?P<phrase>[^"]*)"|(?P<plain>[^\s"]+)')
+_WORD_OR_END = re.compile(r"(?P<word>\w+(?:['.-]\w+)*)|[.?!:]")
+_NAMED = re.compile(r"[0-9_]|[a-z][A-Z]")
+_SIGN = re.compile(r"\+(?=\w)|-(?=[^\W\d_])")
+
+
+class Kind(Enum):
+    WORD = "word"
+    PHRASE = "phrase"
+    PREFIX = "prefix"
+
+
+class Sign(Enum):
+    SHOULD = ""
+    MUST = "+"
+    NOT = "-"
+
+
+class Clause(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    """As it was written, without sign, quotes and star."""
+    kind: Kind
+    sign: Sign
+    words: tuple[str, ...]
+    """In order, not stemmed; the beginning of a word for a prefix."""
+    compounds: tuple[str, ...] = ()
+    whole: str | None = None
+    """The compound that stands for all the words together."""
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        return tuple(stem(word) for word in self.words)
+
+
+class LexicalQuery(msgspec.Struct, frozen=True):
+    clauses: tuple[Clause, ...]
+    named_share: float = 0.0
+    """The share of its telling words that name something: capitals inside a sentence, identifiers, numbers."""
+    cut: bool = False
+    """The text was longer than is read."""
+
+    @property
+    def has_only_stop_words(self) -> bool:
+        """Nothing is left to search for once the words that occur everywhere are set aside."""
+        wanted = [clause for clause in self.clauses if clause.sign is not Sign.NOT]
+        return bool(wanted) and not any(is_searchable(clause) for clause in wanted)
+
+
+def parse_query(text: str) -> LexicalQuery:
+    """The clauses of `text`. Any text is a query; what has no meaning as syntax is words."""
+    read = text[:MAX_QUERY_CHARACTERS].translate(_CURLY_QUOTES)
+    return LexicalQuery(tuple(_clauses(read)), _named_share(read), cut=len(text) > MAX_QUERY_CHARACTERS)
+
+
+def is_searchable(clause: Clause) -> bool:
+    """Stop-words are searched for only where they are required or part of a phrase."""
+    return clause.kind is not Kind.WORD or clause.sign is not Sign.SHOULD or bool(content_words(clause))
+
+
+def content_words(clause: Clause) -> tuple[str, ...]:
+    """The words of the clause that say something, in order, repeats included."""
+    return tuple(word for word in clause.words if word not in STOP_WORDS)
+
+
+def _clauses(text: str) -> Iterator[Clause]:
+    operators = 0
+    for match in _CLAUSE.finditer(text):
+        written = match["phrase"] if match["plain"] is None else match["plain"]
+        if operators == MAX_OPERATORS:
+            clause = _clause(written, Kind.WORD, Sign.SHOULD)
+        elif match["plain"] is None:
+            clause = _clause(written, Kind.PHRASE, Sign(match["sign"]))
+        else:
+            clause = _plain(written)
+        operators += clause.kind is not Kind.WORD or clause.sign is not Sign.SHOULD
+        if clause.words:
+            yield clause
+
+
+def _plain(text: str) -> Clause:
+    sign = Sign.SHOULD
+    if found := _SIGN.match(text):
+        sign = Sign(found[0])
+        text = text[1:]
+    if text.endswith("*"):
+        beginning = text.rstrip("*")
+        clause = _clause(beginning, Kind.PREFIX, sign)
+        start = clause.whole or (clause.words[0] if len(clause.words) == 1 else "")
+        if len(start) > 1:
+            return Clause(text=beginning, kind=Kind.PREFIX, sign=sign, words=(start,))
+    return _clause(text, Kind.WORD, sign)
+
+
+def _clause(text: str, kind: Kind, sign: Sign) -> Clause:
+    found = words(text)
+    simple = [word for word in found if not word.compound]
+    compounds = [word for word in found if word.compound]
+    if kind is Kind.PHRASE and len(simple) == 1:
+        kind = Kind.WORD
+    return Clause(
+        text=text,
+        kind=kind,
+        sign=sign,
+        words=tuple(word.text for word in simple),
+        compounds=tuple(dict.fromkeys(word.text for word in compounds)),
+        whole=_whole(simple, compounds),
+    )
+
+
+def _whole(simple: list[Word], compounds: list[Word]) -> str | None:
+    if not compounds:
+        return None
+    first, last = simple[0], simple[-1]
+    return next((word.text for word in compounds if word.start <= first.start and word.end >= last.end), None)
+
+
+def _named_share(text: str) -> float:
+    telling = named = 0
+    has_case = not text.isupper()
+    starts_sentence = True
+    for match in _WORD_OR_END.finditer(text):
+        word = match["word"] or ""
+        if word and word.lower() not in STOP_WORDS:
+            telling += 1
+            capital = has_case and word[0].isupper() and not starts_sentence
+            named += capital or _NAMED.search(word) is not None
+        starts_sentence = not word
+    return named / telling if telling else 0.0

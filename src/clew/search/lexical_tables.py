@@ -1,0 +1,171 @@
+"""The tables of the lexical index, and how units get into them and out again.
+
+FTS5 is given terms that are already cut and stemmed, separated by spaces; its own tokenizer only splits at the spaces.
+The same terms are kept beside it as plain text (`lexical_streams`): FTS5 needs them to take a unit out again, and the
+ranking counts in them. `lexical_terms` says in how many units a term occurs, `lexical_words` which spellings lead to a
+term. All functions work in the transaction of their caller.
+"""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple, TypeVar
+
+from clew.text.stem import stem
+from clew.text.words import split
+
+ANALYSIS = 1
+"""Changes when text is cut or stemmed in another way, so that an index made the old way can be made anew."""
+
+SCHEMA = (
+    """
+    CREATE TABLE lexical_streams (
+        unit INTEGER PRIMARY KEY,
+        title TEXT NOT NULL,
+        body TEXT NOT NULL,
+        compounds TEXT NOT NULL
+    )
+    """,
+    # Terms hold ASCII letters and digits, these four signs, and anything beyond ASCII, which this tokenizer never cuts.
+    # Without a table of lengths, FTS5 ranks matches four times faster; lengths count when candidates are ranked.
+    """
+    CREATE VIRTUAL TABLE lexical USING fts5(
+        title, body, compounds, content='', columnsize=0, tokenize="ascii tokenchars '-.+#'"
+    )
+    """,
+    "CREATE TABLE lexical_terms (term TEXT PRIMARY KEY, units INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE lexical_words (word TEXT PRIMARY KEY, term TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE INDEX lexical_words_by_term ON lexical_words (term)",
+    "CREATE TABLE lexical_totals (units INTEGER NOT NULL, words INTEGER NOT NULL)",
+    "INSERT INTO lexical_totals VALUES (0, 0)",
+)
+
+Item = TypeVar("Item")
+
+_BATCH = 500
+_DELETE = "INSERT INTO lexical (lexical, rowid, title, body, compounds) VALUES ('delete', ?, ?, ?, ?)"
+
+
+class Row(NamedTuple):
+    """What is kept of a unit. Each stream starts and ends with a space, so that ` term ` can be counted in it."""
+
+    unit: int
+    title: str
+    body: str
+    compounds: str
+
+
+class Totals(NamedTuple):
+    units: int
+    words: int
+
+
+def put(connection: sqlite3.Connection, units: Iterable[tuple[int, str, str]]) -> None:
+    """Add the units (number, title, body), or replace those whose number is there already."""
+    for batch in _batches(units):
+        latest = {unit: (title, body) for unit, title, body in batch}
+        remove(connection, latest)
+        spellings: dict[str, str] = {}
+        rows = [_row(unit, title, body, spellings) for unit, (title, body) in latest.items()]
+        connection.executemany("INSERT INTO lexical_streams VALUES (?, ?, ?, ?)", rows)
+        connection.executemany("INSERT INTO lexical (rowid, title, body, compounds) VALUES (?, ?, ?, ?)", rows)
+        connection.executemany(
+            "INSERT INTO lexical_terms VALUES (?, ?) ON CONFLICT DO UPDATE SET units = units + excluded.units",
+            _units_per_term(rows).items(),
+        )
+        connection.executemany("INSERT OR IGNORE INTO lexical_words VALUES (?, ?)", spellings.items())
+        _count(connection, rows, 1)
+
+
+def remove(connection: sqlite3.Connection, units: Iterable[int]) -> None:
+    """Take the units out; numbers that are not there are passed over."""
+    for batch in _batches(units):
+        rows = streams(connection, batch)
+        if not rows:
+            continue
+        connection.executemany(_DELETE, rows)
+        connection.executemany("DELETE FROM lexical_streams WHERE unit = ?", [(row.unit,) for row in rows])
+        counts = _units_per_term(rows)
+        connection.executemany(
+            "UPDATE lexical_terms SET units = units - ? WHERE term = ?", [(n, term) for term, n in counts.items()]
+        )
+        gone = [(term,) for term in counts]
+        connection.executemany("DELETE FROM lexical_terms WHERE term = ? AND units <= 0", gone)
+        connection.executemany(
+            "DELETE FROM lexical_words WHERE term = ?1 AND NOT EXISTS (SELECT 1 FROM lexical_terms WHERE term = ?1)",
+            gone,
+        )
+        _count(connection, rows, -1)
+
+
+def clear(connection: sqlite3.Connection) -> None:
+    """Take every unit out."""
+    connection.execute("INSERT INTO lexical (lexical) VALUES ('delete-all')")
+    for table in ("lexical_streams", "lexical_terms", "lexical_words"):
+        connection.execute(f"DELETE FROM {table}")  # noqa: S608
+    connection.execute("UPDATE lexical_totals SET units = 0, words = 0")
+
+
+def streams(connection: sqlite3.Connection, units: Iterable[int]) -> list[Row]:
+    """What is kept of these units, for those that are there."""
+    find = "SELECT unit, title, body, compounds FROM lexical_streams WHERE unit = ?"
+    found = (connection.execute(find, (unit,)).fetchone() for unit in dict.fromkeys(units))
+    return [Row(*row) for row in found if row]
+
+
+def totals(connection: sqlite3.Connection) -> Totals:
+    return Totals(*connection.execute("SELECT units, words FROM lexical_totals").fetchone())
+
+
+def units_with(connection: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]:
+    """In how many units each of the terms occurs; terms that occur nowhere are left out."""
+    find = "SELECT term, units FROM lexical_terms WHERE term = ?"
+    found = (connection.execute(find, (term,)).fetchone() for term in dict.fromkeys(terms))
+    return dict(row for row in found if row)
+
+
+def _row(unit: int, title: str, body: str, spellings: dict[str, str]) -> Row:
+    title_words, title_compounds = split(title)
+    body_words, body_compounds = split(body)
+    return Row(
+        unit,
+        _stream(_terms(title_words, spellings)),
+        _stream(_terms(body_words, spellings)),
+        _stream(title_compounds + body_compounds),
+    )
+
+
+def _terms(words: list[str], spellings: dict[str, str]) -> list[str]:
+    terms = [stem(word) for word in words]
+    spellings.update((word, term) for word, term in zip(words, terms, strict=True) if word != term)
+    return terms
+
+
+def _stream(terms: list[str]) -> str:
+    return f" {' '.join(terms)} " if terms else ""
+
+
+def _units_per_term(rows: list[Row]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts.update({*row.title.split(), *row.body.split(), *row.compounds.split()})
+    return counts
+
+
+def _count(connection: sqlite3.Connection, rows: list[Row], sign: int) -> None:
+    words = sum(length(row) for row in rows)
+    connection.execute(
+        "UPDATE lexical_totals SET units = units + ?, words = words + ?", (sign * len(rows), sign * words)
+    )
+
+
+def length(row: Row) -> int:
+    """The number of words of a unit."""
+    return max(row.title.count(" ") - 1, 0) + max(row.body.count(" ") - 1, 0)
+
+
+def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+    rest = iter(items)
+    while batch := list(islice(rest, _BATCH)):
+        yield batch

@@ -1,0 +1,142 @@
+"""What goes into the search engine, and where a search may look.
+
+A *unit* is one thing that can be found: a requirement, a scenario, a section, a memory. A *scope* says which units a
+search may see at all. It is part of every query's type, so that no caller can forget it; filters narrow it further and
+can never widen it.
+"""
+
+import hashlib
+from collections.abc import Iterable
+
+import msgspec
+
+from clew.errors import InvalidArgument
+
+MAX_ID_CHARACTERS = 512
+
+
+class Unit(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    """Unique in the index."""
+    part: str
+    """What it is: requirement, scenario, section, memory, ..."""
+    title: str
+    body: str
+    document: str | None = None
+    """What it is a piece of; results can be limited to a few pieces of one document."""
+    tags: tuple[str, ...] = ()
+    path: str | None = None
+    status: str | None = None
+    session: str | None = None
+    agent: str | None = None
+    time: str | None = None
+    """UTC, ISO 8601."""
+    links: tuple[str, ...] = ()
+    """Ids of graph nodes that the unit stands for or mentions."""
+
+    def content_hash(self) -> str:
+        """Names everything that is searched or filtered by: equal hashes need no indexing again."""
+        return hashlib.blake2b(msgspec.msgpack.encode(self), digest_size=16).hexdigest()
+
+    def text_hash(self) -> str:
+        """Names what the embedder sees."""
+        return hashlib.blake2b(f"{self.title}\0{self.body}".encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+class Scope(msgspec.Struct, frozen=True, kw_only=True):
+    """The units a search may see. At least one part has to be named."""
+
+    parts: tuple[str, ...]
+    sessions: tuple[str, ...] | None = None
+    agents: tuple[str, ...] | None = None
+    path: str | None = None
+    """Only units below this folder, or in this file."""
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise InvalidArgument("A scope names no part to search.", hint="Name parts such as 'requirement'.")
+
+
+class Filters(msgspec.Struct, frozen=True, kw_only=True):
+    """What narrows a search inside its scope. None asks for nothing."""
+
+    tags: tuple[str, ...] | None = None
+    """Units with any of these."""
+    all_tags: tuple[str, ...] | None = None
+    """Units with all of these."""
+    statuses: tuple[str, ...] | None = None
+    path: str | None = None
+    session: str | None = None
+    agent: str | None = None
+    after: str | None = None
+    before: str | None = None
+    """Times, ISO 8601; the first is included, the second not."""
+    document: str | None = None
+
+
+class Condition(msgspec.Struct, frozen=True):
+    """A predicate over the columns of `units`, as SQL."""
+
+    sql: str
+    parameters: tuple[str, ...]
+
+
+def compile_condition(scope: Scope, filters: Filters) -> Condition:
+    """The one place where a search learns which units it may see."""
+    clauses = _Clauses()
+    clauses.one_of("units.part", scope.parts)
+    clauses.one_of("units.session", scope.sessions)
+    clauses.one_of("units.agent", scope.agents)
+    clauses.below(scope.path)
+    clauses.below(filters.path)
+    clauses.one_of("units.status", filters.statuses)
+    clauses.equal("units.session", filters.session)
+    clauses.equal("units.agent", filters.agent)
+    clauses.equal("units.document", filters.document)
+    clauses.compare("units.time >= ?", filters.after)
+    clauses.compare("units.time < ?", filters.before)
+    if filters.tags is not None:
+        clauses.tagged(filters.tags)
+    for tag in filters.all_tags or ():
+        clauses.tagged((tag,))
+    return clauses.condition()
+
+
+class _Clauses:
+    def __init__(self) -> None:
+        self._sql: list[str] = []
+        self._parameters: list[str] = []
+
+    def one_of(self, column: str, values: Iterable[str] | None) -> None:
+        if values is not None:
+            chosen = tuple(values)
+            self._add(f"{column} IN ({_marks(chosen)})", *chosen)
+
+    def equal(self, column: str, value: str | None) -> None:
+        if value is not None:
+            self._add(f"{column} = ?", value)
+
+    def compare(self, sql: str, value: str | None) -> None:
+        if value is not None:
+            self._add(sql, value)
+
+    def below(self, path: str | None) -> None:
+        if path is not None:
+            folder = path.rstrip("/") + "/"
+            # A range on the indexed column; the character after the slash ends it.
+            self._add("(units.path = ? OR (units.path >= ? AND units.path < ?))", path, folder, folder[:-1] + "0")
+
+    def tagged(self, tags: tuple[str, ...]) -> None:
+        own = "SELECT 1 FROM unit_tags WHERE unit_tags.number = units.number"
+        self._add(f"EXISTS ({own} AND unit_tags.tag IN ({_marks(tags)}))", *tags)
+
+    def condition(self) -> Condition:
+        return Condition(" AND ".join(self._sql), tuple(self._parameters))
+
+    def _add(self, sql: str, *parameters: str) -> None:
+        self._sql.append(sql)
+        self._parameters.extend(parameters)
+
+
+def _marks(values: tuple[str, ...]) -> str:
+    return ", ".join("?" * len(values)) or "NULL"
