@@ -42,7 +42,7 @@ docs: $(STAMP) ## write docs/tools from the registry
 lock: $(STAMP) ## resolve the development dependencies anew
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header --group dev --upgrade pyproject.toml -o requirements-dev.lock
+	  --no-header --group dev --extra dense --extra approximate --upgrade pyproject.toml -o requirements-dev.lock
 
 clean:
 	rm -rf $(VENV) build dist .conformance .mypy_cache .pytest_cache .ruff_cache .hypothesis

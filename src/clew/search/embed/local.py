@@ -1,0 +1,122 @@
+"""A model in a local folder."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from clew.errors import ConfigError
+from clew.search.embed.sentence import Encoder, Pooling, SentenceEncoder
+from clew.search.embed.tokenizer_file import read_tokenizer
+
+if TYPE_CHECKING:
+    from clew.search.embed.embedder import Vectors
+
+MODEL_FILES = ("model.onnx", "onnx/model.onnx", "model.safetensors")
+_DEFAULT_MAX_TOKENS = 512
+_FEWEST_TOKENS = 3
+
+_Described = TypeVar("_Described")
+
+
+class _SentenceConfig(msgspec.Struct, frozen=True):
+    max_seq_length: int | None = None
+
+
+class _PoolingConfig(msgspec.Struct, frozen=True):
+    pooling_mode_cls_token: bool = False
+    pooling_mode_mean_tokens: bool = False
+
+
+class LocalModel:
+    def __init__(
+        self, folder: Path, *, sha256: str | None = None, max_tokens: int | None = None, threads: int | None = None
+    ) -> None:
+        model = _model_file(folder)
+        content = _read(model)
+        found = hashlib.sha256(content).hexdigest()
+        if sha256 is not None and found != sha256.lower():
+            raise ConfigError(
+                f"{model} has the sha256 {found}; the configuration asks for {sha256}.",
+                hint="Put the model that is meant into the folder, or correct `sha256`.",
+            )
+        tokenizer_file = folder / "tokenizer.json"
+        encoder, most_tokens = _encoder(model, content)
+        self.max_tokens = _max_tokens(folder, max_tokens, most_tokens)
+        pooling = _pooling(folder)
+        self._sentence_encoder = SentenceEncoder(
+            read_tokenizer(tokenizer_file), encoder, max_tokens=self.max_tokens, pooling=pooling, threads=threads
+        )
+        self.dimensions = encoder.dimensions
+        ingredients = f"{found} {hashlib.sha256(_read(tokenizer_file)).hexdigest()} {self.max_tokens} {pooling}"
+        self.name = f"{folder.resolve().name}@{hashlib.sha256(ingredients.encode()).hexdigest()[:12]}"
+
+    def embed(self, texts: Sequence[str]) -> "Vectors":
+        return self._sentence_encoder.embed(texts)
+
+
+def _model_file(folder: Path) -> Path:
+    if not folder.is_dir():
+        raise ConfigError(f"'{folder}' is not a folder.", hint="Set `folder` to the folder of a model.")
+    for name in MODEL_FILES:
+        if (folder / name).is_file():
+            return folder / name
+    raise ConfigError(
+        f"The folder '{folder}' holds none of {', '.join(MODEL_FILES)}.", hint="Put a model there, or name another."
+    )
+
+
+def _encoder(model: Path, content: bytes) -> tuple[Encoder, int]:
+    """The encoder, and how many tokens it can take."""
+    if model.suffix == ".onnx":
+        from clew.search.embed.onnx_encoder import OnnxEncoder
+
+        return OnnxEncoder(content, str(model)), _DEFAULT_MAX_TOKENS
+    from clew.search.embed.bert import BertConfig, BertEncoder
+    from clew.search.embed.safetensors import read_tensors
+
+    config = _described(model.parent / "config.json", BertConfig)
+    if config is None:
+        raise ConfigError(f"{model} has no config.json beside it.", hint="Copy the model's config.json there too.")
+    return BertEncoder(config, read_tensors(model, content), model), config.max_position_embeddings
+
+
+def _max_tokens(folder: Path, asked: int | None, most: int) -> int:
+    if asked is not None:
+        if not _FEWEST_TOKENS <= asked <= most:
+            raise ConfigError(
+                f"max_tokens is {asked}; this model takes {_FEWEST_TOKENS} to {most}.", hint="Correct max_tokens."
+            )
+        return asked
+    described = _described(folder / "sentence_bert_config.json", _SentenceConfig)
+    length = described.max_seq_length if described else None
+    return min(length or _DEFAULT_MAX_TOKENS, most)
+
+
+def _pooling(folder: Path) -> Pooling:
+    described = _described(folder / "1_Pooling" / "config.json", _PoolingConfig)
+    if described is None or described.pooling_mode_mean_tokens:
+        return "mean"
+    if described.pooling_mode_cls_token:
+        return "first"
+    raise ConfigError(
+        f"'{folder}' pools its tokens in another way than by their mean or by the first.", hint="Use another model."
+    )
+
+
+def _described(path: Path, kind: type[_Described]) -> _Described | None:
+    if not path.exists():
+        return None
+    try:
+        return msgspec.json.decode(_read(path), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be used: {error}.", hint="Copy the model's own file again.") from error
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}.", hint="Check the folder.") from error

@@ -1,0 +1,143 @@
+"""ONNX model files: the nodes and constants of their graph, read and written without the ONNX library."""
+
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+
+import msgspec
+
+from clew.search.embed.protobuf import field, fields, head
+
+_MODEL_IR_VERSION, _MODEL_GRAPH, _MODEL_OPSET = 1, 7, 8
+_GRAPH_NODE, _GRAPH_NAME, _GRAPH_CONSTANT, _GRAPH_INPUT, _GRAPH_OUTPUT = 1, 2, 5, 11, 12
+_NODE_INPUT, _NODE_OUTPUT, _NODE_OPERATION, _NODE_ATTRIBUTE, _NODE_DOMAIN = 1, 2, 4, 5, 7
+_CONSTANT_DIMENSION, _CONSTANT_TYPE, _CONSTANT_NAME, _CONSTANT_BYTES = 1, 2, 8, 9
+_ATTRIBUTE_NAME, _ATTRIBUTE_NUMBER, _ATTRIBUTE_NUMBERS, _ATTRIBUTE_TYPE = 1, 3, 8, 20
+_IS_NUMBER, _IS_NUMBERS = 2, 7
+
+
+class Element(IntEnum):
+    FLOAT = 1
+    UINT8 = 2
+    INT8 = 3
+    INT32 = 6
+    INT64 = 7
+
+
+class Node(msgspec.Struct, frozen=True):
+    operation: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    encoded: bytes
+
+
+class Constant(msgspec.Struct, frozen=True):
+    """A constant's description; the values stay in the file."""
+
+    name: str
+    element: int
+    shape: tuple[int, ...]
+
+
+class Model(msgspec.Struct, frozen=True):
+    nodes: tuple[Node, ...]
+    constants: dict[str, Constant]
+    rest_of_graph: tuple[memoryview, ...]
+    """Every encoded field of the graph but the nodes."""
+    rest: tuple[memoryview, ...]
+    """Every encoded field of the file but the graph."""
+
+
+def read_model(data: bytes) -> Model:
+    """ValueError where the bytes are no model."""
+    rest: list[memoryview] = []
+    graph = memoryview(b"")
+    for number, value, encoded in fields(memoryview(data)):
+        if number == _MODEL_GRAPH and isinstance(value, memoryview):
+            graph = value
+        else:
+            rest.append(encoded)
+    nodes: list[Node] = []
+    constants: dict[str, Constant] = {}
+    rest_of_graph: list[memoryview] = []
+    for number, value, encoded in fields(graph):
+        if number == _GRAPH_NODE and isinstance(value, memoryview):
+            nodes.append(_read_node(value, encoded))
+            continue
+        rest_of_graph.append(encoded)
+        if number == _GRAPH_CONSTANT and isinstance(value, memoryview):
+            constant = _read_constant(value)
+            constants[constant.name] = constant
+    return Model(tuple(nodes), constants, tuple(rest_of_graph), tuple(rest))
+
+
+def _read_node(body: memoryview, encoded: memoryview) -> Node:
+    texts: dict[int, list[str]] = {_NODE_INPUT: [], _NODE_OUTPUT: [], _NODE_OPERATION: []}
+    for number, value, _ in fields(body):
+        if number in texts and isinstance(value, memoryview):
+            texts[number].append(bytes(value).decode())
+    operation = "".join(texts[_NODE_OPERATION])
+    return Node(operation, tuple(texts[_NODE_INPUT]), tuple(texts[_NODE_OUTPUT]), bytes(encoded))
+
+
+def _read_constant(body: memoryview) -> Constant:
+    name, element = "", 0
+    shape: list[int] = []
+    for number, value, _ in fields(body):
+        if number == _CONSTANT_NAME and isinstance(value, memoryview):
+            name = bytes(value).decode()
+        elif number == _CONSTANT_TYPE and isinstance(value, int):
+            element = value
+        elif number == _CONSTANT_DIMENSION:
+            # Either one number in a field of its own, or several packed into one field.
+            shape += [value] if isinstance(value, int) else list(value)
+    return Constant(name, element, tuple(shape))
+
+
+def rewritten(model: Model, nodes: Iterable[bytes], constants: Iterable[bytes], opset: bytes) -> bytes:
+    """The model with other nodes, and with more constants and operators."""
+    graph: list[bytes | memoryview] = [*nodes, *model.rest_of_graph, *constants]
+    start = head(_MODEL_GRAPH, sum(map(len, graph)))
+    return b"".join((*model.rest, opset, start, *graph))
+
+
+def new_model(nodes: Iterable[bytes], constants: Iterable[bytes], *, inputs: bytes, outputs: bytes) -> bytes:
+    graph = b"".join([*nodes, field(_GRAPH_NAME, "graph"), *constants, inputs, outputs])
+    return field(_MODEL_IR_VERSION, 8) + field(_MODEL_GRAPH, graph) + opset("", 17)
+
+
+def opset(domain: str, version: int) -> bytes:
+    return field(_MODEL_OPSET, field(1, domain) + field(2, version))
+
+
+def graph_input(name: str, element: Element) -> bytes:
+    return field(_GRAPH_INPUT, _port(name, element))
+
+
+def graph_output(name: str, element: Element) -> bytes:
+    return field(_GRAPH_OUTPUT, _port(name, element))
+
+
+def _port(name: str, element: Element) -> bytes:
+    return field(1, name) + field(2, field(1, field(1, element)))
+
+
+def node(operation: str, inputs: Sequence[str], outputs: Sequence[str], *attributes: bytes, domain: str = "") -> bytes:
+    body = [field(_NODE_INPUT, name) for name in inputs]
+    body += [field(_NODE_OUTPUT, name) for name in outputs]
+    body += [field(_NODE_OPERATION, operation)]
+    body += [field(_NODE_ATTRIBUTE, value) for value in attributes]
+    body += [field(_NODE_DOMAIN, domain)] if domain else []
+    return field(_GRAPH_NODE, b"".join(body))
+
+
+def attribute(name: str, value: int | Sequence[int]) -> bytes:
+    if isinstance(value, int):
+        return field(_ATTRIBUTE_NAME, name) + field(_ATTRIBUTE_NUMBER, value) + field(_ATTRIBUTE_TYPE, _IS_NUMBER)
+    numbers = b"".join(field(_ATTRIBUTE_NUMBERS, number) for number in value)
+    return field(_ATTRIBUTE_NAME, name) + numbers + field(_ATTRIBUTE_TYPE, _IS_NUMBERS)
+
+
+def constant(name: str, element: Element, values: bytes, shape: Sequence[int] = ()) -> bytes:
+    body = [field(_CONSTANT_DIMENSION, size) for size in shape]
+    body += [field(_CONSTANT_TYPE, element), field(_CONSTANT_NAME, name), field(_CONSTANT_BYTES, values)]
+    return field(_GRAPH_CONSTANT, b"".join(body))

@@ -1,0 +1,70 @@
+"""Opens the embedder that the settings ask for."""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from clew.errors import ConfigError
+from clew.search.embed.embedder import Embedder
+from clew.search.embed.settings import EmbedSettings
+
+
+def open_embedder(settings: EmbedSettings) -> Embedder | None:
+    """The embedder, or None where none is wanted. ConfigError where it cannot be had."""
+    _check_numbers(settings)
+    if settings.kind == "none":
+        return None
+    if settings.kind == "minilm":
+        from clew.search.embed.minilm import MiniLm
+
+        return MiniLm(threads=settings.threads)
+    if settings.kind == "folder":
+        from clew.search.embed.local import LocalModel
+
+        return LocalModel(
+            Path(_required(settings.folder, "folder", settings.kind)),
+            sha256=settings.sha256,
+            max_tokens=settings.max_tokens,
+            threads=settings.threads,
+        )
+    from clew.search.embed.endpoint import EndpointEmbedder
+
+    url = _required(settings.url, "url", settings.kind)
+    return EndpointEmbedder(settings, url=_checked(url), model=_required(settings.model, "model", settings.kind))
+
+
+def _required(value: str | None, key: str, kind: str) -> str:
+    if not value:
+        raise ConfigError(f"The embedder '{kind}' needs `{key}`, which is not set.", hint=f"Set `{key}`.")
+    return value
+
+
+def _checked(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ConfigError(f"`url` is '{url}', which is no http or https address.", hint="Set it like https://host/v1.")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ConfigError(
+            "`url` carries more than an address: a user, a password, a query or a fragment.",
+            hint="Leave them out; put the key into an environment variable and its name into `key_variable`.",
+        )
+    return url.rstrip("/")
+
+
+def _check_numbers(settings: EmbedSettings) -> None:
+    """Ranges hold whichever embedder is chosen, so that a wrong number does not wait for its day."""
+    limits: tuple[tuple[str, float | None, float, float], ...] = (
+        ("threads", settings.threads, 1, 256),
+        ("dimensions", settings.dimensions, 1, 65_536),
+        ("max_tokens", settings.max_tokens, 3, 1_000_000),
+        ("timeout_seconds", settings.timeout_seconds, 0.001, 3600),
+        ("attempts", settings.attempts, 1, 10),
+        ("pause_seconds", settings.pause_seconds, 0, 60),
+        ("texts_per_request", settings.texts_per_request, 1, 2048),
+    )
+    for key, value, low, high in limits:
+        if value is not None and not low <= value <= high:
+            raise ConfigError(f"`{key}` is {value}; it must be from {low} to {high:,}.", hint=f"Correct `{key}`.")

@@ -1,0 +1,132 @@
+"""WordPiece, the tokenizer of BERT-type encoders, without a tokenizer library.
+
+The rules are those the models were trained with: control characters go, white space separates, accents and case are
+dropped where the model is uncased, punctuation and CJK ideographs stand alone, and each word is cut greedily into the
+longest pieces the vocabulary has. Names of special tokens in the text ("[SEP]") are plain text here.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+
+LONGEST_WORD = 100
+"""A longer word is unknown as a whole; so the models learned it."""
+_SEGMENT = 4096
+_WORD_ENDS = re.compile(r"[ \n!-/:-@\[-`{-~\u3400-\u4dbf\u4e00-\u9fff]")
+_CACHED_WORDS = 50_000
+
+_IDEOGRAPHS = (
+    range(0x3400, 0x4DC0),
+    range(0x4E00, 0xA000),
+    range(0xF900, 0xFB00),
+    range(0x20000, 0x2A6E0),
+    range(0x2A700, 0x2CEB0),
+    range(0x2F800, 0x2FA20),
+)
+
+
+class WordPiece:
+    def __init__(
+        self,
+        vocabulary: Mapping[str, int],
+        *,
+        uncased: bool = True,
+        strip_accents: bool | None = None,
+        prefix: str = "##",
+        unknown: str = "[UNK]",
+        first: str = "[CLS]",
+        last: str = "[SEP]",
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._prefix = prefix
+        self._unknown = vocabulary[unknown]
+        self._first, self._last = vocabulary[first], vocabulary[last]
+        self._strip_accents = uncased if strip_accents is None else strip_accents
+        self._characters = _Characters(uncased, self._strip_accents)
+        self._longest_piece = max(map(len, vocabulary))
+        self._pieces_of: dict[str, tuple[int, ...]] = {}
+
+    def encode(self, text: str, max_tokens: int) -> list[int]:
+        """The ids of a text between the two markers; what does not fit is cut off, and not looked at either."""
+        room = max_tokens - 2
+        ids = [self._first]
+        for segment in _segments(text):
+            for word in self._words(segment):
+                ids.extend(self._pieces(word))
+            if len(ids) > room:
+                break
+        del ids[room + 1 :]
+        ids.append(self._last)
+        return ids
+
+    def _words(self, text: str) -> list[str]:
+        if self._strip_accents and not text.isascii():
+            text = unicodedata.normalize("NFD", text)
+        return text.translate(self._characters).split()
+
+    def _pieces(self, word: str) -> tuple[int, ...]:
+        known = self._pieces_of.get(word)
+        if known is None:
+            if len(self._pieces_of) >= _CACHED_WORDS:
+                self._pieces_of.clear()
+            known = self._pieces_of[word] = self._cut(word)
+        return known
+
+    def _cut(self, word: str) -> tuple[int, ...]:
+        if len(word) > LONGEST_WORD:
+            return (self._unknown,)
+        ids: list[int] = []
+        start = 0
+        while start < len(word):
+            lead = self._prefix if start else ""
+            for end in range(min(len(word), start + self._longest_piece), start, -1):
+                found = self._vocabulary.get(lead + word[start:end])
+                if found is not None:
+                    break
+            else:
+                return (self._unknown,)
+            ids.append(found)
+            start = end
+        return tuple(ids)
+
+
+class _Characters(dict[int, str | None]):
+    """What becomes of each character, worked out when it is first met: the table that `str.translate` reads."""
+
+    def __init__(self, uncased: bool, strip_accents: bool) -> None:
+        super().__init__()
+        self._uncased = uncased
+        self._strip_accents = strip_accents
+
+    def __missing__(self, code: int) -> str | None:
+        self[code] = result = self._result(code)
+        return result
+
+    def _result(self, code: int) -> str | None:
+        character = chr(code)
+        category = unicodedata.category(character)
+        if character in "\t\n\r" or category in ("Zs", "Zl", "Zp"):
+            return " "
+        if character == "\ufffd" or category in ("Cc", "Cf", "Co", "Cs"):
+            return None
+        if category == "Mn" and self._strip_accents:
+            return None
+        if _stands_alone(code, category):
+            return f" {character} "
+        return character.lower() if self._uncased else character
+
+
+def _stands_alone(code: int, category: str) -> bool:
+    if code < 0x80:
+        return not chr(code).isalnum()
+    return category.startswith("P") or any(code in block for block in _IDEOGRAPHS)
+
+
+def _segments(text: str) -> Iterator[str]:
+    """Slices that cut no word in two, so that a reader who has enough can stop."""
+    start = 0
+    while start < len(text):
+        end = _WORD_ENDS.search(text, start + _SEGMENT)
+        stop = end.start() if end else len(text)
+        yield text[start:stop]
+        start = stop
