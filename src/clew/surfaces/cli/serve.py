@@ -42,11 +42,7 @@ def run(args: argparse.Namespace) -> int:
     project = Project.open(args.folder)
     server = project.config.server
     listing = choose(TOOLS, choice_of(args, server.toolsets, read_only=server.read_only))
-    try:
-        names = NameStyle(args.names or server.names)
-    except ValueError as error:
-        styles = ", ".join(style.value for style in NameStyle)
-        raise ConfigError(f"server.names is '{server.names}'.", hint=f"It is one of: {styles}.") from error
+    names = NameStyle(args.names or server.names)
     try:
         return _serve(args, project, listing, names)
     finally:
