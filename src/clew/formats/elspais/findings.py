@@ -9,7 +9,9 @@ MOST_PER_CODE = 100
 
 
 class Findings:
-    def __init__(self) -> None:
+    def __init__(self, of_format: str = "elspais") -> None:
+        self._format = of_format
+        """The first part of every code."""
         self._diagnostics: list[Diagnostic] = []
         self._counts: Counter[str] = Counter()
 
@@ -25,13 +27,13 @@ class Findings:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """In the order of the file, with a last word on those that were too many to list."""
         listed = sorted(self._diagnostics, key=lambda diagnostic: diagnostic.line)
+        last = Findings(self._format)
         for code, count in sorted(self._counts.items()):
             if count > MOST_PER_CODE:
-                more = f"{count - MOST_PER_CODE} more of {code}; the first {MOST_PER_CODE} are listed."
-                listed.append(Diagnostic("elspais.more", "info", more, 0))
-        return tuple(listed)
+                last.info("more", 0, f"{count - MOST_PER_CODE} more of {code}; the first {MOST_PER_CODE} are listed.")
+        return (*listed, *last._diagnostics)
 
     def _add(self, code: str, severity: str, line: int, message: str) -> None:
         self._counts[code] += 1
         if self._counts[code] <= MOST_PER_CODE:
-            self._diagnostics.append(Diagnostic(f"elspais.{code}", severity, message, line))
+            self._diagnostics.append(Diagnostic(f"{self._format}.{code}", severity, message, line))

@@ -1,0 +1,191 @@
+"""Reads specs, deltas, proposals and tasks without losing a byte, and writes them back."""
+
+import re
+from collections.abc import Iterator
+
+from clew.formats.elspais.findings import Findings
+from clew.formats.openspec.deltas import removals, renames
+from clew.formats.openspec.lines import Heading, Lines
+from clew.formats.openspec.records import (
+    DELTA_KINDS,
+    Delta,
+    Document,
+    Section,
+    SectionKind,
+    Spec,
+)
+from clew.formats.openspec.requirement import REQUIREMENT_DEPTH, RequirementReader, requirement_name
+
+_SECTION_DEPTH = 2
+_NAMES = {
+    "purpose": SectionKind.PURPOSE,
+    "requirements": SectionKind.REQUIREMENTS,
+    **{f"{kind.value} requirements": kind for kind in DELTA_KINDS},
+}
+_RESEMBLING = re.compile(r"(?:added|modified|removed|renamed|new|changed|updated|deleted)\b.{0,40}$", re.IGNORECASE)
+_SHOWN = 80
+
+
+def read_spec(data: bytes, id: str = "") -> Spec:
+    """A spec as it is in force. Never fails: what is odd becomes a diagnostic."""
+    reading = _Reading(data)
+    return Spec(id, reading.document(data))
+
+
+def read_delta(data: bytes, spec_id: str = "") -> Delta:
+    """What a change does to one spec. Never fails either."""
+    reading = _Reading(data)
+    reading.report_headers_that_resemble()
+    of_kind = {kind: [each for each in reading.sections if each.kind is kind] for kind in DELTA_KINDS}
+    renamed = [
+        rename
+        for section in of_kind[SectionKind.RENAMED]
+        for rename in renames(reading.lines, section, reading.findings)
+    ]
+    removed = [each for section in of_kind[SectionKind.REMOVED] for each in removals(reading.lines, section)]
+    return Delta(spec_id, reading.document(data), tuple(renamed), tuple(removed))
+
+
+def read_document(data: bytes) -> tuple[Document, Lines]:
+    """A proposal or a list of tasks: its sections, and its lines for whoever looks closer."""
+    reading = _Reading(data, with_requirements=False)
+    return reading.document(data), reading.lines
+
+
+def write(document: Document) -> bytes:
+    """The bytes of the file that was read."""
+    if document.original is not None:
+        return document.original
+    return "".join(section.raw for section in document.sections).encode()
+
+
+class _Reading:
+    def __init__(self, data: bytes, *, with_requirements: bool = True) -> None:
+        self.findings = Findings("openspec")
+        self.lines = Lines(data)
+        self._with_requirements = with_requirements
+        self._requirements = RequirementReader(self.lines, self.findings)
+        self._title = next((each for each in self.lines.headings if each.depth == 1), None)
+        self._report_file()
+        self.sections = tuple(self._sections())
+
+    def document(self, data: bytes) -> Document:
+        title = self._title
+        return Document(
+            title=title.text if title is not None else "",
+            title_line=title.line if title is not None else 0,
+            sections=self.sections,
+            diagnostics=self.findings.diagnostics(),
+            original=data if self.lines.invalid_line else None,
+        )
+
+    def _report_file(self) -> None:
+        if self.lines.invalid_line:
+            message = "The file is not UTF-8; its bytes are kept, but those that do not fit read as U+FFFD."
+            self.findings.warning("not_utf8", self.lines.invalid_line, f"{message} Save it as UTF-8.")
+        if self.lines.fence_line:
+            message = "This code fence is never closed, so the rest of the file is read as code. Close it."
+            self.findings.warning("unclosed_fence", self.lines.fence_line, message)
+
+    def _sections(self) -> Iterator[Section]:
+        begins: list[tuple[Heading | None, list[Heading]]] = [(None, [])]
+        kind = SectionKind.HEAD
+        for heading in self.lines.headings:
+            if self._begins_section(heading, kind):
+                begins.append((heading, []))
+                kind = self._kind(heading)
+            else:
+                begins[-1][1].append(heading)
+        stops = [heading.index for heading, _ in begins[1:] if heading is not None]
+        seen: set[SectionKind] = set()
+        for (begin, inner), stop in zip(begins, [*stops, len(self.lines)], strict=True):
+            if begin is not None or stop:
+                yield self._section(begin, inner, stop, seen)
+
+    def _begins_section(self, heading: Heading, current: SectionKind) -> bool:
+        """A heading of level two does. One of another level does where it says Purpose or Requirements and cannot be
+        the title or part of a requirement: OpenSpec goes by the name there."""
+        if heading.depth == _SECTION_DEPTH:
+            return True
+        named = _NAMES.get(_plain(heading.text))
+        if named not in (SectionKind.PURPOSE, SectionKind.REQUIREMENTS) or not self._with_requirements:
+            return False
+        if current not in (SectionKind.HEAD, SectionKind.PURPOSE, SectionKind.OTHER):
+            return False
+        return heading.depth <= REQUIREMENT_DEPTH and heading is not self._title
+
+    def _kind(self, heading: Heading | None) -> SectionKind:
+        if heading is None:
+            return SectionKind.HEAD
+        return _NAMES.get(_plain(heading.text), SectionKind.OTHER) if self._with_requirements else SectionKind.OTHER
+
+    def _section(self, heading: Heading | None, inner: list[Heading], stop: int, seen: set[SectionKind]) -> Section:
+        lines, first = self.lines, heading.index if heading is not None else 0
+        kind = self._kind(heading)
+        if heading is not None:
+            self._report_section(heading, kind, seen)
+        begins = [place for place, each in enumerate(inner) if self._is_requirement(each)]
+        body = inner[begins[0]].index if begins else stop
+        requirements = []
+        for position, place in enumerate(begins):
+            following = begins[position + 1] if position + 1 < len(begins) else len(inner)
+            end = inner[following].index if following < len(inner) else stop
+            requirements.append(self._requirements.read(inner[place], inner[place + 1 : following], end))
+        if kind is not SectionKind.OTHER and self._with_requirements:
+            self._report_strays(inner[: begins[0] if begins else None])
+        return Section(
+            kind=kind,
+            heading=heading.text if heading is not None else "",
+            text=lines.joined(first + (heading is not None), body),
+            head=lines.raw(first, body),
+            requirements=tuple(requirements),
+            span=lines.span(first, stop),
+        )
+
+    def _is_requirement(self, heading: Heading) -> bool:
+        return self._with_requirements and requirement_name(heading) is not None
+
+    def _report_section(self, heading: Heading, kind: SectionKind, seen: set[SectionKind]) -> None:
+        if kind is SectionKind.OTHER:
+            return
+        findings, hides = self.findings, kind is SectionKind.REQUIREMENTS
+        if heading.depth != _SECTION_DEPTH:
+            message = f"{heading.text!r} has {heading.depth} number signs; other tools want {_SECTION_DEPTH}."
+            if hides:
+                findings.error("section_depth", heading.line, message)
+            else:
+                findings.warning("section_depth", heading.line, message)
+        if kind in seen:
+            message = f"There is a section {heading.text!r} already; both are read. Put them together."
+            if hides:
+                findings.error("duplicate_section", heading.line, message)
+            else:
+                findings.warning("duplicate_section", heading.line, message)
+        seen.add(kind)
+
+    def _report_strays(self, headings: list[Heading]) -> None:
+        """Name headings above the first requirement that look like one."""
+        for heading in headings:
+            text = heading.text.casefold()
+            if heading.depth > 1 and text.startswith(("requirement:", "scenario:")):
+                message = (
+                    f"{heading.text[:_SHOWN]!r} has {heading.depth} number signs and stands in no requirement, so it is"
+                    " kept as text. Requirements have three, scenarios four."
+                )
+                self.findings.warning("stray_heading", heading.line, message)
+            elif heading.depth == REQUIREMENT_DEPTH:
+                message = f"The heading {heading.text[:_SHOWN]!r} is no requirement; it is kept as text."
+                self.findings.info("foreign_heading", heading.line, message)
+
+    def report_headers_that_resemble(self) -> None:
+        for section in self.sections:
+            if section.kind is SectionKind.OTHER and _RESEMBLING.match(section.heading):
+                known = ", ".join(f"`## {kind.name} Requirements`" for kind in DELTA_KINDS)
+                message = (
+                    f"{section.heading[:_SHOWN]!r} is no section of a delta, so it changes nothing. Known: {known}."
+                )
+                self.findings.error("delta_header", section.span.line, message)
+
+
+def _plain(heading: str) -> str:
+    return " ".join(heading.rstrip(": \t").casefold().split())

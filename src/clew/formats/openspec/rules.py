@@ -1,0 +1,158 @@
+"""The rules that specs and changes are held to, and how severe each tool takes them.
+
+Clew knows the rules of Spec Oxide and of OpenSpec and adds its own. By default all hold, each at the severest of its
+levels; a dialect holds only the rules of that tool, at that tool's level, for whoever must agree with it.
+"""
+
+from enum import StrEnum
+
+import msgspec
+
+from clew.formats.diagnostics import Diagnostic
+
+
+class Level(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Dialect(StrEnum):
+    ALL = "all"
+    SPOX = "spox"
+    OPENSPEC = "openspec"
+
+
+class Rule(msgspec.Struct, frozen=True):
+    summary: str
+    spox: Level | None = None
+    """None where the tool has no such rule; likewise below."""
+    openspec: Level | None = None
+    clew: Level | None = None
+
+    def level(self, dialect: Dialect) -> Level | None:
+        if dialect is Dialect.SPOX:
+            return self.spox
+        if dialect is Dialect.OPENSPEC:
+            return self.openspec
+        held = (self.spox, self.openspec, self.clew)
+        return next((level for level in Level if level in held), None)
+
+
+_E, _W, _I = Level
+
+RULES: dict[str, Rule] = {
+    # Specs
+    "purpose_missing": Rule("a spec has a section Purpose with text", _E, _E),
+    "purpose_short": Rule("a purpose has at least 50 characters", _W, _W),
+    "requirements_missing": Rule("a spec has a section Requirements", _E, _E),
+    "no_requirements": Rule("a spec has a requirement", _W, _E),
+    "requirement_empty": Rule("a requirement has text", _E, _E),
+    "requirement_long": Rule("a requirement's text has at most 500 characters", None, _I),
+    "not_normative": Rule("a requirement says SHALL or MUST", _W, _W),
+    "no_scenarios": Rule("a requirement has a scenario", _W, _E),
+    "scenario_empty": Rule("a scenario has text", None, _E),
+    "scenario_without_when": Rule("a scenario has a WHEN", _E),
+    "scenario_without_then": Rule("a scenario has a THEN", _E),
+    "delta_header_in_spec": Rule("only changes have sections ADDED, MODIFIED, REMOVED and RENAMED", None, _E),
+    "requirement_outside": Rule("requirements stand in the section Requirements", None, _E),
+    "duplicate_requirement": Rule("the requirements of a spec have different names", None, _E),
+    "duplicate_scenario": Rule("the scenarios of a requirement have different names", None, None, _W),
+    # Proposals and tasks. OpenSpec looks at proposals only when it archives, and then it only warns.
+    "proposal_missing": Rule("a change has a proposal.md", _E),
+    "why_missing": Rule("a proposal says why", _E, _I),
+    "why_short": Rule("the Why has at least 50 characters", _W, _I),
+    "why_long": Rule("the Why has at most 1,000 characters", None, _I, _W),
+    "what_changes_missing": Rule("a proposal says what changes", _E, _I),
+    "too_many_deltas": Rule("a change has at most 10 operations", None, _I, _W),
+    "description_short": Rule("what a proposal says about a spec has at least 10 characters", None, _I, _W),
+    "tasks_missing": Rule("a change has a tasks.md", _E),
+    "tasks_without_box": Rule("tasks are boxes `- [ ] 1.1 text`", _E),
+    "task_without_number": Rule("a task begins with a number such as 1.1", _W),
+    "task_number_repeated": Rule("tasks have different numbers", None, _W),
+    "metadata_invalid": Rule(".openspec.yaml can be read", None, None, _E),
+    "metadata_flag": Rule("skip_specs and retire_capabilities are true or false", None, _E),
+    # Deltas
+    "no_deltas": Rule("a change has an operation, or says skip_specs", _E, _E),
+    "specs_not_skipped": Rule("a change that says skip_specs has no specs", None, _E),
+    "spec_at_root": Rule("a delta lies in the folder of its spec", None, _E),
+    "no_delta_header": Rule("a delta has a section ADDED, MODIFIED, REMOVED or RENAMED", _E, _E),
+    "delta_section_empty": Rule("a section of a delta has an entry", None, _E),
+    "duplicate_in_section": Rule("a section of a delta names a requirement once", None, _E),
+    "conflicting_operations": Rule("a requirement is added, modified or removed, not two of these", None, _E),
+    "modified_by_old_name": Rule("MODIFIED uses the new name of a renamed requirement", None, _E),
+    "renamed_onto_added": Rule("no requirement is renamed to a name that is added", None, _E),
+    "renamed_and_removed": Rule("no requirement is renamed and removed", None, _E),
+    "renamed_to_removed": Rule("no requirement is renamed to a name that is removed", None, None, _E),
+    "added_without_text": Rule("an added requirement has text", None, _E),
+    "added_without_scenario": Rule("an added requirement has a scenario", _W, _E),
+    "modified_without_text": Rule("a modified requirement has text", _W, _E),
+    "modified_without_scenario": Rule("a modified requirement has a scenario", None, _E),
+    "delta_not_normative": Rule("an added or modified requirement says SHALL or MUST", None, _W),
+    "scenario_dropped": Rule("MODIFIED keeps every scenario of the requirement it replaces", None, _E),
+    # Deltas against the specs in force
+    "spec_unknown": Rule("what is modified, removed or renamed belongs to a spec that exists", None, None, _E),
+    "requirement_unknown": Rule("what is modified, removed or renamed exists in the spec", None, None, _E),
+    "requirement_promised": Rule("what is modified, removed or renamed exists already", None, None, _W),
+    "already_renamed": Rule("what is renamed still has its old name", None, None, _W),
+    "rename_target_exists": Rule("a requirement is renamed to a free name", None, None, _E),
+    "added_exists": Rule("what is added is not there yet with another text", None, None, _E),
+    "purpose_ignored": Rule("a delta states a purpose only for a new spec", None, None, _I),
+}
+
+
+_HIDING = frozenset({"duplicate_section", "section_depth"})
+"""What the reader says about the section Requirements that OpenSpec would not find."""
+
+
+class Issue(msgspec.Struct, frozen=True):
+    """A rule that is broken, and where."""
+
+    code: str
+    level: Level
+    message: str
+    """Names the value, the rule and what to do."""
+    file: str
+    """Relative to the folder of the spec or change."""
+    line: int = 0
+    """0 where the file as a whole is meant."""
+    section: str = ""
+    """Of a change: proposal, tasks, design or deltas."""
+    spec_id: str = ""
+
+
+def is_valid(issues: tuple[Issue, ...], *, strict: bool = False) -> bool:
+    """Whether there is no error, and where `strict`, no warning either."""
+    failing = (Level.ERROR, Level.WARNING) if strict else (Level.ERROR,)
+    return not any(issue.level in failing for issue in issues)
+
+
+class Issues:
+    """Collects what is found in one file after the other."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self._found: list[Issue] = []
+        self._file = self._section = self._spec_id = ""
+
+    def enter(self, file: str, section: str = "", spec_id: str = "") -> None:
+        """What is added from now on stands in this file."""
+        self._file, self._section, self._spec_id = file, section, spec_id
+
+    def add(self, code: str, message: str, line: int = 0) -> None:
+        level = RULES[code].level(self.dialect)
+        if level is not None:
+            self._found.append(Issue(code, level, message, self._file, line, self._section, self._spec_id))
+
+    def adopt(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        """Add what the reader reported; of it, the other tools see only what hides requirements from them."""
+        for diagnostic in diagnostics:
+            code, level = diagnostic.code.partition(".")[2], Level(diagnostic.severity)
+            hides = self.dialect is Dialect.OPENSPEC and code in _HIDING and level is Level.ERROR
+            if self.dialect is Dialect.ALL or hides:
+                place = (self._file, diagnostic.line, self._section, self._spec_id)
+                self._found.append(Issue(code, level, diagnostic.message, *place))
+
+    def found(self) -> tuple[Issue, ...]:
+        """All of them by file and line; what concerns a file as a whole comes first."""
+        return tuple(sorted(self._found, key=lambda issue: (issue.file, issue.line, issue.code)))
