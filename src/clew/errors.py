@@ -6,10 +6,14 @@ ClewError
 │   ├── UnknownTool          no tool has this name
 │   ├── InvalidPattern       a regular expression does not compile or runs too long
 │   ├── InvalidCursor        a cursor is damaged or belongs to another query
-│   └── OutsideProject       a path leaves the project's folder
+│   ├── OutsideProject       a path leaves the project's folder
+│   ├── Rejected             a requirement breaks the rules of the register's validator
+│   ├── WouldCycle           a link would lead in a circle
+│   └── AlreadyExists        what should be added is there already
 ├── NotFound                 nothing has this id
 │   └── WrongKind            the id exists, but names another kind of node
 ├── Conflict                 the state is not the one the caller last saw
+│   └── FileChanged          a file is not as it was when it was read
 ├── Refused                  the operation is allowed only under a condition that is not met
 ├── Cancelled                the caller took the request back
 ├── Unavailable              a service that Clew was told to use does not answer, or not with what was asked
@@ -21,6 +25,8 @@ ClewError
 │   ├── StoreReadOnly        the folder or file may not be written
 │   └── StoreBusy            another process held the writer's lock for too long
 └── FormatError              a file cannot be read at all (most problems are diagnostics instead)
+    ├── NewerFormat          written by a newer program
+    └── Tampered             changed by something that did not renew its checksum
 
 Every error carries `code` (stable, for programs), `message` (names the bad value and the rule) and `hint` (the next
 step). The surfaces turn these three into their own dialect; nothing is ever guessed from the text of a message.
@@ -69,6 +75,18 @@ class OutsideProject(BadInput):
     code = "outside_project"
 
 
+class Rejected(BadInput):
+    code = "rejected"
+
+
+class WouldCycle(BadInput):
+    code = "cycle"
+
+
+class AlreadyExists(BadInput):
+    code = "already_exists"
+
+
 class NotFound(ClewError):
     code = "not_found"
 
@@ -79,6 +97,10 @@ class WrongKind(NotFound):
 
 class Conflict(ClewError):
     code = "conflict"
+
+
+class FileChanged(Conflict):
+    code = "file_changed"
 
 
 class Refused(ClewError):
@@ -123,3 +145,11 @@ class StoreBusy(StoreError):
 
 class FormatError(ClewError):
     code = "format"
+
+
+class NewerFormat(FormatError):
+    code = "newer_format"
+
+
+class Tampered(FormatError):
+    code = "tampered"

@@ -1,0 +1,108 @@
+"""The two spellings of JSON that a register file needs, and the checksum over one of them.
+
+Both sort the keys of every object. The *pretty* one is the file; the *canonical* one, without any white space, is what
+the checksum is taken of.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from clew.errors import FormatError
+
+ALGORITHM = "sha256:"
+
+
+def canonical(value: Any) -> bytes:
+    return msgspec.json.encode(value, order="sorted")
+
+
+def pretty(value: Any) -> bytes:
+    """Two spaces for each level, every character beyond ASCII as it is, and no line feed at the end."""
+    return msgspec.json.format(msgspec.json.encode(value, order="sorted"), indent=2)
+
+
+def pretty_as_declared(value: Any) -> bytes:
+    """The same, with the keys in the order in which they are given."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=2)
+
+
+def encoded_parts(value: Mapping[str, Any]) -> dict[str, bytes]:
+    """The canonical text of each value of an object, so that none has to be encoded twice."""
+    return {key: canonical(inner) for key, inner in value.items()}
+
+
+def joined(parts: Mapping[str, bytes]) -> bytes:
+    """The canonical text of the object that has these parts."""
+    return b"{" + b",".join(canonical(key) + b":" + parts[key] for key in sorted(parts)) + b"}"
+
+
+def digest(*parts: bytes) -> str:
+    """The checksum of canonical texts that follow each other without anything between them."""
+    checksum = hashlib.sha256()
+    for part in parts:
+        checksum.update(part)
+    return ALGORITHM + checksum.hexdigest()
+
+
+class Parsed(msgspec.Struct, frozen=True):
+    document: dict[str, Any]
+    parts: dict[str, bytes]
+    """The canonical text of each value."""
+
+
+def parse(data: bytes, name: str) -> Parsed:
+    """The object a file holds, or an error that says what is wrong with the file and how to mend it."""
+    try:
+        document = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _unreadable(data, name, error) from error
+    if not isinstance(document, dict):
+        raise FormatError(
+            f"{name} holds {type(document).__name__}, not an object of JSON.", hint="Restore it from git or a backup."
+        )
+    # What prints to the same bytes cannot have said a key twice; only other files are searched for one.
+    parts = encoded_parts(document)
+    if msgspec.json.format(joined(parts), indent=2) != data and (key := _repeated_key(data)) is not None:
+        raise FormatError(
+            f"{name} gives the key '{key}' twice in one object, so one of the two values would be lost.",
+            hint="Remove one of them by hand, then run `clew req repair --confirm-direct-edit`.",
+        )
+    return Parsed(document, parts)
+
+
+def _unreadable(data: bytes, name: str, error: Exception) -> FormatError:
+    if b"\n<<<<<<< " in data or data.startswith(b"<<<<<<< "):
+        return FormatError(
+            f"{name} holds the marks of an unresolved merge.",
+            hint="Take one side with `git checkout --ours` or `--theirs`, and merge again with the merge driver that "
+            "`clew req setup` installs.",
+        )
+    return FormatError(
+        f"{name} is not valid JSON: {error}.",
+        hint=f"It may be cut off or edited by hand. `git diff -- {name}` shows what changed; restore it from git.",
+    )
+
+
+class _RepeatedKey(Exception):
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+def _repeated_key(data: bytes) -> str | None:
+    def checked(pairs: list[tuple[str, Any]]) -> None:
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _RepeatedKey(key)
+            seen.add(key)
+
+    try:
+        json.loads(data, object_pairs_hook=checked)
+    except _RepeatedKey as found:
+        return found.key
+    return None

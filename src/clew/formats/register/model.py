@@ -1,0 +1,186 @@
+"""The values of a register: what a `.req` file holds.
+
+Enums carry the spelling of the file; `word` is the spelling that people and tools use. Every value keeps the keys that
+this version of the format does not know in `extras`, so that whatever a later program added survives a save.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+
+class Word(StrEnum):
+    """A value that the file spells `NonFunctional` and everybody else `non-functional`."""
+
+    word: str
+
+    def __new__(cls, value: str) -> "Word":
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.word = "".join(f"-{sign.lower()}" if sign.isupper() else sign for sign in value).removeprefix("-")
+        return member
+
+
+class Kind(Word):
+    FUNCTIONAL = "Functional"
+    NON_FUNCTIONAL = "NonFunctional"
+    CONSTRAINT = "Constraint"
+    INTERFACE = "Interface"
+    BUSINESS = "Business"
+
+
+class Priority(Word):
+    """From what comes first to what comes last."""
+
+    MUST = "Must"
+    SHOULD = "Should"
+    COULD = "Could"
+    WONT = "Wont"
+
+
+class Status(Word):
+    """In the order of a requirement's life."""
+
+    DRAFT = "Draft"
+    PROPOSED = "Proposed"
+    APPROVED = "Approved"
+    IMPLEMENTED = "Implemented"
+    VERIFIED = "Verified"
+    OBSOLETE = "Obsolete"
+
+
+class LinkKind(Word):
+    PARENT = "Parent"
+    DEPENDS_ON = "DependsOn"
+    CONFLICTS = "Conflicts"
+    REFINES = "Refines"
+    VERIFIES = "Verifies"
+    MITIGATES = "Mitigates"
+    """From a safety function to a hazard."""
+    REALIZES = "Realizes"
+    """From a safety requirement to a safety function."""
+
+
+class Outcome(Word):
+    PASS = "Pass"  # noqa: S105
+    FAIL = "Fail"
+
+
+class Evidence(Word):
+    AUTOMATED = "Automated"
+    COMPOSITION = "Composition"
+    INSPECTION = "Inspection"
+
+
+class ActorKind(Word):
+    HUMAN = "Human"
+    AGENT = "Agent"
+    UNKNOWN = "Unknown"
+
+
+EXTRAS_KEY = "(unknown keys)"
+"""What `extras` is called while a value is converted. It never reaches a file."""
+
+
+class _Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Fields with a default are those that the file leaves out where they say nothing."""
+
+    extras: dict[str, Any] = msgspec.field(default_factory=dict, name=EXTRAS_KEY)
+    """Keys of the file that this version does not know, as they stand."""
+
+
+class Link(_Value, frozen=True, kw_only=True, gc=False):
+    """Stored with the requirement it starts from."""
+
+    kind: LinkKind
+    target: str
+
+
+class HistoryEntry(_Value, frozen=True, kw_only=True, gc=False):
+    at: str
+    actor: str
+    actor_kind: ActorKind
+    action: str
+    reason: str | None
+
+
+class TestRecord(_Value, frozen=True, kw_only=True, gc=False):
+    """Evidence. The last of a requirement's records is the one that counts."""
+
+    __test__ = False  # keeps pytest from collecting the class itself
+
+    at: str
+    actor: str
+    commit: str
+    outcome: Outcome
+    notes: str
+    kind: Evidence
+    content_hash: str | None = None
+    linked_files: tuple[str, ...] | None = None
+    sil_gate_exception: bool = False
+
+
+class Requirement(_Value, frozen=True, kw_only=True):
+    id: str
+    title: str
+    statement: str
+    rationale: str
+    acceptance: tuple[str, ...]
+    kind: Kind
+    priority: Priority
+    status: Status
+    tags: tuple[str, ...]
+    links: tuple[Link, ...]
+    created: str
+    updated: str
+    history: tuple[HistoryEntry, ...]
+    tests: tuple[TestRecord, ...]
+    validation: Mapping[str, Any] | None = None
+    """The dossier that later versions of the format keep, as it stands."""
+
+    def targets(self, kind: LinkKind) -> tuple[str, ...]:
+        return tuple(link.target for link in self.links if link.kind is kind)
+
+    @property
+    def is_defective(self) -> bool:
+        """Called verified although the last evidence says otherwise."""
+        return self.status is Status.VERIFIED and bool(self.tests) and self.tests[-1].outcome is Outcome.FAIL
+
+
+class Layout(StrEnum):
+    SINGLE = "single"
+    DIRECTORY = "directory"
+
+
+Artefacts = Mapping[str, Mapping[str, Any]]
+
+
+class Register(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    created: str
+    updated: str
+    next_id: int
+    requirements: Mapping[str, Requirement]
+    purpose: str | None = None
+    config: Mapping[str, Any] | None = None
+    schema_rev: int | None = None
+    hazards: Artefacts = msgspec.field(default_factory=dict)
+    safety_functions: Artefacts = msgspec.field(default_factory=dict)
+    safety_requirements: Artefacts = msgspec.field(default_factory=dict)
+    """Safety artefacts are kept as they stand; the validator reads them, no tool of the register changes them."""
+    next_haz_id: int = 1
+    next_sf_id: int = 1
+    next_sr_id: int = 1
+    layout: Layout = Layout.SINGLE
+    format_tag: str = "req-v3"
+    """Of the file it was read from; a file is always written in the format of today."""
+    notice: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    """What the file tells people who open it, as found there; empty where it said nothing."""
+    extras: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    """Keys of the file that this version does not know, as they stand."""
+
+    def replaced(self, **changes: Any) -> "Register":
+        changed: Register = msgspec.structs.replace(self, **changes)
+        return changed
