@@ -1,0 +1,61 @@
+"""Links that lead to other places of the project, as an author wrote them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from urllib.parse import unquote
+
+from clew.formats.documents.model import Block, BlockKind, Link
+
+_CODE = re.compile(r"(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
+_HIDDEN = str.maketrans("[]()<>", "\0\0\0\0\0\0")
+_INLINE = re.compile(r"(?<!!)\[([^\[\]]{0,400})\]\(\s*(?:<([^<>\n]{1,800})>|([^()\s]{1,800}(?:\([^()\s]*\)[^()\s]*)?))")
+_BY_NAME = re.compile(r"(?<!!)\[([^\[\]]{1,400})\]\[([^\[\]]{0,200})\]")
+_DEFINITION = re.compile(r"^ {0,3}\[([^\[\]]{1,200})\]:[ \t]*<?([^\s<>]{1,800})", re.MULTILINE)
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
+_LINKING = (BlockKind.PROSE, BlockKind.ITEM, BlockKind.TABLE, BlockKind.HEADING)
+
+
+def markdown_links(text: str, blocks: Sequence[Block]) -> tuple[Link, ...]:
+    """The links of a markdown text, in its order. Addresses of the web are none."""
+    shown = [(block, _without_code(text[block.start : block.end])) for block in blocks if block.kind in _LINKING]
+    targets: dict[str, str] = {}
+    for _, piece in shown:
+        for name, target in _DEFINITION.findall(piece):
+            targets.setdefault(_name(name), target)
+    found = [link for block, piece in shown for link in _of_block(text, block, piece, targets)]
+    return tuple(sorted(found, key=lambda link: link.start))
+
+
+def link_to(target: str, start: int, end: int, text: str) -> Link | None:
+    """A link to a target as written; None where it leads out of the project."""
+    target = target.strip()
+    if not target or _SCHEME.match(target):
+        return None
+    path, _, label = target.partition("#")
+    path = unquote(path.partition("?")[0])
+    label = unquote(label)
+    if not path and not label:
+        return None
+    return Link(start, end, " ".join(text.split()), path, label)
+
+
+def _of_block(text: str, block: Block, piece: str, targets: dict[str, str]) -> Iterator[Link]:
+    for match in _INLINE.finditer(piece):
+        start, end = block.start + match.start(), block.start + match.end()
+        inner = text[block.start + match.start(1) : block.start + match.end(1)]
+        if link := link_to(match[2] or match[3], start, min(end + 1, block.end), inner):
+            yield link
+    for match in _BY_NAME.finditer(piece):
+        target = targets.get(_name(match[2] or match[1]), "")
+        start, end = block.start + match.start(), block.start + match.end()
+        if link := link_to(target, start, end, text[block.start + match.start(1) : block.start + match.end(1)]):
+            yield link
+
+
+def _without_code(text: str) -> str:
+    """The text with the brackets inside code hidden, everything at its place."""
+    return _CODE.sub(lambda match: match[0].translate(_HIDDEN), text) if "`" in text else text
+
+
+def _name(written: str) -> str:
+    return " ".join(written.casefold().split())

@@ -1,0 +1,105 @@
+"""What a reader makes of a document.
+
+A document has one *text*, and everything in it is a range of that text, counted in characters (code points). Of
+markdown, reStructuredText and plain text that is the file's own text, so a range of the text is a range of the file;
+of HTML, notebooks and Python modules it is what a person would read. Lines always are lines of the file, from 1.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from clew.formats.diagnostics import Diagnostic
+
+
+class Format(StrEnum):
+    MARKDOWN = "markdown"
+    RST = "rst"
+    HTML = "html"
+    PLAIN = "plain"
+    NOTEBOOK = "notebook"
+    PYTHON = "python"
+
+
+class BlockKind(StrEnum):
+    HEADING = "heading"
+    PROSE = "prose"
+    CODE = "code"
+    """Its fences, or the directive that opens it, included."""
+    OUTPUT = "output"
+    """What a cell of a notebook printed."""
+    TABLE = "table"
+    ITEM = "item"
+    """One item of a list, with everything that stands below it."""
+    COMMENT = "comment"
+    """What readers of the rendered document do not see."""
+
+
+class Block(msgspec.Struct, frozen=True, gc=False):
+    """A piece of the text that belongs together: text[start:end], without the line end after it."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    line: int
+    end_line: int
+    level: int = 0
+    """Of a heading, from 1."""
+    title: str = ""
+    """Of a heading: its text without marks."""
+    labels: tuple[str, ...] = ()
+    """Of a heading: names that the author gave it for links."""
+
+
+class Link(msgspec.Struct, frozen=True, gc=False):
+    """A reference to another place, as the author wrote it."""
+
+    start: int
+    end: int
+    text: str
+    path: str
+    """The document that is meant; empty for the one that the link stands in, or where only the label is known."""
+    label: str
+    """The place in it; empty for the whole document."""
+    anywhere: bool = False
+    """Whether the label may be in any document, as in reStructuredText."""
+
+
+class Section(msgspec.Struct, frozen=True):
+    """A heading and what follows it up to the next heading of any level."""
+
+    title: str
+    level: int
+    """0 for what stands before the first heading."""
+    anchor: str
+    """The name of the section among those that stand below the same heading."""
+    path: tuple[str, ...]
+    """The anchors from the outermost section to this one, unique in the document. A document's title is none of them,
+    unless it is the last: renaming the document keeps the names of its sections."""
+    labels: tuple[str, ...]
+    """Every name by which a link inside or into the document may mean the section."""
+    start: int
+    end: int
+    line: int
+    end_line: int
+    blocks: tuple[Block, ...]
+    """The heading comes first, where there is one."""
+    parent: int
+    """Which section of the document it stands below; -1 for none."""
+
+    @property
+    def key(self) -> str:
+        return "/".join(self.path)
+
+
+class Document(msgspec.Struct, frozen=True):
+    format: Format
+    title: str
+    text: str
+    front_matter: Mapping[str, Any]
+    """What the author said about the document: texts, numbers, truth values, and lists of them."""
+    sections: tuple[Section, ...]
+    links: tuple[Link, ...]
+    diagnostics: tuple[Diagnostic, ...]

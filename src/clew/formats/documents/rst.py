@@ -1,0 +1,236 @@
+"""reStructuredText cut into blocks.
+
+Like the scanner of markdown, this tells apart what may not be cut: titles, literal and code blocks, tables, items of
+lists and comments. What stands in an admonition or another directive is read like the text around it.
+"""
+
+import re
+from typing import Any, NamedTuple
+
+from clew.formats.documents.lines import TextLines
+from clew.formats.documents.model import Block, BlockKind, Link
+from clew.formats.documents.slugs import plain_title
+
+_ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*$")
+_DIRECTIVE = re.compile(r"[ \t]*\.\.[ \t]+(?:\|[^|]+\|[ \t]+)?([A-Za-z][\w:+.-]*?)::(?:[ \t]|$)")
+_LABEL = re.compile(r"[ \t]*\.\.[ \t]+_`?([^`:\n]+)`?:[ \t]*$")
+_EXPLICIT = re.compile(r"[ \t]*\.\.(?:[ \t]|$)")
+_BULLET = re.compile(r"[ \t]*(?:[-*+•‣]|(?:\d{1,9}|#|[a-zA-Z])[.)]|\((?:\d{1,9}|[a-zA-Z])\))(?=[ \t]|$)")
+_GRID = re.compile(r"[ \t]*\+(?:[-=]+\+)+[ \t]*$")
+_SIMPLE = re.compile(r"[ \t]*={2,}(?:[ \t]+={2,})+[ \t]*$")
+_FIELD = re.compile(r":([A-Za-z][^:\n]{0,60}):(?:[ \t]+(.*))?$")
+_OPTION = re.compile(r"[ \t]*:[\w-]+:")
+_CODE_NAMES = """
+    code code-block sourcecode literalinclude parsed-literal doctest testcode testoutput prompt raw math
+"""
+_CODE = frozenset(_CODE_NAMES.split())
+_SHORTEST_UNDERLINE = 0.75
+"""Of the length of a title. Renderers complain about one that is shorter than its title, and read it all the same."""
+_DEEPEST = 16
+_TABLES = frozenset({"table", "list-table", "csv-table"})
+_ROLE = re.compile(r":(doc|ref|term|any|download):`([^`<>]*?)(?:\s*<([^<>`]+)>)?`")
+_NAMED_TARGET = re.compile(r"`([^`<>]+?)\s*<([^<>`]+)>`_")
+
+
+def docinfo(lines: TextLines) -> tuple[dict[str, Any], int]:
+    """The fields at the very beginning of a text, and the line after them, counted from 0."""
+    values: dict[str, Any] = {}
+    index = 0
+    while index < len(lines) and (match := _FIELD.match(lines.bare[index])) is not None:
+        values[match[1].strip().lower()] = (match[2] or "").strip()
+        index += 1
+    return values, index
+
+
+def scan_rst(lines: TextLines, first: int = 0) -> list[Block]:
+    """The blocks of a text, from its line `first` (counted from 0) on."""
+    scan = _Scan(lines)
+    scan.run(first, len(lines))
+    return scan.blocks
+
+
+class _Title(NamedTuple):
+    text: int
+    after: int
+    style: tuple[str, bool]
+    """The sign, and whether it stands above the title too."""
+
+
+class _Scan:
+    """Each step takes the line at which a block may begin and returns the line after it; the same line for none."""
+
+    def __init__(self, lines: TextLines) -> None:
+        self.lines = lines
+        self.blocks: list[Block] = []
+        self._styles: list[tuple[str, bool]] = []
+        self._labels: list[str] = []
+        self._literal_follows = False
+        self._depth = 0
+
+    def run(self, index: int, stop: int) -> None:
+        steps = (self._literal, self._explicit, self._title, self._table, self._item, self._doctest)
+        while index < stop:
+            if self.lines.is_blank(index):
+                index += 1
+                continue
+            after = next((after for step in steps if (after := step(index)) > index), index)
+            index = after if after > index else self._prose(index)
+
+    def _title(self, index: int) -> int:
+        found = self._title_at(index)
+        if found is None:
+            return index
+        if found.style not in self._styles:
+            self._styles.append(found.style)
+        lines = self.lines
+        self.blocks.append(
+            Block(
+                BlockKind.HEADING,
+                lines.starts[index],
+                lines.end(found.after - 1),
+                index + 1,
+                found.after,
+                level=self._styles.index(found.style) + 1,
+                title=plain_title(lines.bare[found.text]),
+                labels=tuple(self._labels),
+            )
+        )
+        self._labels = []
+        return found.after
+
+    def _title_at(self, index: int) -> "_Title | None":
+        """A line with an underline of one sign, with or without the same line above it."""
+        bare = self.lines.bare
+        line = bare[index]
+        over = (
+            _ADORNMENT.match(line) is not None and index + 2 < len(bare) and bare[index + 2].rstrip() == line.rstrip()
+        )
+        text = index + 1 if over else index
+        if text + 1 >= len(bare) or not bare[text].strip() or (bare[text][:1].isspace() and not over):
+            return None
+        under = _ADORNMENT.match(bare[text + 1])
+        if under is None or _ADORNMENT.match(bare[text]):
+            return None
+        length = len(bare[text + 1].rstrip())
+        if length < min(4, len(bare[text].strip())) or length < len(bare[text].strip()) * _SHORTEST_UNDERLINE:
+            return None
+        return _Title(text, text + 2, (under[1], over))
+
+    def _explicit(self, index: int) -> int:
+        line = self.lines.bare[index]
+        if not _EXPLICIT.match(line):
+            return index
+        after = self._after_indented(index + 1, self.lines.indent(index))
+        if label := _LABEL.match(line):
+            self._labels.append(label[1].strip())
+            self._add(BlockKind.COMMENT, index, index + 1)
+            return index + 1
+        directive = _DIRECTIVE.match(line)
+        if directive is None:
+            self._add(BlockKind.COMMENT, index, after)
+        elif (name := directive[1].lower()) in _CODE:
+            self._add(BlockKind.CODE, index, after)
+        elif name in _TABLES:
+            self._add(BlockKind.TABLE, index, after)
+        else:
+            inner = index + 1
+            while inner < after and not self.lines.is_blank(inner) and _OPTION.match(self.lines.bare[inner]):
+                inner += 1
+            self._add(BlockKind.PROSE, index, inner)
+            self._inside(inner, after)
+        return after
+
+    def _inside(self, first: int, stop: int) -> None:
+        if self._depth >= _DEEPEST:
+            if first < stop:
+                self._add(BlockKind.PROSE, first, stop)
+            return
+        self._depth += 1
+        self.run(first, stop)
+        self._depth -= 1
+
+    def _literal(self, index: int) -> int:
+        follows, self._literal_follows = self._literal_follows, False
+        before = self.blocks[-1].end_line - 1 if self.blocks else 0
+        if not follows or self.lines.indent(index) <= self.lines.indent(before):
+            return index
+        after = self._after_indented(index, self.lines.indent(before))
+        self._add(BlockKind.CODE, index, after)
+        return after
+
+    def _table(self, index: int) -> int:
+        bare = self.lines.bare
+        after = index + 1
+        if _GRID.match(bare[index]):
+            while after < len(bare) and bare[after].lstrip()[:1] in ("+", "|"):
+                after += 1
+        elif _SIMPLE.match(bare[index]):
+            # The last of its rulers has a blank line, or the end of the text, after it.
+            while after < len(bare):
+                after += 1
+                if _SIMPLE.match(bare[after - 1]) and (after == len(bare) or self.lines.is_blank(after)):
+                    break
+        else:
+            return index
+        self._add(BlockKind.TABLE, index, after)
+        return after
+
+    def _item(self, index: int) -> int:
+        if not _BULLET.match(self.lines.bare[index]):
+            return index
+        after = self._after_indented(index + 1, self.lines.indent(index))
+        self._add(BlockKind.ITEM, index, after)
+        return after
+
+    def _doctest(self, index: int) -> int:
+        if not self.lines.bare[index].lstrip().startswith(">>> "):
+            return index
+        after = index
+        while after < len(self.lines) and not self.lines.is_blank(after):
+            after += 1
+        self._add(BlockKind.CODE, index, after)
+        return after
+
+    def _prose(self, index: int) -> int:
+        indent = self.lines.indent(index)
+        after = index + 1
+        while after < len(self.lines) and not self.lines.is_blank(after):
+            if self.lines.indent(after) == indent and self._title_at(after) is not None:
+                break
+            after += 1
+        self._add(BlockKind.PROSE, index, after)
+        self._literal_follows = self.lines.bare[after - 1].rstrip().endswith("::")
+        return after
+
+    def _after_indented(self, index: int, indent: int) -> int:
+        """The line after those that are indented deeper, blank ones between them included."""
+        last = index
+        while index < len(self.lines):
+            if not self.lines.is_blank(index):
+                if self.lines.indent(index) <= indent:
+                    break
+                last = index + 1
+            index += 1
+        return last
+
+    def _add(self, kind: BlockKind, first: int, after: int) -> None:
+        lines = self.lines
+        self.blocks.append(Block(kind, lines.starts[first], lines.end(after - 1), first + 1, after))
+
+
+def rst_links(text: str, blocks: list[Block]) -> tuple[Link, ...]:
+    """References to other documents and to labels, in the order of the text."""
+    found: list[Link] = []
+    for block in blocks:
+        if block.kind in (BlockKind.CODE, BlockKind.COMMENT):
+            continue
+        for match in _ROLE.finditer(text, block.start, block.end):
+            role, written, target = match[1], match[2].strip(), (match[3] or match[2]).strip()
+            whole = role in ("doc", "download")
+            path, label = (target, "") if whole else ("", target)
+            found.append(Link(match.start(), match.end(), written, path, label, anywhere=not whole))
+        for match in _NAMED_TARGET.finditer(text, block.start, block.end):
+            if "://" not in match[2] and not match[2].startswith("mailto:"):
+                path, _, label = match[2].partition("#")
+                found.append(Link(match.start(), match.end(), match[1], path, label))
+    return tuple(sorted(found, key=lambda link: link.start))

@@ -1,0 +1,295 @@
+"""What the readers of documents make of files."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.formats.documents import BlockKind, Document, chunks_of, read_document
+
+
+def outline(document: Document) -> list[tuple[int, str, str]]:
+    return [(section.level, section.title, section.key) for section in document.sections]
+
+
+def kinds(document: Document, section: int = 0) -> list[str]:
+    return [block.kind.value for block in document.sections[section].blocks]
+
+
+# Verifies: REQ-d00090-A+C
+def test_markdown_gives_sections_that_follow_its_headings_and_know_their_place() -> None:
+    text = (
+        "Before.\n\n# Guide\n\nHello *you*.\n\n## Set `up` #\n\n```md\n# not a heading\n```\n\n"
+        "| a | b |\n|---|---|\n| 1 | 2 |\n\nUnderlined\n----------\n\n- one\n  - inner\n\n    more\n- two\nlazy\n\n"
+        "<!--\n# hidden\n-->\n\n    indented = code\n"
+    )
+    document = read_document(text.encode(), "docs/guide.md")
+    assert outline(document) == [
+        (0, "Guide", "preamble"),
+        (1, "Guide", "guide"),
+        (2, "Set up", "set-up"),
+        (2, "Underlined", "underlined"),
+    ]
+    assert kinds(document, 2) == ["heading", "code", "table"]
+    assert kinds(document, 3) == ["heading", "item", "item", "comment", "code"]
+    item = document.sections[3].blocks[1]
+    assert document.text[item.start : item.end] == "- one\n  - inner\n\n    more"
+    assert [section.parent for section in document.sections] == [-1, -1, 1, 1]
+    lines = text.splitlines()
+    for section in document.sections:
+        assert document.text[section.start : section.end] == "\n".join(lines[section.line - 1 : section.end_line])
+
+
+# Verifies: REQ-d00090-B
+def test_front_matter_is_kept_and_gives_the_title() -> None:
+    text = (
+        '---\ntitle: "A title"  # why not\ntags: [one, two]\nowners:\n  - Ann\n  - Bo\ndraft: true\nversion: 1.5\n'
+        "about: >\n  long\n  text\n---\n# Heading\n"
+    )
+    document = read_document(text.encode(), "a.md")
+    assert document.title == "A title"
+    assert document.front_matter == {
+        "title": "A title",
+        "tags": ["one", "two"],
+        "owners": ["Ann", "Bo"],
+        "draft": True,
+        "version": 1.5,
+        "about": "long text",
+    }
+    assert outline(document) == [(1, "Heading", "heading")]
+    toml = read_document(b'+++\ntitle = "T"\nweight = 3\n+++\ntext\n', "b.md")
+    assert toml.front_matter == {"title": "T", "weight": 3}
+    assert read_document(b"---\njust a line\n---\n", "c.md").front_matter == {}
+
+
+# Verifies: REQ-d00090-A
+def test_links_lead_to_other_documents_with_their_labels_and_never_to_the_web() -> None:
+    text = (
+        '# T\n\nSee [the guide](../guide.md#set-up "x"), [`code`][ref], [web](https://example.org/a.md), [here](#t), '
+        "`[not](a.md)` and ![no](image.png).\n\n[ref]: other%20page.md\n"
+    )
+    links = read_document(text.encode(), "docs/a.md").links
+    assert [(link.path, link.label, link.text) for link in links] == [
+        ("../guide.md", "set-up", "the guide"),
+        ("other page.md", "", "`code`"),
+        ("", "t", "here"),
+    ]
+    assert text[links[0].start : links[0].end].startswith("[the guide](")
+
+
+# Verifies: REQ-d00090-A
+def test_sections_are_found_by_every_label_that_links_use() -> None:
+    text = '# What\'s new?\n\n## Setup {#install}\n\n<a id="old-name"></a>\n\n## Notes\n\n## Notes\n'
+    document = read_document(text.encode(), "a.md")
+    assert [section.labels for section in document.sections] == [
+        ("what-s-new", "whats-new"),
+        ("install", "setup"),
+        ("old-name", "notes"),
+        ("notes",),
+    ]
+    assert [section.key for section in document.sections] == ["what-s-new", "install", "old-name", "notes"]
+
+
+# Verifies: REQ-d00090-A+C
+def test_restructured_text_is_read_with_its_titles_code_tables_and_references() -> None:
+    text = (
+        ":author: Ann\n\n=====\nTitle\n=====\n\nSee :doc:`install`, :ref:`text <far>` and `here <b.rst#x>`_.\n\n"
+        ".. _far:\n\nPart\n----\n\nAn example::\n\n    Code\n    ----\n\n.. code-block:: python\n   :linenos:\n\n"
+        "   x = 1\n\n   y = 2\n\n.. note::\n\n   Mind *this*.\n\n.. a comment\n\n+---+---+\n| a | b |\n+---+---+\n\n"
+        "===  ===\nA    B\n===  ===\n1    2\n===  ===\n\n#. first\n   more\n#. second\n\n>>> 1 + 1\n2\n"
+    )
+    document = read_document(text.encode(), "a.rst")
+    assert document.front_matter == {"author": "Ann"}
+    assert outline(document) == [(1, "Title", "title"), (2, "Part", "far")]
+    assert kinds(document, 1) == [
+        *("heading", "prose", "code", "code", "prose", "prose", "comment", "table", "table", "item", "item", "code")
+    ]
+    assert [(link.path, link.label, link.anywhere) for link in document.links] == [
+        ("install", "", False),
+        ("", "far", True),
+        ("b.rst", "x", False),
+    ]
+
+
+# Verifies: REQ-d00090-A
+def test_html_is_read_as_a_person_would_read_it() -> None:
+    text = (
+        "<!doctype html><html><head><title>The  page</title><meta name=description content='About'>"
+        "<style>h1 {}</style></head><body><nav><a href='index.html'>Home</a></nav>\n"
+        "<section id='set-up'><h1>Set <em>up</em></h1>\n<p>One\n &amp; two.<script>no()</script></p>"
+        "<pre>$ run\n  it</pre><ul><li>a<ul><li>inner</li></ul></li><li>b</li></ul>"
+        "<table><tr><th>k</th><th>v</th></tr><tr><td>x</td><td>y</td></tr></table><dl><dt>Term</dt><dd>Means.</dd></dl>"
+    )
+    document = read_document(text.encode(), "a.html")
+    assert document.title == "The page"
+    assert document.front_matter["description"] == "About"
+    assert "no()" not in document.text
+    section = document.sections[1]
+    assert (section.title, section.labels[0]) == ("Set up", "set-up")
+    assert [document.text[block.start : block.end] for block in section.blocks] == [
+        *("Set up", "One & two.", "$ run\n  it", "- a\n  - inner", "- b", "k | v\nx | y", "Term\n: Means.")
+    ]
+    assert [(link.path, link.text) for link in document.links] == [("index.html", "Home")]
+    assert section.line == 2
+
+
+# Verifies: REQ-d00090-A
+def test_a_notebook_is_read_with_what_its_cells_printed() -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Analysis\n", "\n", "Text about `x`."]},
+        {
+            "cell_type": "code",
+            "source": "print('\"cell_type\": 1')",
+            "outputs": [
+                {"output_type": "stream", "text": ["\x1b[31m42\x1b[0m\n"]},
+                {"output_type": "execute_result", "data": {"text/plain": "df", "image/png": "AAAA"}},
+                {"output_type": "error", "ename": "ValueError", "evalue": "bad", "traceback": []},
+            ],
+        },
+        {"cell_type": "raw", "source": "as is"},
+    ]
+    data = json.dumps(
+        {"cells": cells, "metadata": {"kernelspec": {"display_name": "Python 3"}}, "nbformat": 4}, indent=1
+    )
+    document = read_document(data.encode(), "a.ipynb")
+    assert outline(document) == [(1, "Analysis", "analysis")]
+    assert kinds(document) == ["heading", "prose", "code", "output", "output", "output", "prose"]
+    assert [document.text[b.start : b.end] for b in document.sections[0].blocks][3:6] == ["42", "df", "ValueError: bad"]
+    assert document.front_matter == {"kernelspec": "Python 3"}
+    code = document.sections[0].blocks[2]
+    assert '"code"' in data.splitlines()[code.line - 1]
+    assert read_document(b"{", "b.ipynb").diagnostics[0].code == "documents.notebook"
+
+
+# Verifies: REQ-d00090-A
+def test_docstrings_of_a_module_stand_under_the_names_of_what_they_document() -> None:
+    text = (
+        '"""About the module.\n\n>>> run()\n1\n"""\n\n\nclass Boat:\n    """A boat."""\n\n    def float(self):\n'
+        '        """Keep up.\n\n        Parameters\n        ----------\n        x: deep\n        """\n\n\n'
+        "def bare(): ...\n"
+    )
+    document = read_document(text.encode(), "src/harbour/boats.py")
+    assert outline(document) == [
+        (1, "harbour.boats", "harbour-boats"),
+        (2, "Boat", "boat"),
+        (3, "Boat.float", "boat/boat-float"),
+    ]
+    assert kinds(document) == ["heading", "prose", "code"]
+    assert (document.sections[2].line, document.sections[2].end_line) == (12, 17)
+    broken = read_document(b"def f(:\n", "a.py")
+    assert [item.code for item in broken.diagnostics] == ["documents.syntax"]
+
+
+# Verifies: REQ-d00090-A
+def test_plain_text_has_headings_where_lines_are_underlined_or_in_capitals() -> None:
+    text = "INTRODUCTION\n\nHello there.\n\nA part\n======\n\n- one\n- two\n  more\n\nNot a HEADING here\n"
+    document = read_document(text.encode(), "notes.txt")
+    assert outline(document) == [(2, "INTRODUCTION", "introduction"), (1, "A part", "a-part")]
+    assert kinds(document, 1) == ["heading", "item", "item", "prose"]
+
+
+# Verifies: REQ-d00090-D
+def test_odd_files_are_read_as_far_as_possible_and_say_what_was_odd() -> None:
+    open_fence = read_document(b"# T\n\n```\ncode\n# still code\n", "a.md")
+    assert [(item.code, item.line) for item in open_fence.diagnostics] == [("documents.open_fence", 3)]
+    mixed = read_document("fine é\n".encode() + "caf\xe9\n".encode("latin-1"), "a.txt")
+    assert mixed.text == "fine é\ncafé\n"
+    assert [(item.code, item.line) for item in mixed.diagnostics] == [("documents.encoding", 2)]
+    assert read_document("# Hé".encode("utf-16"), "a.md").sections[0].title == "Hé"
+    assert [item.code for item in read_document(b"\0\1\2", "a.md").diagnostics] == ["documents.binary"]
+    assert read_document(b"", "docs/empty.md").title == "empty"
+    broken = read_document(b"<h1>A<p>b</h2><![odd <table><td>c", "a.html")
+    assert broken.sections[0].title == "A"
+    front = read_document(b"---\na: 1\n?? odd\n---\ntext\n", "a.md")
+    assert [(item.code, item.line) for item in front.diagnostics] == [("documents.front_matter", 3)]
+
+
+# Verifies: REQ-d00090-A
+def test_renaming_a_document_keeps_the_names_of_its_sections() -> None:
+    before = read_document(b"# Old title\n\n## Part\n\n### Deep\n", "a.md")
+    after = read_document(b"# New title\n\n## Part\n\n### Deep\n", "a.md")
+    assert [section.key for section in before.sections[1:]] == ["part", "part/deep"]
+    assert [section.key for section in before.sections[1:]] == [section.key for section in after.sections[1:]]
+    several = read_document("# Ä é 中文\n\n## Part\n\n# B\n\n## Part\n".encode(), "a.md")
+    assert [section.key for section in several.sections] == ["a-e-中文", "a-e-中文/part", "b", "b/part"]
+
+
+# Verifies: REQ-d00090-D
+@pytest.mark.parametrize("name", ["a.md", "a.rst", "a.html", "a.txt", "a.ipynb", "a.py"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# " + " " * 50_000 + "x",
+        "`" * 50_000,
+        "[" * 50_000,
+        "<" * 50_000,
+        "<!--\n" * 20_000,
+        "".join(f"{'  ' * (depth % 400)}- item\n" for depth in range(5_000)),
+        "## Same\n" * 5_000,
+        "a: " * 20_000,
+        ".. note::\n" + "".join(f"{'   ' * depth}.. note::\n" for depth in range(1, 300)),
+        "<ul><li>" * 5_000,
+        "<a b=c " * 10_000,
+        "[" * 2_000 + "]" * 2_000,
+    ],
+    ids=lambda text: repr(text[:12]),
+)
+def test_hostile_texts_cost_no_more_than_others(text: str, name: str) -> None:
+    document = read_document(text.encode(), name)
+    assert all(chunk.tokens <= 512 for chunk in chunks_of(document))
+
+
+_SIGNS = (
+    "# A",
+    "## B",
+    "```",
+    "~~~~",
+    "- x",
+    "  - y",
+    "1. z",
+    "| a | b |",
+    "|---|---|",
+    "",
+    "text",
+    "===",
+    "---",
+    "::",
+)
+_MORE_SIGNS = (
+    ".. note::",
+    "   in",
+    "<!--",
+    "-->",
+    ">>> 1",
+    "<p>",
+    "<ul><li>",
+    "</table>",
+    "<pre>",
+    "+---+",
+    "\t",
+    "中",
+    "\r",
+)
+_MARKS = st.lists(st.sampled_from((*_SIGNS, *_MORE_SIGNS)), max_size=40)
+
+
+# Verifies: REQ-d00090-D
+@settings(max_examples=150, deadline=None)
+@given(
+    lines=_MARKS,
+    end=st.sampled_from(["\n", "\r\n"]),
+    name=st.sampled_from(["a.md", "a.rst", "a.html", "a.txt", "a.py"]),
+)
+def test_no_text_is_refused_and_everything_read_lies_in_order(lines: list[str], end: str, name: str) -> None:
+    document = read_document(end.join(lines).encode(), name)
+    at, keys = 0, set()
+    for section in document.sections:
+        assert section.key not in keys
+        keys.add(section.key)
+        assert section.parent < len(keys)
+        for block in section.blocks:
+            assert at <= block.start < block.end <= len(document.text)
+            assert 1 <= block.line <= block.end_line
+            assert (block.kind is BlockKind.HEADING) == (block.level > 0)
+            at = block.end
