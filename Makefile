@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PORT ?= 8484
 
-.PHONY: all run test lint types check bench conformance docs lock clean
+.PHONY: all run test lint types check bench bench-links bench-retrieval conformance differential docs lock clean
 
 all: $(STAMP)
 
@@ -20,7 +20,7 @@ run: $(STAMP) ## open the demo and serve it over streamable HTTP
 	@$(BIN)/clew serve examples/demo --transport http --port $(PORT)
 
 test: lint types ## lint, types, all tests, and Clew on Clew
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto --dist loadfile
 	@$(BIN)/clew check --strict .
 
 lint: $(STAMP)
@@ -33,8 +33,17 @@ types: $(STAMP)
 bench: $(STAMP) ## print the benchmark tables
 	@$(BIN)/python -m benchmarks
 
+bench-retrieval: $(STAMP) ## quality and speed of search
+	@$(BIN)/python -m benchmarks.retrieval
+
+bench-links: $(STAMP) ## quality of suggested links
+	@$(BIN)/python -m benchmarks.links
+
 conformance: $(STAMP) ## run the official protocol suite
 	@$(BIN)/python -m tests.conformance
+
+differential: $(STAMP) ## compare with OpenSpec itself
+	@$(BIN)/python -m tests.differential
 
 docs: $(STAMP) ## write docs/tools from the registry
 	@$(BIN)/clew tools --write-docs docs/tools
@@ -42,7 +51,7 @@ docs: $(STAMP) ## write docs/tools from the registry
 lock: $(STAMP) ## resolve the development dependencies anew
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header --group dev --extra dense --extra approximate --upgrade pyproject.toml -o requirements-dev.lock
+	  --no-header --group dev --extra approximate --upgrade pyproject.toml -o requirements-dev.lock
 
 clean:
 	rm -rf $(VENV) build dist .conformance .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -61,7 +61,7 @@ def _edit(path: Path) -> None:
     os.utime(path, (SETTLED_SECONDS, SETTLED_SECONDS))
 
 
-def run(*command: str | Path, cwd: Path = REPOSITORY) -> str:
+def run(*command: str | Path, cwd: Path = REPOSITORY, patience: float = PATIENCE_SECONDS) -> str:
     """Standard output of a command that has to succeed."""
     try:
         done = subprocess.run(
@@ -71,7 +71,7 @@ def run(*command: str | Path, cwd: Path = REPOSITORY) -> str:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=PATIENCE_SECONDS,
+            timeout=patience,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:

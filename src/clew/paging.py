@@ -42,7 +42,8 @@ class Cursors:
             )
         if not hmac.compare_digest(seen, self._sign(place, state)):
             raise InvalidCursor(
-                "The graph changed since this cursor was issued.", hint="Call again without a cursor to start over."
+                "What was listed has changed since this cursor was issued.",
+                hint="Call again without a cursor to start over.",
             )
         return int.from_bytes(place, "big")
 

@@ -9,6 +9,7 @@ from clew.search.diversity import Reason, at_most_per_document, spread, trim
 from clew.text.tokens import estimate_tokens
 
 
+# Verifies: REQ-d00032-C
 def test_a_document_appears_at_most_so_often_and_the_order_stays() -> None:
     items = ["a1", "a2", "b1", "a3", "c1", "b2"]
     assert at_most_per_document(items, lambda item: item[0], 1) == ("a1", "b1", "c1")
@@ -25,6 +26,7 @@ def alike(one: str, other: str) -> float:
     return 1.0 if one[0] == other[0] else 0.0
 
 
+# Verifies: REQ-d00032-C
 @pytest.mark.parametrize(
     ("novelty", "expected"),
     [(0.0, ("a1", "a2", "b1")), (0.5, ("a1", "b1", "a2")), (1.0, ("a1", "b1", "a2"))],
@@ -33,6 +35,7 @@ def test_novelty_moves_what_is_like_the_best_further_down(novelty: float, expect
     assert spread(["a1", "a2", "b1"], RELEVANCE.__getitem__, alike, novelty=novelty, limit=3) == expected
 
 
+# Verifies: REQ-d00032-C
 def test_spreading_takes_no_more_than_asked_for_and_compares_no_more_than_needed() -> None:
     asked: list[tuple[str, str]] = []
 
@@ -46,12 +49,14 @@ def test_spreading_takes_no_more_than_asked_for_and_compares_no_more_than_needed
     assert spread([], RELEVANCE.__getitem__, similarity, novelty=0.5, limit=3) == ()
 
 
+# Verifies: REQ-d00032-C
 @pytest.mark.parametrize("wrong", [{"novelty": 1.1, "limit": 1}, {"novelty": 0.5, "limit": -1}])
 def test_impossible_spreads_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidArgument, match="must be"):
         spread(["a1"], RELEVANCE.__getitem__, alike, **wrong)  # type: ignore[arg-type]
 
 
+# Verifies: REQ-d00034-A
 def test_trimming_keeps_whole_items_until_the_first_that_does_not_fit() -> None:
     words = ["one two", "three four five six seven eight nine ten", "eleven"]
     kept = trim(words, str, max_tokens=5)
@@ -67,6 +72,7 @@ def test_trimming_keeps_whole_items_until_the_first_that_does_not_fit() -> None:
         trim(words, str, max_tokens=-1)
 
 
+# Verifies: REQ-d00034-A
 @settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.text(alphabet=st.characters(exclude_categories=[]), max_size=40), max_size=12),

@@ -44,6 +44,7 @@ def test_it_gives_a_vector_of_length_one_for_each_text(embedder: Embedder) -> No
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
 
+# Verifies: REQ-d00031-E
 def test_its_name_names_the_weights(embedder: Embedder) -> None:
     assert WEIGHTS.sha256[:12] in embedder.name
 
@@ -60,6 +61,7 @@ def test_a_text_has_the_same_vector_alone_and_among_others(embedder: Embedder) -
     assert np.abs(together - again).max() <= 1e-5
 
 
+# Verifies: REQ-d00031-E
 def test_texts_of_like_meaning_are_nearer_than_others(embedder: Embedder) -> None:
     query, like, unlike = embedder.embed(
         ["How do I reset my password?", TEXTS[1], "The plate vibrates in a supersonic stream."]
@@ -125,6 +127,7 @@ def test_opening_it_loads_no_heavy_library_and_no_code_of_the_packages_with_its_
     assert run(script) == ["384", "end"]
 
 
+# Verifies: REQ-d00031-E
 @pytest.mark.parametrize(
     ("pinned", "cause"),
     [

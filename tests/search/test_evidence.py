@@ -13,6 +13,7 @@ def quoted(question: str, *passages: str, **limits: int) -> list[str]:
     ]
 
 
+# Verifies: REQ-d00034-E
 @pytest.mark.parametrize(
     ("question", "tokens"),
     [
@@ -34,6 +35,7 @@ def test_tokens_are_lower_case_runs_of_three_characters_and_of_two_only_when_the
     assert question_tokens(question) == tokens
 
 
+# Verifies: REQ-d00034-E
 def test_the_score_is_the_share_of_question_tokens_that_the_span_has() -> None:
     text = "The mount command needs a share. Nothing here. Shares are listed below."
     quotes = evidence("mount share command options", [text])
@@ -42,15 +44,18 @@ def test_the_score_is_the_share_of_question_tokens_that_the_span_has() -> None:
     ]
 
 
+# Verifies: REQ-d00034-E
 def test_a_token_matches_whole_tokens_not_parts_of_words() -> None:
     assert quoted("art", "Start the engine. Modern art hangs here.") == ["Modern art hangs here."]
 
 
+# Verifies: REQ-d00034-E
 def test_a_token_counts_once_however_often_it_stands_there() -> None:
     text = "Lamp lamp lamp lamp. The lamp burns oil."
     assert quoted("lamp oil", text) == ["The lamp burns oil.", "Lamp lamp lamp lamp."]
 
 
+# Verifies: REQ-d00034-E
 def test_spans_end_at_blank_lines_bullets_and_sentence_marks_before_space() -> None:
     text = (
         "Lamp one\nstill one\n\nLamp two. Lamp three? Lamp four!\n- lamp five\n* lamp six\n3. lamp 7.5 seven\nand more"
@@ -66,6 +71,7 @@ def test_spans_end_at_blank_lines_bullets_and_sentence_marks_before_space() -> N
     ]
 
 
+# Verifies: REQ-d00034-E
 @pytest.mark.parametrize("fence", ["```", "~~~", "````"])
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_a_fenced_block_is_one_span_whatever_is_in_it(fence: str, newline: str) -> None:
@@ -73,10 +79,12 @@ def test_a_fenced_block_is_one_span_whatever_is_in_it(fence: str, newline: str) 
     assert quoted("lamp bullet", newline.join(["Before it.", block, "After it."])) == [block]
 
 
+# Verifies: REQ-d00034-E
 def test_a_fence_that_is_never_closed_runs_to_the_end() -> None:
     assert quoted("lamp", "Text.\n```\nlight. lamp\n\nmore.") == ["```\nlight. lamp\n\nmore."]
 
 
+# Verifies: REQ-d00034-E
 def test_ties_go_to_the_shorter_span_then_the_earlier_one_then_the_earlier_passage() -> None:
     passages = [
         "The lamp burns for a long time. A lamp is lit. B lamp is lit.",
@@ -93,27 +101,32 @@ def test_ties_go_to_the_shorter_span_then_the_earlier_one_then_the_earlier_passa
     assert [quote.passage for quote in same_place] == [0, 1]
 
 
+# Verifies: REQ-d00034-E
 def test_spans_that_share_nothing_with_the_question_are_not_quoted() -> None:
     assert evidence("lighthouse", ["Nothing about it.", ""]) == ()
     assert evidence("lighthouse", []) == ()
 
 
+# Verifies: REQ-d00034-E
 def test_a_two_letter_question_still_finds_its_spans() -> None:
     assert quoted("S3?", "Buckets live in S3. Disks do not.") == ["Buckets live in S3."]
 
 
+# Verifies: REQ-d00034-E
 def test_a_question_without_tokens_quotes_the_beginnings_with_no_confidence() -> None:
     first, second = "The first sentence is long. Second.", "Other passage."
     quotes = evidence("?!", [first, second], Limits(max_quotes=3))
     assert [(quote.passage, quote.start, quote.score) for quote in quotes] == [(0, 0, 0.0), (1, 0, 0.0), (0, 28, 0.0)]
 
 
+# Verifies: REQ-d00034-E
 def test_no_more_quotes_than_asked_for() -> None:
     text = " ".join(f"Lamp number {number} burns." for number in range(50))
     assert len(evidence("lamp", [text])) == 6
     assert len(evidence("lamp", [text], Limits(max_quotes=2))) == 2
 
 
+# Verifies: REQ-d00034-E
 def test_a_long_span_is_cut_after_a_word_to_both_limits_and_says_so() -> None:
     text = "lamp " + "and oil " * 400
     (quote,) = evidence("lamp", [text])
@@ -125,11 +138,13 @@ def test_a_long_span_is_cut_after_a_word_to_both_limits_and_says_so() -> None:
     assert 490 <= by_characters.end - by_characters.start <= 500
 
 
+# Verifies: REQ-d00034-E
 def test_a_span_that_fits_is_not_cut() -> None:
     (quote,) = evidence("lamp", ["  The lamp burns.  "])
     assert quote == Quote(passage=0, start=2, end=17, score=1.0, truncated=False, context_start=2, context_end=17)
 
 
+# Verifies: REQ-d00034-E
 def test_context_is_beside_the_quote_and_limited_by_itself() -> None:
     text = "word " * 100 + "end. The lamp burns. " + "more " * 100
     (quote,) = evidence("lamp", [text], Limits(context_tokens=5))
@@ -142,6 +157,7 @@ def test_context_is_beside_the_quote_and_limited_by_itself() -> None:
     assert (bare.context_start, bare.context_end) == (bare.start, bare.end)
 
 
+# Verifies: REQ-d00034-E
 def test_context_exists_where_nobody_puts_spaces_between_words() -> None:
     text = "灯台守は毎晩階段を上る" * 20
     first, last = window(text, 100, 110, 10, 10)
@@ -149,6 +165,7 @@ def test_context_exists_where_nobody_puts_spaces_between_words() -> None:
     assert last > 110
 
 
+# Verifies: REQ-d00034-E
 @pytest.mark.parametrize(
     "limits",
     [Limits(max_quotes=0), Limits(max_quote_tokens=0), Limits(max_quote_chars=-1), Limits(context_tokens=-1)],
@@ -159,10 +176,12 @@ def test_impossible_limits_are_refused(limits: Limits) -> None:
         evidence("lamp", ["lamp"], limits)
 
 
+# Verifies: REQ-d00034-E
 def test_a_quote_of_which_nothing_fits_is_left_out() -> None:
     assert evidence("lamp", ["lamp"], Limits(max_quote_tokens=1)) == ()
 
 
+# Verifies: REQ-d00034-D
 def test_the_preview_shows_the_best_spans_in_the_order_of_the_text() -> None:
     text = "Intro words. The lamp burns.\n\nFiller in between. Oil for the\n  lamp is here. End."
     shown = preview("lamp oil", text)
@@ -171,6 +190,7 @@ def test_the_preview_shows_the_best_spans_in_the_order_of_the_text() -> None:
     assert shown.anchor == shown.spans[1]
 
 
+# Verifies: REQ-d00034-D
 def test_neighbouring_spans_of_a_preview_are_one() -> None:
     text = "Intro. The lamp burns. The oil is cheap. End."
     shown = preview("lamp oil", text)
@@ -178,6 +198,7 @@ def test_neighbouring_spans_of_a_preview_are_one() -> None:
     assert shown.text == "The lamp burns. The oil is cheap."
 
 
+# Verifies: REQ-d00034-D
 def test_a_preview_begins_at_the_beginning_when_nothing_matches() -> None:
     assert preview("unrelated", "First one. Second one.\n\nThird. Fourth.").text == "First one. Second one. Third."
     assert preview("", "Only this").text == "Only this"
@@ -185,6 +206,7 @@ def test_a_preview_begins_at_the_beginning_when_nothing_matches() -> None:
     assert preview("anything", "").anchor is None
 
 
+# Verifies: REQ-d00034-D
 def test_a_preview_has_at_most_so_many_characters_and_spans() -> None:
     text = " ".join(f"Lamp {number} burns the oil of the house all night." for number in range(30))
     assert len(preview("lamp oil", text).text) <= 280
@@ -194,11 +216,13 @@ def test_a_preview_has_at_most_so_many_characters_and_spans() -> None:
         preview("lamp", text, max_chars=0)
 
 
+# Verifies: REQ-d00034-E
 def test_a_long_span_leaves_room_for_a_short_one_only_when_it_fits_whole() -> None:
     text = "The lamp and the oil are kept here. " + "The lamp " + "burns " * 60 + "out. Lamp."
     assert preview("lamp oil", text, max_chars=60).text == "The lamp and the oil are kept here. … Lamp."
 
 
+# Verifies: REQ-d00034-E
 def test_a_cut_keeps_whole_words_unless_that_costs_half_the_text() -> None:
     assert fitting_end("one two three", 0, 13, max_chars=9) == 7
     assert fitting_end("one " + "x" * 100, 0, 104, max_chars=50) == 50

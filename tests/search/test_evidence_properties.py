@@ -37,6 +37,7 @@ LIMITS = st.builds(
 )
 
 
+# Verifies: REQ-d00034-E
 @settings(max_examples=300, deadline=None)
 @given(ANY_TEXT)
 def test_pieces_are_trimmed_ordered_and_apart_and_together_hold_every_letter(text: str) -> None:
@@ -72,6 +73,7 @@ def check_quotes(quotes: tuple[Quote, ...], passages: list[str], limits: Limits)
         taken.append((quote.passage, quote.start, quote.end))
 
 
+# Verifies: REQ-d00034-E
 @settings(max_examples=300, deadline=None)
 @given(ANY_TEXT, st.lists(ANY_TEXT, max_size=4), LIMITS)
 @example("lamp", ["lamp"], Limits(max_quote_tokens=1))
@@ -85,6 +87,7 @@ def test_quotes_lie_in_their_passage_within_every_limit_best_first(
     assert quotes == evidence(question, passages, limits)
 
 
+# Verifies: REQ-d00034-E
 @settings(max_examples=200, deadline=None)
 @given(ANY_TEXT, st.lists(ANY_TEXT, max_size=4), LIMITS)
 def test_weighted_quotes_lie_in_their_passage_within_every_limit(
@@ -95,6 +98,7 @@ def test_weighted_quotes_lie_in_their_passage_within_every_limit(
     assert quotes == weighted_evidence(question, passages, lambda term: len(term) % 5, 10, limits=limits)
 
 
+# Verifies: REQ-d00034-E
 @settings(max_examples=200, deadline=None)
 @given(ANY_TEXT, ANY_TEXT, st.integers(1, 120), st.integers(1, 4))
 def test_previews_are_spans_of_the_text_within_their_size(question: str, text: str, chars: int, spans: int) -> None:
@@ -111,6 +115,7 @@ def test_previews_are_spans_of_the_text_within_their_size(question: str, text: s
     assert shown == preview(question, text, max_chars=chars, max_spans=spans)
 
 
+# Verifies: REQ-d00034-E
 @settings(max_examples=200, deadline=None)
 @given(ANY_TEXT, st.integers(0, 300), st.integers(0, 300), st.integers(0, 30))
 @example("\u2028A: : :A:", 9, 9, 5)
@@ -131,6 +136,7 @@ REPEATED = (
 )
 
 
+# Verifies: REQ-d00034-E
 @pytest.mark.parametrize("unit", REPEATED, ids=ascii)
 def test_a_long_text_is_no_problem_whatever_it_repeats(unit: str) -> None:
     """A cut, a score or a search that were not linear in the text would not end here."""

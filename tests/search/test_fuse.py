@@ -12,6 +12,7 @@ from clew.errors import InvalidArgument, NotFound
 from clew.search.fuse import Fused, expand, fuse, normalised
 from clew.search.recipes import (
     BUILT_IN,
+    Agreement,
     Diversity,
     Expansion,
     Feedback,
@@ -39,6 +40,7 @@ def test_reciprocal_ranks_are_added_up_by_weight() -> None:
     assert scores(fused) == pytest.approx({"a": 2 / 11, "b": 2 / 12 + 1 / 11, "c": 1 / 12})
 
 
+# Verifies: REQ-d00032-B
 def test_a_result_keeps_rank_score_and_share_of_every_signal_and_explains_itself() -> None:
     recipe = Recipe("r", 1, BOTH, rrf_k=9)
     (best, *_) = fuse({"lexical": [("a", 12.5)], "dense": [("b", 0.9), ("a", 0.5)]}, recipe)
@@ -102,6 +104,7 @@ RANKING = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.floats(-1e6, 1e6)),
 )
 
 
+# Verifies: REQ-d00032-B
 @settings(max_examples=200, deadline=None)
 @given(
     RANKING,
@@ -168,16 +171,19 @@ FULL = Recipe(
     normalisation=Normalisation.Z,
     expansion=Expansion(alpha=0.3, seeds=5),
     feedback=Feedback(documents=5),
+    agreement=Agreement(share=0.2),
     diversity=Diversity(max_per_document=2, novelty=0.3),
 )
 
 
+# Verifies: REQ-d00032-A
 @pytest.mark.parametrize("recipe", [FULL, *BUILT_IN], ids=lambda recipe: recipe.name)
 def test_recipes_travel_as_json(recipe: Recipe) -> None:
     assert from_json(to_json(recipe)) == recipe
     assert from_json(to_json(recipe)).fingerprint == recipe.fingerprint
 
 
+# Verifies: REQ-d00032-A
 def test_every_change_of_a_recipe_changes_its_fingerprint() -> None:
     changed = [
         msgspec.structs.replace(FULL, version=4),
@@ -188,6 +194,7 @@ def test_every_change_of_a_recipe_changes_its_fingerprint() -> None:
     assert len({recipe.fingerprint for recipe in [FULL, *changed]}) == 5
 
 
+# Verifies: REQ-d00032-A
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -210,7 +217,12 @@ def test_every_change_of_a_recipe_changes_its_fingerprint() -> None:
         ({"expansion": Expansion(max_edges=0)}, "expansion.max_edges is 0"),
         ({"feedback": Feedback(documents=0)}, "feedback.documents is 0"),
         ({"feedback": Feedback(terms=0)}, "feedback.terms is 0"),
-        ({"feedback": Feedback(weight=1.1)}, "feedback.weight is 1.1"),
+        ({"feedback": Feedback(weight=1.0)}, "feedback.weight is 1.0, but must be from 0 to below 1"),
+        ({"agreement": Agreement(neighbours=0)}, "agreement.neighbours is 0"),
+        ({"agreement": Agreement(share=1.5)}, "agreement.share is 1.5"),
+        ({"agreement": Agreement(among=0)}, "agreement.among is 0"),
+        ({"agreement": Agreement(from_words=-1)}, "agreement.from_words is -1"),
+        ({"agreement": Agreement(named_share=-0.1)}, "agreement.named_share is -0.1"),
         ({"diversity": Diversity(max_per_document=0)}, "diversity.max_per_document is 0"),
         ({"diversity": Diversity(novelty=-0.1)}, "diversity.novelty is -0.1"),
     ],
@@ -220,6 +232,7 @@ def test_a_recipe_that_cannot_work_is_refused_with_field_value_and_rule(change: 
         checked(msgspec.structs.replace(FULL, **change))
 
 
+# Verifies: REQ-d00032-A
 @pytest.mark.parametrize(
     "text",
     [
@@ -237,6 +250,22 @@ def test_text_that_is_no_recipe_is_refused(text: str) -> None:
         from_json(text)
 
 
+# Verifies: REQ-d00032-A
+def test_the_recipe_that_follows_links_is_the_default_one_otherwise() -> None:
+    linked = BUILT_IN.get("linked")
+    assert linked.expansion is not None
+    assert msgspec.structs.replace(linked, name="default", expansion=None) == BUILT_IN.get("default")
+
+
+# Verifies: REQ-d00032-A
+def test_a_signal_that_found_alone_what_it_found_by_far_is_believed() -> None:
+    alone = [("a", 30.0), *((f"l{n}", 10.0 - n / 10) for n in range(20))]
+    middling = [(f"l{n}", 0.5 - n / 100) for n in range(20)]
+    best = fuse({"lexical": alone, "dense": middling}, BUILT_IN.get("default"))[0]
+    assert best.id == "a"
+
+
+# Verifies: REQ-d00032-A
 def test_recipes_are_found_by_name_and_a_near_miss_is_named() -> None:
     assert BUILT_IN.get("default").name == "default"
     with pytest.raises(NotFound) as error:
@@ -247,6 +276,7 @@ def test_recipes_are_found_by_name_and_a_near_miss_is_named() -> None:
     assert "lexical" in error.value.hint
 
 
+# Verifies: REQ-d00032-A
 def test_a_recipe_is_added_to_a_new_collection_and_never_in_place_of_another() -> None:
     more = BUILT_IN.with_recipe(FULL)
     assert more.get("full") == FULL

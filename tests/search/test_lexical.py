@@ -10,6 +10,7 @@ from clew.search import lexical
 from clew.search.lexical import Effort, LexicalIndex, LexicalResult, create
 from clew.search.lexical_query import MAX_OPERATORS, parse_query
 from clew.search.lexical_ranking import Ranking
+from clew.search.recipes import Feedback
 from clew.search.units import Condition
 
 TEXTS = {
@@ -46,10 +47,12 @@ def test_units_that_hold_more_of_the_words_and_rarer_ones_come_first() -> None:
     assert found(index_of(TEXTS), "journal of the store") == [5, 4, 3]
 
 
+# Verifies: REQ-d00031-A
 def test_a_word_is_found_in_its_other_forms() -> None:
     assert found(index_of(TEXTS), "refreshing requests") == [2, 1]
 
 
+# Verifies: REQ-d00031-A
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -80,6 +83,7 @@ def test_a_title_counts_more_than_a_body() -> None:
     assert found(index, "caching") == [2, 1]
 
 
+# Verifies: REQ-d00031-C
 def test_a_phrase_is_found_only_where_its_words_stand_side_by_side() -> None:
     index = index_of({1: "shall not fail", 2: "not that it shall fail", 3: "it shall not, ever", 4: "userById is set"})
     assert sorted(found(index, '"shall not"')) == [1, 3]
@@ -93,6 +97,7 @@ def test_a_phrase_does_not_reach_from_the_title_into_the_body() -> None:
     assert found(index, '"open door"') == [2]
 
 
+# Verifies: REQ-d00031-C
 def test_a_beginning_stands_for_every_word_that_starts_so_however_it_is_stemmed() -> None:
     index = index_of({1: "informed people", 2: "information is power", 3: "in formation", 4: "v4.4.1", 5: "v4.5.0"})
     assert sorted(found(index, "informati*")) == [1, 2]
@@ -101,6 +106,7 @@ def test_a_beginning_stands_for_every_word_that_starts_so_however_it_is_stemmed(
     assert found(index, "zzz*") == []
 
 
+# Verifies: REQ-d00031-C
 def test_plus_requires_and_minus_excludes() -> None:
     index = index_of(TEXTS)
     assert found(index, "store +journal") == [5, 4]
@@ -118,6 +124,7 @@ def test_a_minus_that_is_not_before_a_word_is_text() -> None:
     assert found(index, "degrees - or") == [1]
 
 
+# Verifies: REQ-d00031-D
 @pytest.mark.parametrize(
     "query",
     [
@@ -169,6 +176,7 @@ def test_operators_and_quotes_of_the_database_are_plain_text(query: str) -> None
         assert {3, 4, 5} <= {hit.unit for hit in result.hits}
 
 
+# Verifies: REQ-d00031-D
 @pytest.mark.parametrize(
     ("query", "reason"),
     [
@@ -192,10 +200,12 @@ def test_stop_words_are_searched_for_in_a_phrase_and_when_required() -> None:
     assert sorted(found(index, "+be")) == [1, 2]
 
 
+# Verifies: REQ-d00031-D
 def test_searching_an_empty_index_finds_nothing() -> None:
     assert search(index_of({}), "store journal").reason == lexical.NOTHING_FOUND
 
 
+# Verifies: REQ-d00031-B
 @pytest.mark.parametrize(
     ("typo", "meant"),
     [("jornal", 5), ("jurnal", 5), ("joural", 5), ("juornal", 5), ("gatewey", 1), ("refersed", 2), ("refrseh", 2)],
@@ -206,6 +216,7 @@ def test_a_misspelt_word_is_corrected_and_the_result_says_so(typo: str, meant: i
     assert [correction.word for correction in result.corrections] == [typo]
 
 
+# Verifies: REQ-d00031-B
 def test_two_edits_are_corrected_in_a_long_word_only() -> None:
     index = index_of({1: "requirements engineering", 2: "a store"})
     assert found(index, "requiremants enginering") == [1]
@@ -219,12 +230,14 @@ def test_a_word_that_occurs_is_not_corrected() -> None:
     assert ([hit.unit for hit in result.hits], result.corrections) == ([1], ())
 
 
+# Verifies: REQ-d00031-B
 def test_a_correction_from_a_unit_that_may_not_be_seen_is_not_told() -> None:
     index = index_of({1: "the password is confidential", 2: "nothing of that kind"})
     result = search(index, "confidentail kind", restrict=Condition("units.part = ?", ("even",)))
     assert ([hit.unit for hit in result.hits], result.corrections) == ([2], ())
 
 
+# Verifies: REQ-d00030-B
 def test_only_units_that_the_condition_lets_through_are_found() -> None:
     index = index_of(TEXTS)
     odd = Condition("units.part = ?", ("odd",))
@@ -233,6 +246,7 @@ def test_only_units_that_the_condition_lets_through_are_found() -> None:
     assert search(index, "store", restrict=Condition("units.part = ?", ("none",))).reason == lexical.NOTHING_FOUND
 
 
+# Verifies: REQ-d00030-B
 def test_a_condition_is_no_way_around_by_an_or_inside_it() -> None:
     index = index_of(TEXTS)
     assert found(index, "store", restrict=Condition("units.part = ? OR units.part = ?", ("x", "even"))) == [4]
@@ -266,9 +280,17 @@ def test_words_of_the_best_units_bring_up_their_neighbours_and_are_told() -> Non
     learning = search(index_of(texts), "heat flow in composite slabs")
     assert "diffus" in learning.learnt
     assert [hit.unit for hit in learning.hits] == [1, 2, 3, 4, 5, 7, 6]
-    silent = search(index_of(texts, ranking=Ranking(feedback_share=0)), "heat flow in composite slabs")
+    silent = search(index_of(texts, ranking=Ranking.learning(None)), "heat flow in composite slabs")
     assert silent.learnt == ()
     assert [hit.unit for hit in silent.hits] == [1, 2, 3, 4, 5, 6, 7]
+
+
+# Verifies: REQ-d00032-A
+def test_a_recipe_says_how_much_is_learnt() -> None:
+    assert Ranking.learning(Feedback()) == Ranking()
+    texts = dict.fromkeys(range(1, 6), "heat flow through composite slabs by conduction and diffusivity")
+    found = search(index_of(texts, ranking=Ranking.learning(Feedback(terms=2))), "heat flow in composite slabs")
+    assert len(found.learnt) == 2
 
 
 @pytest.mark.parametrize("query", ["heat flow", "heat flow of the Boeing slabs", "heat flow slabs REQ-d00001"])
@@ -304,6 +326,7 @@ def test_a_limit_below_one_is_refused() -> None:
         search(index_of(TEXTS), "store", limit=0)
 
 
+# Verifies: REQ-d00031-D
 def test_a_query_of_100_kilobytes_is_cut_and_says_so() -> None:
     words = " ".join(f"word{number}" for number in range(12_000))
     index = index_of({1: " ".join(f"word{number}" for number in range(300))})
@@ -312,6 +335,7 @@ def test_a_query_of_100_kilobytes_is_cut_and_says_so() -> None:
     assert len(result.notes) == 2
 
 
+# Verifies: REQ-d00031-D
 def test_a_query_full_of_operators_reads_the_last_ones_as_words() -> None:
     clauses = parse_query(" ".join(f'+"a{number} b"' for number in range(MAX_OPERATORS + 5))).clauses
     assert sum(clause.sign.value == "+" for clause in clauses) == MAX_OPERATORS
@@ -324,6 +348,7 @@ def test_a_unit_of_a_megabyte_is_found_by_its_last_word() -> None:
     assert found(index, "lorem finally") == [1, 2]
 
 
+# Verifies: REQ-d00031-A
 @pytest.mark.parametrize(
     ("text", "query"),
     [

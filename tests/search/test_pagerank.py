@@ -43,6 +43,7 @@ def directed(edges: list[tuple[int, int, float]]) -> Graph:
     return graph
 
 
+# Verifies: REQ-d00033-A
 @settings(max_examples=300, deadline=None)
 @given(DIRECTED, SEEDS, st.floats(0.1, 1.0), st.floats(1e-5, 0.1))
 def test_no_score_is_too_high_and_together_they_are_too_low_by_what_is_missing(
@@ -62,6 +63,7 @@ def test_no_score_is_too_high_and_together_they_are_too_low_by_what_is_missing(
     assert ranks.edges <= 1 / (alpha * eps) + 1e-9
 
 
+# Verifies: REQ-d00033-A
 @settings(max_examples=200, deadline=None)
 @given(st.sets(st.tuples(NODES, NODES), min_size=1, max_size=40), st.data(), st.floats(0.1, 1.0), st.floats(1e-4, 0.1))
 def test_in_an_undirected_graph_no_score_is_too_low_by_more_than_eps_per_edge(
@@ -74,6 +76,7 @@ def test_in_an_undirected_graph_no_score_is_too_low_by_more_than_eps_per_edge(
         assert exact - ranks.scores.get(node, 0.0) <= eps * len(graph[node]) + 1e-9
 
 
+# Verifies: REQ-d00033-A
 @settings(max_examples=100, deadline=None)
 @given(DIRECTED, SEEDS, st.floats(1e-6, 1e6))
 def test_the_scale_of_weights_does_not_matter(
@@ -87,6 +90,7 @@ def test_the_scale_of_weights_does_not_matter(
     assert one.scores == pytest.approx(other.scores, abs=1e-6)
 
 
+# Verifies: REQ-d00033-A
 def test_scores_come_best_first_and_the_same_every_time() -> None:
     graph = directed([(0, node, 1.0) for node in (3, 1, 2)])
     first = personalised_pagerank({0: 1.0}, lambda node: graph.get(node, ()))
@@ -96,28 +100,33 @@ def test_scores_come_best_first_and_the_same_every_time() -> None:
     )
 
 
+# Verifies: REQ-d00033-A
 def test_direction_is_what_the_caller_says() -> None:
     forward = directed([(0, 1, 1.0)])
     assert 0 not in personalised_pagerank({1: 1.0}, lambda node: forward.get(node, ())).scores
     assert personalised_pagerank({0: 1.0}, lambda node: forward.get(node, ())).scores[1] > 0
 
 
+# Verifies: REQ-d00033-A
 def test_a_heavier_edge_is_followed_more() -> None:
     graph = directed([(0, 1, 3.0), (0, 2, 1.0)])
     scores = personalised_pagerank({0: 1.0}, lambda node: graph.get(node, ()), eps=1e-9).scores
     assert scores[1] == pytest.approx(3 * scores[2])
 
 
+# Verifies: REQ-d00033-A
 def test_what_no_seed_reaches_has_no_score() -> None:
     graph = directed([(0, 1, 1.0), (1, 0, 1.0), (2, 3, 1.0), (3, 2, 1.0)])
     assert set(personalised_pagerank({0: 1.0}, graph.__getitem__).scores) == {0, 1}
 
 
+# Verifies: REQ-d00033-A
 def test_a_lonely_seed_keeps_everything() -> None:
     ranks = personalised_pagerank({"only": 2.0}, lambda node: ())
     assert ranks.scores["only"] == pytest.approx(1.0, abs=1e-3)
 
 
+# Verifies: REQ-d00033-A
 def test_work_stays_small_in_a_large_graph_and_every_node_is_asked_once() -> None:
     draws = random.Random(7)
     graph: dict[int, list[tuple[int, float]]] = {node: [] for node in range(20_000)}
@@ -136,6 +145,7 @@ def test_work_stays_small_in_a_large_graph_and_every_node_is_asked_once() -> Non
     assert len(asked) == len(set(asked)) < 2_000
 
 
+# Verifies: REQ-d00033-A
 def test_a_hub_does_not_make_the_walk_expensive() -> None:
     graph: dict[int, list[tuple[int, float]]] = {0: [(node, 1.0) for node in range(1, 50_000)], 1: [(0, 1.0)]}
     ranks = personalised_pagerank({1: 1.0}, lambda node: graph.get(node, ()), eps=1e-4)
@@ -143,6 +153,7 @@ def test_a_hub_does_not_make_the_walk_expensive() -> None:
     assert ranks.scores[0] > 0
 
 
+# Verifies: REQ-d00033-A
 def test_a_limit_on_edges_ends_the_walk_early_and_says_so() -> None:
     graph = {node: [((node + step) % 100, 1.0) for step in (1, 2, 3)] for node in range(100)}
     ranks = personalised_pagerank({0: 1.0}, graph.__getitem__, eps=1e-9, max_edges=30)
@@ -151,11 +162,13 @@ def test_a_limit_on_edges_ends_the_walk_early_and_says_so() -> None:
     assert sum(ranks.scores.values()) + ranks.missing == pytest.approx(1.0)
 
 
+# Verifies: REQ-d00033-A
 def test_neighbours_may_be_any_iterable() -> None:
     graph = {"a": {"b": 1.0}, "b": {"a": 1.0}}
     assert personalised_pagerank({"a": 1.0}, lambda node: iter(graph[node].items())).scores.keys() == {"a", "b"}
 
 
+# Verifies: REQ-d00033-A
 def test_seeds_are_weighted_by_rank_and_what_is_named_weighs_as_much_as_all_of_them() -> None:
     assert seeds_from(["a", "b", "c"], 2) == {"a": 1.0, "b": 0.5}
     assert seeds_from(["a", "b"], 2, ["b", "x", "x"]) == {"a": 1.0, "b": 0.5 + 0.75, "x": 0.75}
@@ -164,6 +177,7 @@ def test_seeds_are_weighted_by_rank_and_what_is_named_weighs_as_much_as_all_of_t
     assert seeds_from([], 5, ["x"], 2.0) == {"x": 2.0}
 
 
+# Verifies: REQ-d00033-A
 @pytest.mark.parametrize(
     ("seeds", "settings", "reason"),
     [
@@ -183,6 +197,7 @@ def test_walks_that_cannot_start_are_refused(seeds: dict[int, float], settings: 
         personalised_pagerank(seeds, lambda node: (), **settings)  # type: ignore[arg-type]
 
 
+# Verifies: REQ-d00033-A
 @pytest.mark.parametrize("weight", [0.0, -1.0, math.nan, math.inf])
 def test_edges_without_a_proper_weight_are_refused(weight: float) -> None:
     with pytest.raises(InvalidArgument, match="An edge from 1"):

@@ -33,6 +33,7 @@ def nearest(vectors: dict[int, np.ndarray], query: np.ndarray, k: int) -> list[i
     return sorted(vectors, key=lambda number: (-float(vectors[number] @ query), number))[:k]
 
 
+# Verifies: REQ-d00031-F
 def test_the_nearest_units_come_first_with_their_scores(space: VectorSpace) -> None:
     vectors = some_vectors(3000)
     space.put(range(3000), vectors)
@@ -53,11 +54,13 @@ def test_fewer_units_than_asked_for_are_all_there_are(space: VectorSpace) -> Non
     assert sorted(space.search(np.ones(DIMENSIONS), 100)[0]) == [3, 7]
 
 
+# Verifies: REQ-d00031-F
 def test_equal_scores_are_ordered_by_number(space: VectorSpace) -> None:
     space.put([9, 2, 5, 1], np.tile(some_vectors(1), (4, 1)))
     assert space.search(some_vectors(1)[0], 3)[0].tolist() == [1, 2, 5]
 
 
+# Verifies: REQ-d00031-F
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.1, 0.5, 1.0])
 def test_only_allowed_units_are_found(space: VectorSpace, share: float) -> None:
     count = 5000
@@ -102,6 +105,7 @@ def test_of_a_number_that_comes_twice_the_last_vector_counts(space: VectorSpace)
     assert np.array_equal(found, vectors[[2, 1]])
 
 
+# Verifies: REQ-d00031-F
 def test_a_deleted_unit_is_gone_and_can_come_back(space: VectorSpace) -> None:
     vectors = some_vectors(5)
     space.put(range(5), vectors)
@@ -172,6 +176,7 @@ def test_a_reader_sees_what_another_one_wrote(space: VectorSpace) -> None:
     assert reader.search(vectors[1999], 1)[0].tolist() == [1999]
 
 
+# Verifies: REQ-d00035-B
 def test_two_writers_take_turns_and_lose_nothing(space: VectorSpace) -> None:
     other = reopened(space)
     for number in range(0, 40, 2):
@@ -188,6 +193,7 @@ def test_a_writer_that_waits_too_long_says_so_and_writes_nothing(space: VectorSp
     assert len(space) == 1
 
 
+# Verifies: REQ-d00035-B
 def test_threads_search_while_one_writes(space: VectorSpace) -> None:
     vectors = some_vectors(4000)
     space.put(range(1000), vectors[:1000])
@@ -233,6 +239,7 @@ print("done")
 """
 
 
+# Verifies: REQ-d00035-B
 def test_another_process_reads_whole_vectors_while_they_are_written(space: VectorSpace) -> None:
     reader = subprocess.Popen(
         [sys.executable, "-c", READER, str(space.folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -38,11 +38,13 @@ def recall(space: VectorSpace, allowed: np.ndarray | None = None) -> float:
     return found / wanted
 
 
+# Verifies: REQ-d00031-F
 def test_without_an_index_searches_are_exact_and_a_note_says_so(space: VectorSpace) -> None:
     assert recall(space) == 1
     assert "exactly" in space.notes()[0]
 
 
+# Verifies: REQ-d00031-F
 def test_a_small_space_has_nothing_to_note(tmp_path: Path) -> None:
     space = VectorSpace(tmp_path, "embedder", DIMENSIONS)
     space.put([1], clustered(1))
@@ -50,6 +52,7 @@ def test_a_small_space_has_nothing_to_note(tmp_path: Path) -> None:
     assert not space.wants_approximate
 
 
+# Verifies: REQ-d00031-F
 @needs_library
 def test_the_index_is_wanted_until_it_is_built(space: VectorSpace) -> None:
     assert space.wants_approximate
@@ -59,6 +62,7 @@ def test_the_index_is_wanted_until_it_is_built(space: VectorSpace) -> None:
     assert space.facts().approximate_rows == COUNT
 
 
+# Verifies: REQ-d00031-F
 @needs_library
 @pytest.mark.parametrize("share", [None, 0.5, 0.1, 0.001])
 def test_nearly_the_exact_result_is_found_also_among_some(space: VectorSpace, share: float | None) -> None:
@@ -67,6 +71,7 @@ def test_nearly_the_exact_result_is_found_also_among_some(space: VectorSpace, sh
     assert recall(space, allowed) >= 0.95
 
 
+# Verifies: REQ-d00031-F
 @needs_library
 def test_scores_are_exact(space: VectorSpace) -> None:
     space.build_approximate()
@@ -76,6 +81,7 @@ def test_scores_are_exact(space: VectorSpace) -> None:
     assert np.allclose(scores, vectors[numbers] @ vectors[17], atol=1e-6)
 
 
+# Verifies: REQ-d00031-F
 @needs_library
 def test_units_that_came_or_changed_or_went_since_are_right(space: VectorSpace) -> None:
     space.build_approximate()
@@ -89,12 +95,14 @@ def test_units_that_came_or_changed_or_went_since_are_right(space: VectorSpace) 
     assert len(space.search(old, 10)[0]) == 10
 
 
+# Verifies: REQ-d00031-F
 @needs_library
 def test_more_than_the_index_finds_is_found_exactly(space: VectorSpace) -> None:
     space.build_approximate()
     assert len(space.search(clustered(1)[0], COUNT)[0]) == COUNT
 
 
+# Verifies: REQ-d00031-F
 @needs_library
 def test_another_reader_uses_the_index_and_writing_anew_drops_it(space: VectorSpace) -> None:
     space.build_approximate()
@@ -107,6 +115,7 @@ def test_another_reader_uses_the_index_and_writing_anew_drops_it(space: VectorSp
     assert recall(other) == 1
 
 
+# Verifies: REQ-d00031-F
 @needs_library
 def test_a_damaged_index_is_not_used_and_can_be_built_anew(space: VectorSpace) -> None:
     space.build_approximate()

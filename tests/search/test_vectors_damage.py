@@ -68,17 +68,19 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 }
 
 
+# Verifies: REQ-d00035-E
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
 def test_damage_is_found_and_the_space_can_be_rebuilt(folder: Path, damage: Callable[[Path], object]) -> None:
     damage(folder)
     with pytest.raises(StoreCorrupt) as caught:
         use(folder)
     assert str(folder) in caught.value.message
-    assert "rebuild" in caught.value.hint
+    assert "clew index" in caught.value.hint
     rebuilt = VectorSpace.rebuild(folder, "embedder", DIMENSIONS, [(range(COUNT), vectors())])
     assert len(rebuilt) == len(use(folder)) == COUNT
 
 
+# Verifies: REQ-d00035-E
 def test_a_search_among_few_units_finds_damage_to_these(folder: Path) -> None:
     flip(only(folder, "vectors-*"), 0)
     space = VectorSpace(folder, "embedder", DIMENSIONS)
@@ -89,6 +91,7 @@ def test_a_search_among_few_units_finds_damage_to_these(folder: Path) -> None:
         space.check()
 
 
+# Verifies: REQ-d00035-E
 def test_damaged_rows_are_not_copied_into_a_new_file(folder: Path) -> None:
     space = VectorSpace(folder, "embedder", DIMENSIONS)
     flip(only(folder, "vectors-*"), 5)
@@ -98,6 +101,7 @@ def test_damaged_rows_are_not_copied_into_a_new_file(folder: Path) -> None:
         use(folder)
 
 
+# Verifies: REQ-d00035-E
 def test_a_file_that_is_cut_off_while_it_is_open_is_an_error_and_not_the_end(folder: Path) -> None:
     space = use(folder)
     with only(folder, "vectors-*").open("r+b") as file:
@@ -106,6 +110,7 @@ def test_a_file_that_is_cut_off_while_it_is_open_is_an_error_and_not_the_end(fol
         space.search(np.ones(DIMENSIONS), 3)
 
 
+# Verifies: REQ-d00035-E
 def test_remains_of_a_stopped_writer_count_for_nothing(folder: Path) -> None:
     for pattern in ("vectors-*", "journal-*"):
         with only(folder, pattern).open("ab") as file:
@@ -121,6 +126,7 @@ def test_remains_of_a_stopped_writer_count_for_nothing(folder: Path) -> None:
     assert len(use(folder)) == COUNT + 1
 
 
+# Verifies: REQ-d00035-E
 def test_a_space_of_a_newer_clew_is_left_alone(folder: Path) -> None:
     from msgspec.structs import replace
 
@@ -133,6 +139,7 @@ def test_a_space_of_a_newer_clew_is_left_alone(folder: Path) -> None:
         use(folder)
 
 
+# Verifies: REQ-d00035-E
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     with pytest.raises(StoreError, match="file"):

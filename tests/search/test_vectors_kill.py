@@ -48,6 +48,7 @@ def write(folder: Path, seed: int) -> None:
         os.write(1, b"done\n")
 
 
+# Verifies: REQ-d00035-A
 def test_a_killed_writer_leaves_a_whole_state_with_everything_it_acknowledged(tmp_path: Path) -> None:
     from clew.search.vectors import VectorSpace
 

@@ -59,7 +59,7 @@ def fuse(rankings: Mapping[str, Ranking[Id]], recipe: Recipe) -> tuple[Fused[Id]
         values = _values([score for _, score in ranking], signal, recipe)
         for rank, ((item, score), value) in enumerate(zip(ranking, values, strict=True), start=1):
             found.setdefault(item, []).append(Contribution(name, rank, score, value))
-    return _ordered(Fused(item, math.fsum(part.value for part in parts), tuple(parts)) for item, parts in found.items())
+    return in_order(Fused(item, math.fsum(part.value for part in parts), tuple(parts)) for item, parts in found.items())
 
 
 def expand(fused: Sequence[Fused[Id]], scores: Mapping[Id, float], weight: float) -> tuple[Fused[Id], ...]:
@@ -75,14 +75,16 @@ def expand(fused: Sequence[Fused[Id]], scores: Mapping[Id, float], weight: float
     for rank, (item, score) in enumerate(walked, start=1):
         value = weight * score / most if most > 0 else 0.0
         found.setdefault(item, []).append(Contribution(PAGERANK, rank, score, value))
-    return _ordered(Fused(item, math.fsum(part.value for part in parts), tuple(parts)) for item, parts in found.items())
+    return in_order(Fused(item, math.fsum(part.value for part in parts), tuple(parts)) for item, parts in found.items())
 
 
 def _scaled(part: Contribution, best: float) -> Contribution:
     return msgspec.structs.replace(part, value=part.value / best) if best > 0 else part
 
 
-def _ordered(results: Iterable[Fused[Id]]) -> tuple[Fused[Id], ...]:
+def in_order(results: Iterable[Fused[Id]]) -> tuple[Fused[Id], ...]:
+    """The best first; of equal ones that which some signal ranks higher, and then the lower id."""
+
     def place(result: Fused[Id]) -> tuple[float, int, Id]:
         return -result.score, min(part.rank for part in result.contributions), result.id
 

@@ -97,7 +97,7 @@ class LexicalIndex:
         """The best units for `query` among those that `restrict`, a condition on the table `units`, lets through."""
         if limit < 1:
             raise InvalidArgument(f"A search cannot be limited to {limit} results.", hint="Ask for at least one.")
-        if reason := _nothing_to_search(query):
+        if reason := nothing_to_search(query):
             return LexicalResult(reason=reason)
         totals = lexical_tables.totals(self._connection)
         plan = make_plan(self._connection, query, totals.units)
@@ -109,7 +109,7 @@ class LexicalIndex:
         learnt = scorer.learn(ranked, plan.items, self._units_with) if self._learns(query, plan) else []
         ranked = scorer.rank_again(ranked, learnt) if learnt else ranked
         return LexicalResult(
-            hits=tuple(_hit(each, plan.items) for each in ranked[:limit]),
+            hits=tuple(LexicalHit(each.row.unit, round(each.score, 6), each.matched) for each in ranked[:limit]),
             corrections=_corrections(plan, ranked),
             learnt=tuple(item.label for item in learnt),
             notes=notes,
@@ -163,7 +163,8 @@ class LexicalIndex:
         return rows
 
 
-def _nothing_to_search(query: LexicalQuery) -> str | None:
+def nothing_to_search(query: LexicalQuery) -> str | None:
+    """Why a query asks for nothing, if so."""
     if not query.clauses:
         return EMPTY_QUERY
     if all(clause.sign is Sign.NOT for clause in query.clauses):
@@ -202,12 +203,6 @@ def _anchored(items: Sequence[Item], matches: int) -> str:
 def _constrained(expression: str, plan: Plan) -> str:
     required = all_of([expression, *plan.required])
     return f"{required} NOT {either(plan.excluded)}" if plan.excluded else required
-
-
-def _hit(ranked: Ranked, items: Sequence[Item]) -> LexicalHit:
-    text = ranked.row.title + ranked.row.body + ranked.row.compounds
-    matched = [item.label for item in items if any(needle in text for needle in item.needles)]
-    return LexicalHit(ranked.row.unit, round(ranked.score, 6), tuple(matched))
 
 
 def _corrections(plan: Plan, ranked: Sequence[Ranked]) -> tuple[Correction, ...]:

@@ -14,7 +14,7 @@ from clew.search.lexical_spelling import Replacement, replacements
 from clew.search.lexical_tables import units_with
 from clew.text.stem import stem
 
-MAX_ITEMS = 64
+MAX_ITEMS = 40
 MAX_CORRECTED_WORDS = 8
 MAX_PREFIX_TERMS = 64
 

@@ -8,12 +8,14 @@ their own.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
+from typing import Self
 
 import msgspec
 
 from clew.errors import InvalidArgument
 from clew.search.lexical_plan import Item, rarity
 from clew.search.lexical_tables import Row, Totals, length
+from clew.search.recipes import Feedback
 from clew.text.keywords import STOP_WORDS
 from clew.text.stem import stem
 
@@ -45,6 +47,13 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     feedback_named_share: float = 0.15
     """A query of which more than this names something asks for that thing, not for its neighbourhood."""
 
+    @classmethod
+    def learning(cls, feedback: Feedback | None) -> Self:
+        """The ranking that learns as a recipe says: nothing without feedback."""
+        if feedback is None:
+            return cls(feedback_share=0.0)
+        return cls(feedback_units=feedback.documents, feedback_terms=feedback.terms, feedback_share=feedback.weight)
+
     def __post_init__(self) -> None:
         if self.title_weight < 1:
             raise InvalidArgument(
@@ -64,6 +73,8 @@ class Ranked(msgspec.Struct, frozen=True):
     text: str
     norm: float
     score: float = 0.0
+    matched: tuple[str, ...] = ()
+    """The labels of the query's items that the unit holds."""
 
 
 class Scorer:
@@ -76,7 +87,12 @@ class Scorer:
 
     def rank(self, rows: Iterable[Row], items: Sequence[Item]) -> list[Ranked]:
         """The rows, the best first."""
-        return self.rank_again([Ranked(row, self._text(row), self._norm(row)) for row in rows], items)
+        ranked = [Ranked(row, self._text(row), self._norm(row)) for row in rows]
+        scores, held = self._scored(ranked, items)
+        return _best_first(
+            Ranked(each.row, each.text, each.norm, score, tuple(labels))
+            for each, score, labels in zip(ranked, scores, held, strict=True)
+        )
 
     def learn(self, ranked: Sequence[Ranked], items: Sequence[Item], units_with: UnitsWith) -> list[Item]:
         """Terms that set the best of the ranked rows apart, with weights for use beside the items of the query."""
@@ -94,19 +110,27 @@ class Scorer:
         share = self._ranking.length_share
         return self._ranking.saturation * (1 - share + share * length(row) / self._average_length)
 
-    def rank_again(self, ranked: Sequence[Ranked], items: Sequence[Item]) -> list[Ranked]:
-        """The rows with what the items add to their scores, the best first."""
+    def rank_again(self, ranked: Sequence[Ranked], learnt: Sequence[Item]) -> list[Ranked]:
+        """The rows with what the learnt items add to their scores, the best first."""
+        scores, _ = self._scored(ranked, learnt)
+        return _best_first(
+            Ranked(each.row, each.text, each.norm, score, each.matched)
+            for each, score in zip(ranked, scores, strict=True)
+        )
+
+    def _scored(self, ranked: Sequence[Ranked], items: Sequence[Item]) -> tuple[list[float], list[list[str]]]:
+        """For each of the rows its score, and the labels of the items it holds."""
         texts = [each.text for each in ranked]
         norms = [each.norm for each in ranked]
         scores = [each.score for each in ranked]
+        held: list[list[str]] = [[] for _ in ranked]
         for item in items:
             weight = item.weight * item.rarity * (self._ranking.saturation + 1)
             for at, times in enumerate(_counts(texts, item.needles)):
                 if times:
                     scores[at] += weight * times / (times + norms[at])
-        found = [Ranked(each.row, each.text, each.norm, score) for each, score in zip(ranked, scores, strict=True)]
-        found.sort(key=lambda each: (-each.score, each.row.unit))
-        return found
+                    held[at].append(item.label)
+        return scores, held
 
     def _telling_terms(self, best: Sequence[Ranked], units_with: UnitsWith) -> list[Item]:
         """The terms that the best units share and others lack, weighted."""
@@ -126,6 +150,10 @@ class Scorer:
                 learnt.append(Item(term, "", (f" {term} ",), presence[term] * weight, holding, weight))
         learnt.sort(key=lambda item: (-item.weight, item.label))
         return learnt[: self._ranking.feedback_terms]
+
+
+def _best_first(ranked: Iterable[Ranked]) -> list[Ranked]:
+    return sorted(ranked, key=lambda each: (-each.score, each.row.unit))
 
 
 def _counts(texts: Sequence[str], needles: Sequence[str]) -> Iterator[int]:

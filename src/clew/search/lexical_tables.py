@@ -6,6 +6,7 @@ ranking counts in them. `lexical_terms` says in how many units a term occurs, `l
 term. All functions work in the transaction of their caller.
 """
 
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -120,9 +121,9 @@ def totals(connection: sqlite3.Connection) -> Totals:
 
 def units_with(connection: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]:
     """In how many units each of the terms occurs; terms that occur nowhere are left out."""
-    find = "SELECT term, units FROM lexical_terms WHERE term = ?"
-    found = (connection.execute(find, (term,)).fetchone() for term in dict.fromkeys(terms))
-    return dict(row for row in found if row)
+    # One statement for all of them: asking for each takes several times as long.
+    find = "SELECT term, units FROM lexical_terms WHERE term IN (SELECT value FROM json_each(?))"
+    return dict(connection.execute(find, (json.dumps(list(terms)),)).fetchall())
 
 
 def _row(unit: int, title: str, body: str, spellings: dict[str, str]) -> Row:

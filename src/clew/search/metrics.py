@@ -72,6 +72,15 @@ def reciprocal_rank(ranked: Sequence[Id], relevant: Collection[Id], k: int | Non
     return next((1 / rank for rank, item in enumerate(seen, start=1) if item in wanted), 0.0)
 
 
+def average_precision(ranked: Sequence[Id], relevant: Collection[Id]) -> float:
+    """The mean, over what is relevant, of the precision where each is found; 0 for what is not. Its mean is MAP."""
+    wanted = set(relevant)
+    if not wanted:
+        raise _nothing_relevant()
+    places = (rank for rank, item in enumerate(dict.fromkeys(ranked), start=1) if item in wanted)
+    return math.fsum(found / rank for found, rank in enumerate(places, start=1)) / len(wanted)
+
+
 def bootstrap(values: Sequence[float], *, seed: int, resamples: int = 5_000, confidence: float = 0.95) -> Interval:
     """The mean of the values, and where it would lie if the queries were drawn again. The same seed gives the same."""
     if not values:

@@ -50,7 +50,7 @@ class Expansion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kind: Literal["pagerank"] = "pagerank"
     alpha: float = 0.4
     """How readily the walk returns to where it started."""
-    eps: float = 1e-3
+    eps: float = 5e-3
     """How small a part of the walk is still followed, per edge."""
     seeds: int = 20
     """How many of the best results the walk starts from."""
@@ -62,11 +62,32 @@ class Expansion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Ask again with terms of the first results: the query keeps 1 - weight, the new terms get weight."""
+    """Rank by terms of the first results too: the words of the query keep 1 - weight of a score, the terms get weight.
 
-    documents: int = 10
-    terms: int = 20
-    weight: float = 0.3
+    It is for queries about a subject. One that names things, or says too little, is left as it is.
+    """
+
+    documents: int = 8
+    terms: int = 12
+    weight: float = 0.5
+
+
+class Agreement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Results that resemble each other vouch for each other: a share of each score is that of its nearest results.
+
+    It is for queries about a subject, which several results answer. Whoever names a thing wants that very thing.
+    """
+
+    neighbours: int = 5
+    """How many of the nearest results count, unless there are too few results to tell which are near."""
+    share: float = 0.3
+    """How much of a score comes from them."""
+    among: int = 200
+    """How many of the best results take part."""
+    from_words: int = 3
+    """A query of fewer telling words says too little about its subject."""
+    named_share: float = 0.15
+    """A query of which more than this names something is after that thing."""
 
 
 class Diversity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -84,6 +105,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     normalisation: Normalisation = Normalisation.MIN_MAX
     expansion: Expansion | None = None
     feedback: Feedback | None = None
+    agreement: Agreement | None = None
     diversity: Diversity = Diversity()
 
     @property
@@ -134,6 +156,8 @@ def _rules(recipe: Recipe, signals: tuple[str, ...]) -> Iterator[_Rule]:
         yield from _expansion_rules(recipe.expansion)
     if recipe.feedback is not None:
         yield from _feedback_rules(recipe.feedback)
+    if recipe.agreement is not None:
+        yield from _agreement_rules(recipe.agreement)
     limit, novelty = recipe.diversity.max_per_document, recipe.diversity.novelty
     yield "diversity.max_per_document", limit, limit is None or limit >= 1, "1 or more, or null for any number"
     yield "diversity.novelty", novelty, 0 <= novelty <= 1, "between 0 and 1"
@@ -158,7 +182,15 @@ def _expansion_rules(expansion: Expansion) -> Iterator[_Rule]:
 def _feedback_rules(feedback: Feedback) -> Iterator[_Rule]:
     yield "feedback.documents", feedback.documents, feedback.documents >= 1, "1 or more"
     yield "feedback.terms", feedback.terms, feedback.terms >= 1, "1 or more"
-    yield "feedback.weight", feedback.weight, 0 <= feedback.weight <= 1, "between 0 and 1"
+    yield "feedback.weight", feedback.weight, 0 <= feedback.weight < 1, "from 0 to below 1"
+
+
+def _agreement_rules(agreement: Agreement) -> Iterator[_Rule]:
+    yield "agreement.neighbours", agreement.neighbours, agreement.neighbours >= 1, "1 or more"
+    yield "agreement.share", agreement.share, 0 <= agreement.share <= 1, "between 0 and 1"
+    yield "agreement.among", agreement.among, agreement.among >= 1, "1 or more"
+    yield "agreement.from_words", agreement.from_words, agreement.from_words >= 0, "0 or more"
+    yield "agreement.named_share", agreement.named_share, 0 <= agreement.named_share <= 1, "between 0 and 1"
 
 
 class Recipes:
@@ -195,11 +227,27 @@ class Recipes:
         return type(self)((*self, recipe), self._signals)
 
 
+_BOTH = Recipe(
+    "default",
+    2,
+    (Signal("lexical"), Signal("dense")),
+    fusion=Fusion.WEIGHTED_SCORES,
+    normalisation=Normalisation.Z,
+    feedback=Feedback(),
+    agreement=Agreement(),
+)
+
 BUILT_IN = Recipes(
     (
-        Recipe("default", 1, (Signal("lexical"), Signal("dense"))),
-        Recipe("linked", 1, (Signal("lexical"), Signal("dense")), expansion=Expansion()),
-        Recipe("lexical", 1, (Signal("lexical"),)),
+        _BOTH,
+        msgspec.structs.replace(_BOTH, name="linked", expansion=Expansion()),
+        Recipe("lexical", 2, (Signal("lexical"),), feedback=Feedback()),
         Recipe("dense", 1, (Signal("dense"),)),
     )
 )
+"""`default` for questions, `linked` for those whose answer lies behind a link, and each signal alone.
+
+Both signals weigh the same. Their scores are counted in standard deviations, because ranks say nothing of how far the
+first result is ahead: with reciprocal ranks, what only one signal can find comes out far lower. The figures lie in the
+middle of wide ranges in which results hardly differ.
+"""

@@ -40,7 +40,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
 
     def text_hash(self) -> str:
         """Names what the embedder sees."""
-        return hashlib.blake2b(f"{self.title}\0{self.body}".encode("utf-8", "replace"), digest_size=16).hexdigest()
+        return hashlib.blake2b(msgspec.msgpack.encode((self.title, self.body)), digest_size=16).hexdigest()
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True):

@@ -104,6 +104,12 @@ class VectorSpace:
         """The units that have a vector, sorted."""
         return self._storage.view().numbers.copy()
 
+    @property
+    def version(self) -> str:
+        """Differs after every write."""
+        manifest = self._storage.view().manifest
+        return f"{manifest.generation}.{manifest.entries}"
+
     def facts(self) -> SpaceFacts:
         view = self._storage.view()
         return SpaceFacts(

@@ -159,7 +159,7 @@ def translated(folder: Path) -> Iterator[None]:
 def damaged(folder: Path, cause: str) -> StoreCorrupt:
     return StoreCorrupt(
         f"The vectors in {folder} are damaged: {cause}.",
-        hint="They are made from the store: run `clew index --rebuild`.",
+        hint="They are made from the store: run `clew index`.",
         data={"path": str(folder)},
     )
 

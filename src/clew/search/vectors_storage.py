@@ -50,8 +50,11 @@ class Storage:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Let nobody else write. The methods below need it."""
-        with self._writing, translated(self.folder), writing(self.folder, self._patience):
-            yield
+        with self._writing, translated(self.folder):
+            # Another process may have taken the folder away with everything in it.
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with writing(self.folder, self._patience):
+                yield
 
     def append(self, entries: "Numbers", vectors: "Vectors") -> None:
         if not len(entries):

@@ -246,3 +246,8 @@ def _folded_character(character: str) -> str:
     decomposed = _DROPPED.sub("", unicodedata.normalize("NFKD", character))
     upper = decomposed.isascii() and decomposed.isupper()
     return unicodedata.normalize("NFC", decomposed if upper else decomposed.casefold())
+
+
+def storable(text: str) -> str:
+    """The text without halves of characters, which no file and no database can hold."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

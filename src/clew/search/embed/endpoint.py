@@ -7,15 +7,16 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
+from copy import copy
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import msgspec
 
 from clew import __version__
+from clew.embedding import EmbedSettings
 from clew.errors import ConfigError, Unavailable
 from clew.search.embed.sentence import check_texts, normalised
-from clew.search.embed.settings import EmbedSettings
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 _DEFAULT_MAX_TOKENS = 512
 _LARGEST_ANSWER = 256 * 1024 * 1024
 _LONGEST_PAUSE = 30.0
+PATIENCE_FOR_A_QUERY = 5.0
 _WORTH_ANOTHER_TRY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+ALLOWED_HOSTS = "CLEW_ALLOWED_HOSTS"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -41,6 +44,7 @@ class EndpointEmbedder:
     """What goes wrong is `ConfigError` where the settings must change, `Unavailable` where waiting may help."""
 
     def __init__(self, settings: EmbedSettings, *, url: str, model: str) -> None:
+        _check_consent(urlsplit(url).hostname or "")
         self._settings = settings
         self._address = f"{url}/embeddings"
         self._model = model
@@ -50,6 +54,14 @@ class EndpointEmbedder:
         self.dimensions = settings.dimensions or len(self._ask(["dimensions"])[0])
         identity = f"{url} {model} {self.dimensions} {self.max_tokens}"
         self.name = f"{model}@{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
+
+    def embed_query(self, text: str) -> "Vectors":
+        """The vector of one text that somebody waits for: one attempt, and not long."""
+        impatient = copy(self)
+        seconds = min(self._settings.timeout_seconds, PATIENCE_FOR_A_QUERY)
+        impatient._settings = msgspec.structs.replace(self._settings, attempts=1, timeout_seconds=seconds)
+        vector: Vectors = impatient.embed([text])[0]
+        return vector
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
         import numpy as np
@@ -142,6 +154,17 @@ class _StayHere(urllib.request.HTTPRedirectHandler):
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
     ) -> None:
         return None
+
+
+def _check_consent(host: str) -> None:
+    """The settings come with the project, which may be anybody's: only the environment, which is the user's, can allow
+    that texts and a key leave the machine."""
+    allowed = {name.strip().lower() for name in os.environ.get(ALLOWED_HOSTS, "").split(",")}
+    if host not in _LOOPBACK and host not in allowed:
+        raise ConfigError(
+            f"The configuration would send texts to {host}, which this machine's user has not allowed.",
+            hint=f"If that is what you want, set the environment variable {ALLOWED_HOSTS} to {host}.",
+        )
 
 
 def _key(variable: str | None, url: str) -> str | None:

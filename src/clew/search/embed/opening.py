@@ -3,9 +3,9 @@
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from clew.embedding import EmbedSettings
 from clew.errors import ConfigError
 from clew.search.embed.embedder import Embedder
-from clew.search.embed.settings import EmbedSettings
 
 
 def open_embedder(settings: EmbedSettings) -> Embedder | None:

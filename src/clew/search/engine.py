@@ -1,0 +1,314 @@
+"""The search engine: units go in, ranked, explained and bounded results with evidence come out.
+
+One engine serves every part of Clew. It owns a folder: the units with their lexical index in one file, the vectors
+beside it. Units are found by their words as soon as they are put; their vectors are made by `index_vectors`, which may
+run in any thread or process and never holds up a search.
+
+A search compiles its scope into a condition first; each signal sees only the units that fulfil it. The recipe says how
+the rankings become one. All reads of one search see one state of the index.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from clew.errors import InvalidCursor
+from clew.paging import Cursors
+from clew.search import diversity, evidence, index
+from clew.search.dense import DenseSearch
+from clew.search.embed import EmbedSettings
+from clew.search.fuse import Fused
+from clew.search.index import UnitIndex, Written
+from clew.search.indexing import Progress, VectorReport, index_vectors
+from clew.search.lexical_query import parse_query
+from clew.search.neighbourhood import Adjacency
+from clew.search.question import Found, IndexState, Question, RankedUnit, Ranking, Results
+from clew.search.ranking import Kept, Rankings, meaning, rank
+from clew.search.recipes import BUILT_IN, Recipe, Recipes
+from clew.search.spaces import Spaces
+from clew.search.units import Unit, compile_condition
+from clew.text.words import storable
+
+if TYPE_CHECKING:
+    from clew.store.sqlite.connections import Connection
+
+INDEX_FILE = "index.db"
+
+_TOOL = "search"
+_SPREAD_OVER = 50
+"""Results among which variety is looked for."""
+_PREVIEWED_CHARACTERS = 200_000
+_LONGEST_TITLE = 300
+_TOO_SMALL = "The budget is too small for one result; allow more tokens or bytes."
+
+
+class SearchEngine:
+    def __init__(
+        self, folder: Path, *, cursors: Cursors, embed: EmbedSettings | None = None, recipes: Recipes = BUILT_IN
+    ) -> None:
+        self.folder = folder
+        self.recipes = recipes
+        self._cursors = cursors
+        self._index = UnitIndex(folder / INDEX_FILE)
+        self.spaces = Spaces(folder, self._index, embed or EmbedSettings())
+        self._dense = DenseSearch(self.spaces)
+        self._rankings = Rankings()
+
+    def close(self) -> None:
+        self._index.close()
+
+    # Units
+
+    def put(self, units: Iterable[Unit]) -> Written:
+        """Add units, or replace those of the same id. They are found by their words when this returns."""
+        return self._index.put(units)
+
+    def delete(self, ids: Iterable[str]) -> Written:
+        """Take units out; when this returns, no signal finds them. Ids that are not there are passed over."""
+        return self._index.delete(ids)
+
+    def units_of_others(self, part: str) -> list[Unit]:
+        """Every unit that is not of a part."""
+        return self._index.units_of_others(part)
+
+    def get(self, id: str) -> Unit | None:
+        return self._index.get(id)
+
+    def hashes(self, part: str) -> dict[str, str]:
+        """The content hash of every unit of a part, by id: what whoever keeps the part in step compares with."""
+        return self._index.hashes(part)
+
+    def count(self) -> int:
+        return self._index.count()
+
+    # Vectors
+
+    def index_vectors(self, progress: Progress = lambda done, total, message: None) -> VectorReport:
+        """Make the vectors that are missing, and write damaged ones anew. `progress` may raise Cancelled: what is done
+        is kept, and the next call goes on from there."""
+        report = index_vectors(self.folder, self._index, self.spaces, progress)
+        if report.note is None:
+            self._dense.damaged = False
+        return report
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether a search met damaged vectors; `index_vectors` writes them anew."""
+        return self._dense.damaged
+
+    @property
+    def wants_vectors(self) -> bool:
+        return self.spaces.wanted
+
+    def state(self) -> IndexState:
+        with self._index.reading() as connection:
+            state = self._dense.state(connection)
+        return msgspec.structs.replace(state, notes=(*state.notes, *self._index.notes))
+
+    def version(self) -> str:
+        """Differs after every change of what a search could answer."""
+        with self._index.reading() as connection:
+            return self._state(connection)
+
+    def _state(self, connection: "Connection") -> str:
+        return f"{index.version(connection)}/{self._dense.version()}"
+
+    # Searching
+
+    def search(
+        self, question: Question, *, adjacency: Adjacency | None = None, check: Callable[[], None] = lambda: None
+    ) -> Results:
+        """One page of results. `adjacency` is what a recipe with expansion walks along; without it, the mentions of
+        titles in texts. `check` is called now and then and may raise to end the search."""
+        question = _storable(question)
+        recipe = self.recipes.get(question.recipe)
+        identity = _identity(question, recipe)
+        with self._index.reading() as connection:
+            offset, kept = self._resumed(question, identity, self._state(connection))
+            if kept is None or (question.cursor is None and (kept.by_adjacency or adjacency is not None)):
+                kept = self._ranked(connection, question, recipe, adjacency, check)
+                self._rankings.keep(identity, kept)
+            page = self._page(connection, question, kept, offset)
+            described = self._dense.state(connection)
+        # A budget too small for one result would lead to the same page for ever.
+        more = offset < page.end < len(kept.units)
+        return Results(
+            results=page.items,
+            total=len(kept.units),
+            next_cursor=self._cursors.issue(_TOOL, identity, kept.state, page.end) if more else None,
+            recipe=f"{recipe.name}/{recipe.version}",
+            truncated=page.end < len(kept.units),
+            limit_reason=page.limit_reason,
+            corrections=kept.corrections,
+            reason=_TOO_SMALL if page.end == offset < len(kept.units) else kept.reason,
+            notes=_once(kept.notes, described.notes, self._index.notes),
+            indexed=described.describe(),
+        )
+
+    def rank(
+        self,
+        question: Question,
+        *,
+        adjacency: Adjacency | None = None,
+        again: bool = False,
+        check: Callable[[], None] = lambda: None,
+    ) -> Ranking:
+        """Everything the signals rank, by id, without texts and pages. `again` takes the ranking that was made for this
+        question before, where it is still known, whatever has happened to the index since."""
+        question = _storable(question)
+        recipe = self.recipes.get(question.recipe)
+        identity = _identity(question, recipe)
+        with self._index.reading() as connection:
+            kept = self._rankings.get(identity) if again else None
+            if kept is None:
+                kept = self._ranked(connection, question, recipe, adjacency, check)
+                self._rankings.keep(identity, kept)
+            described = self._dense.state(connection)
+        return Ranking(
+            units=kept.units,
+            reason=kept.reason,
+            notes=_once(kept.notes, described.notes, self._index.notes),
+            indexed=described.describe(),
+        )
+
+    def ranking_state(self, question: Question) -> str:
+        """The state of the index from which `rank` with `again` would answer now."""
+        question = _storable(question)
+        kept = self._rankings.get(_identity(question, self.recipes.get(question.recipe)))
+        return kept.state if kept is not None else self.version()
+
+    def embed_query(self, text: str) -> None:
+        """Have the vector of a query ready before it is asked, for whoever measures the two apart."""
+        self._dense.embed_query(meaning(parse_query(text), text))
+
+    def warm(self) -> None:
+        """Load what a search by meaning needs, so that the first one does not wait for it."""
+        self._dense.embed_query("")
+
+    def _ranked(
+        self,
+        connection: "Connection",
+        question: Question,
+        recipe: Recipe,
+        adjacency: Adjacency | None,
+        check: Callable[[], None],
+    ) -> Kept:
+        ranked = rank(connection, self._dense, question, recipe, adjacency, check)
+        fused = self._varied(connection, ranked.fused, recipe, question)
+        ids = index.ids_of(connection, (result.id for result in fused))
+        return Kept(
+            state=self._state(connection),
+            units=tuple(RankedUnit(ids[result.id], result.score, result.contributions) for result in fused),
+            matched={ids[number]: words for number, words in ranked.matched.items() if number in ids},
+            corrections=ranked.corrections,
+            reason=ranked.reason,
+            notes=ranked.notes,
+            by_adjacency=adjacency is not None,
+        )
+
+    # Steps
+
+    def _resumed(self, question: Question, identity: Mapping[str, Any], now: str) -> tuple[int, Kept | None]:
+        """Where the page begins, and the ranking it belongs to if that is known."""
+        kept = self._rankings.get(identity)
+        if question.cursor is None:
+            return 0, kept if kept is not None and kept.state == now else None
+        if kept is not None and kept.state != now:
+            # The index moved on since page one, but its ranking is still here.
+            with suppress(InvalidCursor):
+                return self._cursors.redeem(question.cursor, _TOOL, identity, kept.state), kept
+        offset = self._cursors.redeem(question.cursor, _TOOL, identity, now)
+        return offset, kept if kept is not None and kept.state == now else None
+
+    def _page(self, connection: "Connection", question: Question, kept: Kept, offset: int) -> "_Page":
+        """Whole results from `offset` on, as many as the limits allow. What was deleted or left the scope since the
+        ranking was made is passed over."""
+        condition = compile_condition(question.scope, question.filters)
+        places: list[int] = []
+        found: list[Found] = []
+        end = offset
+        while end < len(kept.units) and len(found) < question.limit:
+            ranked = kept.units[end]
+            numbers = list(index.numbers_of(connection, [ranked.id]).values())
+            for number in index.allowed(connection, condition, numbers):
+                places.append(end)
+                unit = index.units_of(connection, [number])[number]
+                found.append(_found(question, unit, ranked, kept.matched.get(ranked.id, ())))
+            end += 1
+        shown = diversity.trim(found, _rendered, max_tokens=question.max_tokens, max_bytes=question.max_bytes)
+        if shown.truncated:
+            end = places[len(shown.items)]
+        return _Page(shown.items, end, shown.limit_reason.value)
+
+    def _varied(
+        self, connection: "Connection", fused: tuple[Fused[int], ...], recipe: Recipe, question: Question
+    ) -> tuple[Fused[int], ...]:
+        """The ranking with as much of one document, and as much of the same, as recipe and question allow."""
+        limits = [limit for limit in (recipe.diversity.max_per_document, question.max_per_document) if limit]
+        if limits and fused:
+            documents = index.documents_of(connection, (result.id for result in fused))
+            # What is no piece of a document is a document of its own.
+            fused = diversity.at_most_per_document(
+                fused, lambda result: documents.get(result.id) or result.id, min(limits)
+            )
+        if recipe.diversity.novelty > 0 and len(fused) > 1:
+            fused = self._spread(fused, recipe.diversity.novelty)
+        return fused
+
+    def _spread(self, fused: Sequence[Fused[int]], novelty: float) -> tuple[Fused[int], ...]:
+        head, tail = fused[:_SPREAD_OVER], fused[_SPREAD_OVER:]
+        vectors = self._dense.vectors_of([result.id for result in head])
+        best = head[0].score or 1.0
+
+        def similarity(one: Fused[int], other: Fused[int]) -> float:
+            if one.id not in vectors or other.id not in vectors:
+                return 0.0
+            return max(0.0, float(vectors[one.id] @ vectors[other.id]))
+
+        varied = diversity.spread(
+            head, lambda result: result.score / best, similarity, novelty=novelty, limit=len(head)
+        )
+        return (*varied, *tail)
+
+
+class _Page(msgspec.Struct, frozen=True):
+    items: tuple[Found, ...]
+    end: int
+    """Where the next page begins."""
+    limit_reason: str
+
+
+def _storable(question: Question) -> Question:
+    """The question without halves of characters, as a broken terminal yields them."""
+    text = storable(question.text)
+    return question if text is question.text else msgspec.structs.replace(question, text=text)
+
+
+def _once(*notes: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(note for some in notes for note in some))
+
+
+def _identity(question: Question, recipe: Recipe) -> dict[str, Any]:
+    return {"question": question.identity(), "recipe": recipe.fingerprint}
+
+
+def _found(question: Question, unit: Unit, ranked: RankedUnit, matched: tuple[str, ...]) -> Found:
+    return Found(
+        id=unit.id,
+        part=unit.part,
+        title=unit.title if len(unit.title) <= _LONGEST_TITLE else unit.title[: _LONGEST_TITLE - 1] + "…",
+        document=unit.document,
+        path=unit.path,
+        links=unit.links,
+        score=round(ranked.score, 6),
+        preview=evidence.preview(question.text, unit.body[:_PREVIEWED_CHARACTERS]),
+        matched=matched,
+        why=ranked.why,
+    )
+
+
+def _rendered(found: Found) -> str:
+    return f"{found.id} {found.title}\n{found.preview.text}\n"

@@ -1,0 +1,316 @@
+"""The units of a project, and the lexical index over them.
+
+Writes are transactions: a unit is in the tables and in the lexical index together, or in neither. Any number of threads
+and processes may read and write. Nothing here knows of vectors; they follow under the numbers of the units.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from clew.errors import InvalidArgument
+from clew.search import index_file, lexical_tables
+from clew.search.lexical import LexicalIndex
+from clew.search.mentions import title_key
+from clew.search.units import MAX_ID_CHARACTERS, Condition, Unit
+from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.faults import translated
+from clew.text.words import storable
+
+MAX_TEXT_CHARACTERS = 8_000_000
+PATIENCE_SECONDS = 10.0
+
+_AT_ONCE = 500
+_DATA = msgspec.msgpack.Decoder(Unit)
+
+
+class Written(msgspec.Struct, frozen=True):
+    """What a write did."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+
+    def __add__(self, other: "Written") -> "Written":
+        return Written(*(mine + theirs for mine, theirs in zip(_counts(self), _counts(other), strict=True)))
+
+    @property
+    def any(self) -> bool:
+        return self.added + self.changed + self.removed > 0
+
+
+class Known(NamedTuple):
+    number: int
+    content_hash: str
+    text_hash: str
+
+
+class Text(NamedTuple):
+    """A unit as the embedder needs it."""
+
+    number: int
+    text_hash: str
+    characters: int
+
+
+class UnitIndex:
+    def __init__(self, path: Path, *, patience: float = PATIENCE_SECONDS) -> None:
+        self.path = path
+        self._connections, self.notes = index_file.open_index(path, busy_timeout=patience)
+        with self._connections.reading() as connection:
+            (self.series,) = connection.execute("SELECT series FROM index_state").fetchone()
+        """Names this file: another one, even at the same place, counts its units anew."""
+
+    def close(self) -> None:
+        self._connections.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One state of the index for a whole block, whatever others write meanwhile."""
+        with self._connections.reading() as connection:
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.execute("ROLLBACK")
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        with self._connections.writing(durable=False) as connection, translated(self.path):
+            yield connection
+
+    # Writing
+
+    def put(self, units: Iterable[Unit]) -> Written:
+        """Add units, or replace those of the same id. Of an id that comes twice the last unit counts."""
+        total = Written()
+        rest = iter(units)
+        while batch := {unit.id: _checked(unit) for unit in islice(rest, _AT_ONCE)}:
+            with self.writing() as connection:
+                total += _put(connection, batch.values())
+        return total
+
+    def delete(self, ids: Iterable[str]) -> Written:
+        """Take units out. Ids that are not there are passed over."""
+        total = Written()
+        rest = iter(ids)
+        while batch := list(islice(rest, _AT_ONCE)):
+            with self.writing() as connection:
+                known = _known(connection, batch)
+                _remove(connection, [each.number for each in known.values()])
+                total += _count(connection, Written(removed=len(known)))
+        return total
+
+    # Reading
+
+    def count(self) -> int:
+        with self._connections.reading() as connection:
+            return lexical_tables.totals(connection).units
+
+    def get(self, id: str) -> Unit | None:
+        with self.reading() as connection:
+            known = _known(connection, [id])
+            return units_of(connection, [known[id].number])[known[id].number] if known else None
+
+    def hashes(self, part: str) -> dict[str, str]:
+        """The content hash of every unit of a part, by id."""
+        with self._connections.reading() as connection:
+            rows = connection.execute("SELECT id, content_hash FROM units WHERE part = ?", (part,))
+            return dict(rows.fetchall())
+
+    def units_of_others(self, part: str) -> list[Unit]:
+        """Every unit that is not of a part."""
+        with self.reading() as connection:
+            rows = connection.execute("SELECT number FROM units WHERE part <> ? ORDER BY number", (part,))
+            return list(units_of(connection, [number for (number,) in rows]).values())
+
+    def texts(self) -> list[Text]:
+        """Every unit, for the embedder, by number."""
+        with self._connections.reading() as connection:
+            rows = connection.execute("SELECT number, text_hash, characters FROM units ORDER BY number")
+            return [Text(*row) for row in rows.fetchall()]
+
+
+# Questions inside one `reading` block
+
+
+def version(connection: Connection) -> str:
+    """Differs after every write that changed something, and between two indexes."""
+    series, number = connection.execute("SELECT series, version FROM index_state").fetchone()
+    return f"{series}-{number}"
+
+
+def allowed(connection: Connection, condition: Condition, among: Sequence[int] | None = None) -> list[int]:
+    """The numbers of the units that fulfil the condition, of all or of the given ones, sorted."""
+    if among is None:
+        # The condition is Clew's own text; every value is a parameter.
+        statement = f"SELECT number FROM units WHERE {condition.sql} ORDER BY number"  # noqa: S608
+        return [number for (number,) in connection.execute(statement, condition.parameters)]
+    found: list[int] = []
+    for start in range(0, len(among), _AT_ONCE):
+        batch = among[start : start + _AT_ONCE]
+        marks = ", ".join("?" * len(batch))
+        statement = f"SELECT number FROM units WHERE number IN ({marks}) AND {condition.sql}"  # noqa: S608
+        found += [number for (number,) in connection.execute(statement, (*batch, *condition.parameters))]
+    return sorted(found)
+
+
+def units_of(connection: Connection, numbers: Iterable[int]) -> dict[int, Unit]:
+    """Units by number; those that are gone are left out."""
+    find = "SELECT data, body FROM unit_bodies WHERE number = ?"
+    rows = ((number, connection.execute(find, (number,)).fetchone()) for number in dict.fromkeys(numbers))
+    return {number: msgspec.structs.replace(_DATA.decode(row[0]), body=row[1]) for number, row in rows if row}
+
+
+def ids_of(connection: Connection, numbers: Iterable[int]) -> dict[int, str]:
+    return dict(_about(connection, "id", numbers))
+
+
+def documents_of(connection: Connection, numbers: Iterable[int]) -> dict[int, str | None]:
+    return dict(_about(connection, "document", numbers))
+
+
+def _about(connection: Connection, column: str, numbers: Iterable[int]) -> list[tuple[int, str]]:
+    """One question for all: asking for hundreds of rows one by one takes longer than ranking them."""
+    wanted = msgspec.json.encode(list(numbers)).decode()
+    statement = f"SELECT number, units.{column} FROM json_each(?) JOIN units ON number = value"  # noqa: S608
+    return connection.execute(statement, (wanted,)).fetchall()
+
+
+def numbers_of(connection: Connection, ids: Iterable[str]) -> dict[str, int]:
+    return {id: known.number for id, known in _known(connection, ids).items()}
+
+
+# How units get in and out
+
+
+class _New(NamedTuple):
+    unit: Unit
+    content_hash: str
+    text_hash: str
+
+
+def _put(connection: Connection, units: Iterable[Unit]) -> Written:
+    coming = [_New(unit, unit.content_hash(), unit.text_hash()) for unit in units]
+    known = _known(connection, (new.unit.id for new in coming))
+    fresh: list[_New] = []
+    moved: list[_New] = []
+    for new in coming:
+        before = known.get(new.unit.id)
+        if before is None or before.text_hash != new.text_hash:
+            fresh.append(new)
+        elif before.content_hash != new.content_hash:
+            moved.append(new)
+    _remove(connection, [known[new.unit.id].number for new in fresh if new.unit.id in known])
+    numbers = [(_insert(connection, new), new.unit) for new in fresh]
+    for new in moved:
+        _update(connection, known[new.unit.id].number, new)
+    LexicalIndex(connection).put((number, unit.title, unit.body) for number, unit in numbers)
+    added = sum(new.unit.id not in known for new in fresh)
+    changed = len(fresh) - added + len(moved)
+    return _count(connection, Written(added=added, changed=changed, unchanged=len(coming) - added - changed))
+
+
+def _insert(connection: Connection, new: _New) -> int:
+    unit = new.unit
+    columns = (
+        *(unit.id, unit.part, unit.title, unit.document, unit.path, unit.status, unit.session, unit.agent, unit.time),
+        *(new.content_hash, new.text_hash, len(unit.title) + len(unit.body)),
+    )
+    inserted = connection.execute(
+        """
+        INSERT INTO units (
+            id, part, title, document, path, status, session, agent, time, content_hash, text_hash, characters
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+        columns,
+    )
+    number = inserted.lastrowid
+    assert number is not None  # noqa: S101
+    connection.execute("INSERT INTO unit_bodies VALUES (?, ?, ?)", (number, unit.body, _encoded(unit)))
+    _tag(connection, number, unit)
+    if key := title_key(unit.title):
+        connection.execute("INSERT OR IGNORE INTO unit_titles VALUES (?, ?)", (key, number))
+    return number
+
+
+def _update(connection: Connection, number: int, new: _New) -> None:
+    """Other fields of a unit whose text stayed: its number, its words and its vector stay too."""
+    unit = new.unit
+    connection.execute(
+        """
+        UPDATE units SET part = ?, document = ?, path = ?, status = ?, session = ?, agent = ?, time = ?,
+            content_hash = ? WHERE number = ?
+        """,
+        (
+            *(unit.part, unit.document, unit.path, unit.status, unit.session, unit.agent, unit.time),
+            *(new.content_hash, number),
+        ),
+    )
+    connection.execute("UPDATE unit_bodies SET data = ? WHERE number = ?", (_encoded(unit), number))
+    connection.execute("DELETE FROM unit_tags WHERE number = ?", (number,))
+    _tag(connection, number, unit)
+
+
+def _tag(connection: Connection, number: int, unit: Unit) -> None:
+    connection.executemany("INSERT OR IGNORE INTO unit_tags VALUES (?, ?)", [(number, tag) for tag in unit.tags])
+
+
+def _remove(connection: Connection, numbers: list[int]) -> None:
+    LexicalIndex(connection).remove(numbers)
+    rows = [(number,) for number in numbers]
+    for table in ("units", "unit_bodies", "unit_tags", "unit_titles"):
+        connection.executemany(f"DELETE FROM {table} WHERE number = ?", rows)  # noqa: S608
+
+
+def _known(connection: Connection, ids: Iterable[str]) -> dict[str, Known]:
+    find = "SELECT number, content_hash, text_hash FROM units WHERE id = ?"
+    rows = ((id, connection.execute(find, (id,)).fetchone()) for id in ids)
+    return {id: Known(*row) for id, row in rows if row}
+
+
+def _count(connection: Connection, written: Written) -> Written:
+    if written.any:
+        connection.execute("UPDATE index_state SET version = version + 1")
+    return written
+
+
+def _counts(written: Written) -> tuple[int, int, int, int]:
+    return written.added, written.changed, written.unchanged, written.removed
+
+
+def _encoded(unit: Unit) -> bytes:
+    return msgspec.msgpack.encode(msgspec.structs.replace(unit, body=""))
+
+
+def _checked(unit: Unit) -> Unit:
+    """The unit with texts that can be stored, or an error that names what is wrong with it."""
+    if not unit.id or len(unit.id) > MAX_ID_CHARACTERS or not unit.id.isprintable():
+        raise InvalidArgument(
+            f"The id {unit.id[:80]!r} of a unit has {len(unit.id)} characters, or some that cannot be printed.",
+            hint=f"Ids have 1 to {MAX_ID_CHARACTERS} printable characters.",
+        )
+    if len(unit.title) + len(unit.body) > MAX_TEXT_CHARACTERS:
+        raise InvalidArgument(
+            f"The unit {unit.id!r} has {len(unit.title) + len(unit.body):,} characters.",
+            hint=f"Split it: a unit has at most {MAX_TEXT_CHARACTERS:,}. It and those after it were not added.",
+        )
+    try:
+        unit.content_hash()
+    except UnicodeEncodeError:
+        # Half a character, as a broken file name or file yields it, cannot be stored.
+        return msgspec.convert(_storable(msgspec.to_builtins(unit)), Unit)
+    return unit
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {name: _storable(inner) for name, inner in value.items()}
+    return [_storable(inner) for inner in value] if isinstance(value, list | tuple) else value

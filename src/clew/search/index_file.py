@@ -1,0 +1,141 @@
+"""The file that holds the units and the lexical index, and its tables.
+
+Everything in it can be made again from what the units were made of, so a damaged file, or one that an older Clew cut
+into words in another way, is replaced by an empty one. Writes may be lost with the machine's power, never by half.
+"""
+
+import os
+import time
+from pathlib import Path
+
+from clew.errors import StoreBusy, StoreCorrupt
+from clew.search import lexical, lexical_tables
+from clew.store.sqlite.connections import Connection, Connections
+
+LAYOUT = 1
+"""Changes when a table does."""
+
+_PAUSE = 0.005
+
+_SCHEMA = (
+    """
+    CREATE TABLE index_state (
+        layout INTEGER NOT NULL, analysis INTEGER NOT NULL, version INTEGER NOT NULL, series TEXT NOT NULL
+    )
+    """,
+    # A number stands for one text for ever: a unit whose text changes gets a new one, and none is used again. So a
+    # vector, which is kept elsewhere under the number, is either that of the text or of no unit at all.
+    """
+    CREATE TABLE units (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        part TEXT NOT NULL,
+        title TEXT NOT NULL,
+        document TEXT,
+        path TEXT,
+        status TEXT,
+        session TEXT,
+        agent TEXT,
+        time TEXT,
+        content_hash TEXT NOT NULL,
+        text_hash TEXT NOT NULL,
+        characters INTEGER NOT NULL
+    )
+    """,
+    "CREATE INDEX units_by_part ON units (part)",
+    "CREATE INDEX units_by_path ON units (path) WHERE path IS NOT NULL",
+    "CREATE INDEX units_by_session ON units (session) WHERE session IS NOT NULL",
+    "CREATE INDEX units_by_document ON units (document) WHERE document IS NOT NULL",
+    "CREATE INDEX units_by_text ON units (text_hash)",
+    # Apart from `units`, so that a condition on those reads short rows.
+    "CREATE TABLE unit_bodies (number INTEGER PRIMARY KEY, body TEXT NOT NULL, data BLOB NOT NULL)",
+    "CREATE TABLE unit_tags (number INTEGER NOT NULL, tag TEXT NOT NULL, PRIMARY KEY (number, tag)) WITHOUT ROWID",
+    "CREATE INDEX unit_tags_by_tag ON unit_tags (tag)",
+    "CREATE TABLE unit_titles (key TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (key, number)) WITHOUT ROWID",
+    "CREATE INDEX unit_titles_by_number ON unit_titles (number)",
+    # What an embedder made of a text. The vectors that are searched are made from these, and again where they are lost.
+    """
+    CREATE TABLE embeddings (
+        embedder TEXT NOT NULL, text_hash TEXT NOT NULL, vector BLOB NOT NULL, UNIQUE (embedder, text_hash)
+    )
+    """,
+    """
+    CREATE TABLE embedders (
+        name TEXT PRIMARY KEY, dimensions INTEGER NOT NULL, settings TEXT NOT NULL, complete INTEGER NOT NULL
+    )
+    """,
+)
+
+
+def open_index(path: Path, *, busy_timeout: float) -> tuple[Connections, tuple[str, ...]]:
+    """Connections to the index at `path`, made where there is none, and what happened to it on the way."""
+    try:
+        connections = _opened(path, busy_timeout)
+        if _is_current(connections):
+            return connections, ()
+        connections.close()
+        cause = "was made by another version of Clew"
+    except StoreCorrupt:
+        cause = "was damaged"
+    remove(path)
+    return _opened(path, busy_timeout), (f"The search index {cause}; it is made anew.",)
+
+
+def remove(path: Path) -> None:
+    """Take the file away. Whoever has it open notices, and opens the one that is made in its place."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _opened(path: Path, busy_timeout: float) -> Connections:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o644))
+    connections = Connections(path, read_only=False, busy_timeout=busy_timeout)
+    deadline = time.monotonic() + busy_timeout
+    try:
+        # Two processes that make one index meet where SQLite reports "busy" without waiting.
+        while not _is_ready(connections, give_up=time.monotonic() >= deadline):
+            time.sleep(_PAUSE)
+    except BaseException:
+        connections.close()
+        raise
+    return connections
+
+
+def _is_ready(connections: Connections, *, give_up: bool) -> bool:
+    try:
+        with connections.reading() as connection:
+            (journal,) = connection.execute("PRAGMA journal_mode").fetchone()
+            if journal != "wal":
+                connection.execute("PRAGMA journal_mode = WAL")
+            is_empty = not _has_tables(connection)
+        if is_empty:
+            _create(connections)
+    except StoreBusy:
+        if give_up:
+            raise
+        return False
+    return True
+
+
+def _create(connections: Connections) -> None:
+    with connections.writing(durable=False) as connection:
+        # Another process may have been faster.
+        if _has_tables(connection):
+            return
+        for statement in _SCHEMA:
+            connection.execute(statement)
+        lexical.create(connection)
+        connection.execute(
+            "INSERT INTO index_state VALUES (?, ?, 0, lower(hex(randomblob(8))))", (LAYOUT, lexical_tables.ANALYSIS)
+        )
+
+
+def _has_tables(connection: Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'index_state'").fetchone() is not None
+
+
+def _is_current(connections: Connections) -> bool:
+    with connections.reading() as connection:
+        row = connection.execute("SELECT layout, analysis FROM index_state").fetchone()
+    return bool(row == (LAYOUT, lexical_tables.ANALYSIS))

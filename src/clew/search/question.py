@@ -1,0 +1,122 @@
+"""What a search is asked, and what it answers."""
+
+from typing import Any
+
+import msgspec
+
+from clew.errors import InvalidArgument
+from clew.search.evidence import Preview
+from clew.search.fuse import Contribution
+from clew.search.lexical_plan import Correction
+from clew.search.units import Filters, Scope
+
+DEFAULT_RECIPE = "default"
+MAX_LIMIT = 500
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    scope: Scope
+    """Which units may be seen. There is no search without one."""
+    filters: Filters = Filters()
+    recipe: str = DEFAULT_RECIPE
+    limit: int = 10
+    """Results on one page, at most."""
+    max_per_document: int | None = None
+    """Narrower than the recipe's own rule, if that is narrower."""
+    max_tokens: int | None = None
+    max_bytes: int | None = None
+    """Of the titles and previews on one page together; whole results are left for the next page."""
+    cursor: str | None = None
+    """`next_cursor` of the page before."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.limit <= MAX_LIMIT:
+            raise InvalidArgument(
+                f"A page of {self.limit} results was asked for.", hint=f"Ask for 1 to {MAX_LIMIT} at a time."
+            )
+        if self.max_per_document is not None and self.max_per_document < 1:
+            raise InvalidArgument(
+                f"max_per_document is {self.max_per_document}.", hint="Allow 1 or more, or leave it out."
+            )
+
+    def identity(self) -> dict[str, Any]:
+        """What makes another question of it; the size of a page does not."""
+        everything: dict[str, Any] = msgspec.to_builtins(self)
+        for name in ("limit", "max_tokens", "max_bytes", "cursor"):
+            del everything[name]
+        return everything
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """One result."""
+
+    id: str
+    part: str
+    title: str
+    document: str | None
+    path: str | None
+    links: tuple[str, ...]
+    score: float
+    preview: Preview
+    """The spans of the body that say most about the question, with their places in it."""
+    matched: tuple[str, ...]
+    """The words of the query that the unit holds."""
+    why: tuple[Contribution, ...]
+    """What each signal says about it; their values add up to the score."""
+
+
+class RankedUnit(msgspec.Struct, frozen=True):
+    id: str
+    score: float
+    why: tuple[Contribution, ...]
+
+    def signal(self, name: str) -> float | None:
+        """What a signal gave it; None where that did not find it."""
+        return next((part.score for part in self.why if part.signal == name), None)
+
+
+class Ranking(msgspec.Struct, frozen=True, kw_only=True):
+    units: tuple[RankedUnit, ...]
+    reason: str | None
+    notes: tuple[str, ...]
+    indexed: str
+
+
+class IndexState(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of what is there can be found, and by which signals."""
+
+    units: int
+    """Units that can be found by their words."""
+    embedded: int
+    """Those of them that can be found by their meaning as well."""
+    embedder: str | None
+    """What made the vectors that answer now; None where only words are searched."""
+    state: str
+    """`words_only`, `indexing`, `changing_embedder`, `damaged` or `complete`."""
+    parts: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+    def describe(self) -> str:
+        if self.state == "words_only":
+            return f"{self.units:,} units by words only"
+        return f"{self.units:,} units by words, {self.embedded:,} of them by meaning"
+
+
+class Results(msgspec.Struct, frozen=True, kw_only=True):
+    results: tuple[Found, ...]
+    total: int
+    """Results on all pages together: what the signals ranked, not all that would match in some way."""
+    next_cursor: str | None
+    recipe: str
+    """Name and version."""
+    truncated: bool = False
+    limit_reason: str = "none"
+    """Why the page ends before its limit: none, token_cap or byte_cap."""
+    corrections: tuple[Correction, ...] = ()
+    reason: str | None = None
+    """Why nothing was found, where that can be said."""
+    notes: tuple[str, ...] = ()
+    """What limits the answer, such as vectors that are still being made."""
+    indexed: str = ""
+    """How much is indexed."""

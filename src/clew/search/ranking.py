@@ -1,0 +1,140 @@
+"""From a question to a ranking: every signal of the recipe is asked, their rankings become one, links are followed."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from clew.search.agreement import agree, asks_around
+from clew.search.dense import DenseSearch
+from clew.search.fuse import Fused, expand, fuse
+from clew.search.lexical import NOTHING_FOUND, LexicalIndex, LexicalResult, nothing_to_search
+from clew.search.lexical_demands import obeying
+from clew.search.lexical_plan import Correction
+from clew.search.lexical_query import LexicalQuery, Sign, parse_query
+from clew.search.lexical_ranking import Ranking
+from clew.search.neighbourhood import Adjacency, Neighbourhood
+from clew.search.pagerank import personalised_pagerank, seeds_from
+from clew.search.question import Question, RankedUnit
+from clew.search.recipes import Expansion, Recipe
+from clew.search.units import compile_condition
+
+if TYPE_CHECKING:
+    from clew.store.sqlite.connections import Connection
+
+MAX_DENSE_CHARACTERS = 4_000
+_RANKINGS_KEPT = 32
+
+
+class Ranked(msgspec.Struct, frozen=True, kw_only=True):
+    fused: tuple[Fused[int], ...]
+    matched: dict[int, tuple[str, ...]]
+    corrections: tuple[Correction, ...] = ()
+    reason: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """A ranking by ids, which outlive the numbers of an index that is made anew."""
+
+    state: str
+    """Of the index, when the ranking was made."""
+    units: tuple[RankedUnit, ...]
+    matched: dict[str, tuple[str, ...]]
+    corrections: tuple[Correction, ...]
+    reason: str | None
+    notes: tuple[str, ...]
+    by_adjacency: bool
+    """Whether somebody's own links were walked: the next to ask may have others."""
+
+
+class Rankings:
+    """The last few rankings, so that page two is page two even while units and vectors come in."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[bytes, Kept] = OrderedDict()
+
+    def get(self, question: Mapping[str, Any]) -> Kept | None:
+        with self._lock:
+            return self._kept.get(_key(question))
+
+    def keep(self, question: Mapping[str, Any], kept: Kept) -> None:
+        key = _key(question)
+        with self._lock:
+            self._kept[key] = kept
+            self._kept.move_to_end(key)
+            while len(self._kept) > _RANKINGS_KEPT:
+                self._kept.popitem(last=False)
+
+
+def _key(question: Mapping[str, Any]) -> bytes:
+    return msgspec.json.encode(question, order="deterministic")
+
+
+def rank(
+    connection: "Connection",
+    dense: DenseSearch,
+    question: Question,
+    recipe: Recipe,
+    adjacency: Adjacency | None = None,
+    check: Callable[[], None] = lambda: None,
+) -> Ranked:
+    """The ranking of everything the recipe's signals find. `check` is called between steps and may raise."""
+    condition = compile_condition(question.scope, question.filters)
+    query = parse_query(question.text)
+    depths = {signal.name: signal.depth for signal in recipe.signals}
+    if reason := nothing_to_search(query):
+        return Ranked(fused=(), matched={}, reason=reason)
+    # Where all units may be seen, nobody has to look at each.
+    restrict = None if dense.visible.is_everything(connection, condition) else condition
+    words = LexicalResult()
+    if "lexical" in depths:
+        learning = LexicalIndex(connection, ranking=Ranking.learning(recipe.feedback))
+        words = learning.search(query, limit=depths["lexical"], restrict=restrict)
+    check()
+    rankings: dict[str, tuple[tuple[int, float], ...]] = {}
+    notes = list(words.notes)
+    if "lexical" in depths:
+        rankings["lexical"] = tuple((hit.unit, hit.score) for hit in words.hits)
+    if "dense" in depths:
+        found = dense.rank(connection, meaning(query, question.text), condition, depths["dense"])
+        kept = obeying(connection, query, [number for number, _ in found.hits])
+        rankings["dense"] = tuple(hit for hit in found.hits if hit[0] in kept)
+        notes += [found.note] if found.note else []
+        check()
+    fused = fuse(rankings, recipe)
+    if recipe.agreement is not None and asks_around(query, recipe.agreement):
+        vectors = dense.vectors_of([result.id for result in fused[: recipe.agreement.among]])
+        fused = agree(fused, vectors, recipe.agreement)
+    if recipe.expansion is not None and fused:
+        around = Neighbourhood(connection, restrict, adjacency)
+        fused = _expanded(fused, recipe.expansion, around, question.text)
+    return Ranked(
+        fused=fused,
+        matched={hit.unit: hit.matched for hit in words.hits},
+        corrections=words.corrections,
+        reason=None if fused else NOTHING_FOUND,
+        notes=tuple(notes),
+    )
+
+
+def _expanded(
+    fused: tuple[Fused[int], ...], expansion: Expansion, around: Neighbourhood, text: str
+) -> tuple[Fused[int], ...]:
+    """The ranking after a walk along the links of its best, which starts from what the query names as well."""
+    best = [result.id for result in fused]
+    seeds = seeds_from(best, expansion.seeds, around.named_in(text), expansion.named)
+    walked = personalised_pagerank(
+        seeds, around.neighbours, alpha=expansion.alpha, eps=expansion.eps, max_edges=expansion.max_edges
+    )
+    return expand(fused, walked.scores, expansion.weight)
+
+
+def meaning(query: LexicalQuery, text: str) -> str:
+    """What of a query has a meaning: not what it excludes."""
+    if any(clause.sign is Sign.NOT for clause in query.clauses):
+        text = " ".join(clause.text for clause in query.clauses if clause.sign is not Sign.NOT)
+    return text[:MAX_DENSE_CHARACTERS]

@@ -1,0 +1,100 @@
+"""What the tests of the engine share: engines on real folders, and an embedding service in this process.
+
+The service speaks the interface that Clew knows. Its vectors count words, so that they are made at once and texts that
+share words are near each other.
+"""
+
+import json
+import math
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from clew.embedding import EmbedSettings
+from clew.paging import Cursors
+from clew.search.engine import SearchEngine
+
+DIMENSIONS = 64
+KEY = b"k" * 32
+
+Engines = Callable[..., SearchEngine]
+
+
+@pytest.fixture
+def engines(tmp_path: Path) -> Iterator[Engines]:
+    """Opens engines on one folder, or on another; without vectors unless settings say so."""
+    opened: list[SearchEngine] = []
+
+    def open_one(embed: EmbedSettings | None = None, folder: Path | None = None, **more: object) -> SearchEngine:
+        settings = embed or EmbedSettings(kind="none")
+        engine = SearchEngine(folder or tmp_path / "search", cursors=Cursors(KEY), embed=settings, **more)
+        opened.append(engine)
+        return engine
+
+    yield open_one
+    for engine in opened:
+        engine.close()
+
+
+@pytest.fixture
+def engine(engines: Engines) -> SearchEngine:
+    return engines()
+
+
+class WordCounts:
+    """The service: `asked` counts the texts it embedded."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.url = ""
+        self.fails = False
+
+    def settings(self, model: str = "words") -> EmbedSettings:
+        return EmbedSettings(
+            kind="endpoint", url=self.url, model=model, dimensions=DIMENSIONS, attempts=1, texts_per_request=2048
+        )
+
+
+def vector_of(text: str, model: str) -> list[float]:
+    values = [0.0] * DIMENSIONS
+    for word in text.lower().split():
+        values[zlib.crc32(f"{model}/{word.strip('.,')}".encode()) % DIMENSIONS] += 1.0
+    length = math.sqrt(sum(value * value for value in values)) or 1.0
+    return [value / length for value in values]
+
+
+@pytest.fixture
+def word_counts(monkeypatch: pytest.MonkeyPatch) -> Iterator[WordCounts]:
+    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    service = WordCounts()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            service.asked += body["input"]
+            data = [
+                {"index": place, "embedding": vector_of(text, body["model"])}
+                for place, text in enumerate(body["input"])
+            ]
+            content = json.dumps({"data": data}).encode()
+            self.send_response(400 if service.fails else 200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    service.url = f"http://127.0.0.1:{server.server_port}/v1"
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield service
+    server.shutdown()
+    thread.join()
+    server.server_close()

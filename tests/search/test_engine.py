@@ -1,0 +1,151 @@
+"""The engine: units in, results out, and what a search may see."""
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.errors import InvalidArgument, NotFound
+from clew.search.engine import SearchEngine
+from clew.search.question import Question
+from clew.search.recipes import BUILT_IN, Diversity, Recipe, Signal
+from clew.search.units import Filters, Scope, Unit
+
+LIBRARY = Scope(parts=("rule",))
+
+RULES = (
+    Unit(id="loan", part="rule", title="Loans", body="A member may renew a loan twice.", tags=("desk",), path="a/x.md"),
+    Unit(id="fine", part="rule", title="Fines", body="Late returns cost a fee per day.", tags=("desk", "money")),
+    Unit(id="secret", part="minutes", title="Secret", body="No member may ever see this loan.", session="s1"),
+)
+
+
+def ids(engine: SearchEngine, text: str, scope: Scope = LIBRARY, **more: object) -> list[str]:
+    question = Question(text=text, scope=scope, **more)
+    found = [result.id for result in engine.search(question).results]
+    assert sorted(found) == sorted(unit.id for unit in engine.rank(question).units[: question.limit])
+    return found
+
+
+# Verifies: REQ-o00010-A
+def test_a_result_carries_its_unit_its_evidence_and_its_explanation(engine: SearchEngine) -> None:
+    engine.put(RULES)
+    page = engine.search(Question(text="renew loans", scope=LIBRARY))
+    (result,) = page.results
+    assert (result.id, result.part, result.title, result.path) == ("loan", "rule", "Loans", "a/x.md")
+    assert set(result.matched) == {"loans", "renew"}
+    (span,) = result.preview.spans
+    assert RULES[0].body[span.start : span.end] == result.preview.text == "A member may renew a loan twice."
+    assert page.recipe.startswith("default/")
+    assert page.total == 1
+    assert page.next_cursor is None
+
+
+# Verifies: REQ-d00032-B
+def test_the_contributions_of_the_signals_add_up_to_the_score(engine: SearchEngine) -> None:
+    engine.put(RULES)
+    for result in engine.search(Question(text="member fee", scope=LIBRARY)).results:
+        assert sum(part.value for part in result.why) == pytest.approx(result.score, abs=1e-6)
+        assert all(part.signal in ("lexical", "dense") and part.rank >= 1 for part in result.why)
+
+
+# Verifies: REQ-d00030-A
+def test_there_is_no_question_without_a_scope_and_no_scope_without_a_part(engine: SearchEngine) -> None:
+    with pytest.raises(TypeError):
+        Question(text="loan")
+    with pytest.raises(InvalidArgument, match="names no part"):
+        Scope(parts=())
+
+
+# Verifies: REQ-d00030-A+B
+def test_a_search_sees_its_scope_only_and_a_filter_narrows_it(engine: SearchEngine) -> None:
+    engine.put(RULES)
+    assert ids(engine, "loan member") == ["loan"]
+    assert set(ids(engine, "loan member", Scope(parts=("rule", "minutes")))) == {"loan", "secret"}
+    assert ids(engine, "loan", Scope(parts=("rule", "minutes"), sessions=("s1",))) == ["secret"]
+    assert ids(engine, "loan", filters=Filters(session="s1")) == []
+    assert ids(engine, "loan fee", filters=Filters(tags=("money",))) == ["fine"]
+    assert ids(engine, "loan fee", filters=Filters(path="a")) == ["loan"]
+    assert ids(engine, "loan fee", filters=Filters(tags=("nothing has this",))) == []
+
+
+# Verifies: REQ-d00030-C+E
+def test_a_deleted_unit_is_gone_and_a_new_one_is_found_when_the_call_returns(engine: SearchEngine) -> None:
+    engine.put(RULES)
+    assert ids(engine, "renew") == ["loan"]
+    assert engine.delete(["loan", "never was there"]).removed == 1
+    assert ids(engine, "renew") == []
+    assert engine.get("loan") is None
+    assert engine.delete(["loan"]).removed == 0
+    engine.put([RULES[0]])
+    assert ids(engine, "renew") == ["loan"]
+
+
+# Verifies: REQ-d00030-D
+def test_of_a_unit_that_is_put_twice_the_last_counts(engine: SearchEngine) -> None:
+    changed = msgspec.structs.replace(RULES[0], body="Nobody may extend anything.")
+    written = engine.put([RULES[0], changed])
+    assert (written.added, engine.count()) == (1, 1)
+    assert ids(engine, "renew") == []
+    assert ids(engine, "extend") == ["loan"]
+    written = engine.put([changed, RULES[1]])
+    assert (written.added, written.changed, written.unchanged) == (1, 0, 1)
+    moved = msgspec.structs.replace(changed, tags=("moved",), status="old")
+    assert engine.put([moved]).changed == 1
+    assert ids(engine, "extend", filters=Filters(tags=("moved",), statuses=("old",))) == ["loan"]
+    assert ids(engine, "extend", filters=Filters(tags=("desk",))) == []
+    assert engine.get("loan") == moved
+
+
+# Verifies: REQ-d00032-A
+def test_an_unknown_recipe_is_refused_with_the_nearest_name(engine: SearchEngine) -> None:
+    with pytest.raises(NotFound, match="defalt") as caught:
+        engine.search(Question(text="loan", scope=LIBRARY, recipe="defalt"))
+    assert "default" in caught.value.hint
+
+
+# Verifies: REQ-d00032-C
+def test_a_document_has_no_more_results_than_the_recipe_or_the_question_allow(
+    engines: Callable[..., SearchEngine],
+) -> None:
+    few = Recipe("few", 1, (Signal("lexical"),), diversity=Diversity(max_per_document=2))
+    engine = engines(recipes=BUILT_IN.with_recipe(few))
+    engine.put(
+        Unit(id=f"{document}{number}", part="rule", title="", body=f"loan {number}", document=document)
+        for document in "ab"
+        for number in range(4)
+    )
+    assert len(ids(engine, "loan")) == 8
+    assert sorted(id[0] for id in ids(engine, "loan", recipe="few")) == ["a", "a", "b", "b"]
+    assert sorted(id[0] for id in ids(engine, "loan", recipe="few", max_per_document=1)) == ["a", "b"]
+
+
+# Verifies: REQ-d00030-C+D
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_any_sequence_of_writes_leaves_what_a_fresh_index_would_hold(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    from clew.embedding import EmbedSettings
+    from clew.paging import Cursors
+
+    words = st.sampled_from(["loan", "fee", "member", "day", "renew"])
+    held: dict[str, Unit] = {}
+    folder = tmp_path_factory.mktemp("engine")
+    engine = SearchEngine(folder, cursors=Cursors(b"k" * 32), embed=EmbedSettings(kind="none"))
+    for _ in range(data.draw(st.integers(1, 8))):
+        id = data.draw(st.sampled_from("abcd"))
+        if data.draw(st.booleans()):
+            body = " ".join(data.draw(st.lists(words, max_size=3)))
+            held[id] = Unit(id=id, part="rule", title="", body=body)
+            engine.put([held[id]])
+        else:
+            held.pop(id, None)
+            engine.delete([id])
+    for word in ("loan", "fee", "member", "day", "renew"):
+        found = {unit.id for unit in engine.rank(Question(text=word, scope=LIBRARY)).units}
+        assert found == {id for id, unit in held.items() if word in unit.body.split()}
+    assert engine.count() == len(held)
+    engine.close()

@@ -1,0 +1,55 @@
+"""Following links: what the words of a question do not lead to, inside its scope."""
+
+from clew.search.engine import SearchEngine
+from clew.search.question import Question
+from clew.search.units import Scope, Unit
+
+SCOPE = Scope(parts=("page",))
+
+PAGES = (
+    Unit(id="book", part="page", title="The Long Walk", body="The novel was written by Ada Brook in winter."),
+    Unit(id="author", part="page", title="Ada Brook", body="She was born in Port Hollow and never left."),
+    Unit(id="town", part="page", title="Port Hollow", body="A small harbour with two lighthouses."),
+    Unit(id="other", part="page", title="Garden", body="A way of growing beans."),
+    Unit(id="hidden", part="draft", title="Ada Brook", body="Not for everybody."),
+)
+
+
+def ranked(engine: SearchEngine, recipe: str, scope: Scope = SCOPE) -> list[str]:
+    question = Question(text="Who wrote the novel The Long Walk?", scope=scope, recipe=recipe)
+    return [unit.id for unit in engine.rank(question).units]
+
+
+# Verifies: REQ-d00033-A
+def test_mentions_of_titles_lead_from_what_is_found_to_what_it_names(engine: SearchEngine) -> None:
+    engine.put(PAGES)
+    assert "author" not in ranked(engine, "default")
+    found = ranked(engine, "linked")
+    assert found[:2] == ["book", "author"]
+    assert "town" in found
+    signals = {
+        unit.id: {part.signal for part in unit.why}
+        for unit in engine.rank(Question(text="novel The Long Walk", scope=SCOPE, recipe="linked")).units
+    }
+    assert signals["author"] == {"pagerank"}
+
+
+# Verifies: REQ-d00033-B
+def test_a_walk_stays_inside_the_scope_of_the_question(engine: SearchEngine) -> None:
+    engine.put(PAGES)
+    assert "hidden" not in ranked(engine, "linked")
+    assert "hidden" in ranked(engine, "linked", Scope(parts=("page", "draft")))
+    question = Question(text="novel", scope=SCOPE, recipe="linked")
+    found = engine.rank(question, adjacency=lambda id: [("hidden", 1.0), ("town", 1.0), ("nowhere", 1.0)])
+    assert {"town", "book"} <= {unit.id for unit in found.units}
+    assert "hidden" not in {unit.id for unit in found.units}
+
+
+# Verifies: REQ-d00033-A
+def test_a_new_title_is_mentioned_as_soon_as_it_is_there(engine: SearchEngine) -> None:
+    engine.put(PAGES[:1])
+    assert ranked(engine, "linked") == ["book"]
+    engine.put([PAGES[1]])
+    assert ranked(engine, "linked") == ["book", "author"]
+    engine.delete(["author"])
+    assert ranked(engine, "linked") == ["book"]

@@ -1,0 +1,150 @@
+"""What goes wrong around the engine, and what it must not cost."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from clew.errors import InvalidArgument
+from clew.search.engine import SearchEngine
+from clew.search.question import Question, Results
+from clew.search.units import Scope, Unit
+
+Engines = Callable[..., SearchEngine]
+
+SCOPE = Scope(parts=("rule",))
+
+
+def rules(*bodies: str) -> list[Unit]:
+    return [Unit(id=f"u{number}", part="rule", title="", body=body) for number, body in enumerate(bodies)]
+
+
+def search(engine: SearchEngine, text: str, **more: Any) -> Results:
+    return engine.search(Question(text=text, scope=SCOPE, **{"recipe": "dense", **more}))
+
+
+# Verifies: REQ-o00010-C
+def test_vectors_of_a_lost_index_are_never_taken_for_those_of_its_successor(engines: Engines, word_counts: Any) -> None:
+    engine = engines(word_counts.settings())
+    engine.put(rules("apples on trees", "boats at sea"))
+    engine.index_vectors()
+    path = engine.folder / "index.db"
+    engine.close()
+    path.write_bytes(b"no database at all" * 300)
+    again = engines(word_counts.settings())
+    again.put(rules("boats at sea", "apples on trees"))
+    assert search(again, "apples on trees").results == ()
+    again.index_vectors()
+    assert search(again, "apples on trees").results[0].id == "u1"
+    assert len(list(again.folder.glob("vectors-*"))) == 1
+
+
+# Verifies: REQ-d00035-D
+def test_an_embedder_that_cannot_be_opened_leaves_the_earlier_vectors_in_service(
+    engines: Engines, word_counts: Any
+) -> None:
+    old = engines(word_counts.settings("old"))
+    old.put(rules("apples on trees", "boats at sea"))
+    old.index_vectors()
+    from clew.embedding import EmbedSettings
+
+    new = engines(EmbedSettings(kind="folder", folder="/there/is/nothing/here"))
+    page = search(new, "apples")
+    assert page.results[0].id == "u0"
+    assert new.state().state == "changing_embedder"
+    assert "cannot be used" in " ".join(page.notes)
+
+
+# Verifies: REQ-d00035-G
+def test_a_service_that_refuses_the_query_costs_the_ranking_by_meaning_only(engines: Engines, word_counts: Any) -> None:
+    engine = engines(word_counts.settings())
+    engine.put(rules("apples on trees", "boats at sea"))
+    engine.index_vectors()
+    word_counts.fails = True
+    page = search(engine, "apples", recipe="default")
+    assert [result.id for result in page.results] == ["u0"]
+    assert "by words alone" in " ".join(page.notes)
+
+
+# Verifies: REQ-d00035-B
+def test_a_process_goes_on_after_another_one_took_its_vectors_away(engines: Engines, word_counts: Any) -> None:
+    first, second = engines(word_counts.settings("one")), engines(word_counts.settings("two"))
+    first.put(rules("apples on trees"))
+    first.index_vectors()
+    second.index_vectors()
+    first.put(rules("apples on trees", "boats at sea"))
+    assert search(first, "boats", recipe="default").results
+    first.index_vectors()
+    assert search(first, "boats at sea").results[0].id == "u1"
+
+
+# Verifies: REQ-d00030-C
+def test_very_many_deleted_units_do_not_stand_in_the_way(engines: Engines, word_counts: Any) -> None:
+    engine = engines(word_counts.settings())
+    units = [Unit(id=f"u{number}", part="rule", title="", body=f"rule {number}") for number in range(10_400)]
+    engine.put(units)
+    spaces = engine.spaces
+    embedder = spaces.configured()
+    assert embedder is not None
+    spaces.register(embedder, complete=True)
+    vectors = [[1.0] + [0.0] * 63] * len(units)
+    spaces.space(embedder).vectors.put(list(range(1, len(units) + 1)), vectors)
+    engine.delete(unit.id for unit in units[5:])
+    assert {result.id for result in search(engine, "rule").results} == {f"u{number}" for number in range(5)}
+
+
+# Verifies: REQ-d00033-A
+def test_another_adjacency_is_another_walk(engine: SearchEngine) -> None:
+    engine.put(rules("apples", "boats", "chairs"))
+    question = Question(text="apples", scope=SCOPE, recipe="linked")
+    for target in ("u1", "u2"):
+        found = engine.search(question, adjacency=lambda id, target=target: [(target, 1.0)] if id == "u0" else [])
+        assert [result.id for result in found.results] == ["u0", target]
+    assert [result.id for result in engine.search(question).results] == ["u0"]
+
+
+# Verifies: REQ-d00031-D, REQ-d00030-D
+def test_half_a_character_breaks_neither_a_query_nor_a_field(engine: SearchEngine) -> None:
+    engine.put([Unit(id="u", part="rule", title="", body="tide", path="a\udcff/b.md", tags=("x\ud800",))])
+    assert [result.id for result in search(engine, "tide \udcff", recipe="lexical").results] == ["u"]
+
+
+# Verifies: REQ-d00030-D
+def test_texts_that_differ_only_in_where_the_title_ends_are_different(engine: SearchEngine) -> None:
+    engine.put([Unit(id="u", part="rule", title="a\0b", body="c")])
+    assert engine.put([Unit(id="u", part="rule", title="a", body="b\0c")]).changed == 1
+    assert engine.get("u") == Unit(id="u", part="rule", title="a", body="b\0c")
+
+
+# Verifies: REQ-d00032-C
+def test_a_limit_per_document_below_one_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="max_per_document is 0"):
+        Question(text="x", scope=SCOPE, max_per_document=0)
+
+
+# Verifies: REQ-d00034-A
+def test_a_title_of_any_length_leaves_the_rest_reachable(engine: SearchEngine) -> None:
+    engine.put([Unit(id=f"u{n}", part="rule", title="loan " * (5_000 if n == 1 else 1), body="loan") for n in range(4)])
+    found, cursor = [], None
+    while True:
+        page = search(engine, "loan", recipe="lexical", limit=1, max_tokens=300, cursor=cursor)
+        found += [result.id for result in page.results]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    assert sorted(found) == ["u0", "u1", "u2", "u3"]
+
+
+# Verifies: REQ-d00035-E
+def test_a_search_that_succeeds_again_ends_the_damage(engines: Engines, word_counts: Any) -> None:
+    engine, other = engines(word_counts.settings()), engines(word_counts.settings())
+    engine.put(rules("apples on trees"))
+    engine.index_vectors()
+    (file,) = engine.folder.glob("vectors-*/vectors-*")
+    file.write_bytes(b"")
+    fresh = engines(word_counts.settings())
+    assert "damaged" in " ".join(search(fresh, "apples", recipe="default").notes)
+    assert fresh.is_damaged
+    assert other.index_vectors().rebuilt
+    assert search(fresh, "apples").results
+    assert fresh.state().state == "complete"

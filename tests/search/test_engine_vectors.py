@@ -1,0 +1,265 @@
+"""Vectors behind the engine: made in the background, by any process, after any interruption, with any embedder."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew.embedding import EmbedSettings
+from clew.errors import Cancelled
+from clew.paging import Cursors
+from clew.search import indexing
+from clew.search.engine import SearchEngine
+from clew.search.question import Question, Results
+from clew.search.units import Filters, Scope, Unit
+
+SCOPE = Scope(parts=("rule",))
+Engines = Callable[..., SearchEngine]
+
+NOUNS = ("loan", "fee", "member", "shelf", "desk", "day", "hour", "book", "map", "card")
+
+
+def rules(count: int) -> list[Unit]:
+    draw = random.Random(3)
+    return [
+        Unit(id=f"u{number}", part="rule", title=f"Rule {number}", body=" ".join(draw.choices(NOUNS, k=8)))
+        for number in range(count)
+    ]
+
+
+def search(engine: SearchEngine, text: str = "loan fee", recipe: str = "dense", **more: object) -> Results:
+    return engine.search(Question(text=text, scope=SCOPE, recipe=recipe, **more))
+
+
+def index_in_another_process(folder: Path, settings: EmbedSettings) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, __file__, str(folder), str(settings.url), str(settings.model)],
+        stdout=subprocess.PIPE,
+        env={name: value for name, value in os.environ.items() if "proxy" not in name.lower()},
+    )
+
+
+# Verifies: REQ-d00035-C
+def test_an_answer_says_how_much_is_indexed(engines: Engines, word_counts: Any) -> None:
+    engine = engines(word_counts.settings())
+    engine.put(rules(10))
+    page = search(engine, recipe="default")
+    assert page.results
+    assert page.indexed == "10 units by words, 0 of them by meaning"
+    assert "No vectors have been made yet." in page.notes
+    assert engine.state().state == "indexing"
+    report = engine.index_vectors()
+    assert (report.embedded, report.reused) == (10, 0)
+    assert search(engine).indexed == "10 units by words, 10 of them by meaning"
+    assert engine.state().state == "complete"
+    engine.put([Unit(id="more", part="rule", title="", body="loan")])
+    assert search(engine).indexed == "11 units by words, 10 of them by meaning"
+
+
+# Verifies: REQ-d00030-C
+def test_a_deleted_or_changed_unit_is_gone_from_the_vectors_at_once(engines: Engines, word_counts: Any) -> None:
+    engine = engines(word_counts.settings())
+    engine.put(rules(30))
+    engine.index_vectors()
+    gone = search(engine).results[0].id
+    engine.delete([gone])
+    assert gone not in {result.id for result in search(engine, limit=100).results}
+    changed = search(engine).results[0].id
+    engine.put([Unit(id=changed, part="rule", title="", body="nothing of the kind")])
+    assert changed not in {result.id for result in search(engine, limit=100).results}
+    engine.index_vectors()
+    assert changed in {result.id for result in search(engine, limit=100).results}
+    assert engine.state().embedded == 29
+
+
+# Verifies: REQ-d00030-B, REQ-d00031-C
+def test_scope_filters_and_operators_bind_the_search_by_meaning(engines: Engines, word_counts: Any) -> None:
+    engine = engines(word_counts.settings())
+    tagged = [
+        Unit(id="a", part="rule", title="", body="loan fee", tags=("x",)),
+        Unit(id="b", part="rule", title="", body="loan fee desk"),
+        Unit(id="c", part="minutes", title="", body="loan fee"),
+    ]
+    engine.put(tagged)
+    engine.index_vectors()
+    assert {result.id for result in search(engine).results} == {"a", "b"}
+    assert [result.id for result in search(engine, filters=Filters(tags=("x",))).results] == ["a"]
+    assert [result.id for result in search(engine, "loan fee -desk").results] == ["a"]
+    assert [result.id for result in search(engine, "loan +desk").results] == ["b"]
+    assert [result.id for result in search(engine, 'loan "fee desk"').results] == ["b"]
+
+
+# Verifies: REQ-d00035-A
+def test_indexing_that_is_cancelled_goes_on_where_it_stopped(
+    engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "TEXTS_AT_ONCE", 8)
+    engine = engines(word_counts.settings())
+    engine.put(rules(40))
+
+    def stop_after_two_batches(done: int, total: int, message: str) -> None:
+        if done >= 16:
+            raise Cancelled("Enough.")
+
+    with pytest.raises(Cancelled):
+        engine.index_vectors(stop_after_two_batches)
+    assert engine.state().embedded == 16
+    report = engine.index_vectors()
+    assert report.embedded == 24
+    assert engine.state().embedded == 40
+    texts = [text for text in word_counts.asked if text.startswith("Rule")]
+    assert len(texts) == len(set(texts)) == 40
+
+
+# Verifies: REQ-d00035-A
+def test_indexing_that_is_killed_anywhere_is_completed_by_the_next_process(engines: Engines, word_counts: Any) -> None:
+    units = rules(200)
+    expected: list[str] | None = None
+    for lines in (1, 3, 6):
+        engine = engines(word_counts.settings(), folder=Path(engines().folder.parent / f"killed{lines}"))
+        engine.put(units)
+        worker = index_in_another_process(engine.folder, word_counts.settings())
+        assert worker.stdout is not None
+        for _ in range(lines):
+            worker.stdout.readline()
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
+        worker.stdout.close()
+        before = engine.state().embedded
+        engine.index_vectors()
+        assert before <= engine.state().embedded == engine.state().units == 200
+        found = [result.id for result in search(engine, limit=100).results]
+        expected = expected or found
+        assert found == expected
+
+
+# Verifies: REQ-d00035-B
+def test_two_processes_that_index_at_once_leave_one_whole_index(engines: Engines, word_counts: Any) -> None:
+    engine = engines(word_counts.settings())
+    engine.put(rules(200))
+    workers = [index_in_another_process(engine.folder, word_counts.settings()) for _ in range(2)]
+    for worker in workers:
+        worker.communicate()
+        assert worker.returncode == 0
+    engine.index_vectors()
+    assert engine.state().embedded == engine.state().units == 200
+    assert len({result.id for result in search(engine, limit=200).results}) == 200
+
+
+# Verifies: REQ-d00035-D
+def test_the_vectors_of_an_earlier_embedder_answer_until_new_ones_are_complete(
+    engines: Engines, word_counts: Any
+) -> None:
+    old = engines(word_counts.settings("old"))
+    old.put(rules(20))
+    old.index_vectors()
+    before = [result.id for result in search(old).results]
+    new = engines(word_counts.settings("new"))
+    assert new.state().state == "changing_embedder"
+    page = search(new)
+    assert [result.id for result in page.results] == before
+    assert "embedder changed" in " ".join(page.notes)
+
+    def answers_from_the_old_one(done: int, total: int, message: str) -> None:
+        if done < total:
+            assert [result.id for result in search(new).results] == before
+
+    new.index_vectors(answers_from_the_old_one)
+    state = new.state()
+    assert (state.state, state.embedded) == ("complete", 20)
+    assert state.embedder is not None
+    assert state.embedder.startswith("new@")
+    assert len([path for path in new.folder.iterdir() if path.name.startswith("vectors-")]) == 1
+
+
+# Verifies: REQ-d00035-E
+@pytest.mark.parametrize("damage", ["flip", "cut", "remove"])
+def test_damaged_vectors_are_noticed_and_written_anew_from_the_index(
+    engines: Engines, word_counts: Any, damage: str
+) -> None:
+    engine = engines(word_counts.settings())
+    engine.put(rules(50))
+    engine.index_vectors()
+    before = [result.id for result in search(engine).results]
+    word_counts.asked.clear()
+    (file,) = engine.folder.glob("vectors-*/vectors-*")
+    content = bytearray(file.read_bytes())
+    if damage == "flip":
+        content[len(content) // 2] ^= 255
+        file.write_bytes(content)
+    elif damage == "cut":
+        file.write_bytes(content[: len(content) // 2])
+    else:
+        file.unlink()
+    fresh = engines(word_counts.settings())
+    page = search(fresh, recipe="default")
+    assert page.results
+    assert "damaged" in " ".join(page.notes)
+    assert fresh.state().state == "damaged"
+    report = fresh.index_vectors()
+    assert (report.rebuilt, report.embedded) == (True, 0)
+    assert [result.id for result in search(fresh).results] == before
+    assert set(word_counts.asked) == {"loan fee"}
+
+
+# Verifies: REQ-d00035-G
+def test_without_an_embedder_or_with_a_failing_one_words_are_searched(engines: Engines, word_counts: Any) -> None:
+    engine = engines()
+    engine.put(rules(10))
+    assert engine.index_vectors().note is not None
+    page = search(engine, recipe="default")
+    assert page.results
+    assert page.indexed == "10 units by words only"
+    word_counts.fails = True
+    failing = engines(word_counts.settings())
+    page = search(failing, recipe="default")
+    assert page.results
+
+
+# Verifies: REQ-o00010-B, REQ-d00031-E
+def test_the_encoder_of_the_installation_finds_what_is_meant_and_not_said(engines: Engines) -> None:
+    engine = engines(EmbedSettings())
+    engine.put(
+        [
+            Unit(id="renewal", part="rule", title="Renewal", body="A member may keep a borrowed item for longer."),
+            Unit(id="hours", part="rule", title="Hours", body="The building opens at nine in the morning."),
+            Unit(id="fire", part="rule", title="Fire", body="In case of fire leave through the nearest exit."),
+        ]
+    )
+    engine.index_vectors()
+    page = search(engine, "extend the lending period", recipe="default")
+    assert page.results[0].id == "renewal"
+    assert [part.signal for part in page.results[0].why] == ["dense"]
+
+
+# Verifies: REQ-o00010-C
+def test_a_damaged_index_file_is_replaced_and_filled_again(engines: Engines) -> None:
+    engine = engines()
+    engine.put(rules(10))
+    path = engine.folder / "index.db"
+    engine.close()
+    path.write_bytes(b"this is no database" * 400)
+    again = engines()
+    assert again.count() == 0
+    assert "damaged" in " ".join(again.state().notes)
+    again.put(rules(10))
+    assert search(again, recipe="lexical").results
+
+
+def make_vectors(folder: Path, url: str, model: str) -> None:
+    settings = EmbedSettings(kind="endpoint", url=url, model=model, dimensions=64, attempts=1, texts_per_request=2048)
+    indexing.TEXTS_AT_ONCE = 25
+    engine = SearchEngine(folder, cursors=Cursors(b"k" * 32), embed=settings)
+    # Not buffered: what has been said survives the process.
+    engine.index_vectors(lambda done, total, message: os.write(1, f"{done}\n".encode()) and None)
+    engine.close()
+
+
+if __name__ == "__main__":
+    make_vectors(Path(sys.argv[1]), sys.argv[2], sys.argv[3])

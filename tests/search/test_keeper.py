@@ -1,0 +1,76 @@
+"""Making vectors in the background, as a job in the store."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew.errors import Cancelled
+from clew.search import indexing, keeper
+from clew.search.engine import SearchEngine
+from clew.search.keeper import JOB, IndexKeeper, run_job
+from clew.search.units import Unit
+from clew.store.sqlite import open_sqlite
+
+Engines = Callable[..., SearchEngine]
+
+
+def rules(count: int) -> list[Unit]:
+    return [Unit(id=f"u{number}", part="rule", title="", body=f"rule number {number}") for number in range(count)]
+
+
+# Verifies: REQ-d00035-F
+def test_the_work_is_a_job_that_ends_as_done(engines: Engines, word_counts: Any, tmp_path: Path) -> None:
+    store = open_sqlite(tmp_path / "clew.db")
+    engine = engines(word_counts.settings())
+    engine.put(rules(10))
+    run_job(engine, store, lambda done, total, message: None)
+    (job,) = store.jobs()
+    assert (job.kind, job.state, job.done, job.total) == (JOB, "done", 10, 10)
+    # Where nothing is to be done, there is no job to watch.
+    run_job(engine, store, lambda done, total, message: None)
+    assert len(store.jobs()) == 1
+    store.close()
+
+
+# Verifies: REQ-d00035-F
+def test_anybody_who_sees_the_job_can_stop_it_and_what_is_done_is_kept(
+    engines: Engines, word_counts: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "TEXTS_AT_ONCE", 5)
+    store = open_sqlite(tmp_path / "clew.db")
+    engine = engines(word_counts.settings())
+    engine.put(rules(40))
+
+    def stop_it(done: int, total: int, message: str) -> None:
+        if done == 20:
+            (job,) = store.jobs(state="running")
+            store.cancel_job(job.id)
+
+    with pytest.raises(Cancelled):
+        run_job(engine, store, stop_it)
+    assert [job.state for job in store.jobs()] == ["cancelled"]
+    assert engine.state().embedded == 20
+    store.close()
+
+
+# Verifies: REQ-d00035-C
+def test_a_woken_keeper_makes_the_vectors_and_a_closed_one_stops(
+    engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "PAUSE_SECONDS", 0.0)
+    engine = engines(word_counts.settings())
+    engine.put(rules(10))
+    made = threading.Event()
+    warm = engine.warm
+    monkeypatch.setattr(engine, "warm", lambda: (warm(), made.set()))
+    background = IndexKeeper(lambda: engine, None)
+    background.wake()
+    assert made.wait(30)
+    assert engine.state().embedded == 10
+    background.close()
+    engine.put(rules(12))
+    background.wake()
+    assert engine.state().embedded == 10
