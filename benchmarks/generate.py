@@ -1,4 +1,5 @@
-"""Writes a project of any size: requirements in elspais markdown, on three levels, with links, gaps and faults.
+"""Writes a project of any size: requirements in elspais markdown, on three levels, with links, gaps and faults, and the
+code, the tests and the results of those tests that cite them.
 
 The same shape gives the same bytes. `python -m benchmarks.generate FOLDER` writes the project that the figures are
 measured on; the options make it smaller or larger.
@@ -14,6 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from benchmarks.prose import Prose
+from benchmarks.sources import LINES_FILE, RESULTS_FILE, sources, write
 
 SETTLED_SECONDS = 1_700_000_000
 """The time every generated file carries: long past, as in a project that nobody edits at this moment."""
@@ -25,7 +27,19 @@ LABELLED_SHARE = 0.4
 SECOND_PARENT_SHARE = 0.15
 SAME_LEVEL_SHARE = 0.2
 
-CONFIGURATION = '[project]\nname = "generated"\n\n[requirements]\nfolders = ["spec"]\n'
+CONFIGURATION = f"""[project]
+name = "generated"
+
+[requirements]
+folders = ["spec"]
+
+[code]
+folders = ["src"]
+
+[tests]
+folders = ["tests"]
+results = ["{RESULTS_FILE}", "{LINES_FILE}"]
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +49,17 @@ class Shape:
     requirements: int = 5_000
     assertions: int = 25_000
     files: int = 100
+    """Of requirements."""
+    code_files: int = 2_000
+    references: int = 16_000
+    """In code."""
+    test_files: int = 2_000
+    tests: int = 12_000
     seed: int = 2_026
+
+    @property
+    def files_in_all(self) -> int:
+        return self.files + self.code_files + self.test_files + bool(self.test_files) + bool(self.code_files)
 
     def check(self) -> None:
         fewest, most = self.requirements * FEWEST_ASSERTIONS, self.requirements * MOST_ASSERTIONS
@@ -45,6 +69,12 @@ class Shape:
             )
         if not len(LEVELS) <= self.files <= self.requirements:
             raise ValueError(f"{self.files} files: pass {len(LEVELS)} to {self.requirements}.")
+        for files, inside, what in (
+            (self.code_files, self.references, "references"),
+            (self.test_files, self.tests, "tests"),
+        ):
+            if inside < files or (inside and not files):
+                raise ValueError(f"{inside} {what} in {files} files: pass at least one for each file, and some file.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +90,7 @@ LEVELS = (Level("PRD", "p", 0.1), Level("OPS", "o", 0.3), Level("DEV", "d", 0.6)
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A requirement before its text is written: what later generators of code and tests need to cite it."""
+    """A requirement before its text is written: what code and tests need to cite it."""
 
     id: str
     level: Level
@@ -76,6 +106,7 @@ class Generated:
 
     requirements: tuple[Planned, ...]
     files: tuple[Path, ...]
+    """Of requirements."""
     bytes: int
 
 
@@ -99,6 +130,18 @@ def generate(folder: Path, shape: Shape | None = None) -> Generated:
         path.write_text(text, encoding="utf-8", newline="\n")
         files.append(path)
         written += len(text.encode())
+    written += write(
+        folder,
+        sources(
+            planned,
+            # Numbers of its own: the requirements stay the same however much code there is.
+            random.Random(shape.seed + 1),
+            code_files=shape.code_files,
+            references=shape.references,
+            test_files=shape.test_files,
+            tests=shape.tests,
+        ),
+    )
     for path in (*folder.rglob("*"), folder):
         os.utime(path, (SETTLED_SECONDS, SETTLED_SECONDS))
     return Generated(tuple(planned), tuple(files), written)
@@ -252,6 +295,8 @@ def main() -> None:
     parser.add_argument("--requirements", type=int, default=default.requirements, metavar="N")
     parser.add_argument("--assertions", type=int, metavar="N", help="default: five for each requirement")
     parser.add_argument("--files", type=int, metavar="N", help="default: one for fifty requirements")
+    parser.add_argument("--code-files", type=int, default=default.code_files, metavar="N", help="0 for none")
+    parser.add_argument("--test-files", type=int, default=default.test_files, metavar="N", help="0 for none")
     parser.add_argument("--seed", type=int, default=default.seed, metavar="N")
     args = parser.parse_args()
     if args.folder.exists() and (not args.folder.is_dir() or any(args.folder.iterdir())):
@@ -260,13 +305,17 @@ def main() -> None:
         requirements=args.requirements,
         assertions=args.requirements * 5 if args.assertions is None else args.assertions,
         files=max(len(LEVELS), args.requirements // 50) if args.files is None else args.files,
+        code_files=args.code_files,
+        references=args.code_files * 8,
+        test_files=args.test_files,
+        tests=args.test_files * 6,
         seed=args.seed,
     )
     try:
         generated = generate(args.folder, shape)
     except ValueError as error:
         parser.error(str(error))
-    print(f"{len(generated.requirements)} requirements in {len(generated.files)} files, {generated.bytes:,} bytes")
+    print(f"{len(generated.requirements)} requirements, {shape.files_in_all} files, {generated.bytes:,} bytes")
 
 
 if __name__ == "__main__":

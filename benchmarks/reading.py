@@ -7,11 +7,11 @@ from typing import Any
 from benchmarks.figures import Figure, Result, milliseconds
 from benchmarks.workspace import BenchmarkFailed, Workspace, run
 
-COLD_SECONDS, WARM_SECONDS, PEAK_MEGABYTES = 3.0, 0.4, 250.0
+COLD_SECONDS, WARM_SECONDS, EDIT_MILLISECONDS, PEAK_MEGABYTES = 5.0, 0.7, 100.0, 300.0
 
 
 def measure(space: Workspace, *, quick: bool) -> Result:
-    files = space.shape.files
+    shape, files = space.shape, space.shape.files_in_all
     cold: list[dict[str, Any]] = []
     warm: list[dict[str, Any]] = []
     _read(space)
@@ -21,28 +21,46 @@ def measure(space: Workspace, *, quick: bool) -> Result:
         warm.append(_read(space))
     _expect("A cold start parses every file", {files}, {found["parsed"] for found in cold})
     _expect("A warm start parses no file", {(0, files)}, {(found["parsed"], found["from_cache"]) for found in warm})
-    edits = _probe("edit_file", str(space.generated), "5" if quick else "15")
-    _expect("One changed file is one parsed file", {1}, set(edits["parsed"]))
+    rounds = "5" if quick else "15"
+    edits = {folder: _probe("edit_file", str(space.generated), rounds, folder) for folder in ("spec", "src", "tests")}
+    _expect(
+        "One changed file is one parsed file", {1}, {parsed for found in edits.values() for parsed in found["parsed"]}
+    )
     return Result(
-        f"Reading {space.shape.requirements:,} requirements with {space.shape.assertions:,} assertions, {files} files",
+        f"Reading {files:,} files: {shape.requirements:,} requirements, {shape.assertions:,} assertions,"
+        f" {shape.references:,} references, {shape.tests:,} tests and results",
         (
             Figure("cold, nothing cached", "s", _each(cold, "seconds"), COLD_SECONDS, _each(cold, "cpu")),
             Figure("warm, from the cache", "s", _each(warm, "seconds"), WARM_SECONDS, _each(warm, "cpu")),
             Figure("peak memory, cold", "MB", _each(cold, "peak_megabytes"), PEAK_MEGABYTES),
             Figure("peak memory, warm", "MB", _each(warm, "peak_megabytes"), PEAK_MEGABYTES),
-            Figure("one file edited, refresh", "ms", milliseconds(edits["seconds"]), cpu=milliseconds(edits["cpu"])),
+            *(
+                Figure(
+                    f"one file of {folder} edited, refresh",
+                    "ms",
+                    milliseconds(found["seconds"]),
+                    EDIT_MILLISECONDS,
+                    milliseconds(found["cpu"]),
+                )
+                for folder, found in edits.items()
+            ),
         ),
     )
 
 
 def _read(space: Workspace) -> dict[str, Any]:
     found = _probe("read_project", str(space.generated))
-    counts = {kind: found["nodes"].get(kind) for kind in ("requirement", "assertion")}
-    _expect(
-        "Everything that was generated is in the graph",
-        {"requirement": space.shape.requirements, "assertion": space.shape.assertions},
-        counts,
-    )
+    shape = space.shape
+    expected = {
+        "requirement": shape.requirements,
+        "assertion": shape.assertions,
+        "code": shape.references,
+        "test": shape.tests,
+        "result": shape.tests,
+    }
+    counts = {kind: found["nodes"].get(kind) for kind in expected}
+    _expect("Everything that was generated is in the graph", expected, counts)
+    _expect("Every result belongs to a test", 0, found["unmatched"])
     return found
 
 

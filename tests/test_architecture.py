@@ -12,8 +12,10 @@ LAYERS = {
     "files": 1,
     "git": 1,
     "ignore": 0,
+    "locking": 0,
     "paths": 0,
     "paging": 1,
+    "embedding": 0,
     "config": 2,
     "detect": 2,
     "clients": 2,
@@ -27,6 +29,7 @@ LAYERS = {
     "memory": 4,
     "ai": 4,
     "links": 5,
+    "project_index": 5,
     "project": 6,
     "surfaces": 7,
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from clew import git
+from clew.errors import InvalidArgument, Unavailable
 from clew.files import Selection, scan
 
 
@@ -207,3 +208,45 @@ def test_an_added_line_is_never_taken_for_the_name_of_a_file() -> None:
         "@@ -9 +10 @@\n-a\n+b\ndiff --git a/b.md b/b.md\n--- a/b.md\n+++ b/b.md\n@@ -0,0 +1 @@\n+c\n"
     )
     assert git.parse_hunks(diff) == {"spec/a.md": ((1, 2), (10, 10)), "b.md": ((1, 1),)}
+
+
+# Verifies: REQ-d00054-D
+def test_files_that_differ_from_a_commit_are_named_with_what_they_held(tmp_path: Path) -> None:
+    root = repository(tmp_path)
+    first = git.head(root)
+    assert first is not None
+    (root / "spec" / "b ü.md").write_text("b\n", encoding="utf-8")
+    (root / "spec" / "a.md").unlink()
+    run(root, "add", ".")
+    (root / "spec" / "new.md").write_text("n\n", encoding="utf-8")
+    assert git.changed_paths(root, first, ("spec",)) == ("spec/a.md", "spec/b ü.md", "spec/new.md")
+    assert git.changed_paths(root, None, ("spec",)) == ("spec/b ü.md", "spec/new.md")
+    assert git.changed_paths(root, first, ()) == ()
+    assert git.content_at(root, first, "spec/a.md") == b"one\ntwo\nthree\nfour\n"
+    assert git.content_at(root, first, "spec/new.md") is None
+    assert git.content_at(root / "spec", first, "a.md") == b"one\ntwo\nthree\nfour\n"
+
+
+# Verifies: REQ-d00054-D
+def test_a_branch_left_its_base_at_one_commit(tmp_path: Path) -> None:
+    root = repository(tmp_path)
+    first = git.head(root)
+    run(root, "checkout", "-qb", "work")
+    run(root, "commit", "-qm", "second", "--allow-empty")
+    assert git.fork_of(root, "main") == first
+    run(root, "checkout", "-q", "--orphan", "alone")
+    run(root, "commit", "-qm", "alone", "--allow-empty")
+    assert git.fork_of(root, "main") is None
+    for base in ("nowhere", "-x", "", "main:spec"):
+        with pytest.raises(InvalidArgument, match="no branch"):
+            git.fork_of(root, base)
+
+
+# Verifies: REQ-d00050-E
+def test_work_that_git_cannot_do_is_told_in_its_own_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Unavailable, match="not a git repository"):
+        git.command(tmp_path, "status")
+    assert git.command(tmp_path, "config", "--get", "no.such", says_no=1) == b""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Unavailable, match="cannot be run"):
+        git.command(tmp_path, "status")

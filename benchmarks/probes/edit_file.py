@@ -8,20 +8,21 @@ from pathlib import Path
 from benchmarks.probes.stopwatch import Stopwatch
 from clew.project import Project
 
-ORIGINAL, REPLACEMENT = b" SHALL ", b" SHALL always "
+EDITS = {"spec": (b" SHALL ", b" SHALL always "), "src": (b"total", b"sum"), "tests": (b"value", b"number")}
+"""By folder: what is written in the place of what."""
 
 
 def main() -> None:
-    folder, rounds = Path(sys.argv[1]), int(sys.argv[2])
+    folder, rounds, kind = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     project = Project.open(folder)
     project.ensure_graph()
-    files = sorted((folder / "spec").glob("*.md"))
+    files = sorted(path for path in (folder / kind).rglob("*") if path.is_file())
     watch = Stopwatch()
     parsed: list[int] = []
     for number in range(rounds):
         path = files[number * 7 % len(files)]
         before, times = path.read_bytes(), path.stat()
-        path.write_bytes(before.replace(ORIGINAL, REPLACEMENT, 1))
+        path.write_bytes(before.replace(*EDITS[kind], 1))
         try:
             with watch.sample():
                 report = project.refresh()

@@ -36,6 +36,7 @@ def main() -> None:
         "parsed": report.parsed,
         "from_cache": report.from_cache,
         "nodes": project.graph.node_counts(),
+        "unmatched": sum(1 for _ in project.graph.evidence.unmatched()),
     }
     project.close()
     print(json.dumps(found))

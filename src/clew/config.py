@@ -9,10 +9,12 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from clew.embedding import EmbedSettings
 from clew.errors import ConfigError
 from clew.files import Selection, normal_folder
 from clew.formats.elspais.settings import ElspaisSettings, read_settings
 from clew.formats.elspais.toml_values import parse_toml
+from clew.paths import is_glob
 
 CLEW_TOML = "clew.toml"
 ELSPAIS_TOML = ".elspais.toml"
@@ -21,31 +23,25 @@ ELSPAIS_LOCAL_TOML = ".elspais.local.toml"
 DEFAULT_MAX_FILE_BYTES = 16 * 1024 * 1024
 
 _CODE_ENDINGS = """
-    py js ts jsx tsx mjs cjs java c cc cpp cxx h hpp cs go rs rb sh bash sql lua dart swift kt kts scala php pl r jl
-    ex exs erl hs ml clj zig vue svelte css scss tf hcl yml yaml
+    py pyi pyx js ts jsx tsx mjs cjs mts cts java groovy gradle kt kts scala c cc cpp cxx h hh hpp hxx m mm cs fs vb go
+    rs rb rake sh bash zsh ps1 bat cmd sql lua dart swift php pl r jl ex exs erl hs elm ml clj lisp el scm nim cr d zig
+    pas adb ads f90 f95 asm s v sv vhd vhdl sol proto graphql vue svelte astro html htm erb ejs hbs twig liquid cshtml
+    css scss sass less tf tfvars hcl nix cmake mk j2 jinja2 yml yaml
 """
-CODE_PATTERNS = tuple(f"*.{ending}" for ending in _CODE_ENDINGS.split())
-TEST_PATTERNS = (
-    "test_*.py",
-    "*_test.py",
-    "*_test.go",
-    "*.test.js",
-    "*.test.ts",
-    "*.test.jsx",
-    "*.test.tsx",
-    "*.spec.js",
-    "*.spec.ts",
-    "*_test.dart",
-    "*_test.rs",
-    "*_spec.rb",
-    "*Test.java",
-    "*Tests.java",
-    "*Test.kt",
-    "*Tests.cs",
-    "*_test.c",
-    "*_test.cc",
-    "*_test.cpp",
-)
+_CODE_NAMES = ("Dockerfile", "Makefile", "CMakeLists.txt", "Jenkinsfile")
+CODE_PATTERNS = (*(f"*.{ending}" for ending in _CODE_ENDINGS.split()), *_CODE_NAMES)
+_TEST_NAMES = """
+    test_*.py *_test.py *_test.go *.test.js *.test.ts *.test.jsx *.test.tsx *.test.mjs *.test.cjs *.test.mts *.spec.js
+    *.spec.ts *.spec.jsx *.spec.tsx *.spec.mjs *_test.dart *_test.rs *_tests.rs **/tests/*.rs *_spec.rb *_test.rb
+    test_*.rb *Test.java *Tests.java *IT.java *Test.kt *Tests.kt *Spec.kt *Test.scala *Spec.scala *Spec.groovy *Test.cs
+    *Tests.cs *Test.php *Tests.swift *_test.c *_test.cc *_test.cpp *_test.exs *_spec.lua *_test.lua test-*.R test_*.R
+    *_test.zig *.bats *Tests.ps1
+"""
+TEST_PATTERNS = tuple(_TEST_NAMES.split())
+DOCUMENT_PATTERNS = ("*.md", "*.markdown", "*.mdx", "*.rst", "*.html", "*.htm", "*.txt", "*.ipynb")
+_DOCUMENT_FOLDERS = ("docs", "doc")
+_DOCUMENTS_BESIDE = ("*.md", "*.rst")
+"""Documents of the project's own folder, such as README.md, where nobody said which folders hold documents."""
 
 
 _USUAL = ElspaisSettings()
@@ -92,8 +88,16 @@ class GraphTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     auto_refresh: bool = True
 
 
+class ReviewsTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    file: str = "clew.reviews"
+
+
 class LimitsTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_file_bytes: Annotated[int, msgspec.Meta(gt=0)] = DEFAULT_MAX_FILE_BYTES
+
+
+class SearchTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    background: bool = True
 
 
 class ClewToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -105,6 +109,9 @@ class ClewToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     docs: FoldersTable = FoldersTable()
     server: ServerTable = ServerTable()
     graph: GraphTable = GraphTable()
+    search: SearchTable = SearchTable()
+    embedder: EmbedSettings = EmbedSettings()
+    reviews: ReviewsTable = ReviewsTable()
     limits: LimitsTable = LimitsTable()
 
 
@@ -120,8 +127,13 @@ class Config(msgspec.Struct, frozen=True):
     results: tuple[str, ...]
     specs: tuple[str, ...]
     docs: tuple[str, ...]
+    documents: Selection
     server: ServerTable
     auto_refresh: bool
+    search: SearchTable
+    embedder: EmbedSettings
+    reviews: str
+    """The file of reviewed links, relative to the project."""
     max_file_bytes: int
     notes: tuple[str, ...]
     """What was odd about the configuration."""
@@ -154,11 +166,15 @@ def load(folder: Path) -> Config:
         requirements=_requirements(root, toml.requirements, elspais),
         code=_code(root, toml.code, elspais),
         tests=_tests(root, toml.tests, elspais),
-        results=toml.tests.results if toml.tests.results is not None else elspais.result_files,
+        results=_results(_first(toml.tests.results, elspais.result_files)),
         specs=_folders(root, toml.specs.folders or ()),
         docs=_folders(root, toml.docs.folders or ()),
+        documents=_documents(root, toml.docs),
         server=toml.server,
         auto_refresh=toml.graph.auto_refresh,
+        search=toml.search,
+        embedder=_embedder(root, toml.embedder),
+        reviews=_reviews(root, toml.reviews.file),
         max_file_bytes=toml.limits.max_file_bytes,
         notes=notes,
     )
@@ -225,6 +241,39 @@ def _tests(root: Path, table: TestsTable, elspais: ElspaisSettings) -> Selection
         gitignore=True,
         assumed=table.folders is None and elspais.test_directories == _USUAL.test_directories,
     )
+
+
+def _documents(root: Path, table: FoldersTable) -> Selection:
+    return Selection(
+        folders=_folders(root, _first(table.folders, _DOCUMENT_FOLDERS)),
+        patterns=_first(table.patterns, DOCUMENT_PATTERNS),
+        skip=table.skip or (),
+        gitignore=True,
+        globs=_DOCUMENTS_BESIDE if table.folders is None else (),
+        assumed=table.folders is None,
+    )
+
+
+def _results(given: tuple[str, ...]) -> tuple[str, ...]:
+    """Globs of reports; the name of a folder stands for everything in it."""
+    return tuple(
+        glob if is_glob(glob) or "." in glob.rpartition("/")[2] else f"{glob.rstrip('/')}/**" for glob in given
+    )
+
+
+def _embedder(root: Path, given: EmbedSettings) -> EmbedSettings:
+    """Like every folder, that of a model is relative to the project."""
+    return given if given.folder is None else msgspec.structs.replace(given, folder=str(root / given.folder))
+
+
+def _reviews(root: Path, given: str) -> str:
+    path = normal_folder(given, root) if "\0" not in given else ".."
+    if path == "." or path.startswith(("/", "..")) or is_glob(path):
+        raise ConfigError(
+            f"{CLEW_TOML}: reviews.file is {given!r}, which is no file inside the project.",
+            hint="Name one such as clew.reviews, relative to the project's folder.",
+        )
+    return path
 
 
 def _folders(root: Path, given: tuple[str, ...]) -> tuple[str, ...]:

@@ -24,6 +24,9 @@ ALWAYS_SKIPPED = frozenset(
     {".git", ".hg", ".svn", ".clew", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".mypy_cache"}
 )
 
+_OWN_USER = os.geteuid() if hasattr(os, "geteuid") else None
+_OWN_BITS = stat.S_IRUSR | stat.S_IXUSR
+
 
 class FileEntry(msgspec.Struct, frozen=True, gc=False):
     path: str
@@ -76,6 +79,11 @@ def scan(root: Path, selection: Selection) -> Tree:
     return walk.tree()
 
 
+def selects(root: Path, selection: Selection, path: str) -> bool:
+    """Whether a file of this path would be selected, were it there."""
+    return _Walk(os.path.realpath(root), selection).would_take(raw(path))
+
+
 def normal_folder(folder: str, root: Path) -> str:
     """The one spelling of a folder that a configuration names: `.` for the project itself, no slash at the end."""
     spelled = os.path.normpath(folder.replace("\\", "/"))
@@ -88,20 +96,32 @@ def normal_folder(folder: str, root: Path) -> str:
     return "." if spelled == "**" else spelled
 
 
+def entry_of(root: Path, path: str) -> FileEntry:
+    """A single file, as a scan would find it; size and time are 0 where it does not exist."""
+    try:
+        state = os.stat(os.path.join(root, raw(path)))  # noqa: PTH116, PTH118
+    except OSError:
+        return FileEntry(path, 0, 0)
+    return FileEntry(path, state.st_size, state.st_mtime_ns)
+
+
 def time_of(root: Path, path: str) -> int:
     """When the file or folder was last changed, in nanoseconds; 0 where it does not exist, or is a folder that may not
     be listed."""
-    return _time(os.path.join(root, raw(path)))  # noqa: PTH118 - called for every file
+    return _time(f"{root}/{raw(path)}")
 
 
 def _time(place: str) -> int:
+    """Called for every file and folder before a tool answers, so every question to the system counts."""
     try:
-        state = os.stat(place)  # noqa: PTH116 - called for every file
+        state = os.stat(place)  # noqa: PTH116
     except OSError:
         return 0
+    mode = state.st_mode
     # A folder's time stays the same when it is opened to us, and then what lies in it must be noticed.
-    if stat.S_ISDIR(state.st_mode) and not os.access(place, os.R_OK | os.X_OK):
-        return 0
+    if stat.S_ISDIR(mode) and not (state.st_uid == _OWN_USER and mode & _OWN_BITS == _OWN_BITS):
+        # Not plainly our own, so the system has to be asked.
+        return state.st_mtime_ns if os.access(place, os.R_OK | os.X_OK) else 0
     return state.st_mtime_ns
 
 
@@ -159,6 +179,28 @@ class _Walk:
         spelled = glob.replace("\\", "/").removeprefix("./")
         for entry, path in self._matching(f"{spelled}/*" if spelled.endswith("**") else spelled, folders=False):
             self._take(entry, path)
+
+    def would_take(self, path: str) -> bool:
+        """Whether a path is wanted, whatever lies there."""
+        if any(Glob.of(glob).matches(path) for glob in self._selection.globs):
+            return True
+        return self._wanted(path.rpartition("/")[2], path) and any(
+            self._leads_to(normal_folder(folder, Path(self._base)), path) for folder in self._selection.folders
+        )
+
+    def _leads_to(self, folder: str, path: str) -> bool:
+        """Whether a walk through a folder comes by this path."""
+        if is_glob(folder) and not self._is_folder(folder):
+            if not Glob.of(folder).covers(path.rpartition("/")[0]):
+                return False
+            above = ""
+        else:
+            above = "" if folder == "." else f"{folder}/"
+        if not path.startswith(above):
+            return False
+        names = path[len(above) :].split("/")
+        ways = [above + "/".join(names[: number + 1]) for number in range(len(names))]
+        return not any(self._skipped(name, way) for name, way in zip(names, ways, strict=True))
 
     def _matching(self, pattern: str, *, folders: bool) -> "Iterator[tuple[os.DirEntry[str], str]]":
         """The folders, or everything else, that a glob names. What lies in a folder that matches belongs to it."""

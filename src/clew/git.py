@@ -2,17 +2,20 @@
 
 No answer depends on how the user set git up: what a setting could change about the output is said with every call.
 Paths are spelled like those of the files of a project, and the folders are those of a configuration, globs included.
+Work that git has to do, or else has to say why not, goes through `command`.
 """
 
+import os
 import re
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
-from clew.paths import display, is_glob
+from clew.errors import InvalidArgument, Unavailable
+from clew.paths import display, is_glob, raw
 
 _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
@@ -27,6 +30,14 @@ _BASES = (
 )
 """What may be the branch that others start from, the likeliest first."""
 _TIMEOUT_SECONDS = 20
+_WORK_SECONDS = 120
+_PLACES = frozenset(
+    {
+        *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE"),
+        *("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_LITERAL_PATHSPECS"),
+    }
+)
+"""Variables by which a hook tells git where it is; work is done where the project is."""
 
 Ranges = dict[str, tuple[tuple[int, int], ...]]
 
@@ -97,6 +108,75 @@ def changed_since(root: Path, base: str, folders: tuple[str, ...]) -> ChangedLin
         return None
     untracked = _git(root, "ls-files", "--others", "--exclude-standard", "-z", "--", *where) or ""
     return ChangedLines(parse_hunks(diff) | _whole(path for path in untracked.split("\0") if path))
+
+
+def fork_of(root: Path, base: str) -> str | None:
+    """The commit at which the branch left `base`; None where the two share none. InvalidArgument for no revision."""
+    if base.startswith("-") or _git(root, "rev-parse", "--verify", "--quiet", f"{base}^{{commit}}") is None:
+        raise InvalidArgument(
+            f"'{base}' is no branch, tag or commit of this repository.", hint="`git branch --all` lists the branches."
+        )
+    fork = _git(root, "merge-base", base, "HEAD")
+    return fork.strip() if fork else None
+
+
+def head(root: Path) -> str | None:
+    """The last commit; None before the first, and without git."""
+    output = _git(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    return output.strip() if output else None
+
+
+def changed_paths(root: Path, commit: str | None, folders: tuple[str, ...]) -> tuple[str, ...]:
+    """Files in these folders that are not what they were in a commit: changed, removed or new. None: before any."""
+    where = _pathspecs(folders)
+    if not where:
+        return ()
+    others = ("--others", "--exclude-standard") if commit else ("--cached", "--others", "--exclude-standard")
+    output = _git(root, "ls-files", *others, "-z", "--", *where) or ""
+    if commit:
+        output += _git(root, "diff", "--name-only", "-z", "--no-renames", "--relative", commit, "--", *where) or ""
+    return tuple(sorted({display(path) for path in output.split("\0") if path}))
+
+
+def content_at(root: Path, commit: str, path: str) -> bytes | None:
+    """What a file held in a commit; None where it was not there."""
+    try:
+        return command(root, "cat-file", "blob", f"{commit}:{_prefix(root)}{raw(path)}")
+    except Unavailable:
+        return None
+
+
+def command(
+    root: Path, *arguments: str, stdin: bytes = b"", environment: Mapping[str, str] | None = None, says_no: int = 0
+) -> bytes:
+    """Standard output of a git command that has to succeed. Unavailable, in git's own words, where it does not.
+
+    `says_no` is the exit code by which some commands answer that there is nothing.
+    """
+    inherited = {name: value for name, value in os.environ.items() if name not in _PLACES}
+    settings = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+    try:
+        done = subprocess.run(
+            ["git", "-c", "core.quotepath=off", *arguments],
+            cwd=root,
+            capture_output=True,
+            timeout=_WORK_SECONDS,
+            check=False,
+            env={**inherited, **settings, **(environment or {})},
+            input=stdin,
+        )
+    except OSError as error:
+        raise Unavailable(f"git cannot be run: {error.strerror or error}.", hint="Install git.") from error
+    except subprocess.TimeoutExpired as error:
+        raise Unavailable(
+            f"git {arguments[0]} took longer than {_WORK_SECONDS} s.", hint="See what it waits for."
+        ) from error
+    if done.returncode not in (0, says_no):
+        said = " ".join(done.stderr.decode("utf-8", "replace").split())[:400].rstrip(".")
+        raise Unavailable(
+            f"git {arguments[0]} failed: {said or f'exit code {done.returncode}'}.", hint="Mend the repository first."
+        )
+    return done.stdout
 
 
 def _diff_from_fork(root: Path, base: str, where: Sequence[str]) -> str | None:

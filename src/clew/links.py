@@ -39,6 +39,8 @@ class Brief(msgspec.Struct, frozen=True):
     attention: tuple[Concern, ...]
     """Most severe and most frequent first."""
     next_calls: tuple[NextCall, ...]
+    index: str | None = None
+    """How much can be found by words and by meaning; null where there is no search index."""
     notes: tuple[str, ...] = ()
     """What limits the answer, such as a store that could not be opened."""
     truncated: bool = False
@@ -57,8 +59,18 @@ def brief(project: "Project") -> Brief:
         last_refresh=graph.state.last_refresh,
         attention=concerns,
         next_calls=_next_calls(project),
+        index=_indexed(project),
         notes=project.notes(),
     )
+
+
+def _indexed(project: "Project") -> str | None:
+    state = project.index.state()
+    if state is None:
+        return None
+    if not state.units:
+        return "nothing indexed yet; the first search or `clew index` does it"
+    return f"{state.describe()} ({state.state.replace('_', ' ')})"
 
 
 def _concerns(found: Sequence["Finding"]) -> tuple[Concern, ...]:
@@ -129,6 +141,8 @@ def render(brief: Brief) -> str:
         lines.append("Levels: " + ", ".join(f"{level} {number}" for level, number in brief.levels.items()) + ".")
     if brief.assertions_total:
         lines.append(f"Tests name {brief.assertions_tested} of {brief.assertions_total} assertions.")
+    if brief.index:
+        lines.append(f"Search: {brief.index}.")
     lines.append("")
     if brief.attention:
         lines.append("Needs attention:")

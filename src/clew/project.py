@@ -13,19 +13,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clew.config import Config, load
-from clew.errors import Cancelled, StoreError
+from clew.errors import Cancelled, ClewError, StoreError
 from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
+from clew.graph.model import NodeKind
 from clew.trace.coverage import annotate
 
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
+    from clew.formats.elspais.ids import IdGrammar
     from clew.graph.build import Builder, BuildReport
     from clew.graph.keeper import GraphKeeper
     from clew.graph.reading import Progress
+    from clew.kb.service import KnowledgeBase
     from clew.paging import Cursors
+    from clew.project_index import ProjectIndex
+    from clew.register.service import RegisterService
+    from clew.specs.service import SpecsService
     from clew.store.interface import Store
+    from clew.trace.files import RequirementFiles
+    from clew.trace.mutate import MutationService
+    from clew.trace.search import Check, Relevance
     from clew.trace.service import TraceService
+    from clew.trace.suggest_service import LinkService
 
 log = logging.getLogger(__name__)
 
@@ -42,24 +52,38 @@ class _Parts:
     store_problem: StoreError | None
     builder: "Builder"
     keeper: "GraphKeeper"
+    mutations: "MutationService"
     trace: "TraceService"
     cursors: "Cursors"
+    grammar: "IdGrammar"
 
 
 class Project:
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, *, drafts: bool = True) -> None:
         self.config = config
+        self._drafts = drafts
+        """Whether unsaved mutations are part of the graph; without, it is the files and nothing else."""
         self.graph = Graph(annotate)
         self.lock = ReadWriteLock()
         self._wiring = threading.Lock()
         self._made: _Parts | None = None
-        self._started = False
+        self._opening_index = threading.Lock()
+        self._opening_links = threading.Lock()
+        self._links: LinkService | None = None
+        self._index: ProjectIndex | None = None
+        self._opening_specs = threading.Lock()
+        self._specs: SpecsService | None = None
+        self._opening_kb = threading.Lock()
+        self._kb: KnowledgeBase | None = None
+        self._opening_register = threading.Lock()
+        self._register: RegisterService | None = None
+        self._starting: threading.Thread | None = None
         self._closed = False
 
     @classmethod
-    def open(cls, folder: Path | str) -> "Project":
+    def open(cls, folder: Path | str, *, drafts: bool = True) -> "Project":
         """The project at or above a folder."""
-        return cls(load(Path(folder)))
+        return cls(load(Path(folder)), drafts=drafts)
 
     # What is wired
 
@@ -77,8 +101,126 @@ class Project:
         return self._parts().trace
 
     @property
+    def mutations(self) -> "MutationService":
+        """Changes requirements in the graph, and saves them."""
+        return self._parts().mutations
+
+    @property
     def cursors(self) -> "Cursors":
         return self._parts().cursors
+
+    @property
+    def grammar(self) -> "IdGrammar":
+        """The grammar of the project's ids."""
+        return self._parts().grammar
+
+    @property
+    def files(self) -> "RequirementFiles":
+        """Changes requirements in their files."""
+        from clew.trace.files import RequirementFiles
+
+        parts = self._parts()
+        return RequirementFiles(
+            self.config,
+            self.graph,
+            parts.grammar,
+            self.lock,
+            parts.store,
+            ensure=self.ensure_graph,
+            refresh=self.refresh,
+            drafted=parts.mutations.drafted_paths,
+        )
+
+    @property
+    def links(self) -> "LinkService":
+        """Suggests links, and writes them into files."""
+        parts = self._parts()
+        with self._opening_links:
+            if self._links is None:
+                from clew.trace.suggest_service import LinkService
+
+                folder = self.config.root / STATE_FOLDER
+                self._links = LinkService(
+                    self.graph, self.config, parts.grammar, parts.store, self.lock, folder, self.refresh
+                )
+            return self._links
+
+    @property
+    def register(self) -> "RegisterService":
+        """The register of managed requirements. It needs neither the graph nor the store. As long as there is none, it
+        is looked for again: somebody may make one where it was not looked for before."""
+        from clew.register.service import RegisterService
+
+        with self._opening_register:
+            if self._register is None or not self._register.file.exists():
+                self._register = RegisterService.of_project(self.config)
+            return self._register
+
+    @property
+    def index(self) -> "ProjectIndex":
+        """The search index, opened when it is first asked."""
+        parts = self._parts()
+        with self._opening_index:
+            if self._index is None:
+                from clew.project_index import ProjectIndex
+
+                folder = self.config.root / STATE_FOLDER
+                self._index = ProjectIndex(folder, self.graph, parts.store, parts.cursors, self.config.embedder)
+            return self._index
+
+    @property
+    def specs(self) -> "SpecsService":
+        """Specs and open changes."""
+        parts = self._parts()
+        with self._opening_specs:
+            if self._specs is None:
+                from clew.graph.readers.spec_roots import spec_roots
+                from clew.specs.service import SpecsService, Surroundings
+
+                around = Surroundings(
+                    root=self.config.root,
+                    max_file_bytes=self.config.max_file_bytes,
+                    roots=spec_roots(self.config),
+                    store=parts.store,
+                    engine=lambda: self.index.engine,
+                    wake=self._make_vectors,
+                    lock=self.lock,
+                    ensure=self.ensure_graph,
+                    refresh=self.refresh,
+                )
+                self._specs = SpecsService(self.graph, around)
+            return self._specs
+
+    @property
+    def kb(self) -> "KnowledgeBase":
+        """The documents of the project."""
+        parts = self._parts()
+        with self._opening_kb:
+            if self._kb is None:
+                from clew.kb.citing import Citations
+                from clew.kb.ingest import Corpus
+                from clew.kb.service import KnowledgeBase
+
+                config = self.config
+                corpus = Corpus(
+                    config.root,
+                    config.documents,
+                    config.max_file_bytes,
+                    Citations(parts.grammar),
+                    repr(config.elspais),
+                )
+                folder = config.root / STATE_FOLDER
+                self._kb = KnowledgeBase(
+                    folder, corpus, self.graph, parts.store, lambda: self.index.engine, self._make_vectors
+                )
+            return self._kb
+
+    def _make_vectors(self) -> None:
+        if self.config.search.background:
+            self.index.make_vectors_in_background()
+
+    def _rank(self, query: str, again: bool, check: "Check") -> "Relevance":
+        return self.index.rank_requirements(query, check, again=again)
 
     def _parts(self) -> _Parts:
         """Everything is wired together, and once, whoever asks first: calls and the background build run in threads."""
@@ -93,24 +235,59 @@ class Project:
         from clew.formats.elspais.ids import IdGrammar
         from clew.graph.build import Builder
         from clew.graph.keeper import GraphKeeper
-        from clew.graph.readers import readers_for
+        from clew.graph.readers import ProjectReaders
         from clew.paging import Cursors
         from clew.trace.service import TraceService
 
         config = self.config
         grammar = IdGrammar(config.elspais)
         store, problem = self._open_store()
-        readers = readers_for(config, grammar)
-        builder = Builder(config.root, readers, self.graph, store, self.lock, max_file_bytes=config.max_file_bytes)
+        readers = ProjectReaders(config, grammar)
+        builder = Builder(
+            *(config.root, readers.now(), self.graph, store, self.lock),
+            max_file_bytes=config.max_file_bytes,
+            choose=readers.now,
+        )
         key = secrets.token_bytes(32)
         if store is not None:
             try:
                 key = store.setting("cursor_key", key)
             except StoreError as error:
                 problem = error
-        trace = TraceService(self.graph, builder, grammar, config)
+        trace = TraceService(self.graph, builder, grammar, config, self._rank)
         keeper = GraphKeeper(self.graph, builder, trace.warm, auto_refresh=config.auto_refresh)
-        return _Parts(store, problem, builder, keeper, trace, Cursors(key))
+        mutations = self._wire_mutations(builder, keeper, store, grammar)
+        return _Parts(store, problem, builder, keeper, mutations, trace, Cursors(key), grammar)
+
+    def _wire_mutations(
+        self, builder: "Builder", keeper: "GraphKeeper", store: "Store | None", grammar: "IdGrammar"
+    ) -> "MutationService":
+        from clew.graph.changes import History
+        from clew.graph.drafting import Author
+        from clew.graph.readers.elspais import ElspaisReader
+        from clew.graph.readers.markers import MarkerReader
+        from clew.trace.drafts import DraftLog
+        from clew.trace.mutate import MutationService
+        from clew.trace.mutate_pending import PendingDrafts
+        from clew.trace.mutate_places import Places
+        from clew.trace.mutate_plans import Planner
+        from clew.trace.mutate_reverts import Reverts
+        from clew.trace.mutate_rules import Rules
+        from clew.trace.mutate_saves import Saves
+
+        config = self.config
+        history = History(self.graph, lambda: builder.linker)
+        drafts = DraftLog(store)
+        saves = Saves(config.root, builder, keeper, history, drafts)
+        reader = next(reader for reader in builder.readers if isinstance(reader, ElspaisReader))
+        commenting = frozenset(reader.name for reader in builder.readers if isinstance(reader, MarkerReader))
+        author = Author(self.graph, lambda: builder.linker, saves.original, reader, grammar, history, commenting)
+        planner = Planner(author, Rules(self.graph, grammar), Places(config.root, author, config.requirements))
+        reverts = Reverts(author, builder, drafts)
+        pending = PendingDrafts(history, self.lock, planner, drafts, reverts, saves)
+        if self._drafts:
+            builder.attach(pending)
+        return MutationService(self.graph, keeper, self.lock, planner, pending, drafts, reverts, saves)
 
     def _open_store(self) -> "tuple[Store | None, StoreError | None]":
         from clew.store.sqlite import open_sqlite
@@ -130,7 +307,8 @@ class Project:
     def notes(self) -> tuple[str, ...]:
         """What limits the answers of this project."""
         problem = self._parts().store_problem
-        return (*self.config.notes, *((str(problem),) if problem is not None else ()))
+        index = self._index.problem if self._index is not None else None
+        return (*self.config.notes, *((str(problem),) if problem is not None else ()), *((index,) if index else ()))
 
     # Keeping the graph
 
@@ -144,13 +322,41 @@ class Project:
 
     def build_in_background(self) -> None:
         """Begin building unless somebody did already; returns at once."""
-        if not self._started:
-            self._started = True
-            threading.Thread(target=self._start, name="clew-start", daemon=True).start()
+        if self._starting is None:
+            self._starting = threading.Thread(target=self._start, name="clew-start", daemon=True)
+            self._starting.start()
 
     def _start(self) -> None:
         with suppress(Cancelled):
             self._parts().keeper.start()
+            if self.config.search.background:
+                self._index_in_background()
+            self._remember_changes()
+
+    def _remember_changes(self) -> None:
+        """Note what open changes touch as soon as a server sees them."""
+        try:
+            self.ensure_graph(current=False)
+            with self.lock.reading():
+                if any(node.get_field("change_id") for node in self.graph.nodes_by_kind(NodeKind.REMAINDER)):
+                    self.specs.remember()
+        except Cancelled:
+            pass
+        except ClewError as error:
+            # Whoever asks for the changes meets the same error, in a call that can report it.
+            log.warning("What open changes touch could not be noted: %s", error)
+
+    def _index_in_background(self) -> None:
+        try:
+            self.ensure_graph(current=False)
+            with self.lock.reading():
+                self.index.sync()
+            self.index.make_vectors_in_background()
+        except Cancelled:
+            pass
+        except ClewError as error:
+            # Whoever searches meets the same error, in a call that can report it.
+            log.warning("The search index could not be made in the background: %s", error)
 
     def close(self) -> None:
         """Stop what runs in the background and let go of the store. Nothing can be asked after that."""
@@ -159,5 +365,13 @@ class Project:
             made = self._made
         if made is not None:
             made.keeper.close()
+        if self._starting is not None:
+            self._starting.join()
+        if self._kb is not None:
+            self._kb.close()
+        if self._index is not None:
+            self._index.close()
+        if made is not None:
+            made.mutations.close()
             if made.store is not None:
                 made.store.close()

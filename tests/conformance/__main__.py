@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tests.conformance import suite
 from tests.conformance.verdict import EXPECTED_FAILURES, Mark, Verdict, expected_failures, judge
+from tests.node import PROJECT, WORK
 
 from clew.errors import ClewError, Refused
 
@@ -20,7 +21,7 @@ STOP_SECONDS = 10
 
 
 def main() -> int:
-    results = suite.WORK / "results"
+    results = WORK / "results"
     shutil.rmtree(results, ignore_errors=True)
     try:
         verdicts = _verdicts(results)
@@ -29,7 +30,7 @@ def main() -> int:
         return 2
     marks = Counter(verdict.mark for verdict in verdicts)
     if marks[Mark.FAILED]:
-        _say(f"What the suite and the server said is in {results.relative_to(suite.PROJECT)}.")
+        _say(f"What the suite and the server said is in {results.relative_to(PROJECT)}.")
     if marks[Mark.EXPECTED]:
         _say(f"{marks[Mark.EXPECTED]} failed as {EXPECTED_FAILURES.name} expects.")
     _say(f"{marks[Mark.PASSED]} passed, {marks[Mark.FAILED]} failed")
@@ -38,8 +39,8 @@ def main() -> int:
 
 def _verdicts(results: Path) -> list[Verdict]:
     expected = expected_failures(EXPECTED_FAILURES, REVISIONS)
-    if not suite.home().exists():
-        _say(f"Installing Node and the suite into {suite.WORK.name}, once per version of the locks.")
+    if not suite.PROGRAM.home.exists():
+        _say(f"Installing Node and the suite into {WORK.name}, once per version of the locks.")
     installed = suite.installed()
     verdicts: list[Verdict] = []
     results.mkdir()
@@ -59,7 +60,7 @@ def _fixture(log: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "tests.conformance.fixture"]
     with log.open("wb") as stderr:
         process = subprocess.Popen(
-            command, cwd=suite.PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True
+            command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True
         )
     try:
         url = _first_line(process)

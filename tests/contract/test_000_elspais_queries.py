@@ -51,11 +51,13 @@ async def test_o00060_A_status_has_staleness_counts_and_time(ask: Ask) -> None:
     status = await ask("get_graph_status")
     assert status["is_stale"] is False
     assert status["node_counts"] == {
-        "requirement": 15,
-        "assertion": 34,
+        "requirement": 23,
+        "assertion": 44,
         "code": status["node_counts"]["code"],
-        "test": 30,
+        "test": 39,
+        "result": 54,
         "journey": 1,
+        "spec": 2,
         "remainder": status["node_counts"]["remainder"],
     }
     assert status["last_refresh"].endswith("+00:00")
@@ -133,9 +135,9 @@ async def test_o00061_B_summary_has_levels_coverage_and_changes(ask: Ask, demo: 
     for command in (["init", "-qb", "main"], ["add", "."], ["commit", "-qm", "first"]):
         subprocess.run(["git", *identity, *command], cwd=demo, check=True, capture_output=True)
     summary = await ask("get_project_summary")
-    assert summary["requirements_by_level"]["all"] == {"dev": 8, "ops": 4, "prd": 3}
-    assert summary["coverage"]["total"] == 15
-    assert (summary["coverage"]["full_coverage"], summary["coverage"]["partial_coverage"]) == (14, 1)
+    assert summary["requirements_by_level"]["all"] == {"dev": 8, "ops": 4, "prd": 3, "register": 3, "spec": 5}
+    assert summary["coverage"]["total"] == 23
+    assert (summary["coverage"]["full_coverage"], summary["coverage"]["partial_coverage"]) == (21, 1)
     assert summary["changes"] == {"uncommitted": 0, "branch_changed": 0, "base": "main", "note": None}
     assert (summary["broken_reference_count"], summary["stale_hash_count"]) == (1, 1)
     detail = await ask("get_requirement", req_id="REQ-d00001")
@@ -190,7 +192,7 @@ async def test_d00060_E_counting_visits_no_node(project: Project, monkeypatch: p
         raise AssertionError("nodes were visited")
 
     monkeypatch.setattr(Graph, "nodes_by_kind", visited)
-    assert project.trace.status().node_counts["requirement"] == 15
+    assert project.trace.status().node_counts["requirement"] == 23
 
 
 # Verifies: REQ-d00013-C
@@ -219,7 +221,7 @@ async def test_d00061_D_results_are_summaries(ask: Ask) -> None:
 async def test_d00061_E_results_are_limited(ask: Ask) -> None:
     found = await ask("search", query="REQ", limit=3)
     assert len(found["results"]) == 3
-    assert found["total"] == 15
+    assert found["total"] == 18
     assert found["truncated"] is True
 
 

@@ -25,7 +25,7 @@ PAGES = sorted(
     for path in ROOT.glob(pattern)
 )
 
-CODE = re.compile(r"(?:trace|file|elspais|markers)\.[a-z][a-z0-9_]*")
+CODE = re.compile(r"(?:trace|file|elspais|openspec|markers|results)\.[a-z][a-z0-9_]*")
 """What the code of a finding looks like."""
 SEVERITIES = ("error", "warning", "info")
 
@@ -71,7 +71,7 @@ def test_every_key_of_clew_toml_is_described(table: msgspec.structs.FieldInfo) -
 def test_every_code_of_a_finding_is_described() -> None:
     described = {
         code
-        for page in ("findings.md", "formats/elspais.md")
+        for page in ("findings.md", "formats/elspais.md", "formats/openspec.md", "formats/results.md")
         for code in re.findall(f"`({CODE.pattern})`", (DOCS / page).read_text())
     }
     emitted = {code for path in (ROOT / "src" / "clew").rglob("*.py") for code in _codes(path)}

@@ -1,297 +1,189 @@
 """Recorded changes: applying, undoing, redoing, and touching nothing else."""
 
+from collections.abc import Callable
+
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.errors import ClewError, Conflict, NotFound
-from clew.graph import mutations
-from clew.graph.changes import Change, History
+from clew.errors import Conflict, NotFound
+from clew.graph.changes import Change, History, Redefinition, Rewriting
 from clew.graph.graph import Graph
-from clew.graph.model import BrokenReference, Edge, EdgeKind, Node, NodeKind
+from clew.graph.link import Citation, Contribution, Definition, Linker, Place
+from clew.graph.model import EdgeKind, Node, NodeKind, Source
+from clew.graph.patches import Slot
 from clew.trace.coverage import annotate
 
-REQUIREMENTS = [f"REQ-d0000{number}" for number in range(5)]
-LABELS = ("A", "B", "C")
-KINDS = (EdgeKind.IMPLEMENTS, EdgeKind.REFINES, EdgeKind.VERIFIES)
+IDS = ("REQ-x", "REQ-y", "REQ-z", "REQ-w")
+FILE = ("a.md", "test")
 
 
-def requirement(id: str, labels: tuple[str, ...] = LABELS) -> Node:
-    return Node(id, NodeKind.REQUIREMENT, f"Title of {id}", {"labels": labels, "status": "Active"})
-
-
-def assertion(id: str, label: str) -> Node:
-    return Node(f"{id}-{label}", NodeKind.ASSERTION, f"It SHALL {label}.", {"label": label})
-
-
-def broken(source: str, written: str, fault: str) -> BrokenReference:
-    return BrokenReference(source, written, EdgeKind.IMPLEMENTS, fault, "a.md", 3)
-
-
-def small_graph() -> Graph:
-    graph = Graph(annotate)
-    for id in REQUIREMENTS:
-        graph.memory.put_node(requirement(id))
-        for label in LABELS:
-            graph.memory.put_node(assertion(id, label))
-            graph.memory.put_edge(Edge(EdgeKind.STRUCTURES, f"{id}-{label}", id))
-        graph.memory.put_node(Node(f"test:{id}", NodeKind.TEST, "", {}))
-        graph.memory.put_edge(Edge(EdgeKind.VERIFIES, f"test:{id}", id, ("B",)))
-    for child, parent in zip(REQUIREMENTS[1:], REQUIREMENTS, strict=False):
-        graph.memory.put_edge(Edge(EdgeKind.IMPLEMENTS, child, parent, ("A", "B")))
-    graph.memory.put_edge(Edge(EdgeKind.REFINES, REQUIREMENTS[4], REQUIREMENTS[0]))
-    graph.memory.put_broken(broken(REQUIREMENTS[2], "REQ-p00099", "unknown_requirement"))
-    graph.memory.put_broken(broken(REQUIREMENTS[2], "REQ-d00007-A+D", "unknown_requirement"))
-    graph.memory.put_broken(broken(REQUIREMENTS[3], "REQ-d00008", "unknown_requirement"))
-    graph.memory.put_edge(Edge(EdgeKind.IMPLEMENTS, REQUIREMENTS[4], REQUIREMENTS[1], ("A",)))
-    graph.memory.put_broken(broken(REQUIREMENTS[4], f"{REQUIREMENTS[1]}-A+D", "unknown_assertion"))
-    return graph
-
-
-def same_content(graph: Graph) -> Graph:
-    """A graph that never knew anything else than what this one holds now."""
-    fresh = Graph(annotate)
-    nodes, edges, references = graph.memory.snapshot()
-    for node in nodes.values():
-        fresh.memory.put_node(node)
-    for edge in edges:
-        fresh.memory.put_edge(edge)
-    for reference in references:
-        fresh.memory.put_broken(reference)
-    return fresh
-
-
-def figures(graph: Graph) -> tuple[object, ...]:
-    requirements = sorted(node.id for node in graph.nodes_by_kind(NodeKind.REQUIREMENT))
-    cited = graph.derived(
-        "cited", lambda graph: sorted(id for id in requirements for _ in graph.iter_incoming_edges(id))
+def definition(id: str, labels: str, *cited: tuple[str, str], title: str = "", kind: NodeKind = NodeKind.REQUIREMENT):
+    """A node with one-letter labels that cites ids, each with some labels."""
+    at = Source("a.md", 1, 1)
+    edge_kind = EdgeKind.VERIFIES if kind is NodeKind.TEST else EdgeKind.IMPLEMENTS
+    return Definition(
+        Node(id, kind, title or id, {"labels": tuple(labels)}, at),
+        tuple(Node(f"{id}-{label}", NodeKind.ASSERTION, label, {"label": label}, at) for label in labels),
+        tuple(Citation(edge_kind, id, target, tuple(named), f"{target}-{named}", "a.md", 1) for target, named in cited),
     )
-    return {id: graph.metrics(id) for id in requirements}, graph.root_count(), cited
 
 
-ids = st.sampled_from([*REQUIREMENTS, "REQ-d00007", "REQ-d00008"])
-labels = st.sampled_from([*LABELS, "D", "E"])
-operations = st.one_of(
-    st.tuples(st.just("title"), ids, st.sampled_from(["One", "Two"])),
-    st.tuples(st.just("status"), ids, st.sampled_from(["Draft", "Active", None])),
-    st.tuples(st.just("rename"), ids, ids),
-    st.tuples(st.just("add"), ids, ids),
-    st.tuples(st.just("delete"), ids, ids),
-    st.tuples(st.just("relabel"), ids, st.tuples(labels, labels)),
-    st.tuples(st.just("add_assertion"), ids, labels),
-    st.tuples(st.just("drop_assertion"), ids, labels),
-    st.tuples(st.just("link"), ids, st.tuples(ids, st.sampled_from(KINDS), st.sets(labels))),
-    st.tuples(st.just("unlink"), ids, st.integers(0, 3)),
-    st.tuples(st.just("mend"), ids, ids),
+START = (
+    definition("REQ-x", "AB"),
+    definition("REQ-y", "A", ("REQ-x", "A"), ("REQ-x", "BC")),
+    definition("REQ-z", "", ("REQ-y", ""), ("REQ-w", "A")),
+    definition("test:1", "", ("REQ-x", "B"), ("REQ-z", ""), kind=NodeKind.TEST),
 )
 
 
-def change_for(graph: Graph, operation: tuple[str, str, object]) -> Change:
-    """The change an operation stands for. Raises a ClewError where the graph does not allow it."""
-    name, id, detail = operation
-    if name == "title":
-        return mutations.update_title(graph, id, str(detail))
-    if name == "status":
-        return mutations.set_fields(graph, id, {"status": detail})
-    if name == "rename":
-        return mutations.rename_node(graph, id, str(detail))
-    if name == "add":
-        return mutations.add_node(graph, requirement(id), parts=tuple(assertion(id, label) for label in LABELS))
-    if name == "delete":
-        return mutations.delete_node(graph, id)
-    if name == "relabel":
-        old, new = detail  # type: ignore[misc]
-        return mutations.relabel_assertion(graph, f"{id}-{old}", f"{id}-{new}", new)
-    if name == "add_assertion":
-        return mutations.add_assertion(graph, id, assertion(id, str(detail)))
-    if name == "drop_assertion":
-        return mutations.delete_assertion(graph, f"{id}-{detail}")
-    return edge_change_for(graph, name, id, detail)
+class Bench:
+    """A graph with its linker and its history."""
+
+    def __init__(self) -> None:
+        self.graph = Graph(annotate)
+        self.linker = Linker(self.graph)
+        self.linker.update({FILE: Contribution(START)})
+        self.history = History(self.graph, lambda: self.linker)
+        self._made = 0
+
+    def change(self, place: Place, after: Definition | None, text: bytes | None = b"new") -> Change:
+        """A change that puts another definition in a place, with the text behind it."""
+        self._made += 1
+        slot = Slot("a.md", 10 * place[2], 0, 10 * place[2] + 10)
+        return Change(
+            f"change-{self._made}",
+            "put",
+            "REQ-x",
+            (Redefinition(place, self.linker.definition_at(place), after),),
+            (Rewriting(slot, self.history.patches.get(slot), text),),
+        )
+
+    def put(self, position: int, after: Definition | None, text: bytes | None = b"new") -> Change:
+        return self.history.apply(self.change((*FILE, position), after, text))
+
+    def state(self) -> tuple[object, ...]:
+        written = self.history.patches.written("a.md", bytes(range(100)))
+        return self.graph.memory.snapshot(), written, self.figures()
+
+    def figures(self) -> object:
+        return {id: self.graph.metrics(id) for id in (*IDS, "test:1")}, self.graph.root_count()
 
 
-def edge_change_for(graph: Graph, name: str, id: str, detail: object) -> Change:
-    if name == "link":
-        target, kind, named = detail  # type: ignore[misc]
-        return mutations.add_edge(graph, Edge(kind, id, target, tuple(sorted(named))))
-    if name == "unlink":
-        edges = sorted(graph.iter_outgoing_edges(id), key=repr)
-        if not edges:
-            raise NotFound("no edge")
-        return mutations.replace_edge(graph, edges[int(str(detail)) % len(edges)], None)
-    reference = next(graph.broken_references(), None)
-    if reference is None:
-        raise NotFound("nothing broken")
-    return mutations.mend_reference(graph, reference, Edge(reference.edge_kind, reference.source_id, str(detail)))
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
 
 
-def apply_all(graph: Graph, history: History, sequence: list[tuple[str, str, object]]) -> int:
-    done = 0
-    for operation in sequence:
-        before = graph.memory.snapshot()
-        try:
-            change = change_for(graph, operation)
-        except ClewError:
-            assert graph.memory.snapshot() == before
-            continue
-        history.apply(change)
-        done += 1
-    return done
+labels = st.sampled_from(["", "A", "AB", "BC"])
+definitions = st.builds(
+    lambda id, labels, cited, title: definition(id, labels, *cited, title=title),
+    st.sampled_from(IDS),
+    labels,
+    st.lists(st.tuples(st.sampled_from(IDS), labels), max_size=3, unique=True),
+    st.sampled_from(["One", "Two"]),
+)
+operations = st.tuples(st.integers(0, 6), st.none() | definitions, st.sampled_from([b"one", b"two", b"", None]))
 
 
-# Verifies: REQ-d00001-A+B
-@given(st.lists(operations, max_size=25))
-@settings(max_examples=300, deadline=None)
-def test_undoing_everything_restores_an_identical_graph_and_redoing_restores_the_result(
-    sequence: list[tuple[str, str, object]],
+# Verifies: REQ-d00001-A+B, REQ-d00049-B
+@given(st.lists(operations, max_size=15))
+@settings(max_examples=200, deadline=None)
+def test_undoing_everything_restores_an_identical_graph_and_redoing_restores_the_result(operations: list) -> None:
+    bench = Bench()
+    before = bench.state()
+    for position, after, text in operations:
+        bench.put(position, after, text)
+    result = bench.state()
+    fresh = Graph(annotate)
+    defined = [bench.linker.definition_at((*FILE, position)) for position in range(7)]
+    Linker(fresh).update({FILE: Contribution(tuple(each for each in defined if each is not None))})
+    assert bench.graph.memory.snapshot() == fresh.memory.snapshot()
+    assert bench.figures() == ({id: fresh.metrics(id) for id in (*IDS, "test:1")}, fresh.root_count())
+    for _ in operations:
+        bench.history.undo_last()
+    assert bench.state() == before
+    for _ in operations:
+        bench.history.redo()
+    assert bench.state() == result
+
+
+# Verifies: REQ-d00001-C, REQ-d00049-A
+def test_a_change_touches_nothing_but_what_it_defines_and_what_cites_that(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    graph = small_graph()
-    before = graph.memory.snapshot()
-    figures_before = figures(graph)
-    history = History(graph)
-    done = apply_all(graph, history, sequence)
-    after = graph.memory.snapshot()
-    assert figures(graph) == figures(same_content(graph))
-    for _ in range(done):
-        history.undo_last()
-        assert figures(graph) == figures(same_content(graph))
-    assert graph.memory.snapshot() == before
-    assert figures(graph) == figures_before
-    for _ in range(done):
-        history.redo()
-    assert graph.memory.snapshot() == after
-    assert figures(graph) == figures(same_content(graph))
-
-
-@given(st.lists(operations, max_size=25))
-@settings(max_examples=300, deadline=None)
-def test_labels_edges_and_broken_references_agree_after_any_sequence_of_mutations(
-    sequence: list[tuple[str, str, object]],
-) -> None:
-    graph = small_graph()
-    apply_all(graph, History(graph), sequence)
-    nodes, edges, references = graph.memory.snapshot()
-    labels_of = {id: node.get_field("labels", ()) for id, node in nodes.items()}
-    for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
-        parts = {part.get_field("label") for part in graph.iter_children(node.id, (EdgeKind.STRUCTURES,))}
-        assert set(labels_of[node.id]) == parts
-    for edge in edges:
-        assert edge.source in nodes
-        assert set(edge.labels) <= set(labels_of[edge.target])
-    for reference in references:
-        assert reference.source_id in nodes
-        id, _, named = reference.target_id.replace("REQ-", "REQ", 1).partition("-")
-        known = labels_of.get(id.replace("REQ", "REQ-"))
-        assert reference.fault == ("unknown_requirement" if known is None else "unknown_assertion")
-        assert known is None or not set(named.split("+")) <= set(known)
-
-
-# Verifies: REQ-d00001-C
-@given(st.lists(operations, max_size=8), operations)
-@settings(max_examples=300, deadline=None)
-def test_no_mutation_touches_an_edge_or_label_of_an_unrelated_node(
-    sequence: list[tuple[str, str, object]], last: tuple[str, str, object]
-) -> None:
-    graph = small_graph()
-    history = History(graph)
-    apply_all(graph, history, sequence)
-    nodes_before, edges_before, broken_before = graph.memory.snapshot()
-    try:
-        change = change_for(graph, last)
-    except ClewError:
-        return
-    history.apply(change)
-    about = {last[1], change.target_id} | ({str(last[2])} if last[0] in ("rename", "mend") else set())
-    nodes_after, edges_after, broken_after = graph.memory.snapshot()
-
-    def related(id: str) -> bool:
-        return any(id == one or id.startswith(f"{one}-") for one in about)
-
-    for edge in edges_before ^ edges_after:
-        assert related(edge.source) or related(edge.target), edge
-    for reference in broken_before ^ broken_after:
-        assert related(reference.source_id) or related(reference.target_id), reference
-    for id in nodes_before.keys() | nodes_after.keys():
-        if not related(id):
-            assert nodes_before.get(id) == nodes_after.get(id)
-
-
-# Verifies: REQ-d00001-C, REQ-o00001-C
-def test_relabelling_an_assertion_changes_only_the_edges_that_name_it_on_its_own_requirement() -> None:
-    graph = small_graph()
-    first, second, third = REQUIREMENTS[:3]
-    History(graph).apply(mutations.relabel_assertion(graph, f"{first}-A", f"{first}-Z", "Z"))
-    assert [edge.labels for edge in graph.iter_outgoing_edges(second)] == [("Z", "B")]
-    assert graph.metrics(first)["untested_labels"] == ("Z", "C")
-    assert [edge.labels for edge in graph.iter_outgoing_edges(third)] == [("A", "B")]
+    nodes, edges, _ = bench.graph.memory.snapshot()
+    connected: list[str] = []
+    connect: Callable[[Linker, Citation], None] = Linker._connect
+    monkeypatch.setattr(
+        Linker, "_connect", lambda self, citation: (connected.append(citation.source), connect(self, citation))
+    )
+    bench.put(0, definition("REQ-x", "AB", title="Other"))
+    after, edges_after, _ = bench.graph.memory.snapshot()
+    assert connected == []
+    assert edges_after == edges
+    assert [id for id in nodes if after[id] is not nodes[id] and not id.startswith("REQ-x")] == []
+    bench.put(0, definition("REQ-x", "ABC"))
+    assert set(connected) == {"REQ-y", "test:1"}
 
 
 # Verifies: REQ-d00001-D
-def test_undo_to_takes_back_the_named_change_and_every_later_one() -> None:
-    graph = small_graph()
-    history = History(graph)
-    states = [graph.memory.snapshot()]
-    changes = []
-    for number, id in enumerate(REQUIREMENTS[:4]):
-        changes.append(history.apply(mutations.update_title(graph, id, f"New {number}")))
-        states.append(graph.memory.snapshot())
-    undone = history.undo_to(changes[1].id)
-    assert [change.id for change in undone] == [change.id for change in reversed(changes[1:])]
-    assert graph.memory.snapshot() == states[1]
-    assert [change.id for change in history] == [changes[0].id]
-
-
-# Verifies: REQ-d00001-D
-def test_undo_of_an_unknown_change_is_refused_and_changes_nothing() -> None:
-    graph = small_graph()
-    history = History(graph)
-    history.apply(mutations.update_title(graph, REQUIREMENTS[0], "New"))
-    before = graph.memory.snapshot()
-    with pytest.raises(NotFound):
-        history.undo_to("no such id")
-    assert graph.memory.snapshot() == before
-    history.undo_last()
-    with pytest.raises(NotFound):
-        history.undo_last()
+def test_undoing_to_a_change_takes_back_it_and_every_later_one(bench: Bench) -> None:
+    first = bench.put(0, definition("REQ-x", "A"))
+    kept = bench.state()
+    second = bench.put(1, None)
+    third = bench.put(4, definition("REQ-w", "A"))
+    assert [change.id for change in bench.history.undo_to(second.id)] == [third.id, second.id]
+    assert bench.state() == kept
+    assert list(bench.history) == [first]
+    with pytest.raises(NotFound, match="no-such"):
+        bench.history.undo_to("no-such")
 
 
 # Verifies: REQ-d00001-E
-def test_a_change_made_against_another_state_is_refused_and_changes_nothing() -> None:
-    graph = small_graph()
-    history = History(graph)
-    late = mutations.delete_node(graph, REQUIREMENTS[1])
-    history.apply(mutations.update_title(graph, REQUIREMENTS[1], "Meanwhile"))
-    before = graph.memory.snapshot()
+def test_a_change_made_against_another_state_is_refused_and_changes_nothing(bench: Bench) -> None:
+    outdated = bench.change((*FILE, 0), definition("REQ-x", "A"))
+    bench.put(0, definition("REQ-x", "B"))
+    before = bench.state()
     with pytest.raises(Conflict):
-        history.apply(late)
-    assert graph.memory.snapshot() == before
-
-
-# Verifies: REQ-d00001-E
-def test_a_change_whose_edges_are_gone_is_refused_and_changes_nothing() -> None:
-    graph = small_graph()
-    history = History(graph)
-    edge = next(graph.iter_outgoing_edges(REQUIREMENTS[1]))
-    late = mutations.replace_edge(graph, edge, msgspec.structs.replace(edge, kind=EdgeKind.REFINES))
-    history.apply(mutations.replace_edge(graph, edge, None))
-    before = graph.memory.snapshot()
+        bench.history.apply(outdated)
+    text_only = msgspec.structs.replace(outdated, definitions=())
     with pytest.raises(Conflict):
-        history.apply(late)
-    assert graph.memory.snapshot() == before
+        bench.history.apply(text_only)
+    assert bench.state() == before
 
 
-def test_metrics_are_computed_once_and_again_after_a_change_nearby() -> None:
-    calls: list[str] = []
+def test_there_is_nothing_to_undo_or_redo_in_an_empty_history(bench: Bench) -> None:
+    with pytest.raises(NotFound):
+        bench.history.undo_last()
+    with pytest.raises(NotFound):
+        bench.history.redo()
+    bench.put(0, None)
+    bench.history.undo_last()
+    bench.put(1, None)
+    with pytest.raises(NotFound):
+        bench.history.redo()
 
-    def counting(graph: Graph, node: Node) -> dict[str, int]:
-        calls.append(node.id)
-        return {"citing": sum(1 for _ in graph.iter_incoming_edges(node.id))}
 
-    graph = Graph(counting)
-    for id in REQUIREMENTS[:2]:
-        graph.memory.put_node(requirement(id))
-    assert graph.metrics(REQUIREMENTS[0]) == {"citing": 0}
-    assert graph.metrics(REQUIREMENTS[0]) == {"citing": 0}
-    assert calls == [REQUIREMENTS[0]]
-    History(graph).apply(mutations.add_edge(graph, Edge(EdgeKind.IMPLEMENTS, REQUIREMENTS[1], REQUIREMENTS[0])))
-    assert graph.metrics(REQUIREMENTS[0]) == {"citing": 1}
+def test_a_changed_graph_is_another_state_and_so_is_one_that_was_changed_back(bench: Bench) -> None:
+    states = {bench.graph.state.fingerprint}
+    bench.put(0, None)
+    states.add(bench.graph.state.fingerprint)
+    bench.history.undo_last()
+    states.add(bench.graph.state.fingerprint)
+    assert len(states) == 3
+
+
+def test_patches_are_written_in_the_order_of_the_file_with_insertions_before_what_they_precede() -> None:
+    history = History(Graph(), lambda: Linker(Graph()))
+    patches = history.patches
+    patches.put(Slot("a.md", 4, 0, 6), b"__")
+    patches.put(Slot("a.md", 4, -1, 4), b"second ")
+    patches.put(Slot("a.md", 4, -2, 4), b"first ")
+    patches.put(Slot("a.md", 0, 0, 1), b"")
+    assert patches.written("a.md", b"012345678") == b"123first second __678"
+    assert patches.written("b.md", b"012") == b"012"
+    for slot in list(patches.slots("a.md")):
+        patches.put(slot, None)
+    assert not patches

@@ -74,7 +74,7 @@ def test_a_broken_reference_names_its_place_and_becomes_an_edge_when_its_target_
     assert list(graph.iter_outgoing_edges("R1")) == []
 
 
-# Verifies: REQ-d00002-D
+# Verifies: REQ-d00002-D, REQ-o00001-C
 def test_labels_that_exist_are_linked_and_the_others_reported() -> None:
     graph = Graph()
     Linker(graph).update(

@@ -1,246 +1,345 @@
-"""Mutations: each leaves nodes, labels, edges and broken references as reading the same content would."""
+"""Mutations: each leaves the graph as reading the mutated text would, and changes no other text."""
 
+from collections.abc import Mapping
+
+import msgspec
 import pytest
 
-from clew.errors import Conflict, NotFound, WrongKind
-from clew.graph import mutations
+from clew.errors import AlreadyExists, InvalidArgument, NotFound, Refused, WouldCycle, WrongKind
+from clew.files import Selection
+from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.settings import ElspaisSettings
+from clew.formats.elspais.writing import NewRequirement
 from clew.graph.changes import Change, History
+from clew.graph.drafting import Author
+from clew.graph.following import Aim
 from clew.graph.graph import Graph
-from clew.graph.link import Citation, Contribution, Definition, Linker
-from clew.graph.model import BrokenReference, Edge, EdgeKind, Node, NodeKind, Source
-from clew.trace.coverage import annotate
+from clew.graph.link import Linker
+from clew.graph.model import Edge, EdgeKind
+from clew.graph.mutations import Mutations
+from clew.graph.readers.elspais import ElspaisReader
+from clew.graph.readers.markers import MarkerReader
 
-X, Y, Z = "REQ-x", "REQ-y", "REQ-z"
-
-
-def assertion(owner: str, label: str) -> Node:
-    return Node(f"{owner}-{label}", NodeKind.ASSERTION, f"It SHALL {label}.", {"label": label})
-
-
-def definition(id: str, labels: str, *cited: str, kind: NodeKind = NodeKind.REQUIREMENT) -> Definition:
-    """A node with one-letter labels that cites what is written: `REQ-x`, `REQ-x-A+B`."""
-    citations = []
-    for written in cited:
-        target, named = written[:5], written[6:].replace("-", "+")
-        edge_kind = EdgeKind.VERIFIES if kind is NodeKind.TEST else EdgeKind.IMPLEMENTS
-        citations.append(Citation(edge_kind, id, target, tuple(named.split("+")) if named else (), written, "a.md", 1))
-    node = Node(id, kind, id, {"labels": tuple(labels)} if labels else {}, Source("a.md", 1, 1))
-    return Definition(node, tuple(assertion(id, label) for label in labels), tuple(citations))
+X, Y, Z = "REQ-d00001", "REQ-d00002", "REQ-d00003"
+IMPLEMENTS, REFINES = EdgeKind.IMPLEMENTS, EdgeKind.REFINES
 
 
-def graph_of(*definitions: Definition) -> Graph:
-    graph = Graph(annotate)
-    Linker(graph).update({("a.md", "test"): Contribution(definitions)})
-    return graph
+def block(id: str, labels: str = "", implements: str = "", more: str = "") -> str:
+    entries = "".join(f"{label}. It SHALL {label}.\n" for label in labels)
+    section = f"## Assertions\n\n{entries}\n" if labels else ""
+    cites = f" | **Implements**: {implements}" if implements else ""
+    return f"## {id}: About {id}\n\n**Level**: DEV | **Status**: Active{cites}\n{more}\n{section}*End* *About {id}*\n\n"
 
 
-def apply(graph: Graph, *changes: Change) -> None:
-    for change in changes:
-        History(graph).apply(change)
+class Desk:
+    """A graph built from texts, with a history of mutations."""
+
+    def __init__(self, *blocks: str, tests: str = "", settings: ElspaisSettings | None = None) -> None:
+        settings = settings or ElspaisSettings()
+        self.files = {"a.md": "".join(blocks).encode(), "test_a.py": tests.encode()}
+        self.grammar = IdGrammar(settings)
+        everything = Selection(folders=(".",), patterns=("*",))
+        self.spec = ElspaisReader(everything, self.grammar, settings)
+        self.markers = MarkerReader("tests", everything, self.grammar, settings, is_test=True)
+        self.graph, self.linker = self.built(self.files)
+        self.history = History(self.graph, lambda: self.linker)
+        commenting = frozenset({self.markers.name})
+        author = Author(
+            self.graph, lambda: self.linker, self.original, self.spec, self.grammar, self.history, commenting
+        )
+        self.mutations = Mutations(author)
+
+    def original(self, path: str) -> bytes:
+        if path not in self.files:
+            raise NotFound(path)
+        return self.files[path]
+
+    def built(self, files: Mapping[str, bytes]) -> tuple[Graph, Linker]:
+        graph = Graph()
+        linker = Linker(graph)
+        readers = {".md": self.spec, ".py": self.markers}
+        for path, data in files.items():
+            reader = readers[path[-3:]]
+            linker.update({(path, reader.name): reader.contribute(reader.read(data, path), path)})
+        return graph, linker
+
+    def apply(self, *changes: Change) -> None:
+        for change in changes:
+            self.history.apply(change)
+
+    def written(self, path: str = "a.md") -> str:
+        return self.history.patches.written(path, self.files.get(path, b"")).decode()
+
+    def check(self) -> None:
+        """The graph is the one that the written files give, and undoing gives back the one before."""
+        paths = {*self.files, *self.history.patches.paths()}
+        fresh, _ = self.built({path: self.written(path).encode() for path in sorted(paths)})
+        assert said(self.graph) == said(fresh)
+        count = len(self.history)
+        while len(self.history):
+            self.history.undo_last()
+        assert said(self.graph) == said(self.built(self.files)[0])
+        for _ in range(count):
+            self.history.redo()
+
+    def broken(self) -> set[tuple[str, str, str]]:
+        return {(each.source_id, each.target_id, each.fault) for each in self.graph.broken_references()}
+
+    def cited(self, source: str) -> set[tuple[str, tuple[str, ...]]]:
+        return {(edge.target, edge.labels) for edge in self.graph.iter_outgoing_edges(source)}
+
+    def labels(self, id: str) -> tuple[str, ...]:
+        node = self.graph.get_node(id)
+        assert node is not None
+        return node.get_field("labels")
 
 
-def broken(graph: Graph) -> set[tuple[str, str, str]]:
-    return {(each.source_id, each.target_id, each.fault) for each in graph.broken_references()}
-
-
-def labels_from(graph: Graph, source: str) -> set[tuple[str, tuple[str, ...]]]:
-    return {(edge.target, edge.labels) for edge in graph.iter_outgoing_edges(source)}
-
-
-def test_deleting_an_assertion_takes_its_label_out_of_the_requirement_and_its_coverage() -> None:
-    graph = graph_of(definition(X, "AB"), definition("test:1", "", "REQ-x-A", kind=NodeKind.TEST))
-    assert graph.metrics(X)["tested_pct"] == 50.0
-    apply(graph, mutations.delete_assertion(graph, "REQ-x-A"))
-    node = graph.get_node(X)
-    assert node is not None
-    assert node.get_field("labels") == ("B",)
-    metrics = graph.metrics(X)
-    assert (metrics["total_assertions"], metrics["tested"], metrics["untested_labels"]) == (1, 0, ("B",))
-    assert broken(graph) == {("test:1", "REQ-x-A", "unknown_assertion")}
-
-
-def test_relabelling_an_assertion_keeps_its_place_among_the_labels_and_its_coverage() -> None:
-    graph = graph_of(definition(X, "ABC"), definition("test:1", "", "REQ-x-B", kind=NodeKind.TEST))
-    apply(graph, mutations.relabel_assertion(graph, "REQ-x-B", "REQ-x-Q", "Q"))
-    node = graph.get_node(X)
-    assert node is not None
-    assert node.get_field("labels") == ("A", "Q", "C")
-    assert graph.metrics(X)["untested_labels"] == ("A", "C")
-
-
-def test_relabelling_changes_broken_references_that_name_the_label_and_mends_those_that_name_the_new_one() -> None:
-    graph = graph_of(definition(X, "AB"), definition(Y, "", "REQ-x-A+N", "REQ-x-Q"))
-    apply(graph, mutations.relabel_assertion(graph, "REQ-x-A", "REQ-x-Q", "Q"))
-    assert broken(graph) == {(Y, "REQ-x-Q+N", "unknown_assertion")}
-    assert labels_from(graph, Y) == {(X, ("Q",))}
-
-
-def test_relabelling_to_a_label_that_is_taken_is_refused() -> None:
-    graph = graph_of(definition(X, "AB"))
-    before = graph.memory.snapshot()
-    with pytest.raises(Conflict):
-        mutations.relabel_assertion(graph, "REQ-x-A", "REQ-x-other", "B")
-    assert graph.memory.snapshot() == before
-
-
-def test_an_added_assertion_is_labelled_structured_and_cited_by_what_named_it() -> None:
-    graph = graph_of(definition(X, "A"), definition(Y, "", "REQ-x-D"), definition(Z, "", "REQ-x-A-D"))
-    assert labels_from(graph, Z) == {(X, ("A",))}
-    apply(graph, mutations.add_assertion(graph, X, assertion(X, "D")))
-    node = graph.get_node(X)
-    assert node is not None
-    assert node.get_field("labels") == ("A", "D")
-    assert [part.id for part in graph.iter_children(X, (EdgeKind.STRUCTURES,))] == ["REQ-x-A", "REQ-x-D"]
-    assert labels_from(graph, Y) == {(X, ("D",))}
-    assert labels_from(graph, Z) == {(X, ("A", "D"))}
-    assert broken(graph) == set()
-    with pytest.raises(Conflict):
-        mutations.add_assertion(graph, X, assertion(X, "D"))
-
-
-def test_deleting_and_adding_an_assertion_restores_the_edges_that_name_it() -> None:
-    graph = graph_of(definition(X, "AB"), definition(Y, "", "REQ-x-A+B"), definition(Z, "", "REQ-x"))
-    _, edges, _ = graph.memory.snapshot()
-    apply(graph, mutations.delete_assertion(graph, "REQ-x-B"))
-    assert labels_from(graph, Y) == {(X, ("A",))}
-    assert broken(graph) == {(Y, "REQ-x-A+B", "unknown_assertion")}
-    apply(graph, mutations.add_assertion(graph, X, assertion(X, "B")))
-    assert graph.memory.snapshot()[1] == edges
-    assert broken(graph) == set()
-
-
-def test_deleting_and_adding_a_requirement_restores_the_same_graph() -> None:
-    removed = definition(X, "ABC")
-    citing = (
-        definition(Y, "", "REQ-x-B+A", "REQ-x"),
-        definition(Z, "", "REQ-x-A+Q", "REQ-x-N"),
-        definition("test:1", "", "REQ-x-A-C", kind=NodeKind.TEST),
+def said(graph: Graph) -> tuple[object, ...]:
+    nodes, edges, broken = graph.memory.snapshot()
+    return (
+        {node.id: msgspec.structs.replace(node, source=None) for node in nodes.values() if node.kind != "remainder"},
+        edges,
+        {msgspec.structs.replace(each, line=0) for each in broken},
     )
-    graph = graph_of(removed, *citing)
-    before = graph.memory.snapshot()
-    apply(graph, mutations.delete_node(graph, X))
-    assert broken(graph) == {
-        (Y, "REQ-x-B+A", "unknown_requirement"),
-        (Y, "REQ-x", "unknown_requirement"),
-        (Z, "REQ-x-A+Q", "unknown_requirement"),
-        (Z, "REQ-x-N", "unknown_requirement"),
-        ("test:1", "REQ-x-A+C", "unknown_requirement"),
+
+
+# Verifies: REQ-o00021-D
+def test_a_deleted_assertion_leaves_what_named_it_broken() -> None:
+    desk = Desk(
+        block(X, "AB"), block(Y, "", f"{X}-A+B"), block(Z, "", X), tests=f"# Verifies: {X}-A\ndef test_a(): ...\n"
+    )
+    desk.apply(desk.mutations.delete_assertion(f"{X}-A", {}))
+    assert desk.labels(X) == ("B",)
+    assert desk.cited(Y) == {(X, ("B",))}
+    assert desk.broken() == {
+        (Y, f"{X}-A+B", "unknown_assertion"),
+        ("test:test_a.py::test_a", f"{X}-A", "unknown_assertion"),
     }
-    assert not graph.metrics(X)
-    apply(graph, mutations.add_node(graph, removed.node, parts=removed.parts))
-    assert graph.memory.snapshot() == before
-    assert graph.metrics(X) == graph_of(removed, *citing).metrics(X)
+    desk.check()
 
 
-def test_an_added_node_takes_the_labels_it_has_and_leaves_the_others_broken() -> None:
-    graph = graph_of(definition(Y, "", "REQ-x-A+Q", "REQ-x-D", "REQ-xy"), definition(Z, "", "REQ-x-A-B"))
-    added = definition(X, "AB")
-    apply(graph, mutations.add_node(graph, added.node, parts=added.parts))
-    assert labels_from(graph, Y) == {(X, ("A",))}
-    assert labels_from(graph, Z) == {(X, ("A", "B"))}
-    assert broken(graph) == {
-        (Y, "REQ-x-A+Q", "unknown_assertion"),
-        (Y, "REQ-x-D", "unknown_assertion"),
-        (Y, "REQ-xy", "unknown_requirement"),
-    }
+# Verifies: REQ-d00046-A, REQ-d00001-C
+def test_relabelling_rewrites_the_references_that_name_the_label_and_no_others() -> None:
+    other = block(Z, "A", f"{X}-B, {Y}-A")
+    desk = Desk(
+        block(X, "AB"), block(Y, "A", f"{X}-A+B"), other, tests=f"# Verifies: {X}-A, {Y}-A\ndef test_a(): ...\n"
+    )
+    desk.apply(desk.mutations.rename_assertion(f"{X}-A", "Q"))
+    assert desk.labels(X) == ("Q", "B")
+    assert desk.cited(Y) == {(X, ("Q", "B"))}
+    assert f"**Implements**: {X}-Q+B" in desk.written()
+    assert other in desk.written()
+    assert desk.written("test_a.py") == f"# Verifies: {X}-Q, {Y}-A\ndef test_a(): ...\n"
+    assert desk.broken() == set()
+    desk.check()
 
 
-def test_an_edge_that_two_broken_references_share_outlives_the_mending_of_one() -> None:
-    graph = graph_of(definition(X, "A"), definition(Y, "", "REQ-x-A+Q", "REQ-x-A+R"))
-    apply(graph, mutations.add_assertion(graph, X, assertion(X, "Q")))
-    assert labels_from(graph, Y) == {(X, ("A", "Q")), (X, ("A",))}
-    assert broken(graph) == {(Y, "REQ-x-A+R", "unknown_assertion")}
+# Verifies: REQ-d00046-A
+def test_renaming_takes_references_of_every_spelling_along() -> None:
+    desk = Desk(
+        block(X, "AB", f"{X}-A"),
+        block(Y, "", f"d1-A, req-D00001-B,\n  REQ_d00001-A-B, {Z}"),
+        block("JNY-Day-01").replace("**Level**: DEV | **Status**: Active", f"Validates: {X}-B, {Y}"),
+        tests=f"# Verifies: d1\ndef test_a(): ...\n\ndef test_b():  # Tests: {X}-A (the first), {X}-B\n    ...\n",
+    )
+    desk.apply(desk.mutations.rename_node(X, "REQ-d00009"))
+    assert desk.cited(Y) == {("REQ-d00009", ("A",)), ("REQ-d00009", ("B",)), ("REQ-d00009", ("A", "B"))}
+    assert desk.cited("REQ-d00009") == {("REQ-d00009", ("A",))}
+    assert desk.cited("JNY-Day-01") == {("REQ-d00009", ("B",)), (Y, ())}
+    assert "# Verifies: REQ-d00009\n" in desk.written("test_a.py")
+    assert "# Tests: REQ-d00009-A (the first), REQ-d00009-B\n" in desk.written("test_a.py")
+    assert desk.broken() == {(Y, Z, "unknown_requirement")}
+    desk.check()
 
 
-def test_renaming_moves_the_broken_references_of_a_node_and_those_to_it() -> None:
-    graph = graph_of(definition(X, "A", "REQ-n-B"), definition(Y, "", "REQ-x-A+Q"), definition(Z, "", "REQ-w-A"))
-    apply(graph, mutations.rename_node(graph, X, "REQ-w"))
-    assert broken(graph) == {
-        ("REQ-w", "REQ-n-B", "unknown_requirement"),
-        (Y, "REQ-w-A+Q", "unknown_assertion"),
-    }
-    assert labels_from(graph, Y) == labels_from(graph, Z) == {("REQ-w", ("A",))}
-    assert graph.get_node("REQ-x-A") is None
-    assert graph.get_node("REQ-w-A") is not None
+# Verifies: REQ-d00046-B
+def test_a_reference_in_the_name_of_a_test_is_left_broken_and_reported() -> None:
+    tests = f"def test_REQ_d00001_A_works():\n    ...\n\n\n# Verifies: {X}\ndef test_other():\n    ...\n"
+    desk = Desk(block(X, "A"), tests=tests)
+    change = desk.mutations.rename_node(X, "REQ-d00009")
+    assert len(change.notes) == 1
+    assert "test_a.py:1" in change.notes[0]
+    desk.apply(change)
+    assert {source for source, _, _ in desk.broken()} == {"test:test_a.py::test_REQ_d00001_A_works"}
+    assert desk.written("test_a.py") == tests.replace(X, "REQ-d00009")
+    desk.check()
 
 
-def test_renaming_is_refused_where_the_id_of_a_part_is_taken() -> None:
-    graph = graph_of(definition(X, "AB"))
-    graph.memory.put_node(Node("REQ-w-B", NodeKind.REMAINDER, "", {}))
-    before = graph.memory.snapshot()
-    with pytest.raises(Conflict, match="REQ-w-B"):
-        mutations.rename_node(graph, X, "REQ-w")
-    assert graph.memory.snapshot() == before
+def test_what_is_added_mends_the_references_that_waited_for_it() -> None:
+    desk = Desk(block(Y, "A", f"{X}, {Y}-B"), block(Z, "", f"{X}-A"))
+    desk.apply(desk.mutations.add_requirement(NewRequirement(X, "New", "dev", "Draft"), "a.md"))
+    assert desk.broken() == {(Y, f"{Y}-B", "unknown_assertion"), (Z, f"{X}-A", "unknown_assertion")}
+    desk.apply(desk.mutations.add_assertion(X, "A", "It SHALL be new."))
+    desk.apply(desk.mutations.add_assertion(Y, "B", "It SHALL be two."))
+    assert desk.broken() == set()
+    assert desk.cited(Z) == {(X, ("A",))}
+    assert desk.written().endswith(
+        f"## {X}: New\n\n**Level**: DEV | **Status**: Draft\n\n## Assertions\n\nA. It SHALL be new.\n\n"
+        "*End* *New* | **Hash**: " + str(desk.graph.get_node(X).get_field("hash")) + "\n\n"
+    )
+    desk.check()
 
 
-def test_what_belongs_to_an_assertion_is_not_done_to_it_as_to_a_node() -> None:
-    graph = graph_of(definition(X, "A"), definition(Y, ""))
+def test_deleting_a_requirement_takes_its_rule_along_and_breaks_what_cites_it() -> None:
+    parted = block(X, "A") + "---\n\n"
+    desk = Desk(parted, block(Y, "A", X) + "---\n\n", block(Z, "", f"{Y}-A"))
+    desk.apply(desk.mutations.delete_requirement(Y))
+    assert desk.written() == parted + block(Z, "", f"{Y}-A")
+    assert desk.broken() == {(Z, f"{Y}-A", "unknown_requirement")}
+    assert desk.graph.get_node(f"{Y}-A") is None
+    desk.check()
+
+
+def test_of_two_definitions_each_can_be_changed_and_deleting_the_first_promotes_the_second() -> None:
+    desk = Desk(block(X, "A"), block(X, "AB"), block(Y, "", f"{X}-B"))
+    desk.apply(desk.mutations.update_title(f"{X}#a", "The second"))
+    assert "## REQ-d00001: The second" in desk.written()
+    assert desk.broken() == {(Y, f"{X}-B", "unknown_assertion")}
+    desk.apply(desk.mutations.rename_node(f"{X}#a", Z))
+    assert desk.cited(Y) == set()
+    desk.check()
+    desk.history.undo_to(next(iter(desk.history)).id)
+    desk.apply(desk.mutations.delete_requirement(X))
+    assert desk.labels(X) == ("A", "B")
+    assert desk.cited(Y) == {(X, ("B",))}
+    desk.check()
+
+
+def test_edges_are_added_turned_and_removed_in_the_lists_of_the_text() -> None:
+    desk = Desk(block(X, "AB"), block(Y, "", f"{X}-A"), block(Z, "", "-", more="**Refines**: -"))
+    desk.apply(desk.mutations.add_edge(Edge(IMPLEMENTS, Y, X, ("B",))))
+    assert f"**Implements**: {X}-A, {X}-B\n" in desk.written()
+    desk.apply(desk.mutations.change_edge_kind(Y, X, IMPLEMENTS, REFINES))
+    assert f"**Refines**: {X}-A, {X}-B\n" in desk.written()
+    desk.apply(desk.mutations.add_edge(Edge(IMPLEMENTS, Z, X)))
+    assert f"| **Implements**: {X}\n**Refines**: -" in desk.written()
+    desk.apply(desk.mutations.delete_edge(Y, X, REFINES))
+    assert desk.cited(Y) == set()
+    assert "**Refines**: -\n\n*End* *About REQ-d00002*" in desk.written()
+    desk.check()
+    assert desk.mutations.add_edge(Edge(IMPLEMENTS, Z, X)).definitions == ()
+
+
+# Verifies: REQ-d00046-D
+def test_a_broken_reference_is_mended_in_a_list_and_in_a_comment() -> None:
+    desk = Desk(
+        block(X, "AB"),
+        block(Y, "", f"{X}-A+Q, REQ-d-nonsense"),
+        tests="# Verifies: REQ-d00077-A\n\n\ndef test_a(): ...\n\n\ndef test_b(): ...\n",
+    )
+    broken = sorted(desk.graph.broken_references(), key=lambda each: (each.source_id, each.target_id))
+    assert len(broken) == 4
+    desk.apply(desk.mutations.fix_broken_reference(broken[0], Aim(X, ("B",))))
+    desk.apply(desk.mutations.fix_broken_reference(broken[1], Aim(X)))
+    desk.apply(desk.mutations.fix_broken_reference(broken[2], Aim(X, ("A", "B"))))
+    assert desk.broken() == set()
+    assert f"**Implements**: {X}, {X}-B\n" in desk.written()
+    assert desk.written("test_a.py").startswith(f"# Verifies: {X}-A+B\n")
+    assert desk.cited("test:test_a.py::test_b") == {(X, ("A", "B"))}
+    desk.check()
+
+
+# Verifies: REQ-d00045-B
+def test_circles_and_references_to_oneself_are_refused() -> None:
+    desk = Desk(block(X, "A"), block(Y, "", X), block(Z, "", f"{Y}, REQ-d00008"), block("REQ-d00004", "", Z))
+    with pytest.raises(WouldCycle, match=f"{X} -> {Z} -> {Y} -> {X}"):
+        desk.mutations.add_edge(Edge(REFINES, X, Z))
+    with pytest.raises(WouldCycle, match="itself"):
+        desk.mutations.add_edge(Edge(IMPLEMENTS, X, X, ("A",)))
+    desk.apply(desk.mutations.add_edge(Edge(EdgeKind.ADDRESSES, X, Z)))
+    with pytest.raises(WouldCycle):
+        desk.mutations.change_edge_kind(X, Z, EdgeKind.ADDRESSES, IMPLEMENTS)
+    new = NewRequirement("REQ-d00008", "New", "dev", "Draft", ("implements", "REQ-d00004"))
+    with pytest.raises(WouldCycle, match="REQ-d00008"):
+        desk.mutations.add_requirement(new, "a.md", Aim("REQ-d00004"))
+    with pytest.raises(WouldCycle, match="REQ-d00008"):
+        desk.mutations.rename_node("REQ-d00004", "REQ-d00008")
+    broken = next(each for each in desk.graph.broken_references() if each.target_id == "REQ-d00008")
+    with pytest.raises(WouldCycle):
+        desk.mutations.fix_broken_reference(broken, Aim("REQ-d00004"))
+    desk.check()
+
+
+def test_an_edge_in_a_circle_that_the_files_describe_can_still_be_changed_and_removed() -> None:
+    desk = Desk(block(X, "", Y), block(Y, "", X))
+    desk.apply(desk.mutations.change_edge_kind(X, Y, IMPLEMENTS, REFINES))
+    desk.apply(desk.mutations.delete_edge(Y, X, IMPLEMENTS))
+    desk.check()
+
+
+# Verifies: REQ-d00045-A+B
+def test_what_is_taken_or_missing_is_refused() -> None:
+    desk = Desk(block(X, "AB"), block(Y))
+    with pytest.raises(AlreadyExists, match=f"{Y}.*a.md"):
+        desk.mutations.rename_node(X, Y)
+    with pytest.raises(AlreadyExists):
+        desk.mutations.add_requirement(NewRequirement(X, "New", "dev", "Draft"), "a.md")
+    with pytest.raises(AlreadyExists, match="'B'"):
+        desk.mutations.add_assertion(X, "B", "It SHALL.")
+    with pytest.raises(AlreadyExists):
+        desk.mutations.rename_assertion(f"{X}-A", "B")
+    with pytest.raises(NotFound, match=Z):
+        desk.mutations.add_edge(Edge(IMPLEMENTS, Y, Z))
+    with pytest.raises(NotFound, match="'Q'"):
+        desk.mutations.add_edge(Edge(IMPLEMENTS, Y, X, ("Q",)))
     for refused in (
-        lambda: mutations.delete_node(graph, "REQ-x-A"),
-        lambda: mutations.rename_node(graph, "REQ-x-A", "REQ-x-B"),
-        lambda: mutations.add_node(graph, assertion(X, "D")),
-        lambda: mutations.add_assertion(graph, "REQ-x-A", assertion(X, "D")),
-        lambda: mutations.add_assertion(graph, X, definition(Z, "").node),
-        lambda: mutations.delete_assertion(graph, X),
-        lambda: mutations.add_edge(graph, Edge(EdgeKind.IMPLEMENTS, Y, "REQ-x-A")),
+        lambda: desk.mutations.add_edge(Edge(IMPLEMENTS, Y, f"{X}-A")),
+        lambda: desk.mutations.delete_requirement(f"{X}-A"),
+        lambda: desk.mutations.update_assertion(X, "It SHALL."),
     ):
         with pytest.raises(WrongKind):
             refused()
 
 
-def test_an_edge_to_a_label_that_the_target_lacks_is_refused() -> None:
-    graph = graph_of(definition(X, "A"), definition(Y, "", X))
-    unknown = Edge(EdgeKind.IMPLEMENTS, Y, X, ("A", "Q"))
-    with pytest.raises(NotFound, match="'Q'"):
-        mutations.add_edge(graph, unknown)
-    with pytest.raises(NotFound, match="'Q'"):
-        mutations.replace_edge(graph, Edge(EdgeKind.IMPLEMENTS, Y, X), unknown)
-    with pytest.raises(NotFound, match="'Q'"):
-        mutations.add_node(graph, definition(Z, "").node, edges=(Edge(EdgeKind.IMPLEMENTS, Z, X, ("Q",)),))
-
-
-def test_removing_the_followed_part_of_a_broken_reference_leaves_the_rest_of_it() -> None:
-    graph = graph_of(definition(X, "A"), definition(Y, "", "REQ-x-A+Q"))
-    apply(graph, mutations.replace_edge(graph, Edge(EdgeKind.IMPLEMENTS, Y, X, ("A",)), None))
-    assert broken(graph) == {(Y, "REQ-x-Q", "unknown_assertion")}
-    apply(graph, mutations.rename_node(graph, X, "REQ-w"))
-    assert labels_from(graph, Y) == set()
-    assert broken(graph) == {(Y, "REQ-w-Q", "unknown_assertion")}
-
-
-def test_mending_a_reference_puts_one_edge_in_its_place() -> None:
-    graph = graph_of(definition(X, "A"), definition(Y, "", "REQ-x-A+Q"), definition(Z, "B"))
-    reference = next(graph.broken_references())
-    apply(graph, mutations.mend_reference(graph, reference, Edge(EdgeKind.IMPLEMENTS, Y, Z, ("B",))))
-    assert labels_from(graph, Y) == {(Z, ("B",))}
-    assert broken(graph) == set()
-    with pytest.raises(NotFound):
-        mutations.mend_reference(graph, reference, Edge(EdgeKind.IMPLEMENTS, Y, Z, ("B",)))
-
-
-def test_a_malformed_reference_stays_as_written() -> None:
-    graph = graph_of(definition(Y, ""))
-    graph.memory.put_broken(BrokenReference(Y, "REQ-x-A", EdgeKind.IMPLEMENTS, "malformed", "a.md", 1))
-    apply(graph, mutations.add_node(graph, definition(X, "A").node))
-    assert broken(graph) == {(Y, "REQ-x-A", "malformed")}
-    apply(graph, mutations.rename_node(graph, Y, "REQ-w"))
-    assert broken(graph) == {("REQ-w", "REQ-x-A", "malformed")}
-
-
+# Verifies: REQ-d00045-C
 @pytest.mark.parametrize(
-    ("written", "labels"),
+    "text",
     [
-        ("REQ-x", ()),
-        ("REQ-x-D", ("D",)),
-        ("REQ-x-A+B", ("A", "B")),
-        ("REQ-x-A-B", ("A", "B")),
-        ("REQ-x-A+A", ("A",)),
-        ("REQ-x-", None),
-        ("REQ-xy", None),
-        ("REQ-y-A", None),
+        "It SHALL.\n## Heading",
+        "It SHALL.\nB. Another",
+        "It SHALL.\n*End* *About REQ-d00001*",
+        "It SHALL.\n```\nopen",
+        "It SHALL.\n**alone**",
+        "It SHALL.\n## REQ-d00009: Another",
     ],
 )
-def test_the_labels_of_a_reference_follow_the_id(written: str, labels: tuple[str, ...] | None) -> None:
-    assert mutations.named_labels(written, "REQ-x") == labels
-    if labels is not None:
-        assert mutations.named_labels(mutations.written_reference("REQ-x", labels), "REQ-x") == labels
+def test_a_text_that_would_read_as_something_else_is_refused(text: str) -> None:
+    desk = Desk(block(X, "A"), block(Y, "A"))
+    for plan in (
+        lambda: desk.mutations.update_assertion(f"{X}-A", text),
+        lambda: desk.mutations.add_assertion(X, "B", text),
+    ):
+        with pytest.raises(InvalidArgument, match="must not hold"):
+            plan()
+
+
+def test_a_fence_that_is_closed_and_a_list_are_part_of_an_assertion() -> None:
+    text = "It SHALL run:\n\n```sh\n# not a heading\nB. not a label\n```\n\n- one\n- two"
+    desk = Desk(block(X, "A"), block(Y, "A", X))
+    desk.apply(desk.mutations.update_assertion(f"{X}-A", text))
+    node = desk.graph.get_node(f"{X}-A")
+    assert node is not None
+    assert node.title == text
+    desk.check()
+
+
+def test_letters_beyond_ascii_are_not_mixed_into_a_file_of_another_encoding() -> None:
+    desk = Desk(block(X, "A"))
+    desk.files["a.md"] += b"caf\xe9\n"
+    with pytest.raises(Refused, match="UTF-8"):
+        desk.mutations.update_title(X, "Café")
+    desk.apply(desk.mutations.update_title(X, "Coffee"))
+    assert desk.history.patches.written("a.md", desk.files["a.md"]).endswith(b"caf\xe9\n")
+
+
+def test_a_requirement_is_not_put_behind_a_code_block_that_never_ends() -> None:
+    desk = Desk("```\nnever closed\n")
+    with pytest.raises(Refused, match="never closed"):
+        desk.mutations.add_requirement(NewRequirement(X, "New", "dev", "Draft"), "a.md")
+
+
+def test_a_new_file_holds_nothing_but_the_new_requirement() -> None:
+    desk = Desk(block(X, "A"))
+    desk.apply(desk.mutations.add_requirement(NewRequirement(Y, "New", "dev", "Draft", ("refines", X)), "b.md", Aim(X)))
+    assert desk.written("b.md").startswith(f"## {Y}: New\n\n**Level**: DEV | **Status**: Draft | **Refines**: {X}\n")
+    desk.check()

@@ -43,7 +43,7 @@ async def test_either_era_lists_and_calls_tools(serve: Serve, demo: Path, era: s
         assert tools["search"].annotations.read_only_hint is True
         assert tools["search"].input_schema["required"] == ["query"]
         status = await call(client, "get_graph_status")
-        assert status["node_counts"]["requirement"] == 15
+        assert status["node_counts"]["requirement"] == 23
 
 
 # Verifies: REQ-d00011-D
@@ -189,7 +189,7 @@ async def test_an_invalid_pattern_is_refused(serve: Serve, small: Path, pattern:
 async def test_pages_cover_every_result_once_and_stay_within_their_budget(serve: Serve, demo: Path) -> None:
     async with Client(serve(demo)) as client:
         everything = await call(client, "search", query="REQ", field="id", limit=500)
-        assert everything["total"] == 15
+        assert everything["total"] == 18
         for arguments in ({"limit": 4}, {"limit": 500, "max_tokens": 600}):
             seen: list[str] = []
             cursor = None

@@ -112,6 +112,10 @@ _STRING_ZIG = r"\\\\[^\n]*+"
 _CHARACTER_ERLANG = rf"\$(?P<{ESCAPED}%d>\\?[\s\S]?)"
 # A line comment of PHP ends where its code ends; an attribute is no comment.
 _LINES_PHP = tuple(rf"{mark}(?P<l%d>[^\n?]*+(?:\?(?!>)[^\n?]*+)*+)" for mark in ("//", r"\#(?!\[)"))
+_REMARKS_BATCH = tuple(rf"{at}(?i:REM)(?=[ \t])(?P<{FIRST_ON_LINE}%d>)" for at in ("", "@"))
+_COLUMN_FORTRAN = rf"[Cc*](?=[ \t*])(?P<{FIRST_ON_LINE}%d>)"
+_COMMENT_RST = rf"\.\.(?=[ \t])(?P<{FIRST_ON_LINE}%d>)"
+_MARKUP = _block("<!--", "-->")
 _PAGE_PHP = r"\?>[^<]*+(?:<(?!\?)[^<]*+)*+(?:<\?|\Z)"
 """What stands between two stretches of code."""
 
@@ -218,38 +222,61 @@ _FAMILIES = (
     _family("ml", "", _mark("(*", NESTED), _DOUBLE, _CHARACTER),
     _family("fsharp", "", _line("//"), f"\\(\\*(?!\\))(?P<{NESTED}%d>)", _triple('"'), _DOUBLE, _CHARACTER),
     _family("pascal", "", _line("//"), _block("{", "}"), _block("(*", "*)"), _literal("'")),
-    _family("markup", "", _block("<!--", "-->")),
+    _family("markup", "", _MARKUP),
     _family(
         "component",
         "",
-        _block("<!--", "-->"),
+        _MARKUP,
         _mark("//", NOT_IN_ADDRESS),
         _SLASH_BLOCK,
         _WORD_DOUBLE,
         _WORD_SINGLE,
         _mark("`", TEMPLATE),
     ),
+    _family("handlebars", "", _block("{{!--", "--}}"), _block("{{!", "}}"), _MARKUP),
+    _family("embedded", "", _block("<%#", "%>"), _block("<%--", "--%>"), _MARKUP),
+    _family("liquid", "", _block("{% comment %}", "{% endcomment %}"), _block("{# ", "#}"), _MARKUP),
+    _family("razor", "", _block("@*", "*@"), _MARKUP, _mark("//", NOT_IN_ADDRESS), _SLASH_BLOCK),
+    _family("restructured", "", _COMMENT_RST),
+    _family("batch", "", _mark("::", FIRST_ON_LINE), *_REMARKS_BATCH),
+    _family(
+        "assembly",
+        "",
+        _line(";"),
+        _line("//"),
+        _SLASH_BLOCK,
+        _mark("#", FIRST_ON_LINE),
+        _mark("@", FIRST_ON_LINE),
+        _DOUBLE,
+    ),
+    _family("fixed_fortran", "", _line("!"), _COLUMN_FORTRAN, _DOUBLE, _SINGLE),
+    _family("abap", "", _mark("*", FIRST_ON_LINE), _line('"'), _literal("'"), _literal("`")),
+    _family("cobol", "", _line("*>"), _mark("*", FIRST_ON_LINE), _literal("'"), _literal('"')),
+    _family("statistics", "", _SLASH_BLOCK, _line("//"), _mark("*", FIRST_ON_LINE), _literal("'"), _literal('"')),
 )
 FAMILIES = {family.name: family for family in _FAMILIES}
 
 _ENDINGS = {
-    "python": "py pyi pyx pxd bzl star",
+    "python": "py pyi pyx pxd bzl star gd",
     "script": "js jsx mjs cjs ts tsx mts cts",
     "dart": "dart",
-    "groovy": "groovy gradle",
-    "c": "c h cc cpp cxx hpp hh hxx m mm ino cu glsl proto sol v sv d",
+    "groovy": "groovy gradle hx as jsonc json5 jsonnet libsonnet",
+    "c": """
+        c h cc cpp cxx hpp hh hxx ipp tpp inl m mm ino cu cuh glsl vert frag comp geom hlsl wgsl metal proto thrift sol
+        v vh sv svh d vala bicep cue apex
+    """,
     "zig": "zig",
     "java": "java",
     "csharp": "cs",
-    "kotlin": "kt kts scala",
+    "kotlin": "kt kts scala sc",
     "swift": "swift",
     "go": "go",
     "rust": "rs",
     "php": "php",
     "css": "css",
-    "style": "scss sass less",
+    "style": "scss sass less styl pug jade",
     "shell": "sh bash zsh fish ksh bats",
-    "data": "mk cmake properties conf tcl awk",
+    "data": "mk cmake properties conf tcl awk coffee robot feature rego",
     "yaml": "yml yaml",
     "toml": "toml graphql gql",
     "r": "r",
@@ -262,12 +289,12 @@ _ENDINGS = {
     "nim": "nim",
     "powershell": "ps1 psm1",
     "terraform": "tf tfvars hcl",
-    "template": "j2 jinja jinja2",
+    "template": "j2 jinja jinja2 twig njk",
     "sql": "sql",
     "lua": "lua",
-    "haskell": "hs elm purs",
-    "dashes": "adb ads vhd vhdl",
-    "lisp": "lisp lsp el clj cljs cljc scm rkt asm s",
+    "haskell": "hs elm purs dhall idr agda",
+    "dashes": "ada adb ads vhd vhdl",
+    "lisp": "lisp lsp el clj cljs cljc edn fnl scm rkt",
     "tex": "tex sty cls",
     "erlang": "erl hrl",
     "prolog": "pro",
@@ -275,10 +302,21 @@ _ENDINGS = {
     "vim": "vim",
     "basic": "vb vbs bas",
     "ml": "ml mli sml",
-    "fsharp": "fs fsi fsx",
+    "fsharp": "fs fsi fsx st",
     "pascal": "pas pp dpr",
     "markup": "html htm xml xhtml svg md markdown xsl xslt",
-    "component": "vue svelte astro",
+    "component": "vue svelte astro mdx",
+    "handlebars": "hbs handlebars mustache",
+    "embedded": "erb ejs eex heex leex jsp aspx",
+    "liquid": "liquid",
+    "razor": "cshtml razor",
+    "restructured": "rst",
+    "batch": "bat cmd",
+    "assembly": "asm nasm s",
+    "fixed_fortran": "f for f77 ftn",
+    "abap": "abap",
+    "cobol": "cob cbl cpy",
+    "statistics": "sas do ado",
 }
 _BY_ENDING = {ending: FAMILIES[name] for name, endings in _ENDINGS.items() for ending in endings.split()}
 

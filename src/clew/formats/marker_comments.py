@@ -8,6 +8,9 @@ import msgspec
 from clew.formats.comments import DOCSTRING, LINE, STRING, Token
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.ids import IdGrammar, ParsedReference
+from clew.formats.marker_ids import RegisterIds
+from clew.formats.marker_ranges import spelled_out
+from clew.formats.openspec.citations import spec_citation
 
 _KEYWORDS = {
     "implements": "implements",
@@ -39,10 +42,11 @@ _MARKER = re.compile(
     r"(?:(?P<block>\s+requirements\s*:)[*_]*\s*|(?P<colon>:[*_]*+|[*_]*+\s*:)\s*|[*_]*+\s+)",
     re.IGNORECASE,
 )
-_DECORATION = " \t/!#;-%|"
-"""What may stand between the mark of a comment and its first word: `///`, `//!`, `##`, `-- |`."""
+_DECORATION = " \t/!#;-%|@"
+"""What may stand between the mark of a comment and its first word: `///`, `//!`, `##`, `-- |`, `@`."""
 _SEPARATOR = re.compile(r"[,;&]|(?<!\S)and(?!\S)")
 _REMARK = re.compile(r"\(([^()]*)\)")
+_BULLETS = " \t-*+•"
 _WRAPPING = "[](){}<>`'\"*.:!?"
 """What may stand around an id or end the sentence it stands in."""
 _MOST_UNDECLARED = 100
@@ -51,14 +55,19 @@ _MOST_UNDECLARED = 100
 class CommentReader:
     """Finds the citations in the comments of a file, line by line."""
 
-    def __init__(self, text: str, grammar: IdGrammar, is_test: bool) -> None:
+    def __init__(
+        self, text: str, grammar: IdGrammar, is_test: bool, register: RegisterIds | None, *, specs: bool = False
+    ) -> None:
         self._text = text
         self._grammar = grammar
         self._is_test = is_test
+        self._register = register
+        self._specs = specs
         self._kind = ""
         self._continues_at = 0
         """The line in which a list that ended in a comma, or a block of ids, goes on."""
         self._in_block = False
+        """Whether every further line may begin with an id, because the keyword's own line had none."""
         self._with_short_forms = True
         """Whether `d1` is an id in the current list; without a colon before it, it is a word like others."""
         self.diagnostics: list[Diagnostic] = []
@@ -114,47 +123,76 @@ class CommentReader:
         continues, self._continues_at = line == self._continues_at, 0
         if marker is None:
             if continues and content:
-                yield from self._continued(content, line, place)
-            elif place != IN_DOCSTRING and self._grammar.resembles(content):
-                self._undeclared(content, line)
+                yield from self._continued(content.lstrip(_BULLETS), line, place)
+            elif place != IN_DOCSTRING:
+                yield from self._without_keyword(content, line, place)
             return
         rest = content[marker.end() :].removesuffix("*/").removesuffix("-->").rstrip()
         self._kind = _KEYWORDS[marker[1].lower()]
         if self._is_test and self._kind != "refines":
             self._kind = "verifies"
         self._with_short_forms = marker["colon"] is not None
-        self._in_block = marker["block"] is not None
+        self._in_block = marker["block"] is not None or (marker["colon"] is not None and not rest)
         if self._in_block:
             self._continues_at = line + 1
         else:
             yield from self._items(rest, line, place)
 
     def _continued(self, content: str, line: int, place: str) -> Iterator[Cited]:
-        if not self._in_block:
-            yield from self._items(content, line, place)
-            return
-        word = content.split(None, 1)[0].rstrip(":,;.")
-        parsed = self._grammar.parse_reference(word)
-        if parsed is not None or self._grammar.resembles(word):
+        if self._in_block:
+            word = self._bare(content.split(None, 1)[0].rstrip(",;"))
+            if not self._resembles(word) and self._meant(word) is None:
+                return
             self._continues_at = line + 1
-            yield self._cited(word, parsed, line, place)
+        yield from self._items(content, line, place)
+
+    def _without_keyword(self, content: str, line: int, place: str) -> Iterator[Cited]:
+        """A comment that only mentions ids: for a register that is enough."""
+        mentioned = self._register.mentioned(content) if self._register is not None else ()
+        self._kind = "verifies" if self._is_test else "implements"
+        for written, parsed in mentioned:
+            yield self._cited(written, parsed, line, place)
+        if not mentioned and self._grammar.resembles(content):
+            self._undeclared(content, line)
 
     def _items(self, rest: str, line: int, place: str) -> Iterator[Cited]:
         """A list of ids, up to the first other word; remarks in parentheses are skipped."""
-        if self._with_short_forms and (parsed := self._grammar.parse_reference(rest)) is not None:
+        if self._with_short_forms and (parsed := self._meant(rest)) is not None:
             yield self._cited(rest, parsed, line, place)
             return
-        rest = _REMARK.sub(self._without_remark, rest)
+        rest = spelled_out(_REMARK.sub(self._without_remark, rest), self._grammar)
         items = _SEPARATOR.split(rest)
+        last: Cited | None = None
         for item in items:
             words = [self._bare(word) for word in item.split()]
-            references = [self._grammar.parse_reference(word) for word in words]
+            if last is not None and last.labels and len(words) == 1 and self._is_label(words[0], last.target):
+                # A further assertion of the same requirement: `REQ-d00001-A, B`.
+                written = self._grammar.assertion_id(last.target, words[0])
+                yield Cited(self._kind, written, last.target, (words[0],), line, False, place)
+                continue
+            references = [self._meant(word) for word in words]
             for word, parsed in zip(words, references, strict=True):
-                if not self._grammar.resembles(word) and not self._is_short(parsed, alone=None not in references):
+                if not self._resembles(word) and not self._is_short(parsed, alone=None not in references):
                     return
-                yield self._cited(word, parsed, line, place)
+                last = self._cited(word, parsed, line, place)
+                yield last
         if len(items) > 1 and not items[-1].strip() and not rest.endswith(";"):
             self._continues_at = line + 1
+
+    def _is_label(self, word: str, target: str) -> bool:
+        if self._register is not None and self._register.parse(target) is not None:
+            return word.isdecimal()
+        return self._grammar.is_label(word)
+
+    def _meant(self, word: str) -> ParsedReference | None:
+        parsed = self._grammar.parse_reference(word)
+        if parsed is None and self._register is not None:
+            parsed = self._register.parse(word)
+        return spec_citation(word) if parsed is None and self._specs else parsed
+
+    def _resembles(self, word: str) -> bool:
+        """Whether a word begins like an id, so that it was surely meant as one."""
+        return self._grammar.resembles(word) or (self._register is not None and self._register.parse(word) is not None)
 
     def _is_short(self, parsed: ParsedReference | None, *, alone: bool) -> bool:
         """Whether a word without the namespace is an id. With other words beside it, a short form is one of them:
@@ -163,11 +201,11 @@ class CommentReader:
 
     def _bare(self, word: str) -> str:
         """A word without what is wrapped around it, unless that makes it an id."""
-        return word if self._grammar.parse_reference(word) is not None else word.strip(_WRAPPING)
+        return word if self._meant(word) is not None else word.strip(_WRAPPING)
 
     def _without_remark(self, remark: re.Match[str]) -> str:
         words = remark[1].split()
-        return remark[0] if words and self._grammar.resembles(words[0].strip(_WRAPPING)) else " "
+        return remark[0] if words and self._resembles(words[0].strip(_WRAPPING)) else " "
 
     def _cited(self, written: str, parsed: ParsedReference | None, line: int, place: str) -> Cited:
         if parsed is None:

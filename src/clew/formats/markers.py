@@ -13,14 +13,15 @@ count, also beside code, and so do the lines of a Python docstring; other string
 """
 
 import bisect
+import re
 from collections.abc import Iterator
 
 import msgspec
 
-from clew.formats.comments import Family, family_for, tokens
+from clew.formats.comments import STRING, Family, Token, family_for, tokens
 from clew.formats.definitions import CLASS, Definition, definitions
 from clew.formats.diagnostics import Diagnostic
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.ids import IdGrammar, ParsedReference
 from clew.formats.marker_comments import (
     BESIDE_CODE,
     IN_DOCSTRING,
@@ -29,13 +30,20 @@ from clew.formats.marker_comments import (
     Cited,
     CommentReader,
 )
+from clew.formats.marker_ids import RegisterIds, is_register_id
 
-MARKERS_VERSION = 2
+MARKERS_VERSION = 3
 """Goes up whenever the same bytes give other records; records cached under another version are not used."""
 
 LOOK_AHEAD = 5
 """A comment outside any function belongs to a definition that begins at most so many lines below it, where lines of
 comments do not count."""
+
+
+_REGISTER_ID = re.compile(rb"(?i)req[-_][0-9]")
+_REGISTER_WORD = re.compile(r"(?i)req[-_][0-9]")
+
+_INLINE_TESTS = {"rust": (b"#[test]", b"::test]", b"::test(", b"#[rstest"), "zig": (b'test "',)}
 
 
 class Citation(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -82,22 +90,24 @@ class MarkerRecords(msgspec.Struct, frozen=True, array_like=True):
 
     citations: tuple[Citation, ...] = ()
     tests: tuple[TestFunction, ...] = ()
-    """Every test of a test file, in order."""
+    """Every test of the file, in order. Code may hold tests beside what they test, as Rust does."""
     defaults: tuple[Citation, ...] = ()
     """What a test file cites as a whole: it holds for every test without a citation of its own or of its class."""
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
+def cited_by(test: TestFunction, records: MarkerRecords) -> tuple[Citation, ...]:
+    """What a test cites: its own citations, else those of its class, else the defaults of the file."""
+    return tuple(records.citations[position] for position in test.cites) or records.defaults
+
+
 def citations_of(records: MarkerRecords) -> dict[TestFunction, tuple[Citation, ...]]:
-    """What each test cites: its own citations, else those of its class, else the defaults."""
-    return {
-        test: tuple(records.citations[position] for position in test.cites) or records.defaults
-        for test in records.tests
-    }
+    """What each test cites."""
+    return {test: cited_by(test, records) for test in records.tests}
 
 
 def carried_by_none(records: MarkerRecords) -> tuple[Citation, ...]:
-    """What a test file cites without any of its tests citing it."""
+    """What a file cites without any of its tests citing it."""
     carried = {position for test in records.tests for position in test.cites}
     strays = [citation for position, citation in enumerate(records.citations) if position not in carried]
     if all(test.cites for test in records.tests):
@@ -105,39 +115,83 @@ def carried_by_none(records: MarkerRecords) -> tuple[Citation, ...]:
     return tuple(strays)
 
 
-def read_markers(data: bytes, path: str, grammar: IdGrammar, *, is_test: bool) -> MarkerRecords:
-    """The citations of a file, and where `is_test` its tests. Never fails: what cannot be read is a diagnostic."""
+def read_markers(
+    data: bytes, path: str, grammar: IdGrammar, *, is_test: bool, register: bool = False, specs: bool = False
+) -> MarkerRecords:
+    """The citations of a file, and where `is_test` its tests; with `register`, ids such as REQ-0042 count as well, with
+    `specs` references such as `auth/login#locked-out`.
+
+    Never fails: what cannot be read is a diagnostic.
+    """
     family = family_for(path)
-    if family is None or not _worth_reading(data, family, is_test):
+    if family is None or not _worth_reading(data, family, is_test, register):
         return MarkerRecords()
     if b"\0" in data:
         message = "The file holds NUL bytes, so it is taken for binary and was not read."
         return MarkerRecords(diagnostics=(Diagnostic("markers.binary", "info", message, 1),))
-    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = _text(data)
     found = list(tokens(text, family))
-    comment_reader = CommentReader(text, grammar, is_test)
+    register_ids = RegisterIds(grammar) if register else None
+    comment_reader = CommentReader(text, grammar, is_test, register_ids, specs=specs)
     cited = list(comment_reader.read(found))
     diagnostics = comment_reader.diagnostics
     if "\ufffd" in text and (line := _first_invalid(data)):
         message = "The file is not UTF-8; what does not fit reads as U+FFFD. Save it as UTF-8."
         diagnostics.insert(0, Diagnostic("markers.not_utf8", "warning", message, line))
-    defined = definitions(text, found, family) if cited or is_test else []
+    inline = not is_test and _has_inline_tests(data, family)
+    defined = definitions(text, found, family) if cited or is_test or inline else []
+    if not is_test and not inline:
+        # What looks like a test in other code is no test: nobody runs it there.
+        defined = [msgspec.structs.replace(each, is_test=False) if each.is_test else each for each in defined]
     owners = list(_Owners(defined, comment_reader.comment_lines).of(cited))
-    if not is_test:
-        owned = zip(cited, owners, strict=True)
-        citations = tuple(_citation(item, defined[owner] if owner >= 0 else None) for item, owner in owned)
-        return MarkerRecords(citations, diagnostics=tuple(diagnostics))
-    return _suite(cited, owners, defined, comment_reader.comment_lines, grammar, tuple(diagnostics))
+    places = comment_reader.comment_lines if is_test else None
+    return _records(cited, owners, defined, places, _Names(grammar, register_ids), tuple(diagnostics))
 
 
-def _worth_reading(data: bytes, family: Family, is_test: bool) -> bool:
+def register_citations(
+    data: bytes, path: str, grammar: IdGrammar, *, is_test: bool, specs: bool = False
+) -> tuple[tuple[ParsedReference, int], ...]:
+    """What of a register a file cites, and in which line: the same as `read_markers` finds. Whom a citation belongs to
+    is not asked, which takes half the time."""
+    family = family_for(path)
+    if family is None or b"\0" in data or _REGISTER_ID.search(data) is None:
+        return ()
+    text = _text(data)
+    found = list(tokens(text, family))
+    ids = RegisterIds(grammar)
+    cited: list[Cited | Citation] = list(CommentReader(text, grammar, is_test, ids, specs=specs).read(found))
+    if (is_test or _has_inline_tests(data, family)) and _outside_comments(text, found):
+        names = _Names(grammar, ids)
+        for test in definitions(text, found, family):
+            cited += names.cited_by(test) if test.is_test else ()
+    own = (each for each in cited if is_register_id(each.target))
+    return tuple((ParsedReference(each.target, each.labels), each.line) for each in sorted(own, key=lambda it: it.line))
+
+
+def _outside_comments(text: str, found: list[Token]) -> bool:
+    """Whether ids stand anywhere else than in comments, as in the name of a test."""
+    inside = sum(len(_REGISTER_WORD.findall(text, token.start, token.end)) for token in found if token.kind != STRING)
+    return len(_REGISTER_WORD.findall(text)) > inside
+
+
+def _text(data: bytes) -> str:
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _worth_reading(data: bytes, family: Family, is_test: bool, register: bool) -> bool:
     """Whether a file can hold anything of interest. Most do not, and this costs next to nothing."""
     if is_test and family.blocks and (family.name != "python" or b"test" in data):
         return True
+    if (register and b"REQ-" in data) or _has_inline_tests(data, family):
+        return True
     folded = data.lower()
     return any(keyword in folded for keyword in KEYWORD_BYTES)
+
+
+def _has_inline_tests(data: bytes, family: Family) -> bool:
+    """Whether code of a language that keeps tests beside what they test has any."""
+    return any(sign in data for sign in _INLINE_TESTS.get(family.name, ()))
 
 
 def _first_invalid(data: bytes) -> int:
@@ -148,25 +202,26 @@ def _first_invalid(data: bytes) -> int:
     return 0
 
 
-def _suite(
+def _records(
     cited: list[Cited],
     owners: list[int],
     defined: list[Definition],
-    comment_lines: list[int],
-    grammar: IdGrammar,
+    comment_lines: list[int] | None,
+    names: "_Names",
     diagnostics: tuple[Diagnostic, ...],
 ) -> MarkerRecords:
-    """The records of a test file."""
+    """The records of a file; what stands at the top of a file of tests, for which `comment_lines` are given, may hold
+    for all of them."""
     tests = [index for index, each in enumerate(defined) if each.is_test]
     found: list[tuple[Citation, int]] = []
     defaults = []
     for item, owner in zip(cited, owners, strict=True):
-        if tests and _is_default(item, defined[0].line, comment_lines):
+        if tests and comment_lines is not None and _is_default(item, defined[0].line, comment_lines):
             defaults.append(_citation(item, None))
         else:
             found.append((_citation(item, defined[owner] if owner >= 0 else None), owner))
     for index in tests:
-        found.extend((citation, index) for citation in _named(defined[index], grammar))
+        found.extend((citation, index) for citation in names.cited_by(defined[index]))
     found.sort(key=lambda each: each[0].line)
     by_owner: dict[int, list[int]] = {}
     for position, (_, owner) in enumerate(found):
@@ -199,16 +254,38 @@ def _test(index: int, defined: list[Definition], by_owner: dict[int, list[int]])
     return TestFunction(test.names, test.line, test.end_line, tuple(by_owner.get(index, ())))
 
 
-def _named(test: Definition, grammar: IdGrammar) -> Iterator[Citation]:
-    name = test.names[-1]
-    for parsed in grammar.from_test_name(name):
-        item = Cited("verifies", name, parsed.target, parsed.labels, test.line, False, ON_ITS_OWN)
-        yield _citation(item, test, origin="name")
+class _Names:
+    """The references in names of tests: `test_REQ_d00062_A_rings`, `test("REQ-d00062-A rings", ...)`."""
+
+    def __init__(self, grammar: IdGrammar, register: RegisterIds | None) -> None:
+        self._grammar = grammar
+        self._register = register
+
+    def cited_by(self, test: Definition) -> Iterator[Citation]:
+        name = test.names[-1]
+        for parsed in self._references(name):
+            item = Cited("verifies", name, parsed.target, parsed.labels, test.line, False, ON_ITS_OWN)
+            yield _citation(item, test, origin="name")
+
+    def _references(self, name: str) -> Iterator[ParsedReference]:
+        yield from self._grammar.from_test_name(name)
+        if self._register is not None:
+            yield from self._register.in_name(name)
+        for word in name.split() if "-" in name else ():
+            bare = word.strip("[](){}<>`'\":,.;!?")
+            parsed = self._grammar.parse_reference(bare) if self._grammar.resembles(bare) else None
+            if parsed is None and self._register is not None:
+                parsed = self._register.parse(bare)
+            if parsed is not None:
+                yield parsed
 
 
 def _citation(item: Cited, owner: Definition | None, origin: str = "comment") -> Citation:
+    kind = item.kind
+    if owner is not None and owner.is_test and kind == "implements":
+        kind = "verifies"
     return Citation(
-        kind=item.kind,
+        kind=kind,
         written=item.written,
         target=item.target,
         labels=item.labels,

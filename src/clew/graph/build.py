@@ -9,19 +9,22 @@ import hashlib
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
-from clew.errors import ClewError, StoreError
+from clew.errors import ClewError, FileChanged, NotFound, StoreError
 from clew.files import FileEntry, read_bytes, scan, time_of
 from clew.formats.diagnostics import Diagnostic
+from clew.graph.collecting import without_collecting
 from clew.graph.graph import Graph
-from clew.graph.link import FileKey, Linker, LinkReport
+from clew.graph.link import Contribution, FileKey, Linker, LinkReport
 from clew.graph.lock import ReadWriteLock
-from clew.graph.reading import RACY_NS, Known, Progress, Reader, Reading, cache_name, content_hash, seen_now
+from clew.graph.reading import RACY_NS, Known, Progress, Reader, Reading, Walked, cache_name, content_hash, seen_now
 from clew.store.interface import CachedFile, Store
 
 log = logging.getLogger(__name__)
@@ -40,6 +43,23 @@ class BuildReport(msgspec.Struct, frozen=True):
     seconds: float
 
 
+class Drafts(Protocol):
+    """Changes that are in the graph and in no file. They are no part of what files contribute, so they step aside
+    while files are linked."""
+
+    def open(self) -> None:
+        """Get ready, before files are read."""
+
+    def withdraw(self) -> None:
+        """Take them out of the graph."""
+
+    def forget(self) -> None:
+        """Note that the graph they were in is gone."""
+
+    def replay(self) -> None:
+        """Put into the graph what of them still applies."""
+
+
 class Builder:
     """Keeps one graph in step with the files of one project."""
 
@@ -52,14 +72,20 @@ class Builder:
         lock: ReadWriteLock,
         *,
         max_file_bytes: int,
+        choose: Callable[[], Sequence[Reader]] | None = None,
     ) -> None:
         self._root = root
         self._readers = readers
+        self._choose = choose
+        """Says which readers the project needs by now, where that may change."""
+        self._outdated: set[str] = set()
+        """Readers whose records in the graph another one of the name would not read so."""
         self._graph = graph
         self._store = store
         self._lock = lock
         self._max_file_bytes = max_file_bytes
         self._linker = Linker(graph)
+        self._drafts: Drafts | None = None
         self._known: dict[FileKey, Known] = {}
         self._diagnostics: dict[FileKey, tuple[Diagnostic, ...]] = {}
         self._folders: dict[str, tuple[Diagnostic, ...]] = {}
@@ -69,6 +95,48 @@ class Builder:
         self._saving = threading.Lock()
         self._unsaved: dict[tuple[str, str], CachedFile | None] = {}
         """What the store's cache lacks, by reader and path; None for what it should forget."""
+
+    @property
+    def store(self) -> Store | None:
+        """None where the project has none that can be used."""
+        return self._store
+
+    @property
+    def linker(self) -> Linker:
+        """What links the files now; a full refresh makes another one."""
+        return self._linker
+
+    @property
+    def readers(self) -> Sequence[Reader]:
+        return self._readers
+
+    def readers_of(self, path: str) -> list[Reader]:
+        """Those that read a file."""
+        return [reader for reader in self._readers if (path, reader.name) in self._known]
+
+    def knows(self, path: str) -> bool:
+        """Whether a file was read."""
+        return bool(self.readers_of(path))
+
+    def attach(self, drafts: Drafts) -> None:
+        """Have drafts keep up with the files."""
+        self._drafts = drafts
+
+    def original(self, path: str) -> bytes:
+        """The content of a file that the graph was built from. FileChanged where it has another one by now; NotFound
+        for a file that was never read and does not exist."""
+        known = next((self._known[path, reader.name] for reader in self.readers_of(path)), None)
+        try:
+            data = read_bytes(self._root, path, limit=self._max_file_bytes)
+        except NotFound:
+            if known is None:
+                raise
+            data = None
+        if known is None or data is None or content_hash(data) != known.content_hash:
+            raise FileChanged(
+                f"'{path}' changed since it was read.", hint="refresh_graph reads it again.", data={"path": path}
+            )
+        return data
 
     def diagnostics(self) -> list[tuple[str, Diagnostic]]:
         """What readers reported, with the path, sorted by place."""
@@ -80,6 +148,10 @@ class Builder:
         return self._linker.duplicate_ids()
 
     # Noticing changes
+
+    @property
+    def file_count(self) -> int:
+        return len(self._known)
 
     def is_stale(self) -> bool:
         """Whether any file was added, removed or changed since the last refresh: one `stat` for each file and folder.
@@ -115,25 +187,31 @@ class Builder:
 
     # Catching up
 
+    @without_collecting
     def refresh(self, *, full: bool = False, progress: Progress | None = None) -> BuildReport:
         """Bring the graph in step with the files. `full` trusts nothing that was read before."""
         started = time.perf_counter()
+        if self._drafts is not None:
+            self._drafts.open()
         at = datetime.now(UTC).isoformat()
+        self._take_readers()
         known = {} if full else self._known
+        if self._outdated:
+            known = {key: state for key, state in known.items() if key[1] not in self._outdated}
         reading = Reading(self._root, self._store, known, self._max_file_bytes, cached=not full)
-        reading.run(self._readers, progress)
+        walked = Walked(self._marks, self._folders) if self._settled and not full else None
+        reading.run(self._readers, progress, walked)
         gone = [key for key in self._known if key not in reading.present]
+        contributions = dict.fromkeys(gone) | reading.contributions
         with self._lock.writing():
+            fingerprint = self._graph.state.fingerprint
             if full:
                 self._start_over()
-            try:
-                links = self._linker.update(dict.fromkeys(gone) | reading.contributions)
-            except BaseException:
-                # Half an update is no graph; the next refresh builds it from nothing.
-                self._start_over()
-                raise
-            self._adopt(reading, gone)
-            self._graph.refreshed(at, self._fingerprint())
+            with self._drafts_aside(contributions):
+                links = self._update(contributions)
+                self._adopt(reading, gone)
+                # Without a change in the files, the state stays what it is with its drafts.
+                self._graph.refreshed(at, self._fingerprint() if full or contributions else fingerprint)
         return BuildReport(
             files=len(self._known),
             parsed=reading.parsed,
@@ -143,7 +221,60 @@ class Builder:
             seconds=time.perf_counter() - started,
         )
 
+    def _take_readers(self) -> None:
+        """Take the readers that the project needs by now, and note whose records are no longer what they would read."""
+        chosen = self._choose() if self._choose is not None else self._readers
+        if chosen is self._readers:
+            return
+        before = {reader.name: cache_name(reader) for reader in self._readers}
+        self._outdated |= {reader.name for reader in chosen if cache_name(reader) != before.get(reader.name)}
+        # They may want other files, so the folders have to be walked.
+        self._settled = False
+        self._readers = chosen
+
+    def read_again(self, paths: Sequence[str]) -> None:
+        """Bring the graph in step with files of which it is known that they, and only they, changed."""
+        at = datetime.now(UTC).isoformat()
+        reading = Reading(self._root, self._store, self._known, self._max_file_bytes, cached=False)
+        for path in paths:
+            for reader in self.readers_of(path):
+                reading.take(reader, path)
+        with self._lock.writing(), self._drafts_aside(reading.contributions):
+            self._update(reading.contributions)
+            self._keep(reading)
+            self._graph.refreshed(at, self._fingerprint())
+        # Replacing a file leaves a mark on its folder. Whether others did as well is looked at more closely next time.
+        self._settled = False
+        for folder in {path.rpartition("/")[0] for path in paths} & self._marks.keys():
+            self._marks[folder] = time_of(self._root, folder)
+
+    def _update(self, contributions: Mapping[FileKey, Contribution | None]) -> LinkReport:
+        try:
+            return self._linker.update(contributions)
+        except BaseException:
+            # Half an update is no graph; the next refresh builds it from nothing.
+            self._start_over()
+            raise
+
+    @contextmanager
+    def _drafts_aside(self, contributions: Mapping[FileKey, Contribution | None]) -> Iterator[None]:
+        """Files are linked without the drafts, which follow as far as they still apply."""
+        first = not self._graph.state.last_refresh
+        if self._drafts is None or not (contributions or first):
+            yield
+            return
+        try:
+            self._drafts.withdraw()
+        except BaseException:
+            # A graph that drafts cannot leave is none to link files into; the next refresh builds it from nothing.
+            self._start_over()
+            raise
+        yield
+        self._drafts.replay()
+
     def _start_over(self) -> None:
+        if self._drafts is not None:
+            self._drafts.forget()
         self._graph.clear()
         self._linker = Linker(self._graph)
         self._known.clear()
@@ -153,13 +284,19 @@ class Builder:
         for key in gone:
             self._known.pop(key, None)
             self._diagnostics.pop(key, None)
-        self._known.update(reading.known)
-        self._diagnostics.update(reading.diagnostics)
+        self._outdated.clear()
         self._folders = reading.folders
-        self._marks, self._settled = reading.marks, False
+        self._marks = reading.marks
+        self._settled = reading.began_ns - max(reading.marks.values(), default=0) > RACY_NS
         names = {reader.name: cache_name(reader) for reader in self._readers}
         with self._saving:
             self._unsaved.update({(names[name], path): None for path, name in gone})
+        self._keep(reading)
+
+    def _keep(self, reading: Reading) -> None:
+        self._known.update(reading.known)
+        self._diagnostics.update(reading.diagnostics)
+        with self._saving:
             self._unsaved.update({(file.reader, file.path): file for file in reading.fresh})
 
     def _fingerprint(self) -> str:

@@ -1,117 +1,69 @@
-"""Changes: recorded, undoable edits of the graph.
+"""Changes: recorded, undoable edits of the graph and of the text behind it.
 
-A change lists what it replaces: pairs of the value before and after, where None stands for absence. Applying writes the
-after images, undoing writes the before images in reverse. Since every kind of mutation is made of the same pairs, undo
-needs no code of its own for any of them.
+The graph is what files define and cite. So a change lists definitions, and stretches of text, that take the place of
+others: pairs of the value before and after, where None stands for absence. Applying writes the after images, undoing
+the before images; linking decides nodes and edges in either case. Since every kind of mutation is made of the same
+pairs, undo needs no code of its own for any of them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
 from typing import TypeVar
-from uuid import uuid4
 
 import msgspec
 
 from clew.errors import Conflict, NotFound
 from clew.graph.graph import Graph
-from clew.graph.model import BrokenReference, Edge, Node
-from clew.graph.region import MemoryRegion
+from clew.graph.link import Definition, Linker, Place
+from clew.graph.patches import Patches, Slot
 
-T = TypeVar("T", Node, Edge, BrokenReference)
+
+class Redefinition(msgspec.Struct, frozen=True):
+    place: Place
+    before: Definition | None
+    after: Definition | None
+
+    def inverse(self) -> "Redefinition":
+        return Redefinition(self.place, self.after, self.before)
+
+
+class Rewriting(msgspec.Struct, frozen=True):
+    slot: Slot
+    before: bytes | None
+    """None: as the file has it."""
+    after: bytes | None
+
+    def inverse(self) -> "Rewriting":
+        return Rewriting(self.slot, self.after, self.before)
+
+
+T = TypeVar("T", Redefinition, Rewriting)
 
 
 class Change(msgspec.Struct, frozen=True):
     id: str
     operation: str
     target_id: str
-    at: str
-    affects_hash: bool
-    nodes: tuple[tuple[Node | None, Node | None], ...]
-    edges: tuple[tuple[Edge | None, Edge | None], ...]
-    broken: tuple[tuple[BrokenReference | None, BrokenReference | None], ...]
+    definitions: tuple[Redefinition, ...]
+    texts: tuple[Rewriting, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What its author should know."""
 
     def inverse(self) -> "Change":
-        return msgspec.structs.replace(
-            self, nodes=_reversed(self.nodes), edges=_reversed(self.edges), broken=_reversed(self.broken)
-        )
+        return msgspec.structs.replace(self, definitions=_inverted(self.definitions), texts=_inverted(self.texts))
 
 
-def _reversed(pairs: Sequence[tuple[T | None, T | None]]) -> tuple[tuple[T | None, T | None], ...]:
-    return tuple((after, before) for before, after in reversed(pairs))
-
-
-class Edit:
-    """Collects one change. Nothing touches the graph until the change is applied; reads see the edit's own writes."""
-
-    def __init__(self, region: MemoryRegion) -> None:
-        self._region = region
-        self._nodes: dict[str, tuple[Node | None, Node | None]] = {}
-        self._edges: dict[Edge, bool] = {}
-        self._broken: dict[BrokenReference, bool] = {}
-
-    def get_node(self, id: str) -> Node | None:
-        return self._nodes[id][1] if id in self._nodes else self._region.get_node(id)
-
-    def outgoing(self, id: str) -> list[Edge]:
-        return self._present(self._region.iter_outgoing_edges(id), lambda edge: edge.source == id)
-
-    def incoming(self, id: str) -> list[Edge]:
-        return self._present(self._region.iter_incoming_edges(id), lambda edge: edge.target == id)
-
-    def _present(self, stored: Iterator[Edge], wanted: Callable[[Edge], bool]) -> list[Edge]:
-        kept = [edge for edge in stored if self._edges.get(edge, True)]
-        return kept + [edge for edge, there in self._edges.items() if there and wanted(edge)]
-
-    def put(self, node: Node) -> None:
-        before = self._nodes[node.id][0] if node.id in self._nodes else self._region.get_node(node.id)
-        self._nodes[node.id] = (before, node)
-
-    def remove(self, id: str) -> None:
-        before = self._nodes[id][0] if id in self._nodes else self._region.get_node(id)
-        self._nodes[id] = (before, None)
-
-    def link(self, edge: Edge) -> None:
-        if self._region.has_edge(edge):
-            self._edges.pop(edge, None)
-        else:
-            self._edges[edge] = True
-
-    def unlink(self, edge: Edge) -> None:
-        if self._region.has_edge(edge):
-            self._edges[edge] = False
-        else:
-            self._edges.pop(edge, None)
-
-    def break_off(self, reference: BrokenReference) -> None:
-        """Record a citation whose target is missing."""
-        self._broken[reference] = True
-
-    def mend(self, reference: BrokenReference) -> None:
-        """Forget a broken reference."""
-        self._broken[reference] = False
-
-    def change(self, operation: str, target_id: str, *, affects_hash: bool = False) -> Change:
-        return Change(
-            id=uuid4().hex,
-            operation=operation,
-            target_id=target_id,
-            at=datetime.now(UTC).isoformat(),
-            affects_hash=affects_hash,
-            nodes=tuple(pair for pair in self._nodes.values() if pair[0] != pair[1]),
-            edges=tuple((None, edge) if there else (edge, None) for edge, there in self._edges.items()),
-            broken=tuple(
-                (None, reference) if there else (reference, None)
-                for reference, there in self._broken.items()
-                if there != self._region.has_broken(reference)
-            ),
-        )
+def _inverted(pairs: Sequence[T]) -> tuple[T, ...]:
+    return tuple(pair.inverse() for pair in reversed(pairs))
 
 
 class History:
     """Applies changes to a graph and takes them back, newest first."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, linker: Callable[[], Linker]) -> None:
         self._graph = graph
+        self._linker = linker
+        """A graph that is built from nothing gets another one."""
+        self.patches = Patches()
         self._done: list[Change] = []
         self._undone: list[Change] = []
 
@@ -123,7 +75,7 @@ class History:
         return len(self._done)
 
     def apply(self, change: Change) -> Change:
-        _write(self._graph, change)
+        self._write(change)
         self._done.append(change)
         self._undone.clear()
         return change
@@ -132,7 +84,7 @@ class History:
         if not self._done:
             raise NotFound("There is no mutation to undo.", hint="get_mutation_log shows what is pending.")
         change = self._done[-1]
-        _write(self._graph, change.inverse())
+        self._write(change.inverse())
         self._undone.append(self._done.pop())
         return change
 
@@ -154,60 +106,32 @@ class History:
                 "There is no undone mutation to apply again.", hint="A new mutation discards what was undone."
             )
         change = self._undone[-1]
-        _write(self._graph, change)
+        self._write(change)
         self._done.append(self._undone.pop())
         return change
 
+    def forget(self) -> None:
+        """Let go of every change without taking it back: the graph they were made to is gone."""
+        self._done.clear()
+        self._undone.clear()
+        self.patches.clear()
 
-def _write(graph: Graph, change: Change) -> None:
-    """Bring the graph from the before images to the after images, or leave it alone."""
-    region = graph.memory
-    _expect(region, change)
-    touched: set[str] = set()
-    for before_edge, after_edge in change.edges:
-        if before_edge is not None:
-            region.remove_edge(before_edge)
-            touched.update((before_edge.source, before_edge.target))
-        if after_edge is not None:
-            region.put_edge(after_edge)
-            touched.update((after_edge.source, after_edge.target))
-    for before, after in change.nodes:
-        if after is not None:
-            region.put_node(after)
-            touched.add(after.id)
-        elif before is not None:
-            region.remove_node(before.id)
-            touched.add(before.id)
-    for before_broken, after_broken in change.broken:
-        if before_broken is not None:
-            region.remove_broken(before_broken)
-        if after_broken is not None:
-            region.put_broken(after_broken)
-    graph.touched(touched)
-    graph.changed(change.id)
+    def _write(self, change: Change) -> None:
+        """Bring the graph from the before images to the after images, or leave it alone."""
+        self._expect(change)
+        for each in change.texts:
+            self.patches.put(each.slot, each.after)
+        if change.definitions:
+            self._linker().redefine({each.place: each.after for each in change.definitions})
+        self._graph.changed(change.id)
 
-
-def _expect(region: MemoryRegion, change: Change) -> None:
-    """Refuse a change that was made against another state, before any of it is written."""
-    for before, after in change.nodes:
-        image = before or after
-        if image is not None and region.get_node(image.id) != before:
-            raise _made_against_another_state(image.id)
-    for before_edge, after_edge in change.edges:
-        if before_edge is not None and not region.has_edge(before_edge):
-            raise _made_against_another_state(before_edge.source)
-        if after_edge is not None and region.has_edge(after_edge):
-            raise _made_against_another_state(after_edge.source)
-    for before_broken, after_broken in change.broken:
-        if before_broken is not None and not region.has_broken(before_broken):
-            raise _made_against_another_state(before_broken.source_id)
-        if after_broken is not None and region.has_broken(after_broken):
-            raise _made_against_another_state(after_broken.source_id)
-
-
-def _made_against_another_state(node_id: str) -> Conflict:
-    return Conflict(
-        f"Node '{node_id}' is not what this change was made against.",
-        hint="Read it again and repeat the change.",
-        data={"node_id": node_id},
-    )
+    def _expect(self, change: Change) -> None:
+        """Refuse a change that was made against another state, before any of it is written."""
+        linker = self._linker()
+        same = all(linker.definition_at(each.place) == each.before for each in change.definitions)
+        if not same or any(self.patches.get(each.slot) != each.before for each in change.texts):
+            raise Conflict(
+                f"'{change.target_id}' is not what this change was made against.",
+                hint="Read it again and repeat the change.",
+                data={"node_id": change.target_id},
+            )

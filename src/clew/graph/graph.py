@@ -6,6 +6,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
+from clew.graph.evidence import Evidence
 from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind, Node, NodeKind
 from clew.graph.region import MemoryRegion, Region
 
@@ -26,6 +27,11 @@ class GraphState(msgspec.Struct, frozen=True):
     is_stale: bool = False
     """A file was seen to differ from what the graph was built from."""
 
+    @property
+    def is_edited(self) -> bool:
+        """Whether the content was changed since it was read, otherwise than by reading files."""
+        return "+" in self.fingerprint
+
 
 class Graph:
     """One address space over the memory region and any attached stored regions.
@@ -37,6 +43,8 @@ class Graph:
     def __init__(self, annotate: Annotator | None = None) -> None:
         self.memory = MemoryRegion()
         self.state = GraphState()
+        self.evidence = Evidence(self)
+        """What runs of the tests showed."""
         self._regions: tuple[Region, ...] = (self.memory,)
         self._annotate = annotate
         self._metrics: dict[str, Mapping[str, Any]] = {}
@@ -138,6 +146,8 @@ class Graph:
 
     def touched(self, ids: Iterable[str]) -> None:
         """Forget the figures of these nodes, because they or an edge at them changed."""
+        if not self._metrics:
+            return
         for id in ids:
             self._metrics.pop(id, None)
 
@@ -156,6 +166,7 @@ class Graph:
         stored = self._regions[1:]
         self.memory = MemoryRegion()
         self._regions = (self.memory, *stored)
+        self.evidence = Evidence(self)
         self._metrics.clear()
         self._derived.clear()
 

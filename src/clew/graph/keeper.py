@@ -6,7 +6,7 @@ Calls come from many threads. Whoever finds work to do does it; the others wait,
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from clew.errors import Cancelled, ClewError
@@ -21,8 +21,9 @@ WAIT_SECONDS = 0.05
 
 COSTLY_CHECK_SECONDS = 0.025
 CHECK_SHARE = 4
+MANY_FILES = 1_000
 """A look for changed files that takes longer than that, as it does with many thousands of files, is followed by this
-many times its duration without another."""
+many times its duration without another. With fewer files it is the machine that is slow, and every look counts."""
 
 
 class GraphKeeper:
@@ -50,12 +51,39 @@ class GraphKeeper:
         """
         called = time.monotonic()
         with self._my_turn(progress):
-            if not self._built:
-                self._refresh(full=False, progress=progress)
-                return
+            self._ensure(called, progress, current=current, look=True)
+
+    def _ensure(self, called: float, progress: Progress | None, *, current: bool, look: bool) -> None:
+        if not self._built:
+            self._refresh(full=False, progress=progress)
+            return
+        if look:
             self._look(called)
-            if current and self._auto_refresh and self._graph.state.is_stale:
-                self._refresh(full=False, progress=progress)
+        if current and self._auto_refresh and self._graph.state.is_stale:
+            self._refresh(full=False, progress=progress)
+
+    @contextmanager
+    def turn(self, progress: Progress | None = None, *, current: bool = False) -> Iterator[None]:
+        """The built graph for the block alone: meanwhile nobody reads files or changes it. With `current` it holds
+        every change made before this call."""
+        called = time.monotonic()
+        with self._my_turn(progress):
+            self._ensure(called, progress, current=current, look=current)
+            yield
+
+    @property
+    def follows_files(self) -> bool:
+        """Whether changed files are read without being asked for."""
+        return self._auto_refresh
+
+    def catch_up(self, progress: Progress | None = None) -> None:
+        """Read what changed now, inside a turn."""
+        self._refresh(full=False, progress=progress)
+
+    def read_again(self, paths: Sequence[str]) -> None:
+        """Read files of which it is known that they, and only they, changed, inside a turn."""
+        self._builder.read_again(paths)
+        self._run_aside(self._builder.save)
 
     def refresh(self, *, full: bool = False, progress: Progress | None = None) -> BuildReport:
         """Read what changed now."""
@@ -94,7 +122,8 @@ class GraphKeeper:
             self._graph.mark_stale()
         cost = time.monotonic() - began
         self._looked_at = began
-        self._rest_until = began + cost * (1 + CHECK_SHARE) if cost > COSTLY_CHECK_SECONDS else 0.0
+        costly = cost > COSTLY_CHECK_SECONDS and self._builder.file_count >= MANY_FILES
+        self._rest_until = began + cost * (1 + CHECK_SHARE) if costly else 0.0
 
     def _refresh(self, *, full: bool, progress: Progress | None) -> BuildReport:
         def report(done: int, total: int, message: str) -> None:
@@ -124,7 +153,7 @@ class GraphKeeper:
 
     def _build_quietly(self) -> None:
         try:
-            self.ensure()
+            self.ensure(current=False)
         except Cancelled:
             pass
         except ClewError as error:

@@ -5,11 +5,12 @@ linker knows all of both. When files change it takes out exactly what they contr
 now, and decides anew only the citations that start or end at an id that appeared or disappeared.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 import msgspec
 
+from clew.formats.results.records import ExecutedLines
 from clew.graph.graph import Graph
 from clew.graph.model import BrokenReference, Edge, EdgeKind, Node, NodeKind
 
@@ -23,7 +24,7 @@ Place = tuple[str, str, int]
 _AUTHORED = frozenset({NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY})
 
 
-class Citation(msgspec.Struct, frozen=True, gc=False):
+class Citation(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """A reference as a file states it, whether or not its target exists."""
 
     kind: EdgeKind
@@ -44,12 +45,18 @@ class Definition(msgspec.Struct, frozen=True):
     parts: tuple[Node, ...] = ()
     """Nodes whose ids begin with the node's id; each is linked to it by a STRUCTURES edge."""
     citations: tuple[Citation, ...] = ()
+    alias: str = ""
+    """A shorter name by which it may be cited as long as nothing else has it."""
 
 
 class Contribution(msgspec.Struct, frozen=True):
     """What one file adds to the graph."""
 
     definitions: tuple[Definition, ...] = ()
+    results: tuple[Node, ...] = ()
+    """What became of tests in a run. Nothing cites them, and what they belong to is not for their file to say."""
+    lines: tuple[ExecutedLines, ...] = ()
+    """What a run executed."""
 
 
 class LinkReport(msgspec.Struct, frozen=True):
@@ -74,9 +81,18 @@ class Linker:
         """By declared id: where it is defined, and how."""
         self._placed: dict[Place, Definition] = {}
         """What stands in the graph for a definition: the same, or a renamed duplicate."""
-        self._by_file: dict[FileKey, tuple[Definition, ...]] = {}
+        self._by_file: dict[FileKey, dict[int, Definition]] = {}
+        """What a file defines, by position."""
+        self._places: dict[str, Place] = {}
+        """By the id of the node that stands in the graph for a definition."""
         self._citing: dict[str, dict[Citation, None]] = {}
         """Citations by the id they aim at."""
+        self._aliases: dict[str, dict[str, None]] = {}
+        """The ids of the nodes that share a shorter name."""
+        self._moved_aliases: set[str] = set()
+        """Those that mean something else since citations were last decided."""
+        self._by_alias: dict[Citation, str] = {}
+        """What a citation by a shorter name was taken to mean."""
 
     def duplicate_ids(self) -> list[str]:
         """Ids of requirements and journeys that are defined more than once."""
@@ -86,22 +102,81 @@ class Linker:
             if len(places) > 1 and any(each.node.kind in _AUTHORED for each in places.values())
         )
 
+    def definition_at(self, place: Place) -> Definition | None:
+        """What is defined there, under the id that it is declared with."""
+        return self._by_file.get(place[:2], {}).get(place[2])
+
+    def place_of(self, id: str) -> Place | None:
+        """Where a node is defined; None for one that is part of another, or that no file defines."""
+        return self._places.get(id)
+
+    def places(self, path: str) -> list[Place]:
+        """Where a file defines anything, whoever reads it."""
+        return [(*file, position) for file, defined in self._by_file.items() if file[0] == path for position in defined]
+
+    def citations_of(self, id: str) -> list[Citation]:
+        """The citations that aim at an id, whether or not it exists."""
+        return list(self._citing.get(id, ()))
+
+    def redefine(self, definitions: Mapping[Place, Definition | None]) -> None:
+        """Replace single definitions; None takes one out."""
+        declared = (definition for place in definitions if (definition := self.definition_at(place)) is not None)
+        changed = dict.fromkeys(definition.node.id for definition in declared)
+        changed.update((definition.node.id, None) for definition in definitions.values() if definition is not None)
+
+        def declare() -> None:
+            for place, definition in definitions.items():
+                self._redeclare(place, definition)
+
+        self._exchange(changed, declare, {})
+
     def update(self, contributions: Mapping[FileKey, Contribution | None]) -> LinkReport:
         """Replace what these files contribute; None for a file that is gone."""
         # A dictionary keeps the order of the files, and with it that of the nodes, the same in every process.
         changed: dict[str, None] = {}
         for file in contributions:
-            changed.update((definition.node.id, None) for definition in self._by_file.get(file, ()))
+            changed.update((definition.node.id, None) for definition in self._by_file.get(file, {}).values())
         for contribution in contributions.values():
             if contribution is not None:
                 changed.update((definition.node.id, None) for definition in contribution.definitions)
 
+        def declare() -> None:
+            for file, contribution in contributions.items():
+                self._declare(file, () if contribution is None else contribution.definitions)
+
+        return self._exchange(changed, declare, contributions)
+
+    def _exchange(
+        self,
+        changed: Iterable[str],
+        declare: Callable[[], None],
+        contributions: Mapping[FileKey, Contribution | None],
+    ) -> LinkReport:
+        """Take out the definitions of these ids, declare what stands in their place, and put that in.
+
+        What else cites them is decided anew only where it may matter: where an id appears or disappears, or has other
+        labels.
+        """
+        placed = (self._placed[place].node for id in changed for place in self._declared.get(id, ()))
+        before = {node.id: node for node in placed}
         removed = self._withdraw(changed)
-        for file, contribution in contributions.items():
-            self._declare(file, () if contribution is None else contribution.definitions)
+        declare()
         put, affected, own_citations = self._place(changed)
-        self._graph.touched(removed | affected)
-        linked = self._relink(removed | affected, own_citations)
+        touched = removed | affected
+        self._graph.touched(touched)
+        if before:
+            after = {id: self._region.get_node(id) for id in touched}
+            moved = {
+                id
+                for id, node in after.items()
+                if node is None or (id in affected and _labels(before.get(id)) != _labels(node))
+            }
+            # A node that only cites otherwise is no news to whoever looks at nodes alone.
+            touched = {id for id in touched if before.get(id) != after[id]}
+        else:
+            moved = affected
+        linked = self._relink(moved, own_citations)
+        self._graph.evidence.update(contributions, touched)
         return LinkReport(nodes_put=put, nodes_removed=len(removed), citations_linked=linked)
 
     # Taking out
@@ -112,6 +187,8 @@ class Linker:
         for id in declared:
             for place in self._declared.get(id, ()):
                 definition = self._placed.pop(place)
+                del self._places[definition.node.id]
+                self._name(definition, present=False)
                 for citation in dict.fromkeys(definition.citations):
                     self._unlink(citation)
                 for node in (definition.node, *definition.parts):
@@ -130,95 +207,146 @@ class Linker:
             del self._citing[citation.target]
         self._disconnect(citation)
 
+    def _name(self, definition: Definition, *, present: bool) -> None:
+        """Note that a definition has its shorter name, or has it no more."""
+        if definition.alias:
+            ids = self._aliases.setdefault(definition.alias, {})
+            if present:
+                ids[definition.node.id] = None
+            else:
+                ids.pop(definition.node.id, None)
+            if not ids:
+                del self._aliases[definition.alias]
+            self._moved_aliases.add(definition.alias)
+
     def _disconnect(self, citation: Citation) -> None:
         """Remove what stands in the graph for this citation: edges, broken references, or both."""
+        target = self._by_alias.pop(citation, citation.target)
         for edge in list(self._region.iter_outgoing_edges(citation.source)):
-            if (
-                edge.kind is citation.kind
-                and edge.target == citation.target
-                and set(edge.labels) <= set(citation.labels)
-            ):
+            if edge.kind is citation.kind and edge.target == target and set(edge.labels) <= set(citation.labels):
                 self._region.remove_edge(edge)
         for reference in self._broken_forms(citation):
             if self._region.has_broken(reference):
                 self._region.remove_broken(reference)
-        self._graph.touched((citation.target,))
+        self._graph.touched((target,))
 
     # Putting in
 
     def _declare(self, file: FileKey, definitions: tuple[Definition, ...]) -> None:
-        for position, definition in enumerate(self._by_file.pop(file, ())):
-            places = self._declared[definition.node.id]
-            del places[*file, position]
-            if not places:
-                del self._declared[definition.node.id]
+        for position in list(self._by_file.get(file, ())):
+            self._redeclare((*file, position), None)
         if definitions:
-            self._by_file[file] = definitions
+            self._by_file[file] = dict(enumerate(definitions))
         for position, definition in enumerate(definitions):
             self._declared.setdefault(definition.node.id, {})[*file, position] = definition
 
+    def _redeclare(self, place: Place, definition: Definition | None) -> None:
+        """Put another definition in a place, or none."""
+        file, position = place[:2], place[2]
+        defined = self._by_file.setdefault(file, {})
+        before = defined.pop(position, None)
+        if before is not None:
+            places = self._declared[before.node.id]
+            del places[place]
+            if not places:
+                del self._declared[before.node.id]
+        if definition is not None:
+            defined[position] = definition
+            self._declared.setdefault(definition.node.id, {})[place] = definition
+        if not defined:
+            del self._by_file[file]
+
     def _place(self, declared: Iterable[str]) -> tuple[int, set[str], list[Citation]]:
         """Put the definitions of these ids into the graph."""
-        put = 0
+        nodes: list[Node] = []
+        edges: list[Edge] = []
         affected: set[str] = set()
         citations: list[Citation] = []
-        region = self._region
         for id in declared:
             places = self._declared.get(id)
             if places is None:
                 continue
-            taken: set[str] = set()
-            for place in sorted(places) if len(places) > 1 else places:
-                definition = places[place]
-                if taken:
-                    definition = _as_duplicate(definition, _free_id(id, place[0], taken))
-                taken.add(definition.node.id)
+            for place, definition in places.items() if len(places) == 1 else _told_apart(id, places):
+                own_id = definition.node.id
                 self._placed[place] = definition
-                region.put_node(definition.node)
+                self._places[own_id] = place
+                if definition.alias:
+                    self._name(definition, present=True)
+                nodes.append(definition.node)
                 for part in definition.parts:
-                    region.put_node(part)
-                    region.put_edge(Edge(EdgeKind.STRUCTURES, part.id, definition.node.id))
-                put += 1 + len(definition.parts)
-                affected.add(definition.node.id)
+                    nodes.append(part)
+                    edges.append(Edge(EdgeKind.STRUCTURES, part.id, own_id))
+                affected.add(own_id)
                 # The same reference written twice on one line is one citation.
-                citations.extend(dict.fromkeys(definition.citations))
-        return put, affected, citations
+                own = definition.citations
+                citations.extend(own if len(own) < 2 else dict.fromkeys(own))
+        self._region.put_nodes(nodes)
+        self._region.put_edges(edges)
+        return len(nodes), affected, citations
 
     def _relink(self, ids: set[str], own: list[Citation]) -> int:
         """Decide the citations that start at what was placed, and those of others that aim at what came or went."""
-        citations = [citation for id in ids for citation in self._citing.get(id, ())]
+        aliases, self._moved_aliases = self._moved_aliases, set()
+        by_alias = [citation for alias in aliases for citation in self._citing.get(alias, ())]
+        # What they were taken to mean may also be cited in full, and then both stand behind one edge.
+        meant = {self._by_alias[citation] for citation in by_alias if citation in self._by_alias}
+        ids = ids | aliases | meant
+        citing = self._citing
+        citations = [citation for id in ids for citation in citing.get(id, ())] if citing else []
         # All are disconnected before any is connected: two citations of one node may stand behind the same edge.
         for citation in citations:
             self._disconnect(citation)
         for citation in own:
-            self._citing.setdefault(citation.target, {})[citation] = None
+            others = citing.get(citation.target)
+            if others is None:
+                citing[citation.target] = {citation: None}
+            else:
+                others[citation] = None
         citations.extend(own)
         for citation in citations:
             self._connect(citation)
         return len(citations)
 
     def _connect(self, citation: Citation) -> None:
-        """Turn a citation into an edge, a broken reference, or, where only some labels exist, both."""
-        known = self._known_labels(citation)
-        if known is not None and (known or not citation.labels):
-            self._region.put_edge(Edge(citation.kind, citation.source, citation.target, known))
-            self._graph.touched((citation.target,))
-        if known is None or len(known) < len(citation.labels):
-            fault = "malformed" if citation.malformed else "unknown_requirement"
-            self._region.put_broken(_broken(citation, fault if known is None else "unknown_assertion"))
+        edge = self._decided(citation)
+        if edge is not None:
+            self._region.put_edge(edge)
+            self._graph.touched((edge.target,))
 
-    def _known_labels(self, citation: Citation) -> tuple[str, ...] | None:
-        """The cited labels that the target has; None where there is no such target."""
+    def _decided(self, citation: Citation) -> Edge | None:
+        """The edge that a citation stands for. Without a target, or where it lacks labels, a reference is broken."""
         target = self._region.get_node(citation.target)
+        if target is None and (meant := self._meant(citation.target)) is not None:
+            self._by_alias[citation] = meant
+            target = self._region.get_node(meant)
+        labels = citation.labels
         if target is None:
+            fault = "malformed" if citation.malformed else "unknown_requirement"
+            self._region.put_broken(_broken(citation, fault))
             return None
-        if not citation.labels:
-            return ()
-        labels = target.get_field("labels", ())
-        return tuple(label for label in citation.labels if label in labels)
+        if not labels:
+            return Edge(citation.kind, citation.source, target.id)
+        there = target.fields.get("labels", ())
+        known = (
+            tuple(label for label in labels if label in there) if len(labels) > 1 or labels[0] not in there else labels
+        )
+        if len(known) < len(labels):
+            self._region.put_broken(_broken(citation, "unknown_assertion"))
+        return Edge(citation.kind, citation.source, target.id, known) if known else None
+
+    def _meant(self, alias: str) -> str | None:
+        """The one node that has this as its shorter name."""
+        named = self._aliases.get(alias, ())
+        return next(iter(named)) if len(named) == 1 else None
 
     def _broken_forms(self, citation: Citation) -> tuple[BrokenReference, ...]:
         return tuple(_broken(citation, fault) for fault in ("unknown_requirement", "unknown_assertion", "malformed"))
+
+
+def _labels(node: Node | None) -> tuple[str, ...] | None:
+    """What can be cited of a node; None where there is no such node."""
+    labels: tuple[str, ...] | None = node.fields.get("labels", ()) if node is not None else None
+    return labels
 
 
 def _broken(citation: Citation, fault: str) -> BrokenReference:
@@ -230,6 +358,17 @@ def _broken(citation: Citation, fault: str) -> BrokenReference:
         path=citation.path,
         line=citation.line,
     )
+
+
+def _told_apart(id: str, places: Mapping[Place, Definition]) -> Iterator[tuple[Place, Definition]]:
+    """Several definitions of one id, the first under that id and every further one under an id of its own."""
+    taken: set[str] = set()
+    for place in sorted(places):
+        definition = places[place]
+        if taken:
+            definition = _as_duplicate(definition, _free_id(id, place[0], taken))
+        taken.add(definition.node.id)
+        yield place, definition
 
 
 def _free_id(id: str, path: str, taken: set[str]) -> str:

@@ -18,6 +18,18 @@ class NodeKind(StrEnum):
     TEST_RESULT = "result"
     USER_JOURNEY = "journey"
     REMAINDER = "remainder"
+    SPEC = "spec"
+    """A spec, of which requirements are part."""
+    DOCUMENT = "document"
+    SECTION = "section"
+    """A piece of a document under one heading."""
+    ENTITY = "entity"
+    """What documents talk about: a command, a file, a term."""
+    FILE = "file"
+    """A file that a document names."""
+
+    __hash__ = str.__hash__
+    """That of an enumeration is written in Python, and every lookup by kind asks for it."""
 
 
 class EdgeKind(StrEnum):
@@ -32,8 +44,19 @@ class EdgeKind(StrEnum):
     INTEGRATES = "integrates"
     INSTANCE = "instance"
     YIELDS = "yields"
+    DEPENDS_ON = "depends_on"
+    CONFLICTS = "conflicts"
     STRUCTURES = "structures"
     """An assertion is part of its requirement: the one edge that means containment."""
+    NEXT = "next"
+    """What follows in the same document."""
+    MENTIONS = "mentions"
+    REFERENCES = "references"
+    """A link that an author wrote."""
+    RELATED = "related"
+    """Documents about the same things."""
+
+    __hash__ = str.__hash__
 
 
 HIERARCHY = frozenset({EdgeKind.IMPLEMENTS, EdgeKind.REFINES, EdgeKind.SATISFIES})
@@ -63,7 +86,7 @@ class Node(msgspec.Struct, frozen=True):
         return self.fields.get(name, default)
 
 
-class Edge(msgspec.Struct, frozen=True, gc=False):
+class Edge(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """One citation. Two edges are the same edge when all four parts are equal."""
 
     kind: EdgeKind

@@ -3,22 +3,29 @@
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
 from clew.errors import ClewError, StoreError
-from clew.files import FileEntry, Selection, Tree, read_bytes, scan
+from clew.files import FileEntry, Selection, Tree, entry_of, read_bytes, scan, time_of
 from clew.formats.diagnostics import Diagnostic
 from clew.graph.link import Contribution, FileKey
 from clew.store.interface import CachedFile, Store
+
+if TYPE_CHECKING:
+    from clew.graph.parse_aside import Sharing
 
 log = logging.getLogger(__name__)
 
 RACY_NS = 2_000_000_000
 """A file younger than this when it was read may change again without its time changing; its time is not trusted."""
+
+FEW_FILES = 5
+"""So few changed files are parsed sooner than the store's cache is searched for them."""
 
 BINARY_PROBE = 8_192
 """A NUL among this many first bytes makes a file binary."""
@@ -63,6 +70,15 @@ class Known(msgspec.Struct, frozen=True, gc=False):
         return self.size == entry.size and self.mtime_ns == entry.mtime_ns and self.content_hash != ""
 
 
+class Walked(msgspec.Struct, frozen=True):
+    """What the last look into all folders found."""
+
+    marks: dict[str, int]
+    """Times of the folders, all of them long past when they were looked into."""
+    folders: dict[str, tuple[Diagnostic, ...]]
+    """What could not be looked into."""
+
+
 class Reading:
     """The outcome of a pass, collected reader by reader and file by file."""
 
@@ -74,6 +90,7 @@ class Reading:
         self._known_before = known
         self._max_file_bytes = max_file_bytes
         self._use_cache = cached
+        self.began_ns = time.time_ns()
         self.marks: dict[str, int] = {}
         self.present: set[FileKey] = set()
         self.known: dict[FileKey, Known] = {}
@@ -86,18 +103,96 @@ class Reading:
         self.parsed = 0
         self.from_cache = 0
 
-    def run(self, readers: Sequence[Reader], progress: Progress | None) -> None:
-        """Look at all files first, so that progress counts towards one total."""
-        changed = [(reader, self._changed(reader)) for reader in readers]
+    def run(self, readers: Sequence[Reader], progress: Progress | None, walked: Walked | None = None) -> None:
+        """Look at all files first, so that progress counts towards one total. Where no folder changed since it was
+        walked, the files are those that are known."""
+        if walked is not None and all(time_of(self._root, path) == mark for path, mark in walked.marks.items()):
+            self.marks, self.folders = walked.marks, walked.folders
+            changed = self._changed_among_known(readers)
+        else:
+            changed = [(reader, self._changed(reader)) for reader in readers]
+        self._read_all(changed, progress)
+        # Others may have parsed some of the files, but the order is that of the files.
+        places = [(entry.path, reader.name) for reader, entries in changed for entry in entries]
+        self.contributions = {key: self.contributions[key] for key in places if key in self.contributions}
+
+    def _read_all(self, changed: list[tuple[Reader, list[FileEntry]]], progress: Progress | None) -> None:
+        cached = {reader.name: self._cached(reader) for reader, entries in changed if not self._are_few(entries)}
         total = sum(len(entries) for _, entries in changed)
         done = 0
-        for reader, entries in changed:
-            cached = self._cached(reader) if entries else {}
-            for entry in entries:
-                if progress is not None:
-                    progress(done, total, f"reading {reader.name} files")
-                self._read(reader, entry, cached.get(entry.path))
-                done += 1
+        later: list[tuple[Reader, FileEntry]] = []
+        with self._shared(changed, cached) as sharing:
+            for reader, entries in changed:
+                kept = cached.get(reader.name, {})
+                for entry in entries:
+                    if progress is not None:
+                        progress(done, total, f"reading {reader.name} files")
+                    row = kept.get(entry.path)
+                    if row is None and sharing is not None and not sharing.claim((entry.path, reader.name)):
+                        later.append((reader, entry))
+                        continue
+                    self._read(reader, entry, row)
+                    done += 1
+            parsed = sharing.finish() if sharing is not None else {}
+        for reader, entry in later:
+            found = parsed.get((entry.path, reader.name))
+            if found is None or not self._take_parsed(reader, entry, found.content_hash, found.payload):
+                self._read(reader, entry, None)
+
+    @contextmanager
+    def _shared(
+        self, changed: list[tuple[Reader, list[FileEntry]]], cached: Mapping[str, Mapping[str, CachedFile]]
+    ) -> "Iterator[Sharing | None]":
+        """Share the work with other processes where there is enough of it."""
+        unknown = [
+            (reader, entry)
+            for reader, entries in changed
+            for entry in entries
+            if entry.path not in cached.get(reader.name, {})
+        ]
+        from clew.graph import parse_aside
+
+        if sum(entry.size for _, entry in unknown) < parse_aside.WORTHWHILE_BYTES or not parse_aside.other_cores():
+            yield None
+            return
+        from clew.graph.parse_worker import Task
+
+        tasks = {(entry.path, reader.name): Task(cache_name(reader), entry.path) for reader, entry in unknown}
+        with parse_aside.shared(self._root, tasks, self._max_file_bytes) as sharing:
+            yield sharing
+
+    def _take_parsed(self, reader: Reader, entry: FileEntry, digest: str, payload: bytes) -> bool:
+        """Take what another process parsed; returns whether that could be used."""
+        key = (entry.path, reader.name)
+        known = self._known_before.get(key)
+        if known is None or known.content_hash != digest:
+            try:
+                records = msgspec.msgpack.decode(payload, type=reader.records_type)
+            except msgspec.DecodeError:
+                return False
+            self.parsed += 1
+            self._take(reader, key, records)
+        self.known[key] = seen_now(entry, digest)
+        if key in self.contributions:
+            self._keep(reader, key, payload)
+        return True
+
+    def take(self, reader: Reader, path: str) -> None:
+        """Read a single file."""
+        self._read(reader, entry_of(self._root, path), None)
+
+    def _are_few(self, entries: list[FileEntry]) -> bool:
+        """Whether it is quicker to parse the files than to look at all that the store keeps."""
+        return not entries or (bool(self._known_before) and len(entries) <= FEW_FILES)
+
+    def _changed_among_known(self, readers: Sequence[Reader]) -> list[tuple[Reader, list[FileEntry]]]:
+        changed: dict[str, list[FileEntry]] = {reader.name: [] for reader in readers}
+        self.present.update(self._known_before)
+        for (path, name), known in self._known_before.items():
+            entry = entry_of(self._root, path)
+            if not known.matches(entry):
+                changed[name].append(entry)
+        return [(reader, changed[reader.name]) for reader in readers]
 
     def _changed(self, reader: Reader) -> list[FileEntry]:
         tree = scan(self._root, reader.selection)

@@ -5,7 +5,7 @@ the store and answer the same questions by query. An edge belongs to the region 
 for the edges that lead into a node of another.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from clew.graph.model import BrokenReference, Edge, Node, NodeKind
@@ -63,6 +63,9 @@ class MemoryRegion:
     def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
         return iter(self._incoming.get(id, ()))
 
+    def count_citing_nothing(self, kind: NodeKind) -> int:
+        return len(self._by_kind[kind].keys() - self._outgoing.keys())
+
     def has_edge(self, edge: Edge) -> bool:
         return edge in self._outgoing.get(edge.source, ())
 
@@ -83,13 +86,24 @@ class MemoryRegion:
     # Writing: the primitives that changes and the linker are made of
 
     def put_node(self, node: Node) -> None:
-        before = self._nodes.get(node.id)
-        if before is not None:
-            self._forget_indexes(before)
-        self._nodes[node.id] = node
-        self._by_kind[node.kind][node.id] = node
-        if node.source is not None:
-            self._by_file.setdefault(node.source.path, {})[node.id] = None
+        self.put_nodes((node,))
+
+    def put_nodes(self, added: Iterable[Node]) -> None:
+        nodes, by_kind, by_file = self._nodes, self._by_kind, self._by_file
+        for node in added:
+            id = node.id
+            before = nodes.get(id)
+            if before is not None:
+                self._forget_indexes(before)
+            nodes[id] = node
+            by_kind[node.kind][id] = node
+            if node.source is not None:
+                path = node.source.path
+                in_file = by_file.get(path)
+                if in_file is None:
+                    by_file[path] = {id: None}
+                else:
+                    in_file[id] = None
 
     def remove_node(self, id: str) -> None:
         """Edges stay: whoever removes a node decides what becomes of them."""
@@ -104,8 +118,21 @@ class MemoryRegion:
                 del self._by_file[node.source.path]
 
     def put_edge(self, edge: Edge) -> None:
-        self._outgoing.setdefault(edge.source, {})[edge] = None
-        self._incoming.setdefault(edge.target, {})[edge] = None
+        self.put_edges((edge,))
+
+    def put_edges(self, added: Iterable[Edge]) -> None:
+        outgoing, incoming = self._outgoing, self._incoming
+        for edge in added:
+            cited = outgoing.get(edge.source)
+            if cited is None:
+                outgoing[edge.source] = {edge: None}
+            else:
+                cited[edge] = None
+            citing = incoming.get(edge.target)
+            if citing is None:
+                incoming[edge.target] = {edge: None}
+            else:
+                citing[edge] = None
 
     def remove_edge(self, edge: Edge) -> None:
         for index, id in ((self._outgoing, edge.source), (self._incoming, edge.target)):

@@ -23,6 +23,8 @@ class CoverageCounts(msgspec.Struct, frozen=True):
     no_coverage: int
     failing: int | None
     """Requirements with a failing test; null where no test results were read."""
+    validated: int | None = None
+    """Requirements of which every assertion is named by a test that passed, and by none that failed; likewise null."""
 
 
 class LevelCoverage(msgspec.Struct, frozen=True):
@@ -31,6 +33,9 @@ class LevelCoverage(msgspec.Struct, frozen=True):
     assertions: int
     tested_assertions: int
     tested_pct: float
+    validated_assertions: int | None = None
+    """Null where no test results were read."""
+    validated_pct: float | None = None
 
 
 def count_by_level(graph: Graph) -> LevelCounts:
@@ -53,34 +58,25 @@ def count_by_coverage(graph: Graph) -> CoverageCounts:
 
 
 def _count_by_coverage(graph: Graph) -> CoverageCounts:
-    full = partial = 0
+    full = partial = failing = validated = 0
     for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
         metrics = graph.metrics(node.id)
         if metrics["tested"] and not metrics["untested_labels"]:
             full += 1
         elif metrics["tested"]:
             partial += 1
+        failing += metrics["has_failures"]
+        validated += metrics["total_assertions"] > 0 and metrics["validated"] == metrics["total_assertions"]
     total = graph.count(NodeKind.REQUIREMENT)
+    known = graph.evidence.has_results()
     return CoverageCounts(
         total=total,
         full_coverage=full,
         partial_coverage=partial,
         no_coverage=total - full - partial,
-        failing=_failing(graph),
+        failing=failing if known else None,
+        validated=validated if known else None,
     )
-
-
-def _failing(graph: Graph) -> int | None:
-    if not graph.count(NodeKind.TEST_RESULT):
-        return None
-    failed = {
-        edge.target
-        for result in graph.nodes_by_kind(NodeKind.TEST_RESULT)
-        if result.get_field("status") in ("failed", "error")
-        for test in graph.iter_parents(result.id)
-        for edge in graph.iter_outgoing_edges(test.id)
-    }
-    return len(failed)
 
 
 def coverage_by_level(graph: Graph) -> tuple[LevelCoverage, ...]:
@@ -91,13 +87,23 @@ def _coverage_by_level(graph: Graph) -> tuple[LevelCoverage, ...]:
     sums: dict[str, list[int]] = {}
     for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
         metrics = graph.metrics(node.id)
-        row = sums.setdefault(node.get_field("level", "Unknown"), [0, 0, 0])
+        row = sums.setdefault(node.get_field("level", "Unknown"), [0, 0, 0, 0])
         row[0] += 1
         row[1] += metrics["total_assertions"]
         row[2] += metrics["tested"]
+        row[3] += metrics["validated"] or 0
+    known = graph.evidence.has_results()
     return tuple(
-        LevelCoverage(level, requirements, assertions, tested, percent(tested, assertions))
-        for level, (requirements, assertions, tested) in sorted(sums.items())
+        LevelCoverage(
+            level=level,
+            requirements=requirements,
+            assertions=assertions,
+            tested_assertions=tested,
+            tested_pct=percent(tested, assertions),
+            validated_assertions=validated if known else None,
+            validated_pct=percent(validated, assertions) if known else None,
+        )
+        for level, (requirements, assertions, tested, validated) in sorted(sums.items())
     )
 
 
@@ -108,7 +114,7 @@ def orphan_count(graph: Graph) -> int:
 
 def _orphan_count(graph: Graph) -> int:
     kinds = (NodeKind.TEST, NodeKind.CODE, NodeKind.TEST_RESULT)
-    return sum(1 for kind in kinds for node in graph.nodes_by_kind(kind) if not any(graph.iter_outgoing_edges(node.id)))
+    return sum(graph.memory.count_citing_nothing(kind) for kind in kinds)
 
 
 def stale_hash_count(graph: Graph) -> int:

@@ -1,8 +1,13 @@
-"""Coverage: which assertions of a requirement are implemented and which are proved.
+"""Coverage: which assertions of a requirement are implemented, which are tested, and what the tests gave.
 
 An assertion is *tested* when a test names it, and *implemented* when code or a requirement names it, or when a
 requirement implements the whole of its parent. A test that cites only the requirement counts as a test of it, but
 proves no assertion in particular: what is not named is a gap.
+
+A tested assertion is *failed* when a test that names it failed, *validated* when one passed and none failed, and
+otherwise awaits a result. Where no results were read at all, nobody knows how many are validated, and none is claimed.
+
+These are the figures of one requirement by itself; `coverage_rollup` adds what requirements that refine it contribute.
 """
 
 from collections.abc import Mapping
@@ -12,6 +17,25 @@ import msgspec
 
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
+
+FULL, PARTIAL, FAILING, MISSING = "full", "partial", "failing", "missing"
+"""How far a requirement is tested."""
+
+PASSED, FAILED, AWAITING_RESULT, UNTESTED = "passed", "failed", "awaiting_result", "untested"
+"""What the tests say of an assertion."""
+
+EXECUTED, PARTLY_EXECUTED, NOT_EXECUTED, NO_LINE_EVIDENCE = (
+    "executed",
+    "partly executed",
+    "not executed",
+    "no line evidence",
+)
+"""What reports on executed lines say of a place in code."""
+
+
+# Looked up once: the figures of all requirements ask for these a hundred thousand times.
+_PART, _IMPLEMENTS = EdgeKind.STRUCTURES, EdgeKind.IMPLEMENTS
+_TEST, _CODE = NodeKind.TEST, NodeKind.CODE
 
 
 class RequirementMetrics(msgspec.Struct, frozen=True):
@@ -26,46 +50,146 @@ class RequirementMetrics(msgspec.Struct, frozen=True):
     """Tests that cite the requirement or one of its assertions."""
     code: int
     """Places in code that do."""
+    validated: int | None
+    """Assertions of which a test that names them passed and none failed; null where no results were read."""
+    validated_pct: float | None
+    passed_labels: tuple[str, ...]
+    """The validated assertions."""
+    failed_labels: tuple[str, ...]
+    awaiting_labels: tuple[str, ...]
+    """Tested assertions of which no test passed or failed, because none was run."""
+    has_failures: bool
+    """Any test that cites the requirement or one of its assertions failed."""
+    tier: str
+    """full, partial, failing or missing."""
+
+
+class CodeMetrics(msgspec.Struct, frozen=True):
+    line_evidence: str
+    """executed, partly executed, not executed, or no line evidence."""
+    executable_lines: int | None
+    """Of the function or class that the citation belongs to; null where no report speaks of the file."""
+    executed_lines: int | None
+    executed_by: tuple[str, ...]
+    """Ids of the tests that executed any of these lines, where the report tells tests apart."""
+
+
+class CodeLines(msgspec.Struct, frozen=True):
+    """How much of the code that implements a requirement was executed."""
+
+    executable: int
+    executed: int
+    pct: float
 
 
 def annotate(graph: Graph, node: Node) -> Mapping[str, Any]:
-    """The figures of a node: for a requirement its coverage, for any other kind none."""
-    if node.kind is not NodeKind.REQUIREMENT:
-        return {}
-    return msgspec.structs.asdict(requirement_metrics(graph, node))
+    """The figures of a node: a requirement's coverage, a test's verdict, what was executed of a place in code."""
+    match node.kind:
+        case NodeKind.REQUIREMENT:
+            return msgspec.structs.asdict(requirement_metrics(graph, node))
+        case NodeKind.CODE:
+            return msgspec.structs.asdict(code_metrics(graph, node))
+        case NodeKind.TEST | NodeKind.USER_JOURNEY:
+            return {"verdict": graph.evidence.verdict(node.id)}
+        case _:
+            return {}
 
 
 def requirement_metrics(graph: Graph, node: Node) -> RequirementMetrics:
     labels: tuple[str, ...] = node.get_field("labels", ())
     tested: set[str] = set()
     implemented: set[str] = set()
+    passed: set[str] = set()
+    failed: set[str] = set()
     tests: set[str] = set()
     code: set[str] = set()
-    for edge in graph.iter_incoming_edges(node.id):
-        if edge.kind is EdgeKind.STRUCTURES:
+    has_failures = False
+    region, verdict_of = graph.memory, graph.evidence.verdict
+    for edge in region.iter_incoming_edges(node.id):
+        kind = edge.kind
+        if kind is _PART:
             continue
-        citing = graph.get_node(edge.source)
+        source = edge.source
+        citing = region.get_node(source)
         if citing is None:
             continue
-        if citing.kind is NodeKind.TEST:
-            tests.add(edge.source)
+        if citing.kind is _TEST:
+            tests.add(source)
             tested.update(edge.labels)
-        elif edge.kind is EdgeKind.IMPLEMENTS:
-            if citing.kind is NodeKind.CODE:
-                code.add(edge.source)
+            verdict = verdict_of(source)
+            if verdict == "passed":
+                passed.update(edge.labels)
+            elif verdict in ("failed", "error"):
+                has_failures = True
+                failed.update(edge.labels)
+        elif kind is _IMPLEMENTS:
+            if citing.kind is _CODE:
+                code.add(source)
             implemented.update(edge.labels or labels)
+    validated = len(passed - failed) if graph.evidence.has_results() else None
     return RequirementMetrics(
         total_assertions=len(labels),
         tested=len(tested),
         tested_pct=percent(len(tested), len(labels)),
         implemented=len(implemented),
         implemented_pct=percent(len(implemented), len(labels)),
-        untested_labels=tuple(label for label in labels if label not in tested),
+        untested_labels=_in_order(labels, set(labels) - tested),
         tests=len(tests),
         code=len(code),
+        validated=validated,
+        validated_pct=percent(validated, len(labels)) if validated is not None else None,
+        passed_labels=_in_order(labels, passed - failed),
+        failed_labels=_in_order(labels, failed),
+        awaiting_labels=_in_order(labels, tested - passed - failed),
+        has_failures=has_failures,
+        tier=tier(len(tested), len(labels), failing=bool(failed)),
     )
 
 
-def percent(part: int, whole: int) -> float:
+def _in_order(labels: tuple[str, ...], wanted: set[str]) -> tuple[str, ...]:
+    return tuple(label for label in labels if label in wanted) if wanted else ()
+
+
+def code_metrics(graph: Graph, node: Node) -> CodeMetrics:
+    source = node.source
+    count = graph.evidence.lines(source.path, source.line, source.end_line) if source is not None else None
+    if count is None or not count.executable:
+        return CodeMetrics(NO_LINE_EVIDENCE, None, None, ())
+    if not count.executed:
+        evidence = NOT_EXECUTED
+    else:
+        evidence = EXECUTED if count.executed == count.executable else PARTLY_EXECUTED
+    return CodeMetrics(evidence, count.executable, count.executed, count.tests)
+
+
+def code_lines(graph: Graph, id: str) -> CodeLines | None:
+    """What was executed of all places in code that implement a requirement; None where no report speaks of any."""
+    executable = executed = 0
+    for code in graph.iter_children(id, (EdgeKind.IMPLEMENTS,)):
+        metrics = graph.metrics(code.id) if code.kind is NodeKind.CODE else {}
+        executable += metrics.get("executable_lines") or 0
+        executed += metrics.get("executed_lines") or 0
+    return CodeLines(executable, executed, percent(executed, executable)) if executable else None
+
+
+def proof(metrics: Mapping[str, Any], label: str) -> str:
+    """What the tests say of one assertion, by the figures of its requirement."""
+    if label in metrics["untested_labels"]:
+        return UNTESTED
+    if label in metrics["failed_labels"]:
+        return FAILED
+    return PASSED if label in metrics["passed_labels"] else AWAITING_RESULT
+
+
+def tier(covered: float, total: int, *, failing: bool = False) -> str:
+    """The one word for how far something is covered; a failure outweighs everything."""
+    if failing:
+        return FAILING
+    if not covered:
+        return MISSING
+    return FULL if covered >= total else PARTIAL
+
+
+def percent(part: float, whole: int) -> float:
     """One decimal; 0 where there is nothing to cover."""
     return round(100.0 * part / whole, 1) if whole else 0.0

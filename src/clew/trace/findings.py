@@ -7,7 +7,9 @@
 | `trace.stale_hash` | error | assertions changed since the hash in the End marker was written |
 | `trace.missing_hash` | warning | assertions, but no hash in the End marker |
 | `trace.uncovered_assertion` | warning | no test names this assertion |
-| `elspais.*`, `markers.*`, `file.*` | as reported | what a reader could not read as meant |
+| `trace.unmatched_result` | warning | a report has a result for a test that does not exist, or that several could be |
+| `trace.suspect_link` | warning, info | what a link cites changed since the link was reviewed, or first seen here |
+| `elspais.*`, `markers.*`, `results.*`, `reviews.*`, `file.*` | as reported | what a reader could not read as meant |
 
 A finding is added by writing a function that yields it and naming it in `SOURCES`.
 """
@@ -19,6 +21,7 @@ import msgspec
 from clew.graph.build import Builder
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
+from clew.trace.suspect import suspects
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -97,7 +100,8 @@ def hashes(graph: Graph, builder: Builder) -> Iterator[Finding]:
 
 def uncovered_assertions(graph: Graph, builder: Builder) -> Iterator[Finding]:
     for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
-        untested = set(graph.metrics(node.id)["untested_labels"])
+        retired = node.get_field("role") == "retired"
+        untested = set() if retired else set(graph.metrics(node.id)["untested_labels"])
         for assertion in graph.iter_children(node.id) if untested else ():
             if assertion.kind is NodeKind.ASSERTION and assertion.get_field("label") in untested:
                 yield _at(
@@ -107,6 +111,57 @@ def uncovered_assertions(graph: Graph, builder: Builder) -> Iterator[Finding]:
                     f"No test verifies {assertion.id}: {assertion.title}",
                     f"Write a test with the comment `Verifies: {assertion.id}`.",
                 )
+
+
+def suspect_links(graph: Graph, builder: Builder) -> Iterator[Finding]:
+    """What only this working copy remembers is a remark: an answer that CI depends on must be the same everywhere."""
+    for suspect in suspects(graph, builder.store):
+        link, citing = suspect.link, graph.get_node(suspect.link.citing_id)
+        since = "the link was reviewed" if suspect.reviewed else "it was first seen here"
+        if citing is not None:
+            yield _at(
+                citing,
+                "trace.suspect_link",
+                "warning" if suspect.reviewed else "info",
+                f"{citing.id} {link.kind} {link.cited}, whose text changed since {since}.",
+                f"See whether both still agree, then run `clew review {link.cited}`.",
+            )
+
+
+MOST_UNMATCHED = 100
+"""Of one report: where its names lead nowhere, the reason is nearly always the same for all."""
+
+
+def unmatched_results(graph: Graph, builder: Builder) -> Iterator[Finding]:
+    counts: dict[str, int] = {}
+    for id, reason in graph.evidence.unmatched():
+        node = graph.get_node(id)
+        if node is None or node.source is None:
+            continue
+        path = node.source.path
+        counts[path] = counts.get(path, 0) + 1
+        if counts[path] <= MOST_UNMATCHED:
+            place = node.get_field("file") or node.get_field("classname")
+            named = f"'{node.title}'" + (f" in {place}" if place else "")
+            message, hint = _UNMATCHED[reason]
+            yield _at(node, "trace.unmatched_result", "warning", message.format(named), hint)
+    for path, count in counts.items():
+        if count > MOST_UNMATCHED:
+            more = f"{count - MOST_UNMATCHED} more results of this report belong to no test."
+            hint = "Correct what [tests] in clew.toml names, or run the tests again."
+            yield Finding("trace.unmatched_result", "warning", more, path, 0, hint=hint)
+
+
+_UNMATCHED = {
+    "unknown": (
+        "There is a result for {}, but no such test.",
+        "Run the tests again, or name the folder of that test in [tests] of clew.toml.",
+    ),
+    "ambiguous": (
+        "There is a result for {}, which several tests are called.",
+        "Let the report name files or classes, or give the tests names of their own.",
+    ),
+}
 
 
 def reader_diagnostics(graph: Graph, builder: Builder) -> Iterator[Finding]:
@@ -124,5 +179,7 @@ SOURCES: tuple[Callable[[Graph, Builder], Iterator[Finding]], ...] = (
     duplicate_ids,
     hashes,
     uncovered_assertions,
+    unmatched_results,
+    suspect_links,
     reader_diagnostics,
 )

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from clew.errors import InvalidArgument, InvalidPattern
+from clew.text.keywords import keywords
 
 MAX_QUERY_CHARACTERS = 1_000
 MAX_TERMS = 40
@@ -36,6 +37,8 @@ class Query(msgspec.Struct, frozen=True):
 
     groups: tuple[tuple[Term, ...], ...]
     excluded: tuple[Term, ...]
+    is_plain: bool = False
+    """Words and nothing else: whoever writes an operator wants what it says and no more."""
 
 
 def parse(text: str) -> Query:
@@ -61,7 +64,8 @@ def parse(text: str) -> Query:
         else:
             groups.append([_term(word)])
         alternative = False
-    return Query(groups=tuple(tuple(group) for group in groups), excluded=tuple(excluded))
+    plain = not any(word in ("OR", "AND") or word[0] in '-="' for word in words)
+    return Query(groups=tuple(tuple(group) for group in groups), excluded=tuple(excluded), is_plain=plain)
 
 
 def _term(word: str) -> Term:
@@ -76,6 +80,25 @@ def check_length(text: str) -> None:
             f"The query has {len(text)} characters; at most {MAX_QUERY_CHARACTERS} are allowed.",
             hint="Search for the few words that matter.",
         )
+
+
+def text_matcher(query: str, *, regex: bool) -> Callable[[str], bool]:
+    """Whether a single text matches a query by itself. A whole keyword has to stand among the text's own keywords."""
+    if regex:
+        return compile_pattern(query)
+    parsed = parse(query)
+
+    def matches(text: str) -> bool:
+        folded = text.casefold()
+        if not all(any(_occurs(term, folded) for term in group) for group in parsed.groups):
+            return False
+        return bool(parsed.groups) and not any(_occurs(term, folded) for term in parsed.excluded)
+
+    return matches
+
+
+def _occurs(term: Term, folded: str) -> bool:
+    return term.text in keywords(folded) if term.whole_keyword else term.text in folded
 
 
 def can_be_joined(pattern: str) -> bool:

@@ -103,6 +103,9 @@ class SearchPage(msgspec.Struct, frozen=True):
     total: int
     truncated: bool = False
     next_cursor: str | None = None
+    notes: tuple[str, ...] = ()
+    indexed: str | None = None
+    """How much of the project is indexed; null where only the text itself was searched."""
 
 
 class Status(msgspec.Struct, frozen=True):

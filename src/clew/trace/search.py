@@ -1,6 +1,6 @@
 """Finding requirements by words or by a pattern."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
@@ -16,6 +16,9 @@ KEYWORD_SCORE = 40
 KEYWORD_PART_SCORE = 25
 BODY_SCORE = 10
 
+BELOW_EXACT = 0.9999
+"""The most that a requirement scores which does not hold all the words."""
+
 BATCH = 25
 """Requirements that a pattern is tried on at once."""
 
@@ -23,7 +26,33 @@ BATCH = 25
 class Match(msgspec.Struct, frozen=True):
     node: Node
     score: float
-    """Sum over the words of the best place each was found in; 0 for a pattern."""
+    """Sum over the words of the best place each was found in; 0 for a pattern. Where meaning takes part: from 1 to 2
+    for what holds all the words, below 1 for what only has to do with them."""
+
+
+class Matches(msgspec.Struct, frozen=True):
+    found: list[Match]
+    """Best first."""
+    notes: tuple[str, ...] = ()
+    """What limits the answer."""
+    indexed: str | None = None
+    """How much of the project the search index covers; None where it was not asked."""
+
+
+class Relevance(msgspec.Struct, frozen=True):
+    """What the search index says about the requirements of a project."""
+
+    scores: Mapping[str, float]
+    """By id, from 0 to 1."""
+    related: tuple[str, ...]
+    """Those that have to do with the query, though they may not hold all its words; best first."""
+    notes: tuple[str, ...]
+    indexed: str | None
+
+
+Check = Callable[[], None]
+Rank = Callable[[str, bool, Check], Relevance | None]
+"""From a query, and whether a further page of the same ranking is wanted; None where there is no index to ask."""
 
 
 class _Texts(msgspec.Struct, frozen=True):
@@ -42,13 +71,12 @@ class _Texts(msgspec.Struct, frozen=True):
 class RequirementSearch:
     """Searches the requirements of a graph. Folded texts are kept for as long as their node stays the same object."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, rank: Rank = lambda query, again, check: None) -> None:
         self._graph = graph
+        self._rank = rank
         self._known: dict[str, _Texts] = {}
 
-    def find(
-        self, query: str, *, field: str = "all", regex: bool = False, check: Callable[[], None] = lambda: None
-    ) -> list[Match]:
+    def find(self, query: str, *, field: str = "all", regex: bool = False, check: Check = lambda: None) -> list[Match]:
         """All matches, best first. `check` is called now and then and may raise to end the search."""
         if field not in FIELDS:
             raise InvalidArgument(f"There is no field '{field}'.", hint=f"Fields are: {', '.join(FIELDS)}.")
@@ -58,7 +86,25 @@ class RequirementSearch:
         matches.sort(key=lambda match: (-match.score, match.node.id))
         return matches
 
-    def _by_words(self, query: Query, field: str, check: Callable[[], None]) -> Iterator[Match]:
+    def ranked(self, query: str, *, again: bool = False, check: Check = lambda: None) -> Matches:
+        """What holds the words of a query, ordered by relevance, and after that, for a query of plain words, what has
+        to do with it."""
+        exact = self.find(query, check=check)
+        relevance = self._rank(query, again, check)
+        if relevance is None:
+            return Matches(exact)
+        scores = relevance.scores
+        # What the index did not rank keeps the order of the places the words were found in.
+        found = [Match(match.node, round(1 + scores[match.node.id], 4)) for match in exact if match.node.id in scores]
+        found.sort(key=lambda match: -match.score)
+        found += [Match(match.node, 1.0) for match in exact if match.node.id not in scores]
+        if parse(query).is_plain:
+            known = {match.node.id for match in exact}
+            nodes = (self._graph.get_node(id) for id in relevance.related if id not in known)
+            found += [Match(node, min(round(scores[node.id], 4), BELOW_EXACT)) for node in nodes if node is not None]
+        return Matches(found, relevance.notes, relevance.indexed)
+
+    def _by_words(self, query: Query, field: str, check: Check) -> Iterator[Match]:
         if not query.groups:
             raise InvalidArgument("The query only excludes words.", hint="Add a word to look for.")
         candidates = self._texts()
@@ -66,13 +112,16 @@ class RequirementSearch:
             check()
             candidates = _holding(group, candidates)
         plain = field == "all" and not any(term.whole_keyword for group in query.groups for term in group)
+        if plain and not query.excluded and all(len(group) == 1 for group in query.groups):
+            yield from _all_held([group[0].text for group in query.groups], candidates)
+            return
         score = _place_score if plain else _score
         for texts in candidates:
             scores = [max(score(term, texts, field) for term in group) for group in query.groups]
             if all(scores) and not any(_score(term, texts, field) for term in query.excluded):
                 yield Match(texts.node, float(sum(scores)))
 
-    def _by_pattern(self, pattern: str, field: str, check: Callable[[], None]) -> Iterator[Match]:
+    def _by_pattern(self, pattern: str, field: str, check: Check) -> Iterator[Match]:
         matches = compile_pattern(pattern)
         if field == "all" and can_be_joined(pattern):
             # Most batches hold no match at all, which one look settles for every requirement in them.
@@ -114,6 +163,16 @@ def _holding(group: tuple[Term, ...], candidates: list[_Texts]) -> list[_Texts]:
         return [texts for texts in candidates if word in texts.everything]
     words = [term.text for term in group]
     return [texts for texts in candidates if any(word in texts.everything for word in words)]
+
+
+def _all_held(words: list[str], candidates: list[_Texts]) -> Iterator[Match]:
+    """The matches of plain words, where each candidate is known to hold all of them: nearly every search is such."""
+    for texts in candidates:
+        id, title = texts.id, texts.title
+        score = 0
+        for word in words:
+            score += ID_SCORE if word in id else TITLE_SCORE if word in title else BODY_SCORE
+        yield Match(texts.node, float(score))
 
 
 def _place_score(term: Term, texts: _Texts, field: str) -> int:

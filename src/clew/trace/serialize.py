@@ -1,6 +1,7 @@
 """From nodes to results. A serializer reads fields, metrics and the edges at one node, and walks no further."""
 
 import hashlib
+from collections.abc import Sequence
 
 import msgspec
 
@@ -15,6 +16,7 @@ from clew.trace.results import (
     ScoredSummary,
     Summary,
 )
+from clew.trace.results_find import AssertionInContext, AssertionText, NodeSummary, PrunedSummary, ScopedSummary
 from clew.trace.search import Match
 
 
@@ -36,6 +38,68 @@ def scored_summary(match: Match) -> ScoredSummary:
         status=node.get_field("status", "Unknown"),
         score=match.score,
     )
+
+
+def scoped_summary(match: Match, matched: Sequence[Node] = ()) -> ScopedSummary:
+    own = requirement_summary(match.node)
+    return ScopedSummary(
+        id=own.id,
+        title=own.title,
+        level=own.level,
+        status=own.status,
+        score=match.score,
+        matched_assertions=tuple(assertion_text(assertion) for assertion in matched),
+    )
+
+
+def pruned_summary(node: Node, superseded_by: tuple[str, ...]) -> PrunedSummary:
+    own = requirement_summary(node)
+    return PrunedSummary(own.id, own.title, own.level, own.status, superseded_by)
+
+
+def node_summary(node: Node) -> NodeSummary:
+    """A node of any kind; level and status are those of a requirement."""
+    return NodeSummary(
+        id=node.id,
+        kind=node.kind.value,
+        title=node.title,
+        level=node.get_field("level"),
+        status=node.get_field("status"),
+        source=place(node),
+    )
+
+
+def assertion_text(node: Node) -> AssertionText:
+    return AssertionText(id=node.id, label=node.get_field("label", ""), text=node.title)
+
+
+def assertion_in_context(node: Node, parent: Node) -> AssertionInContext:
+    return AssertionInContext(
+        id=node.id,
+        label=node.get_field("label", ""),
+        text=node.title,
+        parent_id=parent.id,
+        parent_title=parent.title,
+    )
+
+
+def coverage_summary(graph: Graph, node: Node) -> dict[str, float] | None:
+    """The coverage of a requirement by its metrics: how many assertions there are, and how many of them tests name.
+    Other kinds have none."""
+    metrics = graph.metrics(node.id)
+    if "total_assertions" not in metrics:
+        return None
+    return {
+        "total": metrics["total_assertions"],
+        "covered": metrics["tested"],
+        "pct": metrics["tested_pct"],
+        "implemented": metrics["implemented"],
+    }
+
+
+def place(node: Node) -> str | None:
+    """Path and line of a node, as an editor opens it."""
+    return f"{node.source.path}:{node.source.line}" if node.source is not None else None
 
 
 def requirement_full(
@@ -92,6 +156,11 @@ def requirement_full(
     )
 
 
+def version_of(graph: Graph, node: Node) -> str:
+    """The version that `requirement_full` gives."""
+    return _version(node, _parents(graph, node))
+
+
 def _version(node: Node, parents: tuple[Neighbour, ...]) -> str:
     content = msgspec.msgpack.encode((node.title, dict(node.fields), parents))
     return hashlib.blake2b(content, digest_size=8).hexdigest()
@@ -103,7 +172,7 @@ def _parents(graph: Graph, node: Node) -> tuple[Neighbour, ...]:
         other = graph.get_node(edge.target)
         if other is not None:
             found.append(_neighbour(other, edge.kind, edge.labels))
-    return tuple(sorted(found, key=lambda item: item.id))
+    return tuple(sorted(found, key=lambda item: (item.id, item.edge_kind, item.assertion_targets)))
 
 
 def _neighbour(node: Node, kind: EdgeKind, labels: tuple[str, ...]) -> Neighbour:

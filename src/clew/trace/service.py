@@ -3,19 +3,24 @@
 Every method reads the graph through its iterators and returns frozen values. It changes nothing and knows no surface.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from difflib import get_close_matches
+
+import msgspec
 
 from clew import __version__, git
 from clew.config import Config
-from clew.errors import NotFound, WrongKind
 from clew.formats.elspais.ids import IdGrammar
 from clew.graph.build import Builder, BuildReport
 from clew.graph.graph import Graph
-from clew.graph.model import HIERARCHY, EdgeKind, Node, NodeKind
+from clew.graph.model import HIERARCHY, Node, NodeKind
 from clew.trace import aggregates
+from clew.trace.cursor import OpenCursors
+from clew.trace.cursor_items import CursorContents
+from clew.trace.find import TraceQueries
 from clew.trace.findings import Finding, findings
+from clew.trace.matrix import Matrix, matrix
+from clew.trace.resolve import Resolver
 from clew.trace.results import (
     Changes,
     ConfigSummary,
@@ -28,19 +33,33 @@ from clew.trace.results import (
     Summary,
     Workspace,
 )
-from clew.trace.search import RequirementSearch
+from clew.trace.search import Check, Matches, Rank, RequirementSearch
 from clew.trace.serialize import requirement_full, requirement_summary, scored_summary
+
+HOLDS_THE_WORDS = 1.0
+"""The least score of what holds all words of a query; what only has to do with it scores less."""
 
 
 class TraceService:
-    def __init__(self, graph: Graph, builder: Builder, grammar: IdGrammar, config: Config) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        builder: Builder,
+        grammar: IdGrammar,
+        config: Config,
+        rank: Rank = lambda query, again, check: None,
+    ) -> None:
         self._graph = graph
         self._builder = builder
         self._grammar = grammar
         self._config = config
         self._root = config.root
         self._folders = config.requirements.folders
-        self._search = RequirementSearch(graph)
+        self._search = RequirementSearch(graph, rank)
+        self._resolver = Resolver(graph, grammar)
+        self.find = TraceQueries(graph, self._resolver, self.search_matches)
+        self.cursors = OpenCursors()
+        self.contents = CursorContents(graph, self.find, self.resolve, self.hierarchy, self.search_matches)
 
     def warm(self) -> None:
         """Compute what is asked for most, so that the first question costs no more than the next."""
@@ -152,6 +171,10 @@ class TraceService:
         """All findings, sorted by place."""
         return self._graph.derived("findings", lambda graph: findings(graph, self._builder))
 
+    def matrix(self, requirements: Sequence[Node]) -> Matrix:
+        """What implements and what proves these requirements."""
+        return matrix(self._graph, self._config.name, requirements)
+
     # Single requirements
 
     def requirement(self, id: str, *, offset: int = 0, limit: int | None = None) -> RequirementDetail:
@@ -199,26 +222,7 @@ class TraceService:
 
     def resolve(self, id: str) -> Node:
         """The requirement an id means: as it stands, in another spelling, or by one of its assertions."""
-        node = self._graph.get_node(id)
-        if node is None:
-            reference = self._grammar.parse_reference(id.strip())
-            node = self._graph.get_node(reference.target) if reference else None
-        if node is not None and node.kind is NodeKind.ASSERTION:
-            node = next(self._graph.iter_parents(node.id, (EdgeKind.STRUCTURES,)), None)
-        if node is None:
-            raise NotFound(f"Requirement '{_short(id)}' not found.", hint=self._suggestion(id))
-        if node.kind is not NodeKind.REQUIREMENT:
-            raise WrongKind(
-                f"Node '{node.id}' is a {node.kind.value}, not a requirement.",
-                hint="Pass the id of a requirement; search finds them.",
-            )
-        return node
-
-    def _suggestion(self, id: str) -> str:
-        ids = (node.id for node in self._graph.nodes_by_kind(NodeKind.REQUIREMENT))
-        close = get_close_matches(id[:80], ids, n=3, cutoff=0.7)
-        known = f"Did you mean {', '.join(close)}? " if close else ""
-        return known + "search finds requirements by words of their title or text."
+        return self._resolver.requirement(id)
 
     # Finding
 
@@ -232,9 +236,36 @@ class TraceService:
         limit: int = 50,
         check: Callable[[], None] = lambda: None,
     ) -> SearchPage:
-        matches = self._search.find(query, field=field, regex=regex, check=check)
-        page = tuple(scored_summary(match) for match in matches[offset : offset + limit])
-        return SearchPage(results=page, count=len(page), total=len(matches), truncated=offset + limit < len(matches))
+        matches = self.search_matches(query, field=field, regex=regex, again=offset > 0, check=check)
+        page = tuple(scored_summary(match) for match in matches.found[offset : offset + limit])
+        return SearchPage(
+            results=page,
+            count=len(page),
+            total=len(matches.found),
+            truncated=offset + limit < len(matches.found),
+            notes=matches.notes,
+            indexed=matches.indexed,
+        )
+
+    def search_matches(
+        self,
+        query: str,
+        *,
+        field: str = "all",
+        regex: bool = False,
+        related: bool = True,
+        again: bool = False,
+        check: Check = lambda: None,
+    ) -> Matches:
+        """The one ranking behind search, scoped search, discovery and cursors. `related` adds what has to do with the
+        query without holding its words; `again` says that another page of the same question is asked for."""
+        if field != "all" or regex:
+            return Matches(self._search.find(query, field=field, regex=regex, check=check))
+        matches = self._search.ranked(query, again=again, check=check)
+        if related:
+            return matches
+        holding = [match for match in matches.found if match.score >= HOLDS_THE_WORDS]
+        return msgspec.structs.replace(matches, found=holding)
 
 
 def _broken_by_source(graph: Graph) -> dict[str, tuple[str, ...]]:
@@ -246,7 +277,3 @@ def _broken_by_source(graph: Graph) -> dict[str, tuple[str, ...]]:
 
 def _sorted_summaries(nodes: Iterable[Node]) -> tuple[Summary, ...]:
     return tuple(requirement_summary(node) for node in sorted(nodes, key=lambda node: node.id))
-
-
-def _short(id: str) -> str:
-    return id if len(id) <= 80 else id[:77] + "..."

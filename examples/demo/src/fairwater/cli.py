@@ -14,7 +14,7 @@ from fairwater.tables import read_table
 FOUND, NONE, WRONG_QUESTION = 0, 1, 2
 
 
-# Implements: REQ-d00008-A+B, REQ-o00004-B
+# Implements: REQ-d00008-A+B, REQ-o00004-B, REQ-0002
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a plan. Nothing is printed before the whole plan is known, so a refused table leaves no half answer."""
     options = _parser().parse_args(arguments)

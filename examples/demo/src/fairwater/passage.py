@@ -22,7 +22,7 @@ class Window:
     ends: datetime
 
 
-# Implements: REQ-d00004-A+B, REQ-o00003-A
+# Implements: REQ-d00004-A+B, REQ-o00003-A, REQ-0001
 def height_needed(draught: float, margin: float, bar_depth: float) -> float:
     """The tide, in metres above chart datum, that floats this vessel over the bar with its margin."""
     if not draught > 0:

@@ -1,18 +1,20 @@
 """Fields: `**Level**: DEV | **Implements**: REQ-p00001, REQ-p00002`, in all the ways they are written."""
 
 import re
+from collections.abc import Iterator
 
 import msgspec
 
 from clew.formats.elspais.findings import Findings
 from clew.formats.elspais.ids import IdGrammar, ParsedReference
+from clew.formats.elspais.lines import TEXT, Lines
 from clew.formats.elspais.records import Reference
 
 REFERENCE_FIELDS = ("implements", "refines", "satisfies", "integrates", "addresses")
 WORD_FIELDS = ("level", "status")
 FLAG_FIELD = "template"
 
-_NO_REFERENCE = frozenset({"-", "null", "none", "x", "n/a"})
+NO_REFERENCE = frozenset({"-", "null", "none", "x", "n/a"})
 _ONE_WORD = re.compile(r"[\w-]+")
 _LONGEST_WORDS = 60
 
@@ -24,6 +26,11 @@ class Field(msgspec.Struct, frozen=True, gc=False):
     """Wrapped in `*` or `_`: nobody writes prose that way, so it was meant as a field."""
     signed: bool
     """Followed by `:` or `=`."""
+    name_start: int = 0
+    start: int = 0
+    """Where the name and the value begin in the line."""
+    continues: bool = False
+    """It continues the list of the line above, without a name of its own."""
 
 
 class FieldPattern:
@@ -35,13 +42,19 @@ class FieldPattern:
             rf"(?P<wrap>{wrap})?(?P<name>{'|'.join(names)})(?P<inner>:)?{wrap}?(?P<sign>\s*[:=]|(?!\w))", re.IGNORECASE
         )
 
-    def match(self, text: str) -> Field | None:
-        text = text.strip()
-        match = self._pattern.match(text)
+    def match(self, text: str, offset: int = 0) -> Field | None:
+        """The field that a text begins with; `offset` is where the text begins in its line."""
+        bare = text.strip()
+        match = self._pattern.match(bare)
         if match is None:
             return None
         signed = bool(match["inner"] or match["sign"].strip())
-        return Field(match["name"].lower(), text[match.end() :].strip(), match["wrap"] is not None, signed)
+        value = bare[match.end() :].lstrip()
+        begin = offset + text.find(bare)
+        start = begin + len(bare) - len(value)
+        return Field(
+            match["name"].lower(), value, match["wrap"] is not None, signed, begin + match.start("name"), start
+        )
 
 
 class ReferenceList:
@@ -59,7 +72,7 @@ class ReferenceList:
         """Whether any item was surely meant as a reference, or as the absence of one."""
         items = [item.strip() for item in value.split(",")]
         return any(
-            item.casefold() in _NO_REFERENCE or self._grammar.parse_reference(item) or self._grammar.resembles(item)
+            item.casefold() in NO_REFERENCE or self._grammar.parse_reference(item) or self._grammar.resembles(item)
             for item in items[:100]
         )
 
@@ -67,7 +80,7 @@ class ReferenceList:
         """Read a comma separated list; returns whether it goes on in the next line."""
         items = [item.strip() for item in value.split(",")]
         for item in items:
-            if item and item.casefold() not in _NO_REFERENCE:
+            if item and item.casefold() not in NO_REFERENCE:
                 self._add_item(kind, item, line)
         return len(items) > 1 and not items[-1]
 
@@ -106,14 +119,47 @@ def metadata_fields(line: str, references: ReferenceList) -> list[Field | str] |
     field = _REQUIREMENT_FIELD.match(first)
     if field is None or not _is_meant(field, references):
         return None
-    return [field, *(_REQUIREMENT_FIELD.match(other) or other.strip() for other in others)]
+    return [field, *_further_fields(len(first), others)]
+
+
+def metadata_lines(
+    lines: Lines, first: int, stop: int, references: ReferenceList
+) -> Iterator[tuple[int, list[Field | str] | None]]:
+    """The lines above the first heading, each with its fields, or None for prose. A list that ends in a comma goes on
+    in the next line."""
+    listing = ""
+    for index in range(first, stop):
+        is_text = lines.kinds[index] == TEXT
+        fields = metadata_fields(lines.text[index], references) if is_text else None
+        if listing and is_text and fields is None:
+            fields = continued_fields(listing, lines.text[index])
+        listing = _unfinished(fields[-1]) if fields else ""
+        yield index, fields
+
+
+def _unfinished(field: Field | str) -> str:
+    """The name of a field whose list goes on in the next line."""
+    if isinstance(field, str) or field.name not in REFERENCE_FIELDS:
+        return ""
+    return field.name if field.value.endswith(",") else ""
 
 
 def continued_fields(name: str, line: str) -> list[Field | str]:
     """The fields of a line that continues the list of the named field."""
     first, *others = line.split("|")
-    items = Field(name, first.strip(), decorated=False, signed=False)
-    return [items, *(_REQUIREMENT_FIELD.match(other) or other.strip() for other in others)]
+    return [continued_field(name, first), *_further_fields(len(first), others)]
+
+
+def continued_field(name: str, text: str) -> Field:
+    start = len(text) - len(text.lstrip())
+    return Field(name, text.strip(), decorated=False, signed=False, start=start, continues=True)
+
+
+def _further_fields(end: int, parts: list[str]) -> Iterator[Field | str]:
+    """The fields between the bars of a line; the first part follows the bar at `end`."""
+    for part in parts:
+        yield _REQUIREMENT_FIELD.match(part, end + 1) or part.strip()
+        end += 1 + len(part)
 
 
 def _is_meant(field: Field, references: ReferenceList) -> bool:

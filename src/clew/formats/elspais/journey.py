@@ -10,8 +10,8 @@ from clew.formats.elspais.lines import TEXT, Lines, plain_heading
 from clew.formats.elspais.records import Journey, SectionRecord
 
 _TEXT_FIELDS = ("actor", "goal", "context")
-_LIST_FIELDS = ("validates", "addresses")
-_FIELD = FieldPattern((*_TEXT_FIELDS, *_LIST_FIELDS))
+LIST_FIELDS = ("validates", "addresses")
+JOURNEY_FIELD = FieldPattern((*_TEXT_FIELDS, *LIST_FIELDS))
 _STEP = re.compile(r"(\s*)([0-9]{1,6})[.)](?:\s+|$)")
 
 
@@ -67,7 +67,7 @@ class JourneyReader:
         for index in range(first, stop):
             is_text = self._lines.kinds[index] == TEXT
             line = self._lines.text[index].strip()
-            field = _FIELD.match(line) if is_text else None
+            field = JOURNEY_FIELD.match(line) if is_text else None
             if field is not None and (field.signed or field.decorated):
                 value, open_field = field.value, field
             elif is_text and open_field is not None:
@@ -116,8 +116,8 @@ class JourneyReader:
 
     def _report_late_fields(self, first: int, stop: int) -> None:
         for index in range(first, stop):
-            field = _FIELD.match(self._lines.text[index]) if self._lines.kinds[index] == TEXT else None
-            if field is not None and field.signed and field.name in _LIST_FIELDS:
+            field = JOURNEY_FIELD.match(self._lines.text[index]) if self._lines.kinds[index] == TEXT else None
+            if field is not None and field.signed and field.name in LIST_FIELDS:
                 message = (
                     f"{self._lines.text[index].strip()[:80]!r} stands in a section, where it is plain text."
                     " Move it above the journey's first heading."

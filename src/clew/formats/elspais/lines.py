@@ -20,7 +20,7 @@ class Lines:
 
     __slots__ = ("_data", "_ends", "_starts", "fence_line", "first_invalid", "kinds", "marks", "text")
 
-    def __init__(self, data: bytes, id_prefixes: tuple[str, ...]) -> None:
+    def __init__(self, data: bytes, id_prefixes: tuple[str, ...], errors: str = "replace") -> None:
         bare = data.splitlines()
         self._data = data
         self._starts = list(accumulate(map(len, data.splitlines(keepends=True)), initial=0))
@@ -30,8 +30,8 @@ class Lines:
             bare[0] = bare[0][len(BOM) :]
         self.first_invalid = _first_invalid(data, bare)
         """The number of the first line that is not UTF-8; 0 where all are."""
-        self.text: list[str] = [line.decode("utf-8", "replace") for line in bare]
-        """Without line ends; a byte that is not UTF-8 reads as U+FFFD."""
+        self.text: list[str] = [line.decode("utf-8", errors) for line in bare]
+        """Without line ends; a byte that is not UTF-8 reads as U+FFFD, or as `errors` says."""
         self.kinds, self.marks, self.fence_line = _classify(self.text, id_prefixes)
 
     def __len__(self) -> int:

@@ -8,8 +8,8 @@ from clew.formats.elspais.fields import (
     REFERENCE_FIELDS,
     Field,
     ReferenceList,
-    continued_fields,
     metadata_fields,
+    metadata_lines,
     word_value,
 )
 from clew.formats.elspais.findings import Findings
@@ -79,13 +79,9 @@ class RequirementReader:
         prose: list[str] = []
         leading = True
         listing = ""
-        """The field whose list ended in a comma and goes on in this line."""
-        for index in range(first, stop):
-            line, kind = self._lines.text[index], self._lines.kinds[index]
-            fields = metadata_fields(line, references) if kind == TEXT else None
-            if listing and fields is None and kind == TEXT:
-                fields = continued_fields(listing, line)
-            elif listing and fields is None:
+        """The field whose list ended in a comma."""
+        for index, fields in metadata_lines(self._lines, first, stop, references):
+            if listing and fields is None:
                 self._unfinished(listing, index)
             listing = ""
             if fields is not None:
@@ -93,8 +89,8 @@ class RequirementReader:
                 if leading:
                     metadata.body_start = index + 1
             else:
-                prose.append(line)
-                leading = leading and kind == BLANK
+                prose.append(self._lines.text[index])
+                leading = leading and self._lines.kinds[index] == BLANK
         if listing:
             self._unfinished(listing, stop)
         metadata.preamble = _without_blank_edges(prose)

@@ -81,6 +81,8 @@ class ElspaisSettings(msgspec.Struct, frozen=True, kw_only=True):
     test_patterns: tuple[str, ...] = ("test_*.py", "*_test.py")
     test_skip_files: tuple[str, ...] = ()
     test_skip_dirs: tuple[str, ...] = ()
+    test_keyword: str = ""
+    """The word that links of tests are written with; empty where the file does not say."""
     result_files: tuple[str, ...] = ()
     """Globs of test reports."""
 
@@ -136,12 +138,12 @@ _UNUSED = """
     associated core sponsors graph references traceability hooks index
     id-patterns.associated.position id-patterns.associated.format id-patterns.associated.separator
     patterns.associated.position patterns.associated.format patterns.associated.separator
-    scanning.spec.index_file scanning.code.source_roots scanning.test.prescan_command scanning.test.reference_keyword
+    scanning.spec.index_file scanning.code.source_roots scanning.test.prescan_command
     scanning.test.reference_patterns scanning.test.runners scanning.journey scanning.docs scanning.coverage
     scanning.result.skip_files scanning.result.skip_dirs scanning.result.run_meta_file
     validation.hash_algorithm validation.hash_length validation.strict_hierarchy
     validation.allow_unresolved_cross_repo
-    testing.reference_keyword testing.prescan_command testing.reference_patterns testing.default_mode
+    testing.prescan_command testing.reference_patterns testing.default_mode
     directories.docs directories.database spec.index_file spec.readme_file spec.format_guide
 """
 UNUSED_KEYS = frozenset(_UNUSED.split())
@@ -230,6 +232,7 @@ def _files(values: TomlValues, settings: ElspaisSettings) -> ElspaisSettings:
         test_patterns=values.texts("scanning.test.file_patterns", "testing.patterns", default=_DEFAULT.test_patterns),
         test_skip_files=_skip_files(values, "test", "testing.skip_files"),
         test_skip_dirs=values.texts("scanning.test.skip_dirs", "testing.skip_dirs"),
+        test_keyword=values.text("scanning.test.reference_keyword", "testing.reference_keyword"),
         result_files=tuple(_result_files(values)),
     )
 
@@ -248,8 +251,8 @@ def _result_files(values: TomlValues) -> Iterator[str]:
     for pattern in values.texts("scanning.result.file_patterns"):
         yield from (_joined(directory, pattern) for directory in directories)
     for target in values.tables("scanning.test.targets"):
-        if results := target.text("results"):
-            yield _joined(target.text("cwd"), results)
+        for reports in filter(None, (target.text("results"), target.text("coverage"))):
+            yield _joined(target.text("cwd"), reports)
 
 
 def _joined(directory: str, pattern: str) -> str:

@@ -7,17 +7,74 @@ from clew.files import Selection
 from clew.formats.elspais.ids import IdGrammar
 from clew.graph.readers.elspais import ElspaisReader
 from clew.graph.readers.markers import MarkerReader
+from clew.graph.readers.register import RegisterReader
+from clew.graph.readers.register_places import RegisterPlaces, globs_of
+from clew.graph.readers.results import ResultsReader
+from clew.graph.readers.reviews import ReviewsReader
+from clew.graph.readers.spec_roots import spec_roots
+from clew.graph.readers.specs import SpecReader
 from clew.graph.reading import Reader
 from clew.paths import Glob
 
+_PRODUCTS = ("target", "dist", "build", ".idea", ".vscode")
+"""Folders of what is made from code, and of those who edit it."""
+
+
+class ProjectReaders:
+    """The readers of a project. Which there are, and what they look for, depends on what the project holds: they are
+    other ones when it gets its first register or its first spec."""
+
+    def __init__(self, config: Config, grammar: IdGrammar) -> None:
+        self._config = config
+        self._grammar = grammar
+        self._places = RegisterPlaces(config.root)
+        self._held: tuple[bool, tuple[str, ...]] | None = None
+        self._readers: tuple[Reader, ...] = ()
+
+    def now(self) -> tuple[Reader, ...]:
+        """The same readers as before, unless the project holds other things."""
+        held = has_specs(self._config), self._places.found()
+        if held != self._held:
+            self._held, self._readers = held, self._made(*held)
+        return self._readers
+
+    def _made(self, specs: bool, registers: tuple[str, ...]) -> tuple[Reader, ...]:
+        config, grammar = self._config, self._grammar
+        return (
+            ElspaisReader(config.requirements, grammar, config.elspais, register=bool(registers)),
+            SpecReader(spec_roots(config), grammar, assumed=not config.specs, register=bool(registers)),
+            *marker_readers(config, grammar, specs=specs, register=bool(registers)),
+            RegisterReader(globs_of(registers, config.root), grammar, config.elspais, specs=specs),
+            ResultsReader(config.results),
+            ReviewsReader(config.reviews),
+        )
+
 
 def readers_for(config: Config, grammar: IdGrammar) -> tuple[Reader, ...]:
-    code = _without_tests(config.code, config.tests)
+    return ProjectReaders(config, grammar).now()
+
+
+def marker_readers(
+    config: Config, grammar: IdGrammar, *, specs: bool, register: bool
+) -> tuple[MarkerReader, MarkerReader]:
+    """The readers of tests and of code. Where a project has a register and nobody said where its code lies, all of it
+    is read: a register counts on finding its markers anywhere."""
+    tests = _everywhere(config.tests) if register else config.tests
+    code = _without_tests(_everywhere(config.code) if register else config.code, tests)
     return (
-        ElspaisReader(config.requirements, grammar, config.elspais),
-        MarkerReader("tests", config.tests, grammar, config.elspais, is_test=True),
-        MarkerReader("code", code, grammar, config.elspais, is_test=False),
+        MarkerReader("tests", tests, grammar, config.elspais, is_test=True, specs=specs, register=register),
+        MarkerReader("code", code, grammar, config.elspais, is_test=False, specs=specs, register=register),
     )
+
+
+def has_specs(config: Config) -> bool:
+    return any((config.root / root.specs).is_dir() for root in spec_roots(config))
+
+
+def _everywhere(selection: Selection) -> Selection:
+    if not selection.assumed:
+        return selection
+    return msgspec.structs.replace(selection, folders=(".",), skip=(*selection.skip, *_PRODUCTS))
 
 
 def _without_tests(code: Selection, tests: Selection) -> Selection:

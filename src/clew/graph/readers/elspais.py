@@ -13,9 +13,13 @@ from clew.formats.elspais.ids import IdGrammar
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import FileRecords, Journey, Reference, Remainder, Requirement
 from clew.formats.elspais.settings import ElspaisSettings
+from clew.formats.marker_ids import RegisterIds
 from clew.graph.link import Citation, Contribution, Definition
 from clew.graph.model import EdgeKind, Node, NodeKind, Source
 from clew.text.spans import Span
+
+EDGE_KINDS = {kind.value: kind for kind in EdgeKind}
+"""By the word that files use."""
 
 
 class ElspaisFile(msgspec.Struct, frozen=True, array_like=True):
@@ -30,11 +34,17 @@ class ElspaisReader:
     name = "elspais"
     records_type: Any = ElspaisFile
 
-    def __init__(self, selection: Selection, grammar: IdGrammar, settings: ElspaisSettings) -> None:
+    def __init__(
+        self, selection: Selection, grammar: IdGrammar, settings: ElspaisSettings, *, register: bool = False
+    ) -> None:
         self.selection = selection
-        self.version = f"{READER_VERSION}-{fingerprint(settings)}"
+        self.version = f"{READER_VERSION}{'-register' if register else ''}-{fingerprint(settings)}"
         self._grammar = grammar
         self._settings = settings
+        self._roles: dict[str, str] = {}
+        """By status, as far as it occurred."""
+        self._register = RegisterIds(grammar) if register else None
+        """Ids of the project's register, which requirements may cite as well."""
 
     def read(self, data: bytes, path: str) -> ElspaisFile:
         records = read(data, self._grammar)
@@ -52,7 +62,7 @@ class ElspaisReader:
             if isinstance(block, Requirement):
                 definitions.append(self._requirement(block, next(states), path))
             elif isinstance(block, Journey):
-                definitions.append(_journey(block, path))
+                definitions.append(_journey(block, path, self._register))
             elif block.raw.strip(" \t\r\n-"):
                 definitions.append(_remainder(block, path))
         return Contribution(tuple(definitions))
@@ -66,7 +76,7 @@ class ElspaisReader:
             {
                 "level": record.level,
                 "status": record.status,
-                "role": self._settings.status_role(record.status),
+                "role": self._role(record.status),
                 "hash": record.stored_hash,
                 "hash_state": state.state,
                 "hash_now": state.value,
@@ -90,10 +100,16 @@ class ElspaisReader:
                     {"label": assertion.label},
                     _source(assertion.span, path),
                 )
-        return Definition(node, tuple(parts.values()), _citations(record.references, id, path))
+        return Definition(node, tuple(parts.values()), _citations(record.references, id, path, self._register))
+
+    def _role(self, status: str) -> str:
+        role = self._roles.get(status)
+        if role is None:
+            role = self._roles[status] = self._settings.status_role(status)
+        return role
 
 
-def _journey(record: Journey, path: str) -> Definition:
+def _journey(record: Journey, path: str, register: RegisterIds | None) -> Definition:
     fields = {
         "actor": record.actor,
         "goal": record.goal,
@@ -103,7 +119,7 @@ def _journey(record: Journey, path: str) -> Definition:
         "labels": tuple(str(number) for number, _, _ in record.steps),
     }
     node = Node(record.id, NodeKind.USER_JOURNEY, record.title, fields, _source(record.span, path))
-    return Definition(node, (), _citations(record.references, record.id, path))
+    return Definition(node, (), _citations(record.references, record.id, path, register))
 
 
 def _remainder(record: Remainder, path: str) -> Definition:
@@ -112,20 +128,19 @@ def _remainder(record: Remainder, path: str) -> Definition:
     return Definition(Node(id, NodeKind.REMAINDER, title[:200], {"text": record.raw}, _source(record.span, path)))
 
 
-def _citations(references: tuple[Reference, ...], source: str, path: str) -> tuple[Citation, ...]:
-    return tuple(
-        Citation(
-            EdgeKind(reference.kind),
-            source,
-            reference.target,
-            reference.labels,
-            reference.written,
-            path,
-            reference.line,
-            reference.malformed,
-        )
-        for reference in references
-    )
+def _citations(
+    references: tuple[Reference, ...], source: str, path: str, register: RegisterIds | None
+) -> tuple[Citation, ...]:
+    return tuple(_citation(reference, source, path, register) for reference in references)
+
+
+def _citation(reference: Reference, source: str, path: str, register: RegisterIds | None) -> Citation:
+    """What the grammar of the format does not know may be an id of the register."""
+    target, labels, malformed = reference.target, reference.labels, reference.malformed
+    if malformed and register is not None and (parsed := register.parse(reference.written)) is not None:
+        target, labels, malformed = parsed.target, parsed.labels, False
+    kind = EDGE_KINDS[reference.kind]
+    return Citation(kind, source, target, labels, reference.written, path, reference.line, malformed)
 
 
 def _source(span: Span, path: str) -> Source:

@@ -4,53 +4,93 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
+import msgspec
+
 from clew.files import Selection
 from clew.formats.diagnostics import Diagnostic
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.ids import IdGrammar, ParsedReference
 from clew.formats.elspais.settings import ElspaisSettings
-from clew.formats.markers import MARKERS_VERSION, MarkerRecords, carried_by_none, citations_of, read_markers
+from clew.formats.markers import (
+    MARKERS_VERSION,
+    MarkerRecords,
+    carried_by_none,
+    cited_by,
+    read_markers,
+    register_citations,
+)
 from clew.formats.markers import Citation as Marker
 from clew.graph.link import Citation, Contribution, Definition
-from clew.graph.model import EdgeKind, Node, NodeKind, Source
-from clew.graph.readers.elspais import fingerprint
+from clew.graph.model import Node, NodeKind, Source
+from clew.graph.readers.elspais import EDGE_KINDS, fingerprint
+
+
+class MarkerFile(msgspec.Struct, frozen=True, array_like=True):
+    """What a file says, in the form that the graph takes: a warm start reads thousands of these."""
+
+    contribution: Contribution
+    diagnostics: tuple[Diagnostic, ...]
 
 
 class MarkerReader:
     """Reads code, or tests. Every test is a node, whether or not it cites anything; a place in code only if it does."""
 
-    records_type: Any = MarkerRecords
+    records_type: Any = MarkerFile
 
     def __init__(
-        self, name: str, selection: Selection, grammar: IdGrammar, settings: ElspaisSettings, *, is_test: bool
+        self,
+        name: str,
+        selection: Selection,
+        grammar: IdGrammar,
+        settings: ElspaisSettings,
+        *,
+        is_test: bool,
+        register: bool = False,
+        specs: bool = False,
     ) -> None:
         self.name = name
         self.selection = selection
-        self.version = f"{MARKERS_VERSION}-{fingerprint(settings)}"
+        kinds = f"{'-register' if register else ''}{'-specs' if specs else ''}"
+        self.version = f"{MARKERS_VERSION}{kinds}-{fingerprint(settings)}"
         self._grammar = grammar
         self._is_test = is_test
+        self._register = register
+        """Whether the project has a register, whose ids are then read as well."""
+        self._specs = specs
+        """Likewise for specs, whose scenarios are cited as `spec/requirement#scenario`."""
 
-    def read(self, data: bytes, path: str) -> MarkerRecords:
-        return read_markers(data, path, self._grammar, is_test=self._is_test)
+    def markers(self, data: bytes, path: str) -> MarkerRecords:
+        """What the file cites and which tests it holds, as written."""
+        return read_markers(
+            data, path, self._grammar, is_test=self._is_test, register=self._register, specs=self._specs
+        )
 
-    def diagnose(self, records: MarkerRecords) -> tuple[Diagnostic, ...]:
+    def register_citations(self, data: bytes, path: str) -> tuple[tuple[ParsedReference, int], ...]:
+        """What of a register the file cites, and in which line."""
+        return register_citations(data, path, self._grammar, is_test=self._is_test, specs=self._specs)
+
+    def read(self, data: bytes, path: str) -> MarkerFile:
+        records = self.markers(data, path)
+        strays = _strays if self._is_test else _places
+        definitions = (*_tests(records, path), *strays(carried_by_none(records), path))
+        return MarkerFile(Contribution(definitions), records.diagnostics)
+
+    def diagnose(self, records: MarkerFile) -> tuple[Diagnostic, ...]:
         return records.diagnostics
 
-    def contribute(self, records: MarkerRecords, path: str) -> Contribution:
-        found = _tests(records, path) if self._is_test else _places(records.citations, path)
-        return Contribution(tuple(found))
+    def contribute(self, records: MarkerFile, path: str) -> Contribution:
+        return records.contribution
 
 
 def _tests(records: MarkerRecords, path: str) -> Iterator[Definition]:
     taken: set[str] = set()
-    for test, markers in citations_of(records).items():
+    for test in records.tests:
         id = f"test:{path}::{'::'.join(test.names)}"
         while id in taken:  # the same name again, in another branch or overload
             id = f"{id}:{test.line}"
         taken.add(id)
         fields = {"function": test.names[-1], "class": ".".join(test.names[:-1]) or None, "file": path}
         node = Node(id, NodeKind.TEST, test.names[-1], fields, _lines(path, test.line, test.end_line))
-        yield Definition(node, citations=tuple(_citation(marker, id, path) for marker in markers))
-    yield from _strays(carried_by_none(records), path)
+        yield Definition(node, citations=tuple(_citation(marker, id, path) for marker in cited_by(test, records)))
 
 
 def _strays(markers: tuple[Marker, ...], path: str) -> Iterator[Definition]:
@@ -80,7 +120,14 @@ def _by_line(markers: tuple[Marker, ...]) -> dict[int, list[Marker]]:
 
 def _citation(marker: Marker, source: str, path: str) -> Citation:
     return Citation(
-        EdgeKind(marker.kind), source, marker.target, marker.labels, marker.written, path, marker.line, marker.malformed
+        EDGE_KINDS[marker.kind],
+        source,
+        marker.target,
+        marker.labels,
+        marker.written,
+        path,
+        marker.line,
+        marker.malformed,
     )
 
 

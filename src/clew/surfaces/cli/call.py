@@ -34,6 +34,6 @@ def run(args: argparse.Namespace) -> int:
             f"The arguments are not JSON: {error}.",
             hint=f"""For example: clew call {args.tool} '{{"name": "value"}}'""",
         ) from error
-    with opened(args) as project:
+    with opened(args, drafts=True) as project:
         print_json(answer(project, tool, arguments).data)
     return 0

@@ -1,14 +1,20 @@
 """`clew check`."""
 
 import argparse
+from collections.abc import Collection, Sequence
+from pathlib import Path
 
 import msgspec
 
-from clew.surfaces.cli.opening import add_folder, add_json, opened
-from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
+from clew.surfaces.cli.opening import add_folder, opened
+from clew.surfaces.cli.output import coloured, end_progress, progress
+from clew.surfaces.cli.writing import deliver
 from clew.trace.findings import Finding
 
-EXAMPLE = "clew check --strict ."
+EXAMPLE = """clew check --strict .
+clew check --format sarif --output clew.sarif"""
+
+FORMATS = ("text", "json", "sarif", "junit")
 
 _STYLES = {"error": "red", "warning": "yellow", "info": "dim"}
 
@@ -16,29 +22,51 @@ _STYLES = {"error": "red", "warning": "yellow", "info": "dim"}
 def configure(parser: argparse.ArgumentParser) -> None:
     add_folder(parser)
     parser.add_argument("--strict", action="store_true", help="warnings count as errors")
-    add_json(parser)
+    parser.add_argument("--format", choices=FORMATS, help="how to write the findings (default: text)")
+    parser.add_argument("--json", action="store_const", dest="format", const="json", help="the same as --format json")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write them to a file and print the counts")
 
 
 def run(args: argparse.Namespace) -> int:
     with opened(args) as project:
         project.ensure_graph(progress())
         end_progress()
-        found = project.trace.findings()
-    failing = {"error", "warning"} if args.strict else {"error"}
-    if args.json:
-        print_json({"findings": [msgspec.to_builtins(finding) for finding in found], "count": len(found)})
-    else:
-        for finding in found:
-            _print(finding)
-        errors = sum(1 for finding in found if finding.severity == "error")
-        warnings = sum(1 for finding in found if finding.severity == "warning")
-        counts = ((errors, "error"), (warnings, "warning"), (len(found) - errors - warnings, "remark"))
-        print(", ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in counts))
+        with project.lock.reading():
+            found = project.trace.findings()
+    failing = frozenset({"error", "warning"} if args.strict else {"error"})
+    document = _written(found, args.format or "text", failing, plain=args.output is not None)
+    deliver(document, args.output)
+    if args.output is not None and args.format not in (None, "text"):
+        print(_counts(found))
     return 1 if any(finding.severity in failing for finding in found) else 0
 
 
-def _print(finding: Finding) -> None:
-    label = coloured(finding.severity, _STYLES[finding.severity])
-    print(f"{finding.path}:{finding.line}: {label} {finding.code}: {finding.message}")
-    if finding.hint:
-        print(coloured(f"    {finding.hint}", "dim"))
+def _written(found: Sequence[Finding], shape: str, failing: Collection[str], *, plain: bool) -> str:
+    match shape:
+        case "json":
+            data = {"findings": msgspec.to_builtins(found), "count": len(found)}
+            return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
+        case "sarif":
+            from clew.surfaces.cli.check_sarif import sarif
+
+            return sarif(found)
+        case "junit":
+            from clew.surfaces.cli.check_junit import junit
+
+            return junit(found, failing)
+        case _:
+            return "".join(_lines(finding, plain=plain) for finding in found) + _counts(found) + "\n"
+
+
+def _lines(finding: Finding, *, plain: bool) -> str:
+    label = finding.severity if plain else coloured(finding.severity, _STYLES[finding.severity])
+    text = f"{finding.path}:{finding.line}: {label} {finding.code}: {finding.message}\n"
+    hint = f"    {finding.hint}"
+    return text + ((hint if plain else coloured(hint, "dim")) + "\n" if finding.hint else "")
+
+
+def _counts(found: Sequence[Finding]) -> str:
+    errors = sum(1 for finding in found if finding.severity == "error")
+    warnings = sum(1 for finding in found if finding.severity == "warning")
+    counts = ((errors, "error"), (warnings, "warning"), (len(found) - errors - warnings, "remark"))
+    return ", ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in counts)

@@ -50,7 +50,7 @@ def _checks(folder: str) -> Iterator[Check]:
         "libraries", True, f"mcp {version('mcp')}, msgspec {version('msgspec')}, SQLite {sqlite3.sqlite_version}"
     )
     try:
-        project = Project.open(folder)
+        project = Project.open(folder, drafts=False)
     except ClewError as error:
         yield Check("configuration", False, error.message, error.hint)
         return
@@ -67,6 +67,7 @@ def _project_checks(project: Project) -> Iterator[Check]:
     top = git.toplevel(config.root)
     yield Check("git", True, f"work tree {top}" if top else "not a git work tree; change metrics are not available")
     yield _store_check(project)
+    yield _index_check(project)
     try:
         project.ensure_graph()
     except ClewError as error:
@@ -80,6 +81,15 @@ def _project_checks(project: Project) -> Iterator[Check]:
         yield Check(
             name, not tree.missing, f"{len(tree.files)} files in {', '.join(selection.folders) or 'no folder'}", hint
         )
+
+
+def _index_check(project: Project) -> Check:
+    state = project.index.state()
+    if state is None:
+        return Check("search", False, project.index.problem or "no index", "Exact matches are found without one.")
+    hint = "`clew index` makes it complete." if state.state in ("indexing", "damaged") and state.units else ""
+    detail = f"{state.describe()}, {state.state.replace('_', ' ')}, embedder {state.embedder or 'none'}"
+    return Check("search", state.state != "damaged", "; ".join((detail, *state.notes)), hint)
 
 
 def _store_check(project: Project) -> Check:

@@ -28,8 +28,9 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def opened(args: argparse.Namespace) -> Iterator[Project]:
-    project = Project.open(args.folder)
+def opened(args: argparse.Namespace, *, drafts: bool = False) -> Iterator[Project]:
+    """The project of a command. Without `drafts` it is what the files say, and nothing that is not saved."""
+    project = Project.open(args.folder, drafts=drafts)
     if project.config.root != Path(args.folder).resolve():
         print(f"clew: the project is {project.config.root}", file=sys.stderr)
     try:

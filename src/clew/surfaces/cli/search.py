@@ -1,6 +1,8 @@
 """`clew search`."""
 
 import argparse
+import sys
+from typing import Any
 
 from clew.surfaces.cli.opening import add_folder, add_json, answer, opened
 from clew.surfaces.cli.output import coloured, print_json
@@ -30,13 +32,21 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(data)
     else:
-        for item in data["results"]:
-            about = coloured(f"{item['level']}, {item['status']}", "dim")
-            print(f"{coloured(item['id'], 'cyan')}  {item['title']}  {about}")
-        if data["truncated"]:
-            print(
-                coloured(f"{len(data['results'])} of {data['total']}; --cursor {data['next_cursor']} shows more", "dim")
-            )
-        elif not data["results"]:
-            print("Nothing found.")
+        _print(data, everything_exact=args.regex or args.field != "all")
     return 0 if data["results"] else 1
+
+
+def _print(data: dict[str, Any], *, everything_exact: bool) -> None:
+    related = False
+    for item in data["results"]:
+        if not everything_exact and item["score"] < 1 and not related:
+            related = True
+            print(coloured("related:", "dim"))
+        about = coloured(f"{item['level']}, {item['status']}", "dim")
+        print(f"{coloured(item['id'], 'cyan')}  {item['title']}  {about}")
+    if data["truncated"]:
+        print(coloured(f"{len(data['results'])} of {data['total']}; --cursor {data['next_cursor']} shows more", "dim"))
+    elif not data["results"]:
+        print("Nothing found.")
+    for note in data["notes"]:
+        print(coloured(f"note: {note}", "dim", stream=sys.stderr), file=sys.stderr)

@@ -39,20 +39,22 @@ def fit(data: dict[str, Any], trim: Sequence[str], budget: Budget, *, paged: str
 
     Of a paged list one item is always kept, so that whoever follows cursors gets somewhere; its texts are cut instead.
     """
-    if _fits(data, budget):
+    if fits(data, budget):
         return data
     fitted = _without_endless_texts(data, trim, budget)
     for field in trim:
-        if _fits(fitted, budget):
+        if fits(fitted, budget):
             return fitted
+        if not _value(fitted, field):
+            continue
         fitted["truncated"] = True
         fitted = _with(fitted, field, _shortened(fitted, field, budget, at_least=1 if field == paged else 0))
     for longest in _CLIPS[1:]:
-        if _fits(fitted, budget):
+        if fits(fitted, budget):
             return fitted
         fitted = _clipped(fitted, longest)
         fitted["truncated"] = True
-    if not _fits(fitted, budget):
+    if not fits(fitted, budget):
         needed = 2 * estimate_tokens(_json(fitted))
         raise Refused(
             f"The answer takes about {needed} tokens; {2 * budget.tokens} are allowed.",
@@ -78,8 +80,7 @@ def _without_endless_texts(data: dict[str, Any], trim: Sequence[str], budget: Bu
 
 def _shortened(data: dict[str, Any], field: str, budget: Budget, *, at_least: int) -> Any:
     """As much of the field as fits beside everything else."""
-    outer, _, inner = field.partition(".")
-    value = data[outer][inner] if inner else data[outer]
+    value = _value(data, field)
     is_text = isinstance(value, str)
     pieces = value.splitlines(keepends=True) if is_text else list(value)
     rest = _json(_with(data, field, "" if is_text else []))
@@ -98,6 +99,12 @@ def _within(pieces: list[Any], tokens: int, size: int) -> list[Any]:
     return pieces
 
 
+def _value(data: dict[str, Any], field: str) -> Any:
+    """None where the data has no such field; which it has may depend on what was asked."""
+    outer, _, inner = field.partition(".")
+    return data[outer].get(inner) if inner and data.get(outer) is not None else data.get(field)
+
+
 def _with(data: dict[str, Any], field: str, value: Any) -> dict[str, Any]:
     """The data with another value in a field; `outer.inner` names a field of a field."""
     outer, _, inner = field.partition(".")
@@ -109,12 +116,13 @@ def _clipped(value: Any, longest: int) -> Any:
         return value if len(value) <= longest else value[: longest - 3] + "..."
     if isinstance(value, dict):
         return {name: _clipped(inner, longest) for name, inner in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_clipped(inner, longest) for inner in value]
     return value
 
 
-def _fits(data: dict[str, Any], budget: Budget) -> bool:
+def fits(data: dict[str, Any], budget: Budget) -> bool:
+    """Whether the data keeps the budget as it is."""
     text = _json(data)
     # A token is at least one byte, so most answers need no counting.
     if len(text) <= budget.tokens:

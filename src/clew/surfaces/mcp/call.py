@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -12,16 +12,34 @@ from clew.surfaces.mcp.budget import Budget, fit
 from clew.surfaces.mcp.registry import Freshness, Request, Tool
 
 if TYPE_CHECKING:
+    from clew.ai.model import Model
     from clew.project import Project
 
+S = TypeVar("S", bound=msgspec.Struct)
+
 Progress = Callable[[int, int, str], None]
+
+OWN_SESSION = ""
+"""The session of a process that serves one client only: over stdio, or from the command line."""
 
 
 class Call:
     """What a handler may use besides its request."""
 
-    def __init__(self, project: "Project", tools: Sequence[Tool], *, progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        project: "Project",
+        tools: Sequence[Tool],
+        *,
+        progress: Progress | None = None,
+        session: str | None = OWN_SESSION,
+        client_model: "Model | None" = None,
+    ) -> None:
         self.project = project
+        self.session = session
+        """Whose call it is, for what outlives a call; None where the transport keeps no sessions."""
+        self.client_model = client_model
+        """The client's own language model; None where it offers none."""
         self.tools = tools
         """The tools that may be called here."""
         self.tool: Tool | None = None
@@ -72,7 +90,7 @@ def carry_out(tool: Tool, arguments: Mapping[str, Any], call: Call) -> Answer:
 def _page(tool: Tool, request: Request, arguments: Mapping[str, Any], call: Call) -> Answer:
     """Run a handler that lists, from where the cursor points."""
     project = call.project
-    state = project.graph.state.fingerprint
+    state = _listed_state(tool, request, call)
     question = {name: value for name, value in arguments.items() if name not in ("cursor", "max_tokens")}
     cursor = getattr(request, "cursor", None)
     if cursor is not None:
@@ -83,8 +101,16 @@ def _page(tool: Tool, request: Request, arguments: Mapping[str, Any], call: Call
     end = call.offset + len(data[tool.pages or ""])
     more = end < data[tool.total]
     data["truncated"] = more or data["truncated"]
+    # The handler itself may have brought what it lists in step.
+    state = _listed_state(tool, request, call)
     data["next_cursor"] = project.cursors.issue(tool.name, question, state, end) if more else None
     return _answer(tool, data)
+
+
+def _listed_state(tool: Tool, request: Request, call: Call) -> str:
+    """What a cursor depends on: the graph, and what the tool names besides."""
+    state = call.project.graph.state.fingerprint
+    return state if tool.state is None else f"{state} {tool.state(call, request)}"
 
 
 def _fitted(tool: Tool, request: Request, result: msgspec.Struct, call: Call, **place: Any) -> dict[str, Any]:
@@ -101,24 +127,29 @@ def _answer(tool: Tool, data: dict[str, Any]) -> Answer:
 
 def decode(tool: Tool, arguments: Mapping[str, Any]) -> Request:
     """The arguments as the tool's request type, or an error that says which one breaks which rule."""
+    return decode_as(tool.request, arguments, tool.name)
+
+
+def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str) -> S:
+    """The same for any struct; `name` says whose arguments they are."""
     if not isinstance(arguments, Mapping):
         raise InvalidArgument(
-            f"{tool.name} takes an object of named arguments, got {type(arguments).__name__}.",
-            hint=f"Arguments of {tool.name}: {signature(tool)}.",
+            f"{name} takes an object of named arguments, got {type(arguments).__name__}.",
+            hint=f"Arguments of {name}: {_signature(type_)}.",
         )
-    known = tool.request.__struct_fields__
-    for name in arguments:
-        if name not in known:
-            close = get_close_matches(str(name)[:80], known, n=1)
+    known = type_.__struct_encode_fields__
+    for argument in arguments:
+        if argument not in known:
+            close = get_close_matches(str(argument)[:80], known, n=1)
             raise InvalidArgument(
-                f"{tool.name} has no argument '{shortened(str(name))}'.",
-                hint=(f"Did you mean '{close[0]}'? " if close else "") + f"Arguments: {signature(tool)}.",
+                f"{name} has no argument '{shortened(str(argument))}'.",
+                hint=(f"Did you mean '{close[0]}'? " if close else "") + f"Arguments: {_signature(type_)}.",
             )
     try:
-        return msgspec.convert(dict(arguments), tool.request)
+        return msgspec.convert(dict(arguments), type_)
     except msgspec.ValidationError as error:
         raise InvalidArgument(
-            f"{tool.name}: {_explained(str(error), arguments)}.", hint=f"Arguments: {signature(tool)}."
+            f"{name}: {_explained(str(error), arguments)}.", hint=f"Arguments: {_signature(type_)}."
         ) from error
 
 
@@ -133,8 +164,12 @@ def _explained(message: str, arguments: Mapping[str, Any]) -> str:
 
 def signature(tool: Tool) -> str:
     """The arguments in one line, optional ones with a question mark."""
-    fields = msgspec.structs.fields(tool.request)
-    return ", ".join(field.name if field.required else f"{field.name}?" for field in fields) or "none"
+    return _signature(tool.request)
+
+
+def _signature(type_: type[msgspec.Struct]) -> str:
+    fields = msgspec.structs.fields(type_)
+    return ", ".join(field.encode_name if field.required else f"{field.encode_name}?" for field in fields) or "none"
 
 
 def shortened(text: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from clew.errors import ClewError
+from clew.register.error_codes import envelope
 from clew.surfaces.mcp.registry import Toolset
 
 Dialect = Callable[[ClewError], dict[str, Any]]
@@ -21,7 +22,7 @@ def plain(error: ClewError) -> dict[str, Any]:
     return body
 
 
-_DIALECTS: Mapping[Toolset, Dialect] = {Toolset.CORE: plain, Toolset.TRACE: plain}
+_DIALECTS: Mapping[Toolset, Dialect] = {Toolset.CORE: plain, Toolset.TRACE: plain, Toolset.REGISTER: envelope}
 
 
 def dialect_of(toolset: Toolset) -> Dialect:

@@ -13,6 +13,11 @@ _PARAGRAPHS = {
         "and verifies it, get_hierarchy its place in the tree. Code and tests cite ids such as REQ-d00001-A in "
         "comments (`Implements:`, `Verifies:`). Changed files are noticed by themselves."
     ),
+    Toolset.SPECS: (
+        "Specs: list_specs, then get_spec_requirements, then get_scenario; search_specs finds by meaning. "
+        "Open changes: list_changes, get_change, validate_change. Tests cite a scenario as "
+        "`Verifies: spec/requirement#scenario`, with the slugs that the tools show."
+    ),
 }
 
 _END = (

@@ -71,6 +71,8 @@ class Tool:
     """Calls other tools: it is as harmless as those it may call, and its handler returns their whole answer."""
     default: bool = False
     """Listed without being asked for."""
+    in_profile: bool = True
+    """Whether the system that the toolset replaces has it; what Clew adds is not part of that system's profile."""
     trim: tuple[str, ...] = ()
     """Fields of the result that may be shortened to keep the budget, in the order in which they are shortened: lists by
     whole items, texts at the end of a line; `outer.inner` names a field of a field."""
@@ -78,6 +80,8 @@ class Tool:
     """The list field that `limit` and `cursor` page through; the result also has truncated and next_cursor."""
     total: str = "total"
     """The field that says how many items there are on all pages."""
+    state: Callable[["Call", Any], str] | None = None
+    """What a cursor depends on besides the graph: another value, and the cursor is refused."""
     text: Callable[[Any], str] | None = None
     """Renders the result as text where the JSON itself would read badly."""
     example: Mapping[str, Any] = field(default_factory=dict)

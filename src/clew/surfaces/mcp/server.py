@@ -22,10 +22,11 @@ from mcp.shared.exceptions import MCPError
 from clew import __version__
 from clew.errors import Cancelled, ClewError
 from clew.project import Project
-from clew.surfaces.mcp.call import Answer, Call, carry_out, shortened
+from clew.surfaces.mcp.call import OWN_SESSION, Answer, Call, carry_out, shortened
 from clew.surfaces.mcp.dialects import dialect_of
 from clew.surfaces.mcp.names import NameStyle, by_any_spelling, portable, spell
 from clew.surfaces.mcp.registry import Tool
+from clew.surfaces.mcp.sampling import AskClient, model_of
 from clew.surfaces.mcp.schemas import input_schema, output_schema
 from clew.surfaces.mcp.toolsets import Listing
 
@@ -57,13 +58,23 @@ class Surface:
             cache_scope="private",
         )
 
-    async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
         tool = self._tools.get(params.name)
         if tool is None:
             raise MCPError(code=types.INVALID_PARAMS, message=self._unknown(params.name))
-        call = Call(self.project, self.listing.callable, progress=_progress_to(ctx))
+        call = Call(
+            self.project,
+            self.listing.callable,
+            progress=_progress_to(ctx),
+            session=_session(ctx),
+            client_model=model_of(ctx, params),
+        )
         try:
             answer = await self._in_thread(call, partial(carry_out, tool, params.arguments or {}, call))
+        except AskClient as asked:
+            return asked.result
         except Cancelled as error:
             raise MCPError(code=types.INTERNAL_ERROR, message=error.message) from error
         except ClewError as error:
@@ -124,6 +135,14 @@ def _failure(body: Mapping[str, Any], error: ClewError) -> types.CallToolResult:
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=str(error))], structured_content=dict(body), is_error=True
     )
+
+
+def _session(ctx: Context) -> str | None:
+    """Whose request it is: the only client of this process, or the session that the HTTP request names, if any."""
+    if ctx.request is None:
+        return OWN_SESSION
+    named: str | None = ctx.request.headers.get("mcp-session-id") or ctx.request.query_params.get("session_id")
+    return named or None
 
 
 def _client_name(ctx: Context) -> str | None:

@@ -72,7 +72,7 @@ def choose(tools: Sequence[Tool], choice: Choice) -> Listing:
         allowed = [_harmless(tool) for tool in allowed if tool.read_only or tool.reaches_others]
     if choice.profile is not None:
         profile = _profile(choice.profile)
-        own = tuple(tool for tool in allowed if tool.toolset in profile.toolsets)
+        own = tuple(tool for tool in allowed if tool.toolset in profile.toolsets and tool.in_profile)
         return Listing(shown=own, callable=own, server_name=profile.server_name)
     wanted = {tool.name for tool in _named(tools, choice.tools)}
     sets = choice.toolsets if choice.toolsets is not None else () if choice.tools else (DEFAULT,)

@@ -8,6 +8,8 @@ from clew.surfaces.mcp.call import Call
 from clew.surfaces.mcp.registry import Freshness, MaxTokens, NoArguments, PageCursor, Request, Tool, Toolset
 from clew.trace import results
 
+SearchField = Annotated[Literal["all", "id", "title", "body", "keywords"], Meta(description="Where to look")]
+
 
 class RefreshRequest(Request, frozen=True, kw_only=True):
     full: Annotated[bool, Meta(description="Drop every cache and parse all files again")] = False
@@ -18,7 +20,7 @@ class SearchRequest(Request, frozen=True, kw_only=True):
         str,
         Meta(min_length=1, description='Words (all must occur), OR, "a phrase", -excluded, =keyword; or a pattern'),
     ]
-    field: Annotated[Literal["all", "id", "title", "body", "keywords"], Meta(description="Where to look")] = "all"
+    field: SearchField = "all"
     regex: Annotated[bool, Meta(description="The query is a regular expression; ^ and $ match at lines")] = False
     limit: Annotated[int, Meta(ge=1, le=500, description="Results at most")] = 50
     cursor: PageCursor = None
@@ -46,6 +48,13 @@ def run_search(call: Call, request: SearchRequest) -> results.SearchPage:
         limit=request.limit,
         check=call.check,
     )
+
+
+def ranking_of(call: Call, request: SearchRequest) -> str:
+    """A further page belongs to the ranking of the first, whatever was indexed since."""
+    if request.regex or request.field != "all":
+        return ""
+    return call.project.index.ranking_state(request.query)
 
 
 GET_GRAPH_STATUS = Tool(
@@ -85,9 +94,9 @@ SEARCH = Tool(
     toolset=Toolset.TRACE,
     title="Search requirements",
     description=(
-        "Finds requirements by id, title or text and returns summaries, best first: at most `limit` (default 50) and "
-        "4,000 tokens a page; next_cursor leads to the rest. Use it when you do not know the id; with an id, call "
-        "get_requirement. regex=true matches a pattern instead of words, within 2 s."
+        "Finds requirements by words and meaning: first those that hold all words, then related ones (score below 1). "
+        "At most `limit` (default 50) summaries and 4,000 tokens a page; next_cursor leads to the rest. With an id, "
+        "call get_requirement. An operator, a field or regex=true finds exact matches only."
     ),
     request=SearchRequest,
     result=results.SearchPage,
@@ -95,6 +104,7 @@ SEARCH = Tool(
     default=True,
     trim=("results",),
     pages="results",
+    state=ranking_of,
     example={"query": "return", "limit": 5},
 )
 

@@ -1,0 +1,13 @@
+"""The optional language model: none, a program, a service that speaks OpenAI's interface, or the client's own.
+
+| module | subject |
+|---|---|
+| `model` | what a model is to the rest of Clew |
+| `opening` | which one is meant, and how to configure one where there is none |
+| `command` | a program that reads the question from standard input and prints the answer |
+| `endpoint` | a service at an address |
+
+A program or an address is taken from the environment of whoever runs Clew, never from a file of the project: nobody
+who clones a project has chosen what its files say, and neither running a program nor sending text and a key to an
+address may depend on them.
+"""

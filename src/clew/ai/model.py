@@ -1,0 +1,23 @@
+"""What a language model is to the rest of Clew."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+
+class Question(msgspec.Struct, frozen=True):
+    instructions: str
+    """What the model is for, in Clew's own words."""
+    text: str
+    """What it is asked about, in the words of the project and of the caller."""
+    max_tokens: int = 8_000
+
+
+class Model(Protocol):
+    name: str
+    """As it is shown to people; holds no secret."""
+
+    def answer(self, question: Question, check: Callable[[], None]) -> str:
+        """The model's text, as it is. Unavailable where none comes; `check` may raise to stop waiting."""
+        ...

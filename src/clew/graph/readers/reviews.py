@@ -1,0 +1,42 @@
+"""The file of reviewed links, as one node that carries them.
+
+As part of the graph it is noticed when it changes, comes from the cache when it does not, and belongs to the state that
+answers are computed from.
+"""
+
+from typing import Any
+
+from clew.files import Selection
+from clew.formats.diagnostics import Diagnostic
+from clew.formats.reviews import REVIEWS_VERSION, Review, ReviewRecords, read_reviews
+from clew.graph.graph import Graph
+from clew.graph.link import Contribution, Definition
+from clew.graph.model import Node, NodeKind, Source
+
+_ID = "reviews"
+
+
+class ReviewsReader:
+    name = "reviews"
+    version = str(REVIEWS_VERSION)
+    records_type: Any = ReviewRecords
+
+    def __init__(self, path: str) -> None:
+        self.selection = Selection(folders=(), patterns=(), globs=(path,))
+
+    def read(self, data: bytes, path: str) -> ReviewRecords:
+        return read_reviews(data)
+
+    def diagnose(self, records: ReviewRecords) -> tuple[Diagnostic, ...]:
+        return records.diagnostics
+
+    def contribute(self, records: ReviewRecords, path: str) -> Contribution:
+        source = Source(path, 1, max(len(records.reviews), 1))
+        fields = {"reviews": records.reviews, "text": ""}
+        return Contribution((Definition(Node(_ID, NodeKind.REMAINDER, "Reviewed links", fields, source)),))
+
+
+def recorded_reviews(graph: Graph) -> tuple[Review, ...]:
+    """What the file says; nothing where there is none."""
+    node = graph.get_node(_ID)
+    return () if node is None else node.get_field("reviews", ())

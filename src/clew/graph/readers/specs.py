@@ -1,0 +1,213 @@
+"""Specs and open changes.
+
+A spec is a node, a requirement of it a requirement like every other, a scenario an assertion of that requirement: tests
+verify it by its slug. The files of an open change are nodes that carry what was read from them; archived changes are
+history and not read.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from clew.files import Selection
+from clew.formats.diagnostics import Diagnostic
+from clew.formats.elspais.ids import IdGrammar
+from clew.formats.marker_comments import Cited
+from clew.formats.openspec import READER_VERSION
+from clew.formats.openspec.layout import Place, PlaceKind, Root, classify
+from clew.formats.openspec.metadata import ChangeMetadata, read_metadata
+from clew.formats.openspec.outline import (
+    RequirementOutline,
+    ScenarioOutline,
+    SealedSpec,
+    SpecOutline,
+    outline,
+    sealed,
+)
+from clew.formats.openspec.proposal import Proposal, read_proposal
+from clew.formats.openspec.reader import read_delta, read_spec
+from clew.formats.openspec.records import Delta
+from clew.formats.openspec.references import requirement_id, scenario_id
+from clew.formats.openspec.rules import Level
+from clew.formats.openspec.tasks import Tasks, read_tasks
+from clew.formats.openspec.validate_spec import validate_spec
+from clew.formats.prose_citations import cited_in_prose
+from clew.graph.link import Citation, Contribution, Definition
+from clew.graph.model import EdgeKind, Node, NodeKind, Source
+from clew.graph.readers.elspais import fingerprint
+from clew.text.spans import Span
+
+LEVEL = "spec"
+STATUS = "Active"
+
+
+class SpecFile(msgspec.Struct, frozen=True, gc=False):
+    """What one file holds; at most one of these, by what the file is."""
+
+    outline: SpecOutline | None = None
+    """Of a spec, whose records follow in sealed form."""
+    packed: bytes = b""
+    cited: tuple[tuple[int, tuple[Cited, ...]], ...] = ()
+    """What its requirements cite, by their place among them; few cite anything."""
+    delta: Delta | None = None
+    proposal: Proposal | None = None
+    tasks: Tasks | None = None
+    metadata: ChangeMetadata | None = None
+    text: str | None = None
+    lines: int = 1
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class SpecReader:
+    name = "specs"
+    records_type: Any = SpecFile
+
+    def __init__(self, roots: tuple[Root, ...], grammar: IdGrammar, *, assumed: bool, register: bool = False) -> None:
+        self._roots = roots
+        self._grammar = grammar
+        self._register = register
+        """Whether the project has a register, whose requirements may then be cited."""
+        named = hashlib.blake2b(msgspec.json.encode(roots), digest_size=8).hexdigest()
+        self.version = f"{READER_VERSION}{'-register' if register else ''}-{named}-{fingerprint(grammar.settings)}"
+        self.selection = Selection(
+            folders=tuple(dict.fromkeys(folder for root in roots for folder in (root.specs, root.changes))),
+            patterns=("*.md", ".openspec.yaml"),
+            skip=tuple(f"/{root.archive}" for root in roots),
+            assumed=assumed,
+        )
+
+    def read(self, data: bytes, path: str) -> SpecFile:
+        place = classify(path, self._roots)
+        lines = max(len(data.splitlines()), 1)
+        match place.kind if place is not None else None:
+            case PlaceKind.SPEC if place is not None:
+                return self._read_spec(data, place.spec_id, lines)
+            case PlaceKind.DELTA if place is not None:
+                delta = read_delta(data, place.spec_id)
+                return SpecFile(delta=delta, lines=lines, diagnostics=delta.document.diagnostics)
+            case PlaceKind.PROPOSAL:
+                proposal = read_proposal(data)
+                return SpecFile(proposal=proposal, lines=lines, diagnostics=proposal.document.diagnostics)
+            case PlaceKind.TASKS:
+                tasks = read_tasks(data)
+                return SpecFile(tasks=tasks, lines=lines, diagnostics=tasks.document.diagnostics)
+            case PlaceKind.METADATA:
+                metadata = read_metadata(data)
+                return SpecFile(metadata=metadata, lines=lines, diagnostics=metadata.problems)
+            case PlaceKind.DESIGN:
+                return SpecFile(text=data.decode("utf-8", "replace"), lines=lines)
+            case _:
+                return SpecFile(lines=lines)
+
+    def diagnose(self, records: SpecFile) -> tuple[Diagnostic, ...]:
+        return records.diagnostics
+
+    def contribute(self, records: SpecFile, path: str) -> Contribution:
+        place = classify(path, self._roots)
+        if place is None:
+            return Contribution()
+        if records.outline is not None:
+            return Contribution(tuple(_spec(records.outline, records, path)))
+        if not place.change_id or place.kind is PlaceKind.CHANGE_NOTE:
+            return Contribution()
+        return Contribution((_change_file(records, place, path),))
+
+    def _read_spec(self, data: bytes, spec_id: str, lines: int) -> SpecFile:
+        spec = read_spec(data, spec_id)
+        # Counted once, when the file is read; remarks are no problems.
+        problems = sum(issue.level is not Level.INFO for issue in validate_spec(spec))
+        found = outline(spec, problems=problems, lines=lines)
+        return SpecFile(
+            outline=found,
+            packed=sealed(spec),
+            cited=tuple(self._cited(found)) if _may_cite(data) else (),
+            lines=lines,
+            diagnostics=spec.document.diagnostics,
+        )
+
+    def _cited(self, spec: SpecOutline) -> Iterator[tuple[int, tuple[Cited, ...]]]:
+        for place, each in enumerate(spec.requirements):
+            cited = cited_in_prose(each.body, self._grammar, register=self._register, specs=True)
+            if cited:
+                yield place, cited
+
+
+def _may_cite(data: bytes) -> bool:
+    """Whether a file can cite anything. Most do not, and this costs next to nothing."""
+    folded = data.lower()
+    return any(word in folded for word in (b"implements", b"refines", b"verifies"))
+
+
+def _spec(spec: SpecOutline, file: SpecFile, path: str) -> Iterator[Definition]:
+    id = spec_node_id(spec.id)
+    fields = {"spec": SealedSpec(spec, file.packed), "body": spec.purpose}
+    yield Definition(Node(id, NodeKind.SPEC, spec.title or spec.id, fields, Source(path, 1, spec.lines)))
+    cited = dict(file.cited)
+    for place, requirement in enumerate(spec.requirements):
+        citations = _citations(cited[place], requirement, spec.id, path) if place in cited else ()
+        yield _requirement(requirement, spec.id, path, citations)
+
+
+def _citations(cited: tuple[Cited, ...], record: RequirementOutline, spec_id: str, path: str) -> tuple[Citation, ...]:
+    """What the text of a requirement says it implements, refines or verifies."""
+    source = requirement_id(spec_id, record.slug)
+    return tuple(
+        Citation(
+            *(EdgeKind(each.kind), source, each.target, each.labels, each.written),
+            *(path, record.span.line, each.malformed),
+        )
+        for each in cited
+    )
+
+
+def _requirement(record: RequirementOutline, spec_id: str, path: str, cited: tuple[Citation, ...]) -> Definition:
+    id = requirement_id(spec_id, record.slug)
+    fields = {
+        "level": LEVEL,
+        "status": STATUS,
+        "role": "active",
+        "hash": None,
+        "hash_state": "none",
+        "body": record.body,
+        "labels": tuple([scenario.slug for scenario in record.scenarios]),
+        "sections": (),
+        "spec_id": spec_id,
+    }
+    parts = tuple([_scenario(scenario, record, spec_id, path) for scenario in record.scenarios])
+    target = spec_node_id(spec_id)
+    belongs = Citation(EdgeKind.STRUCTURES, id, target, (), target, path, record.span.line)
+    node = Node(id, NodeKind.REQUIREMENT, record.name, fields, _source(record.span, path))
+    return Definition(node, parts, (belongs, *cited), alias=record.slug)
+
+
+def _scenario(record: ScenarioOutline, requirement: RequirementOutline, spec_id: str, path: str) -> Node:
+    return Node(
+        scenario_id(spec_id, requirement.slug, record.slug),
+        NodeKind.ASSERTION,
+        record.sentence,
+        {"label": record.slug, "name": record.name},
+        _source(record.span, path),
+    )
+
+
+def _change_file(records: SpecFile, place: Place, path: str) -> Definition:
+    inner = f":{place.spec_id}" if place.spec_id else ""
+    fields = {"change_id": place.change_id, "kind": place.kind.value, "records": records, "root": place.root}
+    node = Node(
+        f"change:{place.change_id}:{place.kind}{inner}",
+        NodeKind.REMAINDER,
+        f"{place.kind} of the change {place.change_id}",
+        fields,
+        Source(path, 1, records.lines),
+    )
+    return Definition(node)
+
+
+def spec_node_id(spec_id: str) -> str:
+    return f"spec:{spec_id}"
+
+
+def _source(span: Span, path: str) -> Source:
+    return Source(path, span.line, span.end_line, span.start, span.end)

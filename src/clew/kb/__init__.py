@@ -1,0 +1,1 @@
+"""The knowledge base: documentation that answers questions without flooding the context."""

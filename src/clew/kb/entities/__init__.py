@@ -1,0 +1,17 @@
+"""What documents talk about, found without a model.
+
+| module | subject |
+|---|---|
+| `model` | kinds of entities, mentions, procedures |
+| `shell` | commands, flags and variables in lines for a shell |
+| `settings_blocks` | keys in blocks of YAML, TOML, INI and JSON |
+| `shapes` | what a word is by its shape: flag, variable, file, symbol, version, error |
+| `terms` | capitalised terms that recur, and terms that are defined |
+| `procedures` | numbered steps |
+| `extract` | all of it, chunk by chunk |
+"""
+
+from clew.kb.entities.extract import VERSION, entities_of
+from clew.kb.entities.model import DocumentEntities, EntityKind, Mention, Procedure
+
+__all__ = ["VERSION", "DocumentEntities", "EntityKind", "Mention", "Procedure", "entities_of"]

@@ -1,0 +1,189 @@
+"""The entities of a document, chunk by chunk.
+
+Everything is decided from the document alone, so that reading it again gives the same, whatever else there is.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from clew.formats.documents import BlockKind, Chunk, Document
+from clew.kb.entities import settings_blocks, shapes, shell, terms
+from clew.kb.entities.model import DocumentEntities, EntityKind, Tally
+from clew.kb.entities.procedures import procedures_of
+
+VERSION = 1
+"""Changes when the same document would give other entities."""
+
+_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[ \t]*\{?\.?([\w+-]*)[^\n]*\n?|\s*\.\. [\w-]+::[ \t]*([\w+-]*)[^\n]*\n?")
+_INLINE = re.compile(r"(`+)(?!`)\s?([^\n]*?)\s?(?<!`)\1(?!`)")
+_LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
+_ADDRESS = re.compile(r"\b[a-z][a-z+.-]*://\S+")
+_ABOUT_SETTINGS = re.compile(
+    r"\b(?:config\w*|settings?|options?|properties|keys?|parameters?|tables?)\b", re.IGNORECASE
+)
+_ABOUT_ERRORS = re.compile(r"\b(?:troubleshooting|errors?|faq|problems?|messages?)\b", re.IGNORECASE)
+_COMMAND_WORD = re.compile(r"\s*(?:command|subcommand)s?\b")
+_WHOLE_CODE = re.compile(r"[#\s]*`+([^`]+)`+\s*$")
+_DEFINITION = re.compile(r"^\s*(?:async\s+)?(?:def|class|func|fn|function)\s+([A-Za-z_]\w*)", re.MULTILINE)
+
+
+def entities_of(document: Document, chunks: Sequence[Chunk]) -> DocumentEntities:
+    """What each chunk mentions, and the procedures of the document. Takes time linear in the text."""
+    pieces = [list(_pieces(document, chunk)) for chunk in chunks]
+    known = terms.recurring(
+        found
+        for parts in pieces
+        for kind, text in parts
+        if kind in (BlockKind.PROSE, BlockKind.ITEM, BlockKind.TABLE, BlockKind.HEADING)
+        for found in terms.names_in(_prose(text))
+    )
+    programs = _programs(pieces)
+    is_about_errors = _ABOUT_ERRORS.search(document.title) is not None
+    found = []
+    for chunk, parts in zip(chunks, pieces, strict=True):
+        titles = _titles(document, chunk.section)
+        reading = _Reading(
+            Tally(),
+            about_settings=_ABOUT_SETTINGS.search(titles) is not None,
+            about_errors=is_about_errors or _ABOUT_ERRORS.search(titles) is not None,
+            programs=programs,
+            terms=known,
+        )
+        for kind, text in parts:
+            reading.read(kind, text)
+        found.append(reading.tally.mentions())
+    return DocumentEntities(tuple(found), tuple(procedures_of(document)))
+
+
+def _pieces(document: Document, chunk: Chunk) -> Iterator[tuple[BlockKind, str]]:
+    """The blocks of a chunk, or the parts of them that are in it."""
+    for block in document.sections[chunk.section].blocks:
+        start, end = max(block.start, chunk.start), min(block.end, chunk.end)
+        if start < end:
+            yield block.kind, document.text[start:end]
+
+
+def _titles(document: Document, section: int) -> str:
+    titles = []
+    while section >= 0:
+        titles.append(document.sections[section].title)
+        section = document.sections[section].parent
+    return " / ".join(titles)
+
+
+def _programs(pieces: Sequence[Sequence[tuple[BlockKind, str]]]) -> frozenset[str]:
+    """The programs that the document calls in code, by which commands in its prose are told from other code."""
+    found = set()
+    for parts in pieces:
+        for kind, text in parts:
+            if kind is BlockKind.CODE:
+                language, code = _code(text)
+                for line in shell.shell_lines(code, language):
+                    for entity, name in shell.in_shell_line(line):
+                        if entity is EntityKind.COMMAND:
+                            found.add(name.split()[0])
+    return frozenset(found)
+
+
+def _code(text: str) -> tuple[str, str]:
+    """The language of a code block, and its code without fences."""
+    opened = _FENCE.match(text)
+    if opened is None:
+        return "", text
+    return (opened[1] or opened[2] or "").lower(), text[opened.end() :].rstrip().rstrip("`~")
+
+
+def _prose(text: str) -> str:
+    """Prose without code, targets of links and addresses, each as a sign that belongs to no word."""
+    return _LINK_TARGET.sub("] ", _ADDRESS.sub("`", _INLINE.sub("`", text)))
+
+
+class _Reading:
+    """One chunk."""
+
+    def __init__(
+        self, tally: Tally, *, about_settings: bool, about_errors: bool, programs: frozenset[str], terms: frozenset[str]
+    ) -> None:
+        self.tally = tally
+        self._about_settings = about_settings
+        self._about_errors = about_errors
+        self._programs = programs
+        self._terms = terms
+
+    def read(self, kind: BlockKind, text: str) -> None:
+        if kind is BlockKind.CODE:
+            self._code_block(text)
+        elif kind is BlockKind.OUTPUT:
+            self._by_shape(text)
+        elif kind is not BlockKind.COMMENT:
+            self._written(kind, text)
+
+    def _code_block(self, text: str) -> None:
+        language, code = _code(text)
+        lines = list(shell.shell_lines(code, language))
+        for line in lines:
+            for kind, name in shell.in_shell_line(line):
+                self.tally.add(kind, name)
+        if language in settings_blocks.LANGUAGES:
+            for key in settings_blocks.keys_in(code, language):
+                self.tally.add(EntityKind.KEY, key)
+        elif not lines:
+            self._usage(code)
+        for match in _DEFINITION.finditer(code):
+            self.tally.add(EntityKind.SYMBOL, match[1])
+        self._by_shape("\n".join(lines) if lines else code, flags=not lines)
+
+    def _usage(self, code: str) -> None:
+        """A line such as `program --flag VALUE` shows how a program is called."""
+        for line in code.splitlines():
+            words = line.split()
+            if len(words) > 1 and shapes.FLAG.match(words[1].lstrip("[")) and (name := shell.command_of(words[:1])):
+                self.tally.add(EntityKind.COMMAND, name)
+
+    def _by_shape(self, text: str, *, flags: bool = True) -> None:
+        text = _ADDRESS.sub(" ", text)
+        for kind, pattern in ((EntityKind.FILE, shapes.FILE), (EntityKind.ERROR, shapes.ERROR)):
+            for match in pattern.finditer(text):
+                self.tally.add(kind, match[0])
+        if flags:
+            for match in shapes.FLAG.finditer(text):
+                self.tally.add(EntityKind.FLAG, match[0])
+
+    def _written(self, kind: BlockKind, text: str) -> None:
+        whole = _WHOLE_CODE.match(text) if kind is BlockKind.HEADING else None
+        if whole is not None and self._about_errors and " " in whole[1].strip():
+            self.tally.add(EntityKind.ERROR, whole[1])
+        for match in _INLINE.finditer(text):
+            self._inline(match[2].strip(), text[match.end() : match.end() + 14])
+        rest = _prose(text)
+        self._by_shape(rest)
+        for name in shapes.versions(rest):
+            self.tally.add(EntityKind.VERSION, name)
+        for match in shapes.VARIABLE.finditer(rest):
+            self.tally.add(EntityKind.VARIABLE, match[0])
+        for found in terms.names_in(rest):
+            if found.name in self._terms:
+                self.tally.add(EntityKind.TERM, found.name)
+        for name in terms.defined_in(text):
+            self.tally.add(EntityKind.DEFINED, name)
+
+    def _inline(self, code: str, after: str) -> None:
+        """A piece of code inside prose."""
+        words = code.split()
+        if not words:
+            return
+        if _COMMAND_WORD.match(after) or (words[0] in self._programs and not code.endswith(")")):
+            for kind, name in shell.in_shell_line(code):
+                self.tally.add(kind, name)
+            return
+        if len(words) > 1 and (key := shapes.assigned_key(code)):
+            kind = EntityKind.VARIABLE if shapes.VARIABLE.fullmatch(key) else EntityKind.KEY
+            self.tally.add(kind, key)
+            return
+        if len(words) > 1:
+            self._by_shape(code)
+            return
+        known = shapes.kind_of_code(code.rstrip(",;:"), about_settings=self._about_settings)
+        if known is not None:
+            name = code.rstrip(",;:")
+            self.tally.add(known, shapes.called(name) if known is EntityKind.SYMBOL else name.partition("=")[0])

@@ -1,0 +1,46 @@
+"""The names of what the knowledge base adds to the graph.
+
+| node | id |
+|---|---|
+| document | `doc:docs/guide.md` |
+| section | `doc:docs/guide.md#install/linux`, its second piece `doc:docs/guide.md#install/linux~2` |
+| entity | `entity:flag:--strict` |
+| file that a document names | `file:src/app.py` |
+"""
+
+import hashlib
+
+DOCUMENT, ENTITY, FILE = "doc:", "entity:", "file:"
+LONGEST = 480
+"""The search index takes no longer ones than 512."""
+
+_DIGEST_BYTES = 8
+
+
+def document_id(path: str) -> str:
+    return _bounded(f"{DOCUMENT}{path}")
+
+
+def section_id(path: str, key: str, ordinal: int) -> str:
+    return _bounded(f"{DOCUMENT}{path}#{key}{f'~{ordinal}' if ordinal > 1 else ''}")
+
+
+def entity_id(kind: str, normal: str) -> str:
+    return _bounded(f"{ENTITY}{kind}:{normal}")
+
+
+def file_id(path: str) -> str:
+    return f"{FILE}{path}"
+
+
+def is_own(id: str) -> bool:
+    """Whether an id can only be one of these: asked of every id that anybody looks up."""
+    return id.startswith((DOCUMENT, ENTITY, FILE))
+
+
+def _bounded(id: str) -> str:
+    """A name that is too long ends in a digest of all of it."""
+    if len(id) <= LONGEST:
+        return id
+    digest = hashlib.blake2b(id.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
+    return f"{id[: LONGEST - len(digest) - 1]}~{digest}"

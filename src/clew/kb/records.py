@@ -1,0 +1,110 @@
+"""Documents as they are kept."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from clew.formats.diagnostics import Diagnostic
+
+
+class SectionRecord(msgspec.Struct, frozen=True):
+    """One chunk of a document: what is found, read and cited."""
+
+    id: str
+    document: str
+    """The path of its document."""
+    place: int
+    """Where it stands among the sections of its document, from 0."""
+    parent: int
+    """The place of the first piece of the section it stands below; -1 for none."""
+    ordinal: int
+    """Which piece of its heading's section, from 1."""
+    title: str
+    trail: str
+    """The titles of the document and of all headings above, and its own."""
+    level: int
+    anchor: str
+    start: int
+    end: int
+    """Characters of the document's text."""
+    line: int
+    end_line: int
+    """Lines of the file."""
+    tokens: int
+    version: str
+    kinds: str
+    """What it is made of, separated by spaces."""
+
+
+class DocumentRecord(msgspec.Struct, frozen=True):
+    path: str
+    title: str
+    format: str
+    tag: str
+    """A short name by which searches are narrowed."""
+    front_matter: Mapping[str, Any]
+    content_hash: str
+    size: int
+    mtime_ns: int
+    updated_at: str
+    """When the content was last seen to change: the file's time. UTC, ISO 8601."""
+    problems: tuple[Diagnostic, ...]
+
+
+class EntityRecord(msgspec.Struct, frozen=True):
+    id: str
+    kind: str
+    name: str
+    normal: str
+    count: int
+
+
+class MentionRow(msgspec.Struct, frozen=True, gc=False):
+    place: int
+    entity: str
+    kind: str
+    normal: str
+    name: str
+    count: int
+
+
+class StepRow(msgspec.Struct, frozen=True, gc=False):
+    procedure: str
+    step: str
+    place: int
+    """Which step, from 1."""
+
+
+class CiteRow(msgspec.Struct, frozen=True, gc=False):
+    """What a section says of a node outside of the knowledge base: a requirement, part of a spec, a file."""
+
+    place: int
+    target: str
+    labels: tuple[str, ...]
+    rank: int
+    """Of several nodes that one mention may mean, the first that exists is meant."""
+    written: str
+
+
+class LinkRow(msgspec.Struct, frozen=True, gc=False):
+    place: int
+    path: str
+    """The document that is meant; empty where only the label is known."""
+    label: str
+    anywhere: bool
+    text: str
+
+
+class Prepared(msgspec.Struct, frozen=True):
+    """Everything that one document contributes."""
+
+    document: DocumentRecord
+    sections: tuple[SectionRecord, ...]
+    texts: tuple[str, ...]
+    labels: Mapping[str, int]
+    """From a label to the place of the section it means."""
+    mentions: tuple[MentionRow, ...]
+    steps: tuple[StepRow, ...]
+    cites: tuple[CiteRow, ...]
+    links: tuple[LinkRow, ...]

@@ -1,0 +1,40 @@
+"""A section of the help in a file that agents read, such as AGENTS.md, between two marks that Clew looks after."""
+
+import re
+from pathlib import Path
+
+import msgspec
+
+from clew.errors import FormatError
+from clew.register.durable import replace_file
+from clew.register.help import section
+
+_ID = re.compile(r"\bREQ-[0-9]{4,}\b")
+
+
+class Installed(msgspec.Struct, frozen=True):
+    path: str
+    section: str
+    changed: bool
+
+
+def install(file: Path, name: str) -> Installed:
+    """Put a section into a file, or renew it there; everything around it stays."""
+    found = section(name)
+    begin, end = f"<!-- req:help:{found.name}:begin -->", f"<!-- req:help:{found.name}:end -->"
+    # An example id in the text must not look like a requirement of the project.
+    body = _ID.sub("REQ-NNNN", found.body)
+    block = f"{begin}\n{body}\n{end}\n"
+    try:
+        before = file.read_text(encoding="utf-8") if file.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"{file} cannot be read: {error}.", hint="Save it as UTF-8.") from error
+    start, stop = before.find(begin), before.find(end)
+    if start >= 0 and stop > start:
+        after = before[:start] + block + before[stop + len(end) :].removeprefix("\n")
+    else:
+        gap = "" if not before else "\n" if before.endswith("\n") else "\n\n"
+        after = f"{before}{gap}{block}"
+    if after != before:
+        replace_file(file, after.encode())
+    return Installed(str(file), found.name, after != before)

@@ -1,0 +1,105 @@
+"""Whether a clone is set up to keep its register sound."""
+
+from pathlib import Path
+
+import msgspec
+
+from clew.register.repository import GOOD, Repository
+
+MANAGED = ("managed-by: clew-hooks", "managed-by: req-hooks")
+"""What a hook says of itself when Clew or req wrote it."""
+MERGE_ATTRIBUTE = "*.req merge=req-merge"
+LINE_ENDS = ("*.req -text eol=lf", "project.req -text eol=lf")
+DRIVER = "merge.req-merge.driver"
+_DRIVER_THAT_LOSES = "renumber --base %O"
+"""The driver that req installs takes a file for a revision, fails, and keeps one side without a word."""
+
+
+class DoctorCheck(msgspec.Struct, frozen=True):
+    name: str
+    ok: bool
+    detail: str
+    advisory: bool
+
+
+class Doctor(msgspec.Struct, frozen=True):
+    ok: bool
+    failed: int
+    advisory_failed: int
+    checks: tuple[DoctorCheck, ...]
+
+
+def examine(repository: Repository, register: Path, problem: str | None) -> Doctor:
+    checks = [_register(register, problem)]
+    if repository.exists():
+        checks += [_hook(repository), *_attributes(repository), _driver(repository), _signing(repository, register)]
+    else:
+        checks.append(DoctorCheck("git", False, "The register is in no git repository. Run `git init`.", False))
+    failed = sum(not each.ok and not each.advisory for each in checks)
+    advisory = sum(not each.ok and each.advisory for each in checks)
+    return Doctor(failed == 0, failed, advisory, tuple(checks))
+
+
+def _register(register: Path, problem: str | None) -> DoctorCheck:
+    return DoctorCheck("register file", problem is None, problem or f"{register.name} loads and verifies.", False)
+
+
+def hook_mode(repository: Repository) -> str | None:
+    """strict or default for a pre-commit hook that Clew or req manages; None for none."""
+    text = hook_text(repository, "pre-commit")
+    if text is None or not any(mark in text for mark in MANAGED):
+        return None
+    return "strict" if "mode: strict" in text else "default"
+
+
+def hook_text(repository: Repository, name: str) -> str | None:
+    folder = repository.hooks_folder()
+    try:
+        return (folder / name).read_text(encoding="utf-8", errors="replace") if folder else None
+    except OSError:
+        return None
+
+
+def _hook(repository: Repository) -> DoctorCheck:
+    text = hook_text(repository, "pre-commit")
+    if text is None:
+        return DoctorCheck("pre-commit hook", False, "There is none. `clew req setup` installs it.", False)
+    if "req validate" not in text:
+        detail = "There is one, but it does not check the register. Add `clew req validate` to it."
+        return DoctorCheck("pre-commit hook", False, detail, False)
+    return DoctorCheck("pre-commit hook", True, f"installed, mode {hook_mode(repository) or 'your own'}", False)
+
+
+def _attributes(repository: Repository) -> list[DoctorCheck]:
+    file = repository.attributes_file()
+    try:
+        lines = {" ".join(line.split()) for line in file.read_text(encoding="utf-8").splitlines()} if file else set()
+    except (OSError, UnicodeDecodeError):
+        lines = set()
+    merges, pinned = MERGE_ATTRIBUTE in lines, any(line in lines for line in LINE_ENDS)
+    advice = "Add the line `{}` to .gitattributes, or run `clew req setup`."
+    return [
+        DoctorCheck("merge attribute", merges, "present" if merges else advice.format(MERGE_ATTRIBUTE), False),
+        DoctorCheck("line ends", pinned, "pinned to LF" if pinned else advice.format(LINE_ENDS[0]), False),
+    ]
+
+
+def _driver(repository: Repository) -> DoctorCheck:
+    driver = repository.setting(DRIVER)
+    if not driver:
+        detail = "Not configured in this clone, so git merges the register by lines. Run `clew req setup`."
+        return DoctorCheck("merge driver", False, detail, False)
+    if _DRIVER_THAT_LOSES in driver:
+        detail = "The driver of req keeps one side of a merge and loses the other. Run `clew req setup`."
+        return DoctorCheck("merge driver", False, detail, False)
+    return DoctorCheck("merge driver", True, driver, False)
+
+
+def _signing(repository: Repository, register: Path) -> DoctorCheck:
+    wanted = (repository.setting("commit.gpgsign") or "").lower() in ("true", "1", "yes", "on")
+    last = repository.log(register.name, 1) if repository.head() else []
+    signed = bool(last) and last[0].signature_status in GOOD
+    if wanted and signed:
+        return DoctorCheck("commit signing", True, f"on; the last change was signed by {last[0].signer}", True)
+    detail = "Commits are not signed here." if not wanted else "Signing is on, but the last change is not signed well."
+    return DoctorCheck("commit signing", False, f"{detail} Set commit.gpgsign to vouch for changes.", True)

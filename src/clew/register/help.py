@@ -1,0 +1,49 @@
+"""What `req_help` and `clew req help` say: one text for each subject, true for Clew."""
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from clew.errors import NotFound
+from clew.register import help_texts
+from clew.register.validator_rules import RULES
+
+
+class HelpSection(msgspec.Struct, frozen=True):
+    name: str
+    summary: str
+
+
+class HelpText(msgspec.Struct, frozen=True):
+    body: str
+    name: str
+    summary: str
+
+
+class HelpIndex(msgspec.Struct, frozen=True):
+    sections: tuple[HelpSection, ...]
+
+
+def _rules() -> str:
+    rows = (
+        f"{rule.code}  {rule.severity.value:<7}  {rule.field}: {rule.summary}. {rule.hint}" for rule in RULES.values()
+    )
+    return "\n".join((help_texts.ERRORS.strip(), "", "Rules of the validator:", *rows))
+
+
+_GENERATED: Mapping[str, Callable[[], str]] = {"errors": _rules}
+
+
+def index() -> HelpIndex:
+    return HelpIndex(tuple(HelpSection(name, summary) for name, (summary, _) in help_texts.SECTIONS.items()))
+
+
+def section(written: str) -> HelpText:
+    name = written.strip().lower()
+    found = help_texts.SECTIONS.get(name)
+    if found is None:
+        known = ", ".join(help_texts.SECTIONS)
+        raise NotFound(f"There is no section '{written[:80]}'.", hint=f"Sections are {known}; _index lists them.")
+    summary, body = found
+    generate = _GENERATED.get(name)
+    return HelpText(generate() if generate else body.strip(), name, summary)

@@ -1,0 +1,46 @@
+"""Merging the register of another branch as a whole, from what git has of both.
+
+A register in one file is merged by the driver, which git calls with three versions of that file. One in a folder cannot
+be: git merges its files one by one, but a new id, a link and the checksum concern several of them at once. There the
+driver only reports a conflict, and this takes all versions of all files from git's own objects.
+"""
+
+from clew.errors import ClewError, InvalidArgument
+from clew.register.merge import Merged, merge
+from clew.register.occasion import Occasion
+from clew.register.repository import Repository
+from clew.register.revisions import register_at
+from clew.register.transaction import RegisterFile
+
+_MERGING = "MERGE_HEAD"
+_PICKING = ("CHERRY_PICK_HEAD", "REBASE_HEAD")
+
+
+def merge_branch(file: RegisterFile, repository: Repository, theirs: str | None, by: Occasion) -> Merged:
+    """Merge a revision, or what git is in the middle of merging, into the register of HEAD, and write it."""
+    head = repository.head()
+    if head is None:
+        raise InvalidArgument("There is no commit to merge into.", hint="Commit first.")
+    other, base = _sides(repository, head, theirs)
+    ours = register_at(file, repository, head)
+    try:
+        before = register_at(file, repository, base) if base else None
+    except ClewError:
+        before = None
+    # Without a version that both go back to, everything is new on both sides.
+    empty = ours.replaced(requirements={}, hazards={}, safety_functions={}, safety_requirements={})
+    merged = merge(before or empty, ours, register_at(file, repository, other), by)
+    file.create(merged.register, force=True)
+    return merged
+
+
+def _sides(repository: Repository, head: str, theirs: str | None) -> tuple[str, str | None]:
+    """The commit of the other side, and the one that both go back to."""
+    for name in _PICKING if theirs is None else ():
+        picked = repository.commit_of(name)
+        if picked is not None:
+            return picked, repository.commit_of(f"{name}~1")
+    other = repository.revision(theirs) if theirs is not None else repository.commit_of(_MERGING)
+    if other is None:
+        raise InvalidArgument("git is not in the middle of a merge.", hint="Name the branch: clew req merge BRANCH.")
+    return other, repository.common(head, other)

@@ -1,0 +1,296 @@
+"""The register of a project, as far as it is asked and not changed."""
+
+import os
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+
+from clew import __version__
+from clew.config import Config
+from clew.errors import ClewError, InvalidArgument
+from clew.files import read_bytes
+from clew.formats.register import FORMAT_TAG
+from clew.formats.register.model import Register, Requirement
+from clew.register import audit, coverage, doctor, lint, queries, results, review, revisions, staleness
+from clew.register import export as exports
+from clew.register.draft import find
+from clew.register.judge import judge_from
+from clew.register.location import locate
+from clew.register.lock import PATIENCE_SECONDS
+from clew.register.mentions import Mentions, MentionScanner
+from clew.register.repository import Repository
+from clew.register.review import NearHunks
+from clew.register.transaction import RegisterFile, Snapshot
+from clew.register.validator import validate_register
+from clew.register.validator_rules import Finding
+
+MOST_IMPORT_BYTES = 64 * 1024 * 1024
+
+
+class RegisterReading:
+    """Every question."""
+
+    def __init__(
+        self,
+        root: Path,
+        place: Path,
+        *,
+        scanner: Callable[[], MentionScanner],
+        patience: float = PATIENCE_SECONDS,
+        auto_migrate: bool = True,
+    ) -> None:
+        self.root = root
+        self.file = RegisterFile(place, auto_migrate=auto_migrate, patience=patience)
+        self._make_scanner = scanner
+        self._validated: tuple[Register, list[Finding]] | None = None
+
+    @classmethod
+    def of_project(cls, config: Config, named: str | None = None) -> Self:
+        auto = "REQ_NO_AUTO_MIGRATE" not in os.environ
+        place = locate(config.root, named)
+        return cls(config.root, place, scanner=lambda: scanner_for(config), auto_migrate=auto)
+
+    @cached_property
+    def _scanner(self) -> MentionScanner:
+        """What looks for markers, made when code is first asked about."""
+        return self._make_scanner()
+
+    @cached_property
+    def _around(self) -> Repository:
+        """Git, seen from the folder that holds the register."""
+        return Repository(self.file.place.parent)
+
+    @cached_property
+    def _tree(self) -> Repository:
+        """Git, seen from the project."""
+        return Repository(self.root)
+
+    # Questions
+
+    def snapshot(self) -> Snapshot:
+        return self.file.read()
+
+    @property
+    def register(self) -> Register:
+        return self.file.read().register
+
+    def listing(self, wanted: queries.Filter) -> results.Listing:
+        return queries.listing(self.register, wanted)
+
+    def show(self, id: str) -> Requirement:
+        return find(dict(self.register.requirements), id)
+
+    def status(self, tags: tuple[str, ...] = ()) -> results.StatusReport:
+        return queries.status(self.register, tags)
+
+    def next(self, wanted: queries.Filter) -> Requirement | results.NothingNext:
+        return queries.next_up(self.register, wanted)
+
+    def brief(self, *, full: bool = False) -> results.Brief:
+        in_git = self._around.exists()
+        return queries.brief(
+            self.register,
+            full=full,
+            hook_mode=doctor.hook_mode(self._around) if in_git else None,
+            last_change=self._around.last_change(self.file.place.name) if in_git else None,
+        )
+
+    def findings(self) -> list[Finding]:
+        """What is wrong, judged once for each version of the register. A judge outside is asked every time."""
+        register = self.register
+        judge = judge_from()
+        if judge is not None:
+            return validate_register(register, judge)
+        if self._validated is None or self._validated[0] is not register:
+            self._validated = (register, validate_register(register))
+        return self._validated[1]
+
+    def validate(self) -> results.ValidationReport:
+        return queries.validation_report(self.findings())
+
+    def export(self, form: str) -> str:
+        return exports.export(self.register, form)
+
+    def version(self) -> dict[str, str]:
+        return {"name": "req", "package": "clew", "version": __version__, "file_format": FORMAT_TAG}
+
+    # The code under the requirements
+
+    def mentions(self, path: str = ".", extensions: Sequence[str] = ()) -> Mentions:
+        return self._scanner.scan(path, tuple(extensions) or self._extensions())
+
+    def everything_cited(self) -> Mentions:
+        """What the project cites, whether or not the register can be read now."""
+        return self._scanner.scan()
+
+    def _extensions(self) -> tuple[str, ...]:
+        given = (self.register.config or {}).get("coverage")
+        endings = given.get("extensions") if isinstance(given, dict) else None
+        return tuple(endings) if isinstance(endings, list) and endings else ()
+
+    def coverage(self, path: str = ".", extensions: Sequence[str] = (), *, lines: bool = False) -> coverage.Coverage:
+        return coverage.coverage(self.register, self.mentions(path, extensions), lines=lines)
+
+    def stale(self, path: str = ".", *, only_stale: bool = False) -> staleness.Report:
+        chosen = queries.Filter().select(self.register)
+        return staleness.report(chosen, self._project(self.mentions(path)), only_stale=only_stale)
+
+    def _project(self, mentions: Mentions) -> staleness.Project:
+        known: dict[str, frozenset[str] | None] = {}
+
+        def changed_since(commit: str) -> frozenset[str] | None:
+            if commit not in known:
+                known[commit] = self._tree.changed_since(commit)
+            return known[commit]
+
+        return staleness.Project(self._tree.head(), mentions.carriers(), self._content, changed_since)
+
+    def _content(self, path: str) -> bytes | None:
+        try:
+            return read_bytes(self.root, path, limit=MOST_IMPORT_BYTES)
+        except ClewError:
+            return None
+
+    def lint(self, path: str = ".", *, markdown: bool = False) -> lint.Lint:
+        found = lint.lint(self.register, self.findings(), self.mentions(path))
+        return _with_markdown(found, lint.to_markdown) if markdown else found
+
+    # Git
+
+    def diff(self, spec: str) -> revisions.Diff:
+        base, head = (self._around.revision(name) for name in revisions.split_spec(spec))
+        before = revisions.register_at(self.file, self._around, base)
+        return revisions.diff(spec, before, revisions.register_at(self.file, self._around, head))
+
+    def check(self, base: str, path: str = ".") -> revisions.Check:
+        commit = self._around.revision(base)
+        before = revisions.register_at(self.file, self._around, commit)
+        changed = self._changed_files(self._tree.fork_of(commit), path)
+        mentions = self.mentions(path)
+        return revisions.checked(base, path, before, self.register, changed, mentions.by_file)
+
+    def _changed_files(self, commit: str, path: str) -> tuple[str, ...]:
+        """What differs from a commit below a folder, the register itself left out."""
+        inside = "" if path in (".", "") else f"{path.rstrip('/')}/"
+        return tuple(
+            sorted(
+                name
+                for name in self._tree.changed_since(commit) or ()
+                if name.startswith(inside) and not self._is_own(name)
+            )
+        )
+
+    def _is_own(self, name: str) -> bool:
+        place = (self.root / name).resolve()
+        return place == self.file.place or self.file.place in place.parents or name.endswith(".req.lock")
+
+    def audit(self, **policy: Any) -> audit.Audit:
+        return audit.audit(self._around, self.file.place.name, **policy)
+
+    def doctor(self) -> doctor.Doctor:
+        try:
+            self.file.read()
+            problem = None
+        except ClewError as error:
+            problem = str(error)
+        return doctor.examine(self._around, self.file.place, problem)
+
+    def review(
+        self,
+        base: str = "origin/main",
+        path: str = ".",
+        *,
+        gate: bool = False,
+        staged: bool = False,
+        only_new: bool = False,
+        everything: bool = False,
+        markdown: bool = False,
+        ignore: tuple[str, ...] = (),
+        extensions: tuple[str, ...] = (),
+        near: int | None = None,
+        no_defects: bool = False,
+    ) -> review.Review:
+        """`near` asks for a marker within so many lines of every changed place; `no_defects` lets a gate fail on
+        verified requirements whose last evidence failed."""
+        register = self.register
+        commit = self._base(base, staged=staged, gate=gate)
+        before = self._register_before(commit, register)
+        files = self._tree.staged() if staged else self._changed_files(commit, path) if commit else ()
+        endings = tuple(f".{ending.lstrip('.')}" for ending in extensions) or ("",)
+        files = tuple(name for name in files if not self._is_own(name) and name.endswith(endings))
+        diff = revisions.diff(base, before, register)
+        findings = self.findings()
+        if (staged or only_new) and not everything:
+            touched = {*diff.added, *(each.id for each in diff.changed)}
+            findings = [each for each in findings if each.id in touched]
+        read = self._tree.staged_content if staged else self._content
+        span = f"{commit}..HEAD" if commit and not staged else None
+        log = self._around.log(self.file.place.name, 1000, span) if self._around.head() else []
+        found = review.compose(
+            "staged" if staged else base,
+            diff,
+            queries.validation_report(findings),
+            review.review_files(
+                *(files, register, read, self._scanner.cited, ignore), self._near_hunks(near, commit, staged=staged)
+            ),
+            self.stale(path),
+            self.status().verified_but_defective,
+            log,
+            gate=gate,
+            no_defects=no_defects,
+        )
+        return _with_markdown(found, review.to_markdown) if markdown else found
+
+    def _near_hunks(self, given: int | None, commit: str | None, *, staged: bool) -> NearHunks | None:
+        """What was asked for, or what the register's own settings ask for."""
+        settings = (self.register.config or {}).get("gate")
+        configured = settings.get("marker_near_hunks") if isinstance(settings, dict) else None
+        lines = given if given is not None else configured
+        if not isinstance(lines, int) or lines < 0:
+            return None
+        return NearHunks(lines, self._tree.hunks(commit, staged=staged))
+
+    def _base(self, base: str, *, staged: bool, gate: bool) -> str | None:
+        """The commit to compare with. A gate never passes because its base is missing."""
+        if staged:
+            return self._tree.head()
+        if not self._around.exists() or (self._around.commit_of(base) is None and base != "origin/main"):
+            return self._fork(self._around.revision(base))
+        for name in (base, "main", "master"):
+            commit = self._around.commit_of(name)
+            if commit is not None:
+                return self._fork(commit)
+        if gate:
+            raise InvalidArgument(
+                f"'{base}' is no revision of this repository, so the gate stays shut.",
+                hint="Fetch the base branch, or name another with base.",
+            )
+        return self._tree.head()
+
+    def _fork(self, commit: str) -> str:
+        return self._tree.fork_of(commit)
+
+    def _register_before(self, commit: str | None, register: Register) -> Register:
+        if commit is None:
+            return register.replaced(requirements={})
+        try:
+            return revisions.register_at(self.file, self._around, commit)
+        except ClewError:
+            # The base had no register yet, or one that cannot be read: then everything is new.
+            return register.replaced(requirements={})
+
+
+def scanner_for(config: Config) -> MentionScanner:
+    """Looks for markers where the graph does."""
+    from clew.formats.elspais.ids import IdGrammar
+    from clew.graph.readers import has_specs, marker_readers
+
+    readers = marker_readers(config, IdGrammar(config.elspais), specs=has_specs(config), register=True)
+    return MentionScanner(config.root, config.max_file_bytes, readers)
+
+
+def _with_markdown(found: Any, render: Callable[[Any], str]) -> Any:
+    return msgspec.structs.replace(found, markdown=render(found))

@@ -1,0 +1,158 @@
+"""The register of a project: every question and every change, for whichever surface asks."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from clew.errors import InvalidArgument
+from clew.files import read_bytes
+from clew.formats.register.model import Evidence, LinkKind, Outcome, Status
+from clew.register import operations, results, revisions, staleness
+from clew.register import operations_adopt as adoption
+from clew.register import remap as remapping
+from clew.register.draft import Draft
+from clew.register.merge import Merged
+from clew.register.merge_git import merge_branch
+from clew.register.occasion import Occasion
+from clew.register.operations_batch import VERIFY_KINDS, apply_batch
+from clew.register.operations_evidence import NO_GIT, LinkedFiles, record_run, record_test, verify
+from clew.register.operations_import import candidates, import_all
+from clew.register.reading import MOST_IMPORT_BYTES, RegisterReading
+from clew.register.run_logs import read_log
+from clew.register.transaction import MigrationReport
+from clew.register.words import parse
+
+Result = TypeVar("Result")
+
+NO_MATCH = "no test names matched the req_NNNN_* convention"
+
+
+class RegisterService(RegisterReading):
+    """Every change as well. Each is one transaction."""
+
+    def change(self, by: Occasion, operation: Callable[[Draft], Result], *, expected: str | None = None) -> Result:
+        """Carry out an operation as one transaction."""
+        return self.file.transaction(by, operation, expected=expected)
+
+    def add(self, by: Occasion, new: operations.NewRequirement) -> results.Added:
+        return self.change(by, lambda draft: operations.add(draft, new))
+
+    def update(
+        self, by: Occasion, id: str, amendment: operations.Amendment, reason: str | None, *, force: bool = False
+    ) -> results.Updated:
+        return self.change(by, lambda draft: operations.update(draft, id, amendment, reason, force=force))
+
+    def delete(self, by: Occasion, id: str, reason: str | None, *, hard: bool = False) -> results.Deleted:
+        return self.change(by, lambda draft: operations.delete(draft, id, reason, hard=hard))
+
+    def link(self, by: Occasion, source: str, target: str, kind: LinkKind, *, remove: bool = False) -> results.Linked:
+        return self.change(by, lambda draft: operations.link(draft, source, target, kind, remove=remove))
+
+    def split(
+        self, by: Occasion, id: str, into: Sequence[str], reason: str | None, *, keep_original: bool = False
+    ) -> results.Split:
+        return self.change(by, lambda draft: operations.split(draft, id, into, reason, keep_original=keep_original))
+
+    def batch(self, by: Occasion, mutations: Sequence[Any], reason: str | None = None) -> results.BatchReport:
+        return self.change(by, lambda draft: apply_batch(draft, mutations, reason, self._commit))
+
+    def import_text(
+        self, by: Occasion, text: str, written_in: str, *, dry_run: bool = False, strict: bool = False
+    ) -> results.ImportReport:
+        found = candidates(text, written_in)
+        if dry_run:
+            return import_all(Draft(self.register, by), found, dry_run=True, strict=strict)
+        return self.change(by, lambda draft: import_all(draft, found, strict=strict))
+
+    def read_source(self, source: str) -> bytes:
+        """A file that a caller names, which has to lie in the project."""
+        return read_bytes(self.root, source, limit=MOST_IMPORT_BYTES)
+
+    def record_test(self, by: Occasion, id: str, outcome: Outcome, notes: str = "") -> results.Recorded:
+        commit = self._tree.head()
+        if commit is None:
+            raise InvalidArgument(
+                "There is no commit to record the test against.",
+                hint="Commit first; outside of git use req_verify with by=inspection.",
+            )
+        files = self._linked((self.show(id).id,))
+        return self.change(
+            by, lambda draft: record_test(draft, id, outcome, notes, commit, files.get(draft.find(id).id))
+        )
+
+    def record_run(
+        self,
+        by: Occasion,
+        log: bytes,
+        names: Mapping[str, Sequence[str]] | None = None,
+        *,
+        promote: bool = False,
+        dry_run: bool = False,
+    ) -> results.RunReport | None:
+        """What a log proves; None where no name of a test carries an id. `names` says which other tests verify what."""
+        tallies = read_log(log, names or {})
+        if not tallies:
+            return None
+        commit = self._commit()
+        if dry_run:
+            return record_run(Draft(self.register, by), tallies, commit, promote=promote, dry_run=True)
+        files = self._linked(tuple(tallies))
+        return self.change(by, lambda draft: record_run(draft, tallies, commit, promote=promote, files=files))
+
+    def verify(
+        self,
+        by: Occasion,
+        id: str,
+        how: str,
+        notes: str,
+        *,
+        cites: Sequence[str] = (),
+        promote: bool = False,
+        force: bool = False,
+    ) -> results.Verified:
+        kind = parse(how, Evidence, "verification kind", VERIFY_KINDS)
+        commit = self._commit()
+        return self.change(
+            by, lambda draft: verify(draft, id, kind, notes, commit, cites=cites, promote=promote, force=force)
+        )
+
+    def adopt(
+        self, by: Occasion, ids: Sequence[str], to: Status, reason: str, *, dry_run: bool = False
+    ) -> adoption.AdoptReport:
+        commit = self._commit()
+        return self.change(by, lambda draft: adoption.adopt(draft, ids, to, reason, commit, dry_run=dry_run))
+
+    def renumber(self, by: Occasion, base: str, *, dry_run: bool = False) -> adoption.RenumberReport:
+        """Move requirements whose ids mean others in a revision, and name the files that still say the old ids."""
+        before = revisions.register_at(self.file, self._around, self._around.revision(base))
+        done = self.change(by, lambda draft: adoption.renumber(draft, before, base, dry_run=dry_run))
+        cited = self.everything_cited().places() if done.renumbered else {}
+        markers = {
+            old: tuple(f"{path}:{mention.line}" for path, mention in cited[old])
+            for old in done.renumbered
+            if old in cited
+        }
+        return msgspec.structs.replace(done, markers=markers)
+
+    def remap(self, written: Sequence[str], path: str = ".", *, apply: bool = False) -> remapping.RemapReport:
+        new = remapping.parse_remap(written, self.register)
+        return remapping.remap(self.root, self.mentions(path), new, MOST_IMPORT_BYTES, apply=apply)
+
+    def merge_branch(self, by: Occasion, theirs: str | None) -> Merged:
+        """Merge another branch's register, and tell git that it is merged where nothing is left to decide."""
+        merged = merge_branch(self.file, self._around, theirs, by)
+        if not merged.conflicts:
+            self._around.add(self.file.place.name)
+        return merged
+
+    def migrate(self) -> MigrationReport:
+        return self.file.migrate()
+
+    def _commit(self) -> str:
+        return self._tree.head() or NO_GIT
+
+    def _linked(self, ids: Sequence[str]) -> dict[str, LinkedFiles]:
+        carriers = self.mentions().carriers()
+        found = {id: staleness.linked_files(carriers.get(id, ()), self._content) for id in ids}
+        return {id: files for id, files in found.items() if files is not None}

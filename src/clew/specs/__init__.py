@@ -1,0 +1,1 @@
+"""Specs and changes: questions about them, their rules, and archiving without losing what others wrote."""

@@ -1,0 +1,283 @@
+"""Applying and archiving changes on disk: all files of a change or none, and never over what somebody else wrote.
+
+Every file is replaced only while it still holds what the change was applied to; if one cannot be, those before it are
+put back. Applying is idempotent, so that a process that was killed in between is simply run again. Moving the folder
+into the archive comes last and is one rename.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import date
+from itertools import takewhile
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+
+from clew.clients.writing import read_if_there, replace_file, sync_folder
+from clew.errors import ClewError, ConfigError, Conflict, Refused
+from clew.files import read_bytes, resolve
+from clew.formats.openspec.apply import Applied, Sides, apply_change
+from clew.formats.openspec.change import Change
+from clew.formats.openspec.conflicts import ConflictFound, ConflictKind
+from clew.formats.openspec.difference import difference, summary
+from clew.formats.openspec.layout import Layout, Root, new_change_folder, root_for, spec_path
+from clew.formats.openspec.reader import write
+from clew.formats.openspec.validate_change import check_whole
+from clew.paths import raw
+from clew.specs.baselines import forget
+from clew.specs.library import ChangeEntry, Library
+from clew.specs.results import ArchiveReport
+from clew.store.interface import Store
+
+log = logging.getLogger(__name__)
+
+COLLECTION = "spec_edits"
+SIDES = ("spec", "change")
+_DATED = 11
+"""Characters of `2026-01-31-`."""
+_SHOWN = 5
+"""Conflicts that a refusal names."""
+_UNUSABLE = frozenset({"spec_at_root", "specs_not_skipped", "metadata_flag"})
+"""What makes it uncertain what a change as a whole is meant to do."""
+
+
+class Manner(msgspec.Struct, frozen=True):
+    """How a change is applied."""
+
+    dry_run: bool = False
+    move: bool = True
+    """Move the folder into the archive afterwards."""
+    skip_specs: bool = False
+    """Only move the folder."""
+    unfinished: bool = False
+    """Though not all tasks are done."""
+    take: str | None = None
+    """Which side wins where there is a conflict: spec or change."""
+    confirmed: bool = True
+    """Whether somebody said that files may be written."""
+    actor: str = "clew"
+
+
+class Archivist:
+    def __init__(self, root: Path, roots: Sequence[Root], max_bytes: int, store: Store | None) -> None:
+        self._root = root
+        self._kept = {(root / each.specs).resolve() for each in roots}
+        """Folders that stay, however empty."""
+        self._max_bytes = max_bytes
+        self._store = store
+
+    def run(
+        self, known: Library, change_id: str, found: Sequence[ConflictFound], manner: Manner, today: date
+    ) -> ArchiveReport:
+        """Apply a change, and archive it unless told otherwise. Refused with every reason, and then nothing is done.
+        `found` are the conflicts of the change."""
+        entry = known.change(change_id)
+        target = self._target(entry, today) if manner.move else None
+        _check_manner(manner)
+        self._check_tasks(entry.change, manner)
+        self._check_files(entry)
+        applied: tuple[Applied, ...] = ()
+        paths: dict[str, str] = {}
+        if not manner.skip_specs:
+            paths = {delta.spec_id: _path(known, entry.root, delta.spec_id) for delta in entry.change.deltas}
+            sides = _sides(entry.change, found, manner)
+            applied = apply_change(entry.change, self._files(paths), sides)
+            _refuse(entry.change, applied)
+        writing = [each for each in applied if each.changes_file]
+        if not manner.dry_run:
+            self._write(writing, paths, change_id, manner)
+            if target is not None:
+                self._move(entry, target, writing, paths)
+                forget(change_id, self._store)
+        return ArchiveReport(
+            change_id=change_id,
+            dry_run=manner.dry_run,
+            applied=bool(writing) and not manner.dry_run,
+            archived_to=target if not manner.dry_run else None,
+            files=tuple(paths[each.spec_id] for each in writing),
+            summary=summary(applied) if applied else "",
+            diff="\n".join(difference(each, paths[each.spec_id]) for each in writing),
+            warnings=tuple(f"{each.spec_id}: {warning}" for each in applied for warning in each.warnings),
+        )
+
+    # What stands against it
+
+    def _target(self, entry: ChangeEntry, today: date) -> str:
+        name = entry.folder.rpartition("/")[2]
+        dated = name if _is_dated(name) else f"{today.isoformat()}-{name}"
+        target = f"{entry.root.archive}/{dated}"
+        if resolve(self._root, target).exists():
+            raise Conflict(f"'{target}' exists already.", hint="Rename the change, or remove the older one.")
+        return target
+
+    def _check_tasks(self, change: Change, manner: Manner) -> None:
+        tasks = change.tasks
+        if tasks is not None and tasks.completed < tasks.total and manner.move and not manner.unfinished:
+            left = tasks.total - tasks.completed
+            raise Refused(
+                f"{left} of {tasks.total} tasks of '{change.id}' are not done.",
+                hint="Finish them, or say that it is to be archived unfinished (--yes, unfinished=true).",
+            )
+
+    def _check_files(self, entry: ChangeEntry) -> None:
+        """Whether the deltas are still those that were read: what is archived is what was applied."""
+        for delta in entry.change.deltas:
+            path = entry.delta_paths[delta.spec_id]
+            if read_if_there(resolve(self._root, path)) != write(delta.document):
+                raise Conflict(f"'{path}' changed since it was read.", hint="Run the command again.")
+
+    # Doing it
+
+    def _files(self, paths: Mapping[str, str]) -> dict[str, bytes]:
+        """The files as they are now, whatever the graph last saw."""
+        there = {id: path for id, path in paths.items() if resolve(self._root, path).exists()}
+        return {id: read_bytes(self._root, path, limit=self._max_bytes) for id, path in there.items()}
+
+    def _write(self, writing: list[Applied], paths: Mapping[str, str], change_id: str, manner: Manner) -> None:
+        if self._store is None:
+            self._write_files(writing, paths)
+            return
+        diffs = {paths[each.spec_id]: difference(each, paths[each.spec_id]) for each in writing}
+        # The store's lock keeps other processes of Clew from writing at the same time; its record says what was done.
+        with self._store.transaction(actor=manner.actor, reason=f"apply {change_id}") as transaction:
+            if writing:
+                transaction.put(COLLECTION, uuid4().hex, {"change_id": change_id, "files": diffs}, if_version=0)
+            self._write_files(writing, paths)
+
+    def _write_files(self, writing: list[Applied], paths: Mapping[str, str]) -> None:
+        done: list[Applied] = []
+        try:
+            for each in writing:
+                self._replace(paths[each.spec_id], each.before, each.after)
+                done.append(each)
+        except BaseException:
+            self._take_back(done, paths)
+            raise
+
+    def _take_back(self, done: list[Applied], paths: Mapping[str, str]) -> None:
+        for each in reversed(done):
+            path = paths[each.spec_id]
+            try:
+                self._replace(path, each.after, each.before)
+            except ClewError as error:
+                # Somebody who changed the file in this moment keeps the change.
+                log.warning("'%s' could not be put back: %s", path, error)
+
+    def _replace(self, path: str, before: bytes | None, after: bytes | None) -> None:
+        place = resolve(self._root, path)
+        if after is not None:
+            replace_file(place, after, expected=before, within=self._root)
+            return
+        if read_if_there(place) != before:
+            raise Conflict(f"'{path}' changed while the change was applied.", hint="Run the command again.")
+        place.unlink(missing_ok=True)
+        # The folders of a spec that is gone go as well, unless they hold anything else.
+        with suppress(OSError):
+            for folder in takewhile(lambda folder: folder not in self._kept, place.parents):
+                folder.rmdir()
+
+    def _move(self, entry: ChangeEntry, target: str, writing: list[Applied], paths: Mapping[str, str]) -> None:
+        place = resolve(self._root, target)
+        resolve(self._root, entry.folder)
+        try:
+            self._check_files(entry)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            # The folder itself, even if it is a link.
+            Path(self._root, raw(entry.folder)).rename(place)
+            sync_folder(place.parent)
+        except ClewError:
+            self._take_back(writing, paths)
+            raise
+        except OSError as error:
+            self._take_back(writing, paths)
+            raise ConfigError(
+                f"'{entry.folder}' cannot be moved to '{target}': {error.strerror or error}.",
+                hint="Check the folder's permissions. Nothing was changed.",
+            ) from error
+
+
+def _sides(change: Change, found: Sequence[ConflictFound], manner: Manner) -> dict[str, Sides]:
+    """Which side each requirement in conflict takes; refused where nobody said it."""
+    if not found:
+        return {}
+    if manner.take not in SIDES:
+        raise _undecided(change.id, found)
+    decided: dict[str, dict[str, frozenset[str]]] = {}
+    for each in found:
+        added = frozenset(each.scenarios) if each.kind is ConflictKind.SCENARIO_LOST else frozenset()
+        names = decided.setdefault(each.spec_id, {})
+        names[each.requirement] = names.get(each.requirement, frozenset()) | added
+    for delta in change.deltas:
+        names = decided.get(delta.spec_id, {})
+        for rename in delta.renamed:
+            # A renamed requirement is decided under both of its names.
+            if rename.old in names or rename.new in names:
+                both = names.get(rename.old, frozenset()) | names.get(rename.new, frozenset())
+                names[rename.old] = names[rename.new] = both
+    if manner.take == "spec":
+        return {id: Sides(spec=frozenset(names)) for id, names in decided.items()}
+    return {id: Sides(change=names) for id, names in decided.items()}
+
+
+def _undecided(change_id: str, found: Sequence[ConflictFound]) -> Refused:
+    messages = list(dict.fromkeys(each.message for each in found))
+    more = f" And {len(messages) - _SHOWN} more." if len(messages) > _SHOWN else ""
+    return Refused(
+        f"'{change_id}' has {len(found)} conflict{'' if len(found) == 1 else 's'}: {' '.join(messages[:_SHOWN])}{more}",
+        hint=(
+            "change_conflicts shows both sides. Bring the change up to date and run `clew change rebase"
+            f" {change_id}`, or say which side to take: spec or change (--take, take)."
+        ),
+        data={"conflicts": len(found)},
+    )
+
+
+def _check_manner(manner: Manner) -> None:
+    if not manner.dry_run and not manner.confirmed:
+        raise Refused(
+            "Applying a change writes files, and nobody confirmed it.",
+            hint="Pass confirm=true, or dry_run=true to see what would be written.",
+        )
+
+
+def _refuse(change: Change, applied: tuple[Applied, ...]) -> None:
+    refusals = [f"{each.spec_id}: {refusal}" for each in applied for refusal in each.refusals]
+    refusals += [f"{issue.file}: {issue.message}" for issue in check_whole(change) if issue.code in _UNUSABLE]
+    if refusals:
+        raise Refused(
+            f"'{change.id}' cannot be applied: {' '.join(refusals)}",
+            hint="Mend the change; validate_change lists all that is wrong. Nothing was changed.",
+            data={"refusals": refusals},
+        )
+
+
+def _path(known: Library, root: Root, spec_id: str) -> str:
+    entry = known.specs.get(spec_id)
+    return entry.path if entry is not None else spec_path(root, spec_id)
+
+
+def _is_dated(name: str) -> bool:
+    with suppress(ValueError):
+        date.fromisoformat(name[: _DATED - 1])
+        return name[_DATED - 1 : _DATED] == "-"
+    return False
+
+
+def new_change(project: Path, roots: Sequence[Root], change_id: str, title: str, today: date) -> tuple[str, ...]:
+    """Begin a change: a folder with a proposal and tasks to fill in. Returns the files."""
+    root = root_for(roots, change_id)
+    folder = new_change_folder(root, change_id)
+    if resolve(project, folder).exists():
+        raise Conflict(f"'{folder}' exists already.", hint="Choose another id.")
+    heading = " ".join(title.split()) or folder.rpartition("/")[2].replace("-", " ").capitalize()
+    files = {
+        f"{folder}/proposal.md": f"# {heading}\n\n## Why\n\n## What Changes\n\n## Impact\n",
+        f"{folder}/tasks.md": "## 1. Implementation\n\n- [ ] 1.1 \n",
+    }
+    if root.layout is Layout.OPENSPEC:
+        files[f"{folder}/.openspec.yaml"] = f"schema: spec-driven\ncreated: {today.isoformat()}\n"
+    for path, text in files.items():
+        replace_file(resolve(project, path), text.encode(), expected=None, within=project)
+    return tuple(files)

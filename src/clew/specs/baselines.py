@@ -1,0 +1,81 @@
+"""What open changes touched when they were first seen, kept in the store.
+
+It is a memory of this working copy: a change that somebody else wrote begins here with what is in force here.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from clew.errors import StoreError
+from clew.formats.openspec.touches import Baseline, record
+from clew.specs.library import Library
+from clew.store.interface import Store
+
+log = logging.getLogger(__name__)
+
+COLLECTION = "change_baselines"
+_ACTOR = "clew"
+
+
+def first_seen(known: Library, store: Store | None) -> tuple[Mapping[str, Sequence[Baseline]], tuple[str, ...]]:
+    """The baselines of every open change, and why they may be lacking. What is touched for the first time is recorded
+    now; a store that cannot be used costs the memory and nothing else."""
+    if store is None:
+        return {}, ("There is no store, so what changed since a change was written is not known.",)
+    try:
+        remembered = {item.id: _decoded(item.data) for item in store.scan(COLLECTION)}
+        fresh = _fresh(known, remembered)
+        if fresh:
+            with store.transaction(actor=_ACTOR, reason="changes seen for the first time") as transaction:
+                for id, baselines in fresh.items():
+                    before = transaction.get(COLLECTION, id)
+                    # Another process may have been first.
+                    seen = {**_by_place(baselines), **_by_place(_decoded(before.data) if before is not None else ())}
+                    remembered[id] = tuple(seen.values())
+                    transaction.put(COLLECTION, id, msgspec.to_builtins(remembered[id]))
+    except StoreError as error:
+        log.warning("What changes touched when they were written is not known: %s", error)
+        return {}, (str(error),)
+    return remembered, ()
+
+
+def record_anew(change_id: str, known: Library, store: Store | None) -> tuple[str, ...]:
+    """Compare a change with the specs as they are now from here on; returns the requirements that had moved."""
+    if store is None:
+        raise StoreError(
+            "There is no store that could remember it.", hint="Make the folder .clew of the project writable."
+        )
+    present = record(known.change(change_id).change, known.in_force())
+    with store.transaction(actor=_ACTOR, reason=f"{change_id} is up to date") as transaction:
+        before = transaction.get(COLLECTION, change_id)
+        seen = _by_place(_decoded(before.data) if before is not None else ())
+        transaction.put(COLLECTION, change_id, msgspec.to_builtins(present))
+    return tuple(each.name for each in present if each.place in seen and seen[each.place].hash != each.hash)
+
+
+def forget(change_id: str, store: Store | None) -> None:
+    """A change that is archived has no baseline any more; a later one of the same name begins anew."""
+    if store is not None and store.get(COLLECTION, change_id) is not None:
+        with store.transaction(actor=_ACTOR, reason="the change is archived") as transaction:
+            transaction.delete(COLLECTION, change_id)
+
+
+def _fresh(known: Library, remembered: Mapping[str, Sequence[Baseline]]) -> dict[str, tuple[Baseline, ...]]:
+    fresh: dict[str, tuple[Baseline, ...]] = {}
+    in_force = known.in_force()
+    for change in known.open_changes():
+        seen = _by_place(remembered.get(change.id, ()))
+        new = tuple(each for each in record(change, in_force) if each.place not in seen)
+        if new:
+            fresh[change.id] = new
+    return fresh
+
+
+def _by_place(baselines: Sequence[Baseline]) -> dict[tuple[str, str], Baseline]:
+    return {each.place: each for each in baselines}
+
+
+def _decoded(data: object) -> tuple[Baseline, ...]:
+    return msgspec.convert(data, tuple[Baseline, ...])

@@ -1,0 +1,171 @@
+"""All specs and open changes of a project, put together from the graph once for each state of it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import TypeVar
+
+import msgspec
+
+from clew.errors import NotFound
+from clew.formats.openspec.change import Change
+from clew.formats.openspec.layout import PlaceKind, Root, checked_id
+from clew.formats.openspec.names import folded
+from clew.formats.openspec.outline import SealedSpec, SpecOutline
+from clew.formats.openspec.records import Requirement, Scenario, Spec
+from clew.graph.graph import Graph
+from clew.graph.model import Node, NodeKind
+from clew.graph.readers.specs import SpecFile
+
+T = TypeVar("T", Requirement, Scenario)
+
+
+class SpecEntry(msgspec.Struct, frozen=True):
+    sealed: SealedSpec
+    path: str
+
+    @property
+    def outline(self) -> SpecOutline:
+        return self.sealed.outline
+
+    @property
+    def spec(self) -> Spec:
+        """All of it; unpacked when it is first asked for."""
+        return self.sealed.spec
+
+
+class ChangeEntry(msgspec.Struct, frozen=True):
+    change: Change
+    root: Root
+    folder: str
+    """Relative to the project."""
+    delta_paths: Mapping[str, str]
+    """The file of each delta, by the id of the spec."""
+
+
+class Library(msgspec.Struct, frozen=True):
+    specs: Mapping[str, SpecEntry]
+    """By id, sorted."""
+    changes: Mapping[str, ChangeEntry]
+    """Open ones, likewise."""
+
+    def spec(self, id: str) -> SpecEntry:
+        entry = self.specs.get(checked_id(id))
+        if entry is None:
+            raise NotFound(f"Spec '{id}' was not found.", hint=_hint(id, self.specs, "list_specs shows all specs."))
+        return entry
+
+    def change(self, id: str) -> ChangeEntry:
+        entry = self.changes.get(checked_id(id, "change"))
+        if entry is None:
+            hint = _hint(id, self.changes, "list_changes shows all open changes.")
+            raise NotFound(f"Change '{id}' was not found.", hint=hint)
+        return entry
+
+    def in_force(self) -> Mapping[str, Spec]:
+        return InForce(self.specs)
+
+    def open_changes(self) -> list[Change]:
+        return [entry.change for entry in self.changes.values()]
+
+
+class InForce(Mapping[str, Spec]):
+    """The specs by id, each unpacked only when it is looked at."""
+
+    def __init__(self, entries: Mapping[str, SpecEntry]) -> None:
+        self._entries = entries
+
+    def __getitem__(self, id: str) -> Spec:
+        return self._entries[id].spec
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def library(graph: Graph) -> Library:
+    return graph.derived("specs.library", _library)
+
+
+def find_requirement(spec: Spec, name: str) -> Requirement:
+    """By name, by slug, or by a name that differs only in case and spaces."""
+    found = _named(name, spec.requirements)
+    if found is None:
+        hint = _hint(name, [each.name for each in spec.requirements], "get_spec_requirements lists them.")
+        raise NotFound(f"Spec '{spec.id}' has no requirement '{_short(name)}'.", hint=hint)
+    return found
+
+
+def find_scenario(requirement: Requirement, name: str) -> Scenario:
+    """Likewise."""
+    found = _named(name, requirement.scenarios)
+    if found is None:
+        names = [each.name for each in requirement.scenarios]
+        hint = _hint(name, names, f"It has: {', '.join(names[:10]) or 'none'}.")
+        raise NotFound(f"Requirement '{requirement.name}' has no scenario '{_short(name)}'.", hint=hint)
+    return found
+
+
+def _named(name: str, among: tuple[T, ...]) -> T | None:
+    wanted = name.strip()
+    for same in (
+        lambda each: each.name == wanted,
+        lambda each: each.slug == wanted,
+        lambda each: folded(each.name) == folded(wanted),
+    ):
+        found = next(filter(same, among), None)
+        if found is not None:
+            return found
+    return None
+
+
+def _hint(name: str, known: Iterable[str], otherwise: str) -> str:
+    close = get_close_matches(name[:80], list(known), n=3, cutoff=0.6)
+    return f"Did you mean {', '.join(map(repr, close))}? {otherwise}" if close else otherwise
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 80 else name[:77] + "..."
+
+
+def _library(graph: Graph) -> Library:
+    specs: dict[str, SpecEntry] = {}
+    for node in graph.nodes_by_kind(NodeKind.SPEC):
+        if node.source is not None and not node.get_field("is_duplicate"):
+            sealed: SealedSpec = node.get_field("spec")
+            specs[sealed.outline.id] = SpecEntry(sealed, node.source.path)
+    parts: dict[str, list[Node]] = {}
+    for node in graph.nodes_by_kind(NodeKind.REMAINDER):
+        change_id = node.get_field("change_id")
+        if change_id is not None:
+            parts.setdefault(change_id, []).append(node)
+    changes = {id: _change(id, nodes) for id, nodes in parts.items()}
+    return Library(dict(sorted(specs.items())), dict(sorted(changes.items())))
+
+
+def _change(id: str, nodes: list[Node]) -> ChangeEntry:
+    files = {node.get_field("kind"): _file(node) for node in nodes}
+    deltas = [delta for node in nodes if (delta := _file(node).delta) is not None]
+    paths = {
+        delta.spec_id: node.source.path
+        for node in nodes
+        if (delta := _file(node).delta) is not None and node.source is not None
+    }
+    change = Change(
+        id,
+        proposal=files[PlaceKind.PROPOSAL].proposal if PlaceKind.PROPOSAL in files else None,
+        tasks=files[PlaceKind.TASKS].tasks if PlaceKind.TASKS in files else None,
+        design=files[PlaceKind.DESIGN].text if PlaceKind.DESIGN in files else None,
+        deltas=tuple(sorted(deltas, key=lambda delta: delta.spec_id)),
+        metadata=files[PlaceKind.METADATA].metadata if PlaceKind.METADATA in files else None,
+        misplaced=PlaceKind.MISPLACED in files,
+    )
+    root: Root = nodes[0].get_field("root")
+    own = id.removeprefix(f"{root.prefix}/") if root.prefix else id
+    return ChangeEntry(change, root, f"{root.changes}/{own}", paths)
+
+
+def _file(node: Node) -> SpecFile:
+    file: SpecFile = node.get_field("records")
+    return file

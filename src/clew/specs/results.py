@@ -1,0 +1,280 @@
+"""What the specs service answers. Field names are those that users of Spec Oxide know, and a few more."""
+
+import msgspec
+
+
+class SpecSummary(msgspec.Struct, frozen=True):
+    id: str
+    title: str
+    purpose: str
+    requirements: int
+    scenarios: int
+    problems: int
+    """Rules it breaks; validate_spec lists them."""
+
+
+class SpecList(msgspec.Struct, frozen=True):
+    specs: tuple[SpecSummary, ...]
+    count: int
+    total: int
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class Dashboard(msgspec.Struct, frozen=True):
+    """Everything at a glance."""
+
+    specs: tuple[SpecSummary, ...]
+    changes: tuple["ChangeSummary", ...]
+    conflicts: tuple["ConflictReport", ...]
+    invalid_changes: tuple[str, ...]
+    """Changes that break a rule."""
+    requirements: int
+    scenarios: int
+    tested: int
+    """Scenarios that a test verifies."""
+
+
+class Catalogue(msgspec.Struct, frozen=True):
+    lines: tuple[str, ...]
+    """`id requirements/scenarios purpose`, one line for each spec."""
+    total: int
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class ScenarioOutline(msgspec.Struct, frozen=True):
+    name: str
+    slug: str
+    line: int
+
+
+class RequirementOutline(msgspec.Struct, frozen=True, omit_defaults=True):
+    name: str
+    scenario_count: int
+    slug: str
+    line: int
+    text: str | None = None
+    """The description, or with its scenarios, where they were asked for."""
+    scenarios: tuple[ScenarioOutline, ...] | None = None
+
+
+class SectionOutline(msgspec.Struct, frozen=True):
+    heading: str
+    line: int
+    end_line: int
+
+
+class SpecRequirements(msgspec.Struct, frozen=True):
+    spec_id: str
+    title: str
+    path: str
+    purpose: str | None
+    """Null where only names were asked for; so are the sections."""
+    sections: tuple[SectionOutline, ...] | None
+    """What else the file holds besides title, purpose and requirements."""
+    requirements: tuple[RequirementOutline, ...]
+    total: int
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class ScenarioDetail(msgspec.Struct, frozen=True):
+    name: str
+    slug: str
+    given: tuple[str, ...]
+    when: tuple[str, ...]
+    then: tuple[str, ...]
+    raw: str
+    line: int
+    end_line: int
+
+
+class ScenarioAnswer(msgspec.Struct, frozen=True):
+    spec_id: str
+    requirement: str
+    requirement_description: str
+    name: str
+    when: str
+    then: tuple[str, ...]
+    scenario_name: str
+    when_clause: str
+    then_clauses: tuple[str, ...]
+    scenario: ScenarioDetail
+    reference: str
+    """How a test cites it."""
+    path: str
+    tested: bool
+    truncated: bool = False
+
+
+class SpecHit(msgspec.Struct, frozen=True):
+    spec_id: str
+    requirement: str | None
+    """Null where the purpose of the spec was found."""
+    scenario: str | None
+    score: float
+    snippet: str
+    path: str
+    line: int
+    reference: str
+    change_id: str | None = None
+
+
+class SpecHits(msgspec.Struct, frozen=True):
+    results: tuple[SpecHit, ...]
+    count: int
+    threshold: str
+    """What a result needs to be relevant."""
+    index_built: bool
+    """Whether the index had to be built for this answer."""
+    stale_specs: tuple[str, ...]
+    """Specs that changed since they were indexed and could not be indexed again."""
+    indexed: str
+    notes: tuple[str, ...] = ()
+    truncated: bool = False
+
+
+class TaskProgress(msgspec.Struct, frozen=True):
+    completed: int
+    total: int
+
+
+class ChangeSummary(msgspec.Struct, frozen=True):
+    id: str
+    title: str
+    task_progress: TaskProgress
+    status: str
+    """no-tasks, in-progress or complete."""
+    added: int
+    modified: int
+    removed: int
+    renamed: int
+    specs: tuple[str, ...]
+
+
+class ChangeList(msgspec.Struct, frozen=True):
+    changes: tuple[ChangeSummary, ...]
+    count: int
+    total: int
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class ProposalPart(msgspec.Struct, frozen=True):
+    why: str
+    what_changes: str
+
+
+class TasksPart(msgspec.Struct, frozen=True):
+    content: str
+    completed: int
+    total: int
+
+
+class DeltaItem(msgspec.Struct, frozen=True, omit_defaults=True):
+    operation: str
+    name: str
+    scenarios: tuple[str, ...] = ()
+    new_name: str | None = None
+    text: str | None = None
+    """All of it, where it was asked for."""
+    line: int = 0
+
+
+class DeltaPart(msgspec.Struct, frozen=True):
+    capability: str
+    items: tuple[DeltaItem, ...]
+
+
+class ChangeDetail(msgspec.Struct, frozen=True, omit_defaults=True):
+    change_id: str
+    proposal: ProposalPart | None = None
+    tasks: TasksPart | None = None
+    design: str | None = None
+    deltas: tuple[DeltaPart, ...] | None = None
+    truncated: bool = False
+
+
+class IssueReport(msgspec.Struct, frozen=True, omit_defaults=True):
+    file: str
+    description: str
+    code: str
+    line: int | None = None
+    section: str | None = None
+
+
+class Validation(msgspec.Struct, frozen=True):
+    valid: bool
+    errors: tuple[IssueReport, ...]
+    warnings: tuple[IssueReport, ...]
+    infos: tuple[IssueReport, ...]
+    summary: str
+    truncated: bool = False
+
+
+class IndexBuilt(msgspec.Struct, frozen=True):
+    specs_indexed: int
+    units_indexed: int
+    """Purposes, requirements, scenarios and what open changes say."""
+    indexed: str
+
+
+class ThreeWayView(msgspec.Struct, frozen=True):
+    then: str | None
+    now: str | None
+    wanted: str | None
+    theirs: str
+    ours: str
+
+
+class ConflictReport(msgspec.Struct, frozen=True, omit_defaults=True):
+    kind: str
+    spec_id: str
+    requirement: str
+    changes: tuple[str, ...]
+    message: str
+    scenarios: tuple[str, ...] = ()
+    view: ThreeWayView | None = None
+
+
+class DependencyReport(msgspec.Struct, frozen=True):
+    first: str
+    then: str
+    spec_id: str
+    requirement: str
+    reason: str
+
+
+class ConflictList(msgspec.Struct, frozen=True):
+    conflicts: tuple[ConflictReport, ...]
+    total: int
+    dependencies: tuple[DependencyReport, ...]
+    order: tuple[str, ...]
+    """The open changes in an order in which they can be archived."""
+    circular: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class Rebased(msgspec.Struct, frozen=True):
+    change_id: str
+    moved: tuple[str, ...]
+    """The requirements that had changed since the change was written."""
+    valid: bool
+    errors: tuple[IssueReport, ...]
+    truncated: bool = False
+
+
+class ArchiveReport(msgspec.Struct, frozen=True):
+    change_id: str
+    dry_run: bool
+    applied: bool
+    archived_to: str | None
+    """The folder in the archive; null where the change was not moved."""
+    files: tuple[str, ...]
+    summary: str
+    diff: str
+    warnings: tuple[str, ...] = ()
+    truncated: bool = False

@@ -1,0 +1,228 @@
+"""Finding specs by words and by meaning, through the search engine that all parts share.
+
+The index of the specs is made on demand and kept in step after that: a search puts in what changed since the last one.
+"""
+
+import threading
+from collections.abc import Callable
+
+from clew.errors import ClewError, Refused, StoreError
+from clew.formats.openspec.outline import SealedSpec
+from clew.formats.openspec.records import Delta, Requirement, Scenario
+from clew.search.engine import SearchEngine
+from clew.search.evidence import preview
+from clew.search.question import Question, RankedUnit
+from clew.search.units import Filters, Scope, Unit
+from clew.specs.library import Library
+from clew.specs.results import IndexBuilt, SpecHit, SpecHits
+from clew.specs.units import (
+    CHANGE,
+    PARTS,
+    PURPOSE,
+    REQUIREMENT,
+    SCENARIO,
+    delta_units,
+    prefix_tag,
+    purpose_unit,
+    spec_units,
+    unit_ids,
+)
+
+_MANIFEST = "spec_index"
+NEAR = 0.3
+"""The similarity from which a text that shares no word with the query is relevant, on the scale of Clew's encoder."""
+THRESHOLD = f"a word of the query, or a similarity of at least {NEAR}"
+
+
+class SpecIndex:
+    def __init__(self, engine: Callable[[], SearchEngine | None], wake: Callable[[], None] = lambda: None) -> None:
+        self._engine = engine
+        self._wake = wake
+        """Has vectors made for new units, behind everybody's back."""
+        self._lock = threading.Lock()
+        self._filled: SearchEngine | None = None
+        self._known: Library | None = None
+        """What was in step with the index when this process last looked."""
+
+    def rebuild(self, known: Library) -> IndexBuilt:
+        """Make the index anew."""
+        engine = self._open()
+        with self._lock:
+            for part in (_MANIFEST, *PARTS):
+                engine.delete(engine.hashes(part))
+            self._known = None
+            units = self._sync(engine, known)
+            # Last, so that half an index is none.
+            engine.put([Unit(id=_MANIFEST, part=_MANIFEST, title="", body="The specs are indexed.")])
+        return IndexBuilt(len(known.specs), units, engine.state().describe())
+
+    def search(
+        self,
+        known: Library,
+        query: str,
+        *,
+        top_k: int = 10,
+        with_changes: bool = False,
+        spec_prefix: str | None = None,
+        auto_build: bool = False,
+        check: Callable[[], None] = lambda: None,
+    ) -> SpecHits:
+        """The most relevant purposes, requirements and scenarios, best first; none below the threshold."""
+        engine = self._open()
+        built = engine.get(_MANIFEST) is None
+        if built:
+            if not auto_build:
+                raise Refused(
+                    "The specs have no search index; it must be built first.",
+                    hint="Call rebuild_index, or run `clew specs index`; auto_build=true builds it during a search.",
+                )
+            self.rebuild(known)
+        stale = self._catch_up(engine, known)
+        question = Question(
+            text=query,
+            scope=Scope(parts=PARTS if with_changes else (PURPOSE, REQUIREMENT, SCENARIO)),
+            filters=Filters(tags=(prefix_tag(spec_prefix),) if spec_prefix else None),
+        )
+        ranking = engine.rank(question, check=check)
+        relevant = [ranked for ranked in ranking.units if _is_relevant(ranked)]
+        found = ((ranked, engine.get(ranked.id)) for ranked in relevant[:top_k])
+        # What another process takes out in this moment is not there any more.
+        hits = tuple(_hit(known, ranked, unit, query) for ranked, unit in found if unit is not None)
+        return SpecHits(
+            results=hits,
+            count=len(hits),
+            threshold=THRESHOLD,
+            index_built=built,
+            stale_specs=stale,
+            indexed=ranking.indexed,
+            notes=ranking.notes,
+        )
+
+    def _open(self) -> SearchEngine:
+        engine = self._engine()
+        if engine is None:
+            raise StoreError("There is no search index.", hint="Make the folder .clew of the project writable.")
+        return engine
+
+    def _catch_up(self, engine: SearchEngine, known: Library) -> tuple[str, ...]:
+        """Index what changed; returns the specs that are out of date because that was not possible."""
+        with self._lock:
+            try:
+                self._sync(engine, known)
+            except ClewError:
+                before = _specs(self._known)
+                return tuple(id for id, spec in _specs(known).items() if before.get(id) is not spec)
+        return ()
+
+    def _sync(self, engine: SearchEngine, known: Library) -> int:
+        """Bring the index in step; returns how many units were put in."""
+        if self._filled is not engine:
+            # Another file, perhaps an empty one: what this process knows is about the one before.
+            self._filled, self._known = engine, None
+        before = self._known
+        if before is known:
+            return 0
+        units, gone = _since(before, known) if before is not None else _at_first(engine, known)
+        if gone:
+            engine.delete(gone)
+        if units:
+            engine.put(units)
+            self._wake()
+        self._known = known
+        return len(units)
+
+
+Changes = tuple[list[Unit], set[str]]
+"""Units to put in, and ids of those to take out."""
+
+
+def _since(before: Library, known: Library) -> Changes:
+    """What is different from what this process itself put in."""
+    old, new = _specs(before), _specs(known)
+    changed = [id for id, spec in new.items() if old.get(id) is not spec]
+    units = [unit for id in changed for unit in spec_units(known.specs[id])]
+    left = [spec for id, spec in old.items() if new.get(id) is not spec]
+    there = {id for spec in left for id in unit_ids(spec.outline)}
+    old_deltas, new_deltas = _deltas(before), _deltas(known)
+    for key, delta in old_deltas.items():
+        if new_deltas.get(key) is not delta:
+            there.update(unit.id for unit in delta_units(key[0], delta, key[2]))
+    for key, delta in new_deltas.items():
+        if old_deltas.get(key) is not delta:
+            units.extend(delta_units(key[0], delta, key[2]))
+    return units, there - {unit.id for unit in units}
+
+
+def _at_first(engine: SearchEngine, known: Library) -> Changes:
+    """What is different from what is there, whoever put it in. Specs whose fingerprint is there are not looked into."""
+    stored = engine.hashes(PURPOSE)
+    purposes = {id: purpose_unit(entry) for id, entry in known.specs.items()}
+    changed = [id for id, unit in purposes.items() if stored.get(unit.id) != unit.content_hash()]
+    made = [unit for key, delta in _deltas(known).items() for unit in delta_units(key[0], delta, key[2])]
+    kept = engine.hashes(CHANGE)
+    if changed or len(stored) != len(purposes):
+        for part in (PURPOSE, REQUIREMENT, SCENARIO):
+            kept |= engine.hashes(part)
+        made += [unit for id in changed for unit in spec_units(known.specs[id])]
+    wanted = {unit.id for unit in made}
+    wanted.update(id for entry in known.specs.values() for id in unit_ids(entry.outline))
+    return [unit for unit in made if kept.get(unit.id) != unit.content_hash()], kept.keys() - wanted
+
+
+def _specs(known: Library | None) -> dict[str, SealedSpec]:
+    return {id: entry.sealed for id, entry in known.specs.items()} if known is not None else {}
+
+
+def _deltas(known: Library) -> dict[tuple[str, str, str], Delta]:
+    """By change, spec and file."""
+    return {
+        (id, delta.spec_id, entry.delta_paths[delta.spec_id]): delta
+        for id, entry in known.changes.items()
+        for delta in entry.change.deltas
+    }
+
+
+def _is_relevant(ranked: RankedUnit) -> bool:
+    """Whether the unit shares words with the query, or is near enough in meaning."""
+    return ranked.signal("lexical") is not None or (ranked.signal("dense") or 0.0) >= NEAR
+
+
+def _hit(known: Library, ranked: RankedUnit, unit: Unit, query: str) -> SpecHit:
+    text = preview(query, unit.body).text or unit.title
+    id = unit.links[0]
+    change_id = (unit.document or "").removeprefix(f"{CHANGE}:") if unit.part == CHANGE else None
+    spec_id = id if unit.part == PURPOSE else id.partition("#")[0].rpartition("/")[0]
+    requirement, scenario, line = _place(known, unit, spec_id, change_id)
+    return SpecHit(
+        spec_id=spec_id,
+        requirement=requirement.name if requirement is not None else None,
+        scenario=scenario.name if scenario is not None else None,
+        score=round(ranked.score, 6),
+        snippet=text,
+        path=unit.path or "",
+        line=line,
+        reference=id,
+        change_id=change_id,
+    )
+
+
+def _place(
+    known: Library, unit: Unit, spec_id: str, change_id: str | None
+) -> tuple[Requirement | None, Scenario | None, int]:
+    """The requirement and scenario that were found, and the line."""
+    among: tuple[Requirement, ...] = ()
+    if change_id is not None:
+        entry = known.changes.get(change_id)
+        delta = entry.change.delta(spec_id) if entry is not None else None
+        among = (*delta.modified, *delta.added) if delta is not None else ()
+    elif spec_id in known.specs:
+        spec = known.specs[spec_id].spec
+        if unit.part == PURPOSE:
+            return None, None, spec.purpose.span.line if spec.purpose is not None else 1
+        among = spec.requirements
+    whole, _, scenario_slug = unit.links[0].partition("#")
+    requirement = next((each for each in among if f"{spec_id}/{each.slug}" == whole), None)
+    if requirement is None:
+        return None, None, 1
+    scenario = next((each for each in requirement.scenarios if each.slug == scenario_slug), None)
+    return requirement, scenario, (scenario or requirement).span.line

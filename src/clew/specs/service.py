@@ -1,0 +1,390 @@
+"""The specs service: questions about specs and open changes.
+
+Every method reads the graph and returns frozen values. What is written goes through `archive`.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from clew.errors import InvalidArgument, NotFound
+from clew.formats.openspec.apply import Operation
+from clew.formats.openspec.conflicts import ConflictFound, conflicts
+from clew.formats.openspec.dependencies import dependencies, order
+from clew.formats.openspec.layout import Root
+from clew.formats.openspec.records import Delta, Requirement, Section, SectionKind
+from clew.formats.openspec.references import requirement_id, scenario_id
+from clew.formats.openspec.rules import Dialect
+from clew.graph.graph import Graph
+from clew.graph.lock import ReadWriteLock
+from clew.specs import results, validation
+from clew.specs.archive import Archivist, Manner, new_change
+from clew.specs.baselines import first_seen, record_anew
+from clew.specs.library import ChangeEntry, Library, SpecEntry, find_requirement, find_scenario, library
+from clew.store.interface import Store
+from clew.text.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    # Searching needs much that the other questions do not.
+    from clew.search.engine import SearchEngine
+    from clew.specs.search import SpecIndex
+
+SECTIONS = ("proposal", "tasks", "design", "deltas")
+_CATALOGUED, _ROOM = 300, 2_800
+"""So many specs have to find room in so many tokens of a catalogue."""
+_WIDTHS = (80, 60, 45, 30, 20, 12, 0)
+"""Characters of a purpose in the catalogue, the most that there is room for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the service needs of the project besides the graph."""
+
+    root: Path
+    max_file_bytes: int
+    roots: tuple[Root, ...]
+    """Where specs are kept."""
+    store: Store | None
+    engine: Callable[[], "SearchEngine | None"]
+    wake: Callable[[], None]
+    """Has vectors made for what was indexed."""
+    lock: ReadWriteLock
+    ensure: Callable[[], object]
+    """Brings the graph in step with the files."""
+    refresh: Callable[[], object]
+    """Reads what changed."""
+
+
+class SpecsService:
+    def __init__(self, graph: Graph, around: Surroundings) -> None:
+        self._graph = graph
+        self._around = around
+        self._index: SpecIndex | None = None
+        self._opening = threading.Lock()
+
+    @property
+    def library(self) -> Library:
+        return library(self._graph)
+
+    # Specs
+
+    def list_specs(self, *, offset: int = 0, limit: int = 50) -> results.SpecList:
+        found = self._summaries()
+        page = found[offset : offset + limit]
+        return results.SpecList(page, len(page), len(found), truncated=offset + limit < len(found))
+
+    def catalogue(self, *, offset: int = 0, limit: int = 300) -> results.Catalogue:
+        """Every spec on one short line."""
+        found = self._graph.derived("specs.catalogue", lambda graph: _catalogue(self._summaries()))
+        return results.Catalogue(found[offset : offset + limit], len(found), truncated=offset + limit < len(found))
+
+    def dashboard(self) -> results.Dashboard:
+        """What there is, what is open, and what needs attention."""
+        known = self.library
+        specs = self._summaries()
+        found, _ = self._found_conflicts(known)
+        return results.Dashboard(
+            specs=specs,
+            changes=tuple(map(_change_summary, known.changes.values())),
+            conflicts=tuple(map(_conflict, found)),
+            invalid_changes=tuple(id for id in known.changes if not self.validate_changes(id).valid),
+            requirements=sum(each.requirements for each in specs),
+            scenarios=sum(each.scenarios for each in specs),
+            tested=sum(
+                self._graph.metrics(requirement_id(id, each.slug)).get("tested", 0)
+                for id, entry in known.specs.items()
+                for each in entry.outline.requirements
+            ),
+        )
+
+    def _summaries(self) -> tuple[results.SpecSummary, ...]:
+        return self._graph.derived("specs.summaries", lambda graph: tuple(map(_summary, library(graph).specs.values())))
+
+    def requirements(
+        self,
+        spec_id: str,
+        *,
+        requirement: str | None = None,
+        detail: str = "names",
+        offset: int = 0,
+        limit: int = 100,
+    ) -> results.SpecRequirements:
+        """The requirements of a spec, or one of them; with `detail` more than their names."""
+        entry = self.library.spec(spec_id)
+        spec = entry.spec
+        wanted = spec.requirements if requirement is None else (find_requirement(spec, requirement),)
+        whole = detail != "names" and requirement is None
+        return results.SpecRequirements(
+            spec_id=spec.id,
+            title=spec.title or spec.id,
+            path=entry.path,
+            purpose=entry.outline.purpose if whole else None,
+            sections=tuple(map(_section, spec.document.of_kind(SectionKind.OTHER))) if whole else None,
+            requirements=tuple(_outline(each, detail) for each in wanted[offset : offset + limit]),
+            total=len(wanted),
+            truncated=offset + limit < len(wanted),
+        )
+
+    def scenario(self, spec_id: str, requirement: str, scenario: str | None = None) -> results.ScenarioAnswer:
+        """One scenario in full; the first of the requirement where none is named."""
+        entry = self.library.spec(spec_id)
+        found = find_requirement(entry.spec, requirement)
+        if scenario is None and not found.scenarios:
+            raise NotFound(
+                f"Requirement '{found.name}' has no scenario.", hint="validate_spec lists requirements without one."
+            )
+        chosen = found.scenarios[0] if scenario is None else find_scenario(found, scenario)
+        when, then = " AND ".join(chosen.when), chosen.then
+        metrics = self._graph.metrics(requirement_id(spec_id, found.slug))
+        return results.ScenarioAnswer(
+            spec_id=spec_id,
+            requirement=found.name,
+            requirement_description=found.statement,
+            name=chosen.name,
+            when=when,
+            then=then,
+            scenario_name=chosen.name,
+            when_clause=when,
+            then_clauses=then,
+            scenario=results.ScenarioDetail(
+                name=chosen.name,
+                slug=chosen.slug,
+                given=chosen.given,
+                when=chosen.when,
+                then=then,
+                raw=chosen.raw.rstrip(),
+                line=chosen.span.line,
+                end_line=chosen.span.end_line,
+            ),
+            reference=scenario_id(spec_id, found.slug, chosen.slug),
+            path=entry.path,
+            tested=chosen.slug not in metrics.get("untested_labels", (chosen.slug,)),
+        )
+
+    def validate_specs(
+        self, spec_id: str | None, dialect: str = Dialect.ALL, *, strict: bool = False
+    ) -> results.Validation:
+        return validation.validate_specs(self.library, spec_id, Dialect(dialect), strict=strict)
+
+    # Changes
+
+    def list_changes(self, *, offset: int = 0, limit: int = 50) -> results.ChangeList:
+        self.remember()
+        entries = list(self.library.changes.values())
+        page = tuple(_change_summary(entry) for entry in entries[offset : offset + limit])
+        return results.ChangeList(page, len(page), len(entries), truncated=offset + limit < len(entries))
+
+    def change(self, change_id: str, section: str | None = None, *, full: bool = False) -> results.ChangeDetail:
+        """A change, or one section of it; with `full` the whole text of every delta."""
+        if section is not None and section not in SECTIONS:
+            raise InvalidArgument(
+                f"A change has no section '{section[:40]}'.", hint=f"Sections are: {', '.join(SECTIONS)}."
+            )
+        self.remember()
+        entry = self.library.change(change_id)
+        change = entry.change
+        wanted = SECTIONS if section is None else (section,)
+        detail = results.ChangeDetail(
+            change_id=change_id,
+            proposal=_proposal(entry) if "proposal" in wanted else None,
+            tasks=_tasks(entry) if "tasks" in wanted else None,
+            design=change.design if "design" in wanted else None,
+            deltas=tuple(_delta(delta, full=full) for delta in change.deltas) if "deltas" in wanted else None,
+        )
+        if section is not None and getattr(detail, section) is None:
+            raise NotFound(f"Change '{change_id}' has no {section}.", hint=f"Write {section}.md in {entry.folder}.")
+        return detail
+
+    def validate_changes(
+        self, change_id: str | None, dialect: str = Dialect.ALL, *, strict: bool = False
+    ) -> results.Validation:
+        self.remember()
+        return validation.validate_changes(self.library, change_id, Dialect(dialect), strict=strict)
+
+    # Conflicts
+
+    def conflicts(self, change_id: str | None = None, *, offset: int = 0, limit: int = 50) -> results.ConflictList:
+        """What open changes do to each other and to the specs; of one change, or of all."""
+        known = self.library
+        if change_id is not None:
+            known.change(change_id)
+        found, notes = self._found_conflicts(known)
+        chosen = [each for each in found if change_id is None or change_id in each.changes]
+        changes = known.open_changes()
+        needed = dependencies(changes, known.in_force())
+        ordered, circular = order(changes, needed)
+        page = tuple(_conflict(each) for each in chosen[offset : offset + limit])
+        return results.ConflictList(
+            conflicts=page,
+            total=len(chosen),
+            dependencies=tuple(
+                results.DependencyReport(each.first, each.then, each.spec_id, each.requirement, each.reason)
+                for each in needed
+                if change_id is None or change_id in (each.first, each.then)
+            ),
+            order=ordered,
+            circular=circular,
+            notes=notes,
+            truncated=offset + limit < len(chosen),
+        )
+
+    def _found_conflicts(self, known: Library) -> tuple[tuple[ConflictFound, ...], tuple[str, ...]]:
+        recorded, notes = first_seen(known, self._around.store)
+        return conflicts(known.open_changes(), known.in_force(), recorded), notes
+
+    def rebase(self, change_id: str) -> results.Rebased:
+        """Note that a change was brought up to date: it is compared with the specs as they are now."""
+        known = self.library
+        known.change(change_id)
+        moved = record_anew(change_id, known, self._around.store)
+        valid = validation.validate_changes(known, change_id, Dialect.ALL, strict=False)
+        return results.Rebased(change_id, moved, valid.valid, valid.errors)
+
+    def remember(self) -> None:
+        """Record what changes touch as soon as anybody looks at them."""
+        self._graph.derived("specs.remembered", lambda graph: first_seen(library(graph), self._around.store))
+
+    # Searching
+
+    @property
+    def index(self) -> "SpecIndex":
+        with self._opening:
+            if self._index is None:
+                from clew.specs.search import SpecIndex
+
+                self._index = SpecIndex(self._around.engine, self._around.wake)
+            return self._index
+
+    # Writing: none of these may be called while the graph is locked for reading
+
+    def archive(self, change_id: str, manner: Manner) -> results.ArchiveReport:
+        """Apply a change to the specs, and archive it unless told otherwise."""
+        around = self._around
+        around.ensure()
+        with around.lock.reading():
+            known = self.library
+            known.change(change_id)
+            found, _ = self._found_conflicts(known)
+        own = [each for each in found if change_id in each.changes]
+        archivist = Archivist(around.root, around.roots, around.max_file_bytes, around.store)
+        report = archivist.run(known, change_id, own, manner, date.today())
+        if not manner.dry_run:
+            around.refresh()
+        return report
+
+    def new_change(self, change_id: str, title: str = "") -> tuple[str, ...]:
+        """Begin a change; returns the files."""
+        around = self._around
+        files = new_change(around.root, around.roots, change_id, title, date.today())
+        around.refresh()
+        return files
+
+
+def _summary(entry: SpecEntry) -> results.SpecSummary:
+    outline = entry.outline
+    return results.SpecSummary(
+        id=outline.id,
+        title=outline.title or outline.id,
+        purpose=outline.purpose,
+        requirements=len(outline.requirements),
+        scenarios=outline.scenario_count,
+        problems=outline.problems,
+    )
+
+
+def _catalogue(specs: tuple[results.SpecSummary, ...]) -> tuple[str, ...]:
+    """One line for each, with as many words of the purposes as a catalogue of many specs has room for."""
+    lines: tuple[str, ...] = ()
+    for width in _WIDTHS:
+        lines = tuple(
+            f"{each.id} {each.requirements}/{each.scenarios} {_first_words(each.purpose, width)}".rstrip()
+            for each in specs
+        )
+        if estimate_tokens(msgspec.json.encode(lines).decode()) * _CATALOGUED <= _ROOM * max(len(lines), _CATALOGUED):
+            break
+    return lines
+
+
+def _first_words(purpose: str, width: int) -> str:
+    return purpose if len(purpose) <= width else purpose[:width].rpartition(" ")[0]
+
+
+def _section(section: Section) -> results.SectionOutline:
+    return results.SectionOutline(section.heading, section.span.line, section.span.end_line)
+
+
+def _outline(requirement: Requirement, detail: str) -> results.RequirementOutline:
+    texts = {"names": None, "outline": requirement.statement, "full": requirement.raw.rstrip()}
+    return results.RequirementOutline(
+        name=requirement.name,
+        scenario_count=len(requirement.scenarios),
+        slug=requirement.slug,
+        line=requirement.span.line,
+        text=texts[detail],
+        scenarios=None
+        if detail == "names"
+        else tuple(results.ScenarioOutline(each.name, each.slug, each.span.line) for each in requirement.scenarios),
+    )
+
+
+def _change_summary(entry: ChangeEntry) -> results.ChangeSummary:
+    change = entry.change
+    completed, total = (change.tasks.completed, change.tasks.total) if change.tasks is not None else (0, 0)
+    status = "no-tasks" if not total else "complete" if completed == total else "in-progress"
+    deltas = change.deltas
+    return results.ChangeSummary(
+        id=change.id,
+        title=change.title,
+        task_progress=results.TaskProgress(completed, total),
+        status=status,
+        added=sum(len(delta.added) for delta in deltas),
+        modified=sum(len(delta.modified) for delta in deltas),
+        removed=sum(len(delta.removed) for delta in deltas),
+        renamed=sum(len(delta.renamed) for delta in deltas),
+        specs=tuple(delta.spec_id for delta in deltas),
+    )
+
+
+def _proposal(entry: ChangeEntry) -> results.ProposalPart | None:
+    proposal = entry.change.proposal
+    return results.ProposalPart(proposal.why or "", proposal.what_changes or "") if proposal is not None else None
+
+
+def _tasks(entry: ChangeEntry) -> results.TasksPart | None:
+    tasks = entry.change.tasks
+    if tasks is None:
+        return None
+    return results.TasksPart("".join(each.raw for each in tasks.document.sections), tasks.completed, tasks.total)
+
+
+def _delta(delta: Delta, *, full: bool) -> results.DeltaPart:
+    items = [
+        results.DeltaItem(Operation.RENAMED, each.old, (), each.new, None, each.span.line) for each in delta.renamed
+    ]
+    for each in delta.removed:
+        text = f"{each.reason}\n{each.migration}".strip() if full else None
+        items.append(results.DeltaItem(Operation.REMOVED, each.name, (), None, text, each.span.line))
+    for operation, requirements in ((Operation.MODIFIED, delta.modified), (Operation.ADDED, delta.added)):
+        for requirement in requirements:
+            names = tuple(scenario.name for scenario in requirement.scenarios)
+            text = requirement.raw.rstrip() if full else None
+            items.append(results.DeltaItem(operation, requirement.name, names, None, text, requirement.span.line))
+    return results.DeltaPart(delta.spec_id, tuple(sorted(items, key=lambda item: item.line)))
+
+
+def _conflict(found: ConflictFound) -> results.ConflictReport:
+    view = found.view
+    return results.ConflictReport(
+        kind=found.kind,
+        spec_id=found.spec_id,
+        requirement=found.requirement,
+        changes=found.changes,
+        message=found.message,
+        scenarios=found.scenarios,
+        view=results.ThreeWayView(view.then, view.now, view.wanted, view.theirs, view.ours) if view else None,
+    )

@@ -1,0 +1,82 @@
+"""`clew fix`."""
+
+import argparse
+import sys
+from pathlib import Path
+
+import msgspec
+
+from clew.files import selects
+from clew.graph.model import NodeKind
+from clew.project import Project
+from clew.surfaces.cli.opening import add_folder, add_json, opened
+from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
+from clew.trace.fixing import Fixes, Wanted, plan_fixes
+from clew.trace.resolve import Resolver
+from clew.trace.subject import subject_of
+
+EXAMPLE = """clew fix --dry-run
+clew fix REQ-d00001 spec/clock.md --hashes --format"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", nargs="*", help="ids or files to mend (default: all requirements)")
+    parser.add_argument(
+        "--hashes", action="store_true", help="write the hashes that are stale or missing (the default)"
+    )
+    parser.add_argument("--format", action="store_true", help="mend End markers and the spelling of ids and references")
+    parser.add_argument("--dry-run", action="store_true", help="print the difference, write nothing")
+    add_folder(parser, positional=False)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    with opened(args) as project:
+        project.ensure_graph(progress())
+        end_progress()
+        with project.lock.reading():
+            paths, wanted = _asked(project, args)
+        config = project.config
+        planned = plan_fixes(config.root, paths, project.grammar, wanted, max_bytes=config.max_file_bytes)
+        diff = project.files.write(planned.edits, "fix", dry_run=args.dry_run)
+    if args.json:
+        print_json(
+            {
+                "fixes": msgspec.to_builtins(planned.fixes),
+                "left": msgspec.to_builtins(planned.left),
+                "files": [edit.path for edit in planned.edits],
+                "diff": diff,
+                "dry_run": args.dry_run,
+            }
+        )
+    else:
+        _print(planned, diff, dry_run=args.dry_run)
+    return 1 if planned.left else 0
+
+
+def _asked(project: Project, args: argparse.Namespace) -> tuple[list[str], Wanted]:
+    """The files to look at, and what to mend in them."""
+    graph = project.graph
+    if args.what:
+        resolver = Resolver(graph, project.grammar)
+        subjects = [subject_of(graph, resolver, project.config.root, text, Path.cwd()) for text in args.what]
+        meant = [graph.get_node(id) for subject in subjects for id in subject.ids]
+    else:
+        meant = list(graph.nodes_by_kind(NodeKind.REQUIREMENT))
+    sources = [node.source for node in meant if node is not None and node.kind is NodeKind.REQUIREMENT and node.source]
+    root, selection = project.config.root, project.config.requirements
+    paths = {path for path in {source.path for source in sources} if selects(root, selection, path)}
+    places = {(source.path, source.line) for source in sources} if args.what else None
+    wanted = Wanted(hashes=args.hashes or not args.format, formatting=args.format, places=places)
+    return sorted(paths), wanted
+
+
+def _print(planned: Fixes, diff: str, *, dry_run: bool) -> None:
+    if dry_run:
+        sys.stdout.write(diff)
+    for fix in () if dry_run else planned.fixes:
+        print(f"{fix.path}:{fix.line}: {coloured(fix.requirement_id, 'cyan')}: {', '.join(fix.what)}")
+    for left in planned.left:
+        print(f"{left.path}:{left.line}: {left.requirement_id} was left alone: {left.why}", file=sys.stderr)
+    if not planned.fixes:
+        print("Nothing to mend.")

@@ -1,0 +1,49 @@
+"""The assertions of a requirement, and who cites which of them."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from clew.graph.graph import Graph
+from clew.graph.model import Edge, EdgeKind, Node, NodeKind
+
+
+class Cited(msgspec.Struct, frozen=True):
+    """One citation of a requirement, with the node that makes it."""
+
+    edge: Edge
+    by: Node
+
+    @property
+    def is_test(self) -> bool:
+        return self.by.kind is NodeKind.TEST
+
+    def names(self, label: str) -> bool:
+        """Whether the citation names this assertion; one of the whole requirement names none."""
+        return label in self.edge.labels
+
+    def implements(self, label: str) -> bool:
+        """Whether it counts as an implementation of this assertion: by name, or of the whole requirement."""
+        return self.edge.kind is EdgeKind.IMPLEMENTS and not self.is_test and label in (self.edge.labels or (label,))
+
+
+def assertions_of(graph: Graph, id: str) -> tuple[Node, ...]:
+    """The assertions of a requirement, in the order of the file."""
+    owned = (graph.get_node(edge.source) for edge in graph.iter_incoming_edges(id) if edge.kind is EdgeKind.STRUCTURES)
+    parts = [part for part in owned if part is not None and part.kind is NodeKind.ASSERTION]
+    parts.sort(key=lambda part: part.source.line if part.source else 0)
+    return tuple(parts)
+
+
+def owner_of(graph: Graph, assertion: Node) -> Node | None:
+    """The requirement that an assertion is part of."""
+    return next(graph.iter_parents(assertion.id, (EdgeKind.STRUCTURES,)), None)
+
+
+def citations_of(graph: Graph, id: str) -> Iterator[Cited]:
+    """Who cites a requirement or one of its assertions: requirements, code, tests."""
+    for edge in graph.iter_incoming_edges(id):
+        if edge.kind is not EdgeKind.STRUCTURES:
+            by = graph.get_node(edge.source)
+            if by is not None:
+                yield Cited(edge, by)

@@ -1,0 +1,117 @@
+"""Citations as links that can be remembered: who cites what, how, and with which text.
+
+A citation of an assertion is tied to the text of that assertion, one of a whole requirement to that of all its
+assertions, or to its body where it has none. Spaces and line breaks do not count.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from clew.formats.elspais.hashes import assertion_line
+from clew.formats.reviews import HASH_DIGITS
+from clew.graph.graph import Graph
+from clew.graph.model import Edge, EdgeKind, Node, NodeKind
+
+_CITED = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
+_NO_CITATIONS = frozenset({EdgeKind.STRUCTURES, EdgeKind.YIELDS, EdgeKind.INSTANCE})
+_KINDS = {kind: kind.value for kind in EdgeKind}
+_WHOLE = ("",)
+
+LinkKey = tuple[str, str, str]
+"""What is cited, who cites it and how. Equal on every machine, and the same after lines were inserted."""
+
+
+class Link(msgspec.Struct, frozen=True, gc=False):
+    """One citation of one thing, with the hash of what it cites as it reads now."""
+
+    cited: str
+    citing: str
+    """A name that stays the same when lines are inserted above it."""
+    kind: str
+    hash: str
+    cited_id: str
+    """The node at which the edge ends: the requirement of a cited assertion."""
+    citing_id: str
+    """The node at which the edge begins."""
+
+    @property
+    def key(self) -> LinkKey:
+        return self.cited, self.citing, self.kind
+
+
+def links(graph: Graph) -> tuple[Link, ...]:
+    """Every citation in the graph."""
+    return graph.derived("links", lambda graph: tuple(_links(graph)))
+
+
+def links_citing(graph: Graph, ids: Iterable[str]) -> tuple[Link, ...]:
+    """The links that end at one of these nodes; at an assertion end those that name it, and those that cite the whole
+    it is part of."""
+    nodes = [node for id in ids if (node := graph.get_node(id)) is not None]
+    wholes = {node.id for node in nodes if node.kind is not NodeKind.ASSERTION}
+    parts = {node.id for node in nodes if node.kind is NodeKind.ASSERTION}
+    parts |= {parent.id for part in parts for parent in graph.iter_parents(part, (EdgeKind.STRUCTURES,))}
+    return tuple(link for link in links(graph) if link.cited_id in wholes or link.cited in parts)
+
+
+def links_made_by(graph: Graph, ids: Iterable[str]) -> tuple[Link, ...]:
+    """The links that begin at one of these nodes."""
+    wanted = frozenset(ids)
+    return tuple(link for link in links(graph) if link.citing_id in wanted)
+
+
+def _links(graph: Graph) -> Iterator[Link]:
+    names: dict[str, str] = {}
+    for kind in _CITED:
+        for node in graph.nodes_by_kind(kind):
+            edges = list(graph.iter_incoming_edges(node.id))
+            citing = [edge for edge in edges if edge.kind not in _NO_CITATIONS]
+            texts = _texts(graph, node, edges) if citing else {}
+            for edge in citing:
+                name = names.get(edge.source)
+                if name is None:
+                    source = graph.get_node(edge.source)
+                    if source is None:
+                        continue
+                    name = names[edge.source] = stable_name(source)
+                for label in edge.labels or _WHOLE:
+                    if label in texts:
+                        id, hash = texts[label]
+                        yield Link(id, name, _KINDS[edge.kind], hash, edge.target, edge.source)
+
+
+def _texts(graph: Graph, node: Node, edges: Iterable[Edge]) -> dict[str, tuple[str, str]]:
+    """The id and the hash of everything that can be cited of a node, by its label; the whole under the empty one."""
+    if node.kind is NodeKind.USER_JOURNEY:
+        steps = zip(node.get_field("labels", ()), node.get_field("steps", ()), strict=False)
+        parts = {label: (f"{node.id}/{label}", assertion_line(label, text)) for label, text in steps}
+    else:
+        parts = {}
+        for edge in edges:
+            part = graph.get_node(edge.source) if edge.kind is EdgeKind.STRUCTURES else None
+            if part is not None and part.kind is NodeKind.ASSERTION:
+                label = part.get_field("label", "")
+                parts[label] = (part.id, assertion_line(label, part.title))
+    found = {label: (id, _hash(line)) for label, (id, line) in parts.items()}
+    whole = "\n".join(sorted(line for _, line in parts.values()))
+    found[""] = (node.id, _hash(whole or " ".join(f"{node.title} {node.get_field('body', '')}".split())))
+    return found
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:HASH_DIGITS]
+
+
+def stable_name(node: Node) -> str:
+    """A node's id without the line that it stands in: that changes with every edit above."""
+    file = node.get_field("file")
+    if file is None or node.kind not in (NodeKind.CODE, NodeKind.TEST):
+        return node.id
+    if node.kind is NodeKind.CODE:
+        owner = node.get_field("owner")
+        return f"code:{file}::{owner}" if owner else f"code:{file}"
+    if node.get_field("function") is None:
+        return f"test:{file}"
+    return node.id.removesuffix(f":{node.source.line}") if node.source is not None else node.id

@@ -1,0 +1,145 @@
+"""Open cursors: where each session stands in the results of a query.
+
+A session has one cursor; opening another closes it. A client without a session names its cursor by the id that opening
+gave it, which nobody can guess. Cursors live in this process, a limited number of them, each for a while after its last
+use.
+"""
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from clew.errors import InvalidCursor
+from clew.graph.model import Node
+
+MOST_CURSORS = 32
+MOST_ITEMS = 10_000
+IDLE_SECONDS = 30 * 60.0
+_ID_BYTES = 18
+
+
+class CursorEntry(msgspec.Struct, frozen=True, gc=False):
+    """One item, before it is written out."""
+
+    node: Node
+    section: str | None = None
+    depth: int | None = None
+    score: float | None = None
+    assertions: tuple[Node, ...] | None = None
+    """Those to show with the item; None for all that its node has."""
+    matched: tuple[Node, ...] | None = None
+    children: tuple[Node, ...] | None = None
+    """Those to show as a preview; None for what stands below its node."""
+
+
+class CursorState(msgspec.Struct, frozen=True):
+    id: str
+    query: str
+    params: Mapping[str, Any]
+    batch_size: int
+    items: tuple[CursorEntry, ...]
+    position: int
+    """Items that were handed out."""
+    fingerprint: str
+    """The state of the graph when it was opened."""
+    left_out: int = 0
+
+    @staticmethod
+    def on(
+        items: tuple[CursorEntry, ...], *, query: str, params: Mapping[str, Any], batch_size: int, fingerprint: str
+    ) -> "CursorState":
+        """A cursor whose first item is handed out."""
+        return CursorState(
+            id=secrets.token_urlsafe(_ID_BYTES),
+            query=query,
+            params=params,
+            batch_size=batch_size,
+            items=items[:MOST_ITEMS],
+            position=1 if items else 0,
+            fingerprint=fingerprint,
+            left_out=max(0, len(items) - MOST_ITEMS),
+        )
+
+    @property
+    def remaining(self) -> int:
+        return len(self.items) - self.position
+
+
+class OpenCursors:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._open: dict[str, tuple[CursorState, float]] = {}
+        """By id, with the time of the last use, the least recently used first."""
+        self._of_session: dict[str, str] = {}
+
+    def open(self, session: str | None, state: CursorState) -> None:
+        """Keep a cursor, and close the one that the session had."""
+        with self._lock:
+            if session is not None:
+                self._open.pop(self._of_session.get(session, ""), None)
+                self._of_session[session] = state.id
+            self._open[state.id] = (state, self._clock())
+            self._let_go()
+
+    def current(self, session: str | None, cursor_id: str | None) -> CursorState:
+        """The named cursor, or that of the session."""
+        with self._lock:
+            self._let_go()
+            id = cursor_id if cursor_id is not None or session is None else self._of_session.get(session)
+            if id is None or id not in self._open:
+                raise _no_cursor(session, cursor_id)
+            state, _ = self._open.pop(id)
+            self._open[id] = (state, self._clock())
+            return state
+
+    @contextmanager
+    def moving(self, session: str | None, cursor_id: str | None) -> Iterator["Moving"]:
+        """Hold a cursor while items are taken from it. It moves when the block ends without an error."""
+        with self._lock:
+            state = self.current(session, cursor_id)
+            moving = Moving(state)
+            yield moving
+            moved = msgspec.structs.replace(state, position=state.position + moving.taken)
+            self._open[state.id] = (moved, self._clock())
+
+    def _let_go(self) -> None:
+        """Close what was not used for long, and beyond the limit what was used least recently."""
+        latest = self._clock() - IDLE_SECONDS
+        while self._open:
+            oldest = next(iter(self._open))
+            if len(self._open) <= MOST_CURSORS and self._open[oldest][1] >= latest:
+                break
+            del self._open[oldest]
+        if len(self._of_session) > 2 * MOST_CURSORS:
+            self._of_session = {session: id for session, id in self._of_session.items() if id in self._open}
+
+
+class Moving:
+    """A cursor from which items are being taken."""
+
+    def __init__(self, state: CursorState) -> None:
+        self.state = state
+        self.taken = 0
+
+    def take(self, count: int) -> CursorState:
+        """Hand out so many items; the cursor as it stands after them."""
+        self.taken = count
+        return msgspec.structs.replace(self.state, position=self.state.position + count)
+
+
+def _no_cursor(session: str | None, cursor_id: str | None) -> InvalidCursor:
+    hint = "open_cursor opens one; it ends when the session opens another, and after 30 minutes without use."
+    if cursor_id is not None:
+        return InvalidCursor(f"There is no open cursor '{cursor_id[:40]}'.", hint=hint)
+    if session is None:
+        return InvalidCursor(
+            "This connection has no session that could remember a cursor.",
+            hint="Pass the cursor_id that open_cursor returned.",
+        )
+    return InvalidCursor("No cursor is open in this session.", hint=hint)

@@ -1,0 +1,127 @@
+"""Whose drafts are whose.
+
+Drafts belong to a session, and a session to the process that works on it. While that process lives, nobody else sees
+its drafts; when it has ended, by a crash or by closing the project, the next process that opens the project takes the
+session over with all that is in it.
+"""
+
+from collections.abc import Mapping
+from uuid import uuid4
+
+import msgspec
+
+from clew.errors import Conflict, StoreError
+from clew.store.interface import Record, Store, Transaction
+from clew.store.processes import Process, has_ended, this_process
+
+SESSIONS = "draft_sessions"
+
+
+class Owner(msgspec.Struct, frozen=True):
+    process: Process
+    token: str
+    """Two projects may be open in one process."""
+
+
+class WrittenFile(msgspec.Struct, frozen=True):
+    """A file of a save that is under way."""
+
+    path: str
+    temporary: str
+    """The name of the file beside it that holds the new content."""
+    before: str | None
+    """Hash of the content that is replaced; None where there is no file yet."""
+    after: str
+
+
+class Journal(msgspec.Struct, frozen=True):
+    """A save that is under way. Once it is prepared it will be completed, whatever happens to the process."""
+
+    prepared: bool
+    through: Mapping[str, int]
+    """By session: the number of its last draft that is saved."""
+    mutations: int
+    """How many are saved."""
+    files: tuple[WrittenFile, ...]
+
+
+class Session(msgspec.Struct, frozen=True):
+    owner: Owner | None = None
+    saved_through: int = 0
+    """Drafts up to this number are in the files."""
+    saved_count: int = 0
+    """Mutations that were saved from here, in all."""
+    saving: Journal | None = None
+
+
+class Sessions:
+    """The sessions of a project, as one process sees them."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._self = Owner(this_process(), uuid4().hex)
+        self.own: list[str] = []
+        """The ids of those that this process works on, in the order in which it came to them."""
+
+    def abandoned(self) -> list[tuple[str, Session]]:
+        """Sessions that nobody works on, the one used last at the end."""
+        records = sorted(self._store.scan(SESSIONS), key=lambda record: record.updated_at)
+        found = ((record, _session(record)) for record in records)
+        return [(record.id, session) for record, session in found if self._is_free(record, session)]
+
+    def _is_free(self, record: Record, session: Session) -> bool:
+        owner = session.owner
+        return owner is None or (owner != self._self and has_ended(owner.process, last_word=record.updated_at))
+
+    def new(self) -> str:
+        """A session that nobody worked on before."""
+        id = uuid4().hex
+        self.claim(id)
+        return id
+
+    def claim(self, id: str) -> bool:
+        """Work on a session from now on; False where another process was faster."""
+        with self._store.transaction(actor=f"session {id}", reason="claim") as transaction:
+            record = transaction.get(SESSIONS, id)
+            session = _session(record) if record is not None else Session()
+            if record is not None and not self._is_free(record, session):
+                return False
+            self.put(transaction, id, msgspec.structs.replace(session, owner=self._self))
+        self.own.append(id)
+        return True
+
+    def read(self, id: str) -> Session:
+        record = self._store.get(SESSIONS, id)
+        return _session(record) if record is not None else Session()
+
+    def put(self, transaction: Transaction, id: str, session: Session) -> None:
+        transaction.put(SESSIONS, id, msgspec.to_builtins(session))
+
+    def demand(self, transaction: Transaction, id: str) -> Session:
+        """The session as the store has it. Conflict where another process took it over."""
+        record = transaction.get(SESSIONS, id)
+        session = _session(record) if record is not None else Session()
+        if session.owner != self._self:
+            raise Conflict(
+                "Another process took over the drafts of this one, because it gave no sign of life for an hour.",
+                hint="Restart the server to work on the drafts again. Nothing was changed.",
+            )
+        return session
+
+    def release(self) -> None:
+        """Leave the sessions to whoever comes next."""
+        if not self.own:
+            return
+        try:
+            with self._store.transaction(actor="sessions", reason="release") as transaction:
+                for id in self.own:
+                    session = self.demand(transaction, id)
+                    self.put(transaction, id, msgspec.structs.replace(session, owner=None))
+        except (Conflict, StoreError):
+            # Whoever comes next sees that the process has ended.
+            pass
+        self.own.clear()
+
+
+def _session(record: Record) -> Session:
+    return msgspec.convert(record.data, Session)

@@ -1,0 +1,108 @@
+"""Parts of the hierarchy: what stands below or above a node, and which requirements lie on a circle."""
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from enum import StrEnum
+
+import msgspec
+
+from clew.graph.graph import Graph
+from clew.graph.model import Edge, EdgeKind, Node, NodeKind
+
+_ABOVE_CODE = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY, NodeKind.SPEC)
+
+
+class Direction(StrEnum):
+    DESCENDANTS = "descendants"
+    ANCESTORS = "ancestors"
+
+
+class Hierarchy(msgspec.Struct, frozen=True):
+    """Who cites whom, or is part of whom, among requirements, journeys and specs: a small part of all edges, most of
+    which lead from code, tests and assertions."""
+
+    above: dict[str, tuple[Edge, ...]]
+    below: dict[str, tuple[Edge, ...]]
+    circular: frozenset[str]
+    """All that lie on a circle, or between two circles."""
+
+
+def hierarchy(graph: Graph) -> Hierarchy:
+    return graph.derived("hierarchy", _hierarchy)
+
+
+def _hierarchy(graph: Graph) -> Hierarchy:
+    members = {node.id for kind in _ABOVE_CODE for node in graph.nodes_by_kind(kind)}
+    above: dict[str, tuple[Edge, ...]] = {}
+    below: dict[str, list[Edge]] = {}
+    for id in members:
+        edges = tuple(edge for edge in graph.iter_outgoing_edges(id) if edge.target in members)
+        if edges:
+            above[id] = edges
+        for edge in edges:
+            below.setdefault(edge.target, []).append(edge)
+    ordered = {id: tuple(sorted(edges, key=lambda edge: edge.source)) for id, edges in below.items()}
+    return Hierarchy(above, ordered, _circular(above, ordered))
+
+
+def _circular(above: dict[str, tuple[Edge, ...]], below: dict[str, tuple[Edge, ...]]) -> frozenset[str]:
+    """What is left after taking away, again and again, whatever has nothing above it or nothing below it."""
+    left = set(above) & set(below)
+    ups = {id: sum(edge.target in left for edge in above[id]) for id in left}
+    downs = {id: sum(edge.source in left for edge in below[id]) for id in left}
+    ends = [id for id in left if not ups[id] or not downs[id]]
+    while ends:
+        id = ends.pop()
+        if id not in left:
+            continue
+        left.discard(id)
+        for edge in below[id]:
+            if edge.source in left:
+                ups[edge.source] -= 1
+                if not ups[edge.source]:
+                    ends.append(edge.source)
+        for edge in above[id]:
+            if edge.target in left:
+                downs[edge.target] -= 1
+                if not downs[edge.target]:
+                    ends.append(edge.target)
+    return frozenset(left)
+
+
+def walk_up(graph: Graph, starts: Iterable[str], kinds: Collection[EdgeKind] | None = None) -> Iterator[str]:
+    """What the starts cite or are part of, over any number of steps, nearest first, each once. A start is among them
+    only where a circle leads back to it."""
+    links = hierarchy(graph).above
+    return _walk(starts, lambda id: (edge.target for edge in links.get(id, ()) if kinds is None or edge.kind in kinds))
+
+
+def walk_down(graph: Graph, starts: Iterable[str], kinds: Collection[EdgeKind] | None = None) -> Iterator[str]:
+    """What cites the starts, likewise."""
+    links = hierarchy(graph).below
+    return _walk(starts, lambda id: (edge.source for edge in links.get(id, ()) if kinds is None or edge.kind in kinds))
+
+
+def _walk(starts: Iterable[str], step: Callable[[str], Iterable[str]]) -> Iterator[str]:
+    seen: set[str] = set()
+    queue = deque(starts)
+    while queue:
+        for id in step(queue.popleft()):
+            if id not in seen:
+                seen.add(id)
+                yield id
+                queue.append(id)
+
+
+def scope(graph: Graph, node: Node, direction: Direction) -> frozenset[str]:
+    """The node itself and everything above code that is reachable from it."""
+    if direction is Direction.ANCESTORS:
+        first = [parent.id for parent in graph.iter_parents(node.id)]
+        return frozenset((node.id, *first, *walk_up(graph, (node.id, *first))))
+    if node.kind is NodeKind.ASSERTION:
+        # An edge leads to the requirement and names the assertion by its label.
+        label = node.get_field("label")
+        owners = (parent.id for parent in graph.iter_parents(node.id, (EdgeKind.STRUCTURES,)))
+        links = hierarchy(graph).below
+        first = [edge.source for owner in owners for edge in links.get(owner, ()) if label in edge.labels]
+        return frozenset((node.id, *first, *walk_down(graph, first)))
+    return frozenset((node.id, *walk_down(graph, (node.id,))))

@@ -1,0 +1,92 @@
+"""The files of a project that hold tests and code, and the units in them."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from clew.config import Config
+from clew.errors import ClewError, NotFound
+from clew.files import read_bytes, resolve, scan
+from clew.formats.elspais.ids import IdGrammar
+from clew.formats.markers import MarkerRecords
+from clew.graph.graph import Graph
+from clew.graph.readers import readers_for
+from clew.graph.readers.markers import MarkerReader
+from clew.graph.reading import content_hash
+from clew.paths import display
+from clew.trace.suggest_evidence import cited_by
+from clew.trace.suggest_units import LinkUnit, SourceFile, linked_to, read_units
+
+CODE_READER, TEST_READER = "code", "tests"
+
+
+class KnownFile(msgspec.Struct, frozen=True):
+    path: str
+    is_test: bool
+
+
+class ProjectSources:
+    def __init__(self, graph: Graph, config: Config, grammar: IdGrammar) -> None:
+        self._graph = graph
+        self._config = config
+        self._readers = {
+            reader.name: reader for reader in readers_for(config, grammar) if isinstance(reader, MarkerReader)
+        }
+        self._read: dict[str, SourceFile] = {}
+
+    def files(self) -> dict[str, KnownFile]:
+        """Every file of tests or code, by path. A file that both name is one of tests."""
+        return self._graph.derived("link_files", lambda graph: self._scanned())
+
+    def _scanned(self) -> dict[str, KnownFile]:
+        found: dict[str, KnownFile] = {}
+        for name in (CODE_READER, TEST_READER):
+            reader = self._readers.get(name)
+            for entry in scan(self._config.root, reader.selection).files if reader is not None else ():
+                found[entry.path] = KnownFile(entry.path, name == TEST_READER)
+        return found
+
+    def asked(self, path: str | None) -> list[KnownFile]:
+        """The files that a path means: one, or all below a folder."""
+        files = self.files()
+        if path is None:
+            return list(files.values())
+        root = self._config.root
+        spelled = display(resolve(root, path).relative_to(root.resolve()).as_posix())
+        found = [files[spelled]] if spelled in files else []
+        if not found:
+            prefix = "" if spelled == "." else f"{spelled}/"
+            found = [file for name, file in files.items() if name.startswith(prefix)]
+        if not found:
+            raise NotFound(f"'{path}' is no file of tests or code, nor a folder with any.", hint=self.where())
+        return found
+
+    def where(self) -> str:
+        """Where tests and code are looked for."""
+        tests, code = self._config.tests.folders, self._config.code.folders
+        return f"The configuration reads tests in {', '.join(tests) or 'no folder'} and code in {', '.join(code)}."
+
+    def source(self, file: KnownFile) -> SourceFile | None:
+        """The units of a file, taken apart again only when it changed; None where it cannot be read."""
+        path = file.path
+        try:
+            data = read_bytes(self._config.root, path, limit=self._config.max_file_bytes)
+        except ClewError:
+            return None
+        version = content_hash(data)
+        known = self._read.get(path)
+        if known is None or known.version != version:
+            nodes = self._graph.nodes_in_file(path)
+            known = self._read[path] = read_units(data, path, nodes, version, is_test=file.is_test)
+        return known
+
+    def records(self, file: KnownFile, data: bytes) -> MarkerRecords:
+        """What the project reads in a file when it holds this."""
+        return self._readers[TEST_READER if file.is_test else CODE_READER].markers(data, file.path)
+
+    def unlinked(self, source: SourceFile) -> Iterator[LinkUnit]:
+        """The units of a file that cite nothing."""
+        nodes = list(self._graph.nodes_in_file(source.path))
+        for unit in source.units:
+            if not any(cited_by(self._graph, node) for node in linked_to(unit, nodes)):
+                yield unit

@@ -1,0 +1,86 @@
+"""Suggestions in words: what speaks for each, and which assertion it is about."""
+
+import msgspec
+
+from clew.graph.graph import Graph
+from clew.graph.model import Node
+from clew.text.stem import stem
+from clew.text.words import split
+from clew.trace.suggest_artefacts import assertion_artefacts, requirement_artefact
+from clew.trace.suggest_assertions import likely_assertion
+from clew.trace.suggest_confidence import band
+from clew.trace.suggest_evidence import Evidence
+from clew.trace.suggest_index import Counts, TermIndex
+from clew.trace.suggest_meaning import Vectors
+from clew.trace.suggest_prepare import Prepared
+from clew.trace.suggest_results import Suggestion
+from clew.trace.suggest_texts import Artefact, passages, term_counts
+from clew.trace.suggest_units import TEST, LinkUnit
+
+WORDS_SHOWN = 5
+ALIKE_FROM = 0.4
+"""The similarity of meaning that is worth mentioning; unrelated texts stay around 0.1."""
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A suggestion before it is put into words."""
+
+    unit: LinkUnit
+    version: str
+    """Of its file."""
+    requirement: Node
+    confidence: float
+    evidence: Evidence
+    counts: Counts
+    """The terms of the unit."""
+
+
+def in_words(graph: Graph, found: Found, prepared: Prepared) -> Suggestion:
+    unit, requirement = found.unit, found.requirement
+    artefact = unit.artefact()
+    index = prepared.candidates.index
+    likely = likely_assertion(artefact, found.counts, assertion_artefacts(graph, requirement), index, prepared.vectors)
+    said = requirement_artefact(requirement)
+    reasons = (
+        *found.evidence.reasons,
+        *_shared_words(index, found.counts, said),
+        *_likeness(prepared.vectors, artefact, said),
+    )
+    is_test = unit.kind == TEST
+    return Suggestion(
+        source_id=unit.id,
+        source_kind=unit.kind,
+        source_label=unit.label,
+        file=unit.path,
+        line=unit.line,
+        requirement_id=requirement.id,
+        requirement_title=requirement.title,
+        assertion_id=likely.id if likely is not None else None,
+        assertion_confidence=round(found.confidence * likely.share, 3) if likely is not None else None,
+        confidence=round(found.confidence, 3),
+        confidence_band=band(found.confidence),
+        reason=reasons[0] if reasons else "fits best of all requirements",
+        reasons=reasons,
+        file_version=found.version,
+        test_id=unit.id if is_test else None,
+        test_label=unit.label if is_test else None,
+        test_file=unit.path if is_test else None,
+    )
+
+
+def _shared_words(index: TermIndex, counts: Counts, requirement: Artefact) -> list[str]:
+    """The words that bind a text to a requirement, as the requirement spells them."""
+    spelling: dict[str, str] = {}
+    for word in split(requirement.words).words:
+        spelling.setdefault(stem(word), word)
+    shared = (spelling.get(term) for term in index.shared(counts, term_counts(requirement)) if " " not in term)
+    words = [word for word in shared if word is not None][:WORDS_SHOWN]
+    return [f"shares the words {', '.join(words)}"] if words else []
+
+
+def _likeness(vectors: Vectors | None, unit: Artefact, requirement: Artefact) -> list[str]:
+    if vectors is None:
+        return []
+    own, other = vectors.of([passages(unit)[0], passages(requirement)[0]])
+    similarity = float(own @ other)
+    return [f"close in meaning ({similarity:.2f})"] if similarity >= ALIKE_FROM else []

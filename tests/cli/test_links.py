@@ -1,0 +1,125 @@
+"""`clew links` and `clew eval links`, as a shell uses them."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Clew = Callable[..., Any]
+
+
+@pytest.fixture
+def plain(demo: Path) -> Path:
+    """The demo, compared by words alone, which is faster."""
+    toml = demo / "clew.toml"
+    toml.write_text(f'{toml.read_text()}\n[embedder]\nkind = "none"\n')
+    return demo
+
+
+@pytest.fixture
+def traces(tmp_path: Path) -> Path:
+    folder = tmp_path / "traces"
+    links = []
+    for number, topic in enumerate(("tides", "tokens", "prices", "queues", "engines"), start=1):
+        for side, text in (("sources", f"The system keeps {topic}."), ("targets", f"class {topic.title()} {{}}\n")):
+            (folder / side).mkdir(parents=True, exist_ok=True)
+            (folder / side / f"{side[0]}{number}.java").write_text(text)
+        links.append(f"s{number},t{number}")
+    (folder / "answers.csv").write_text("source,target\n" + "\n".join(links))
+    return folder
+
+
+# Verifies: REQ-o00023-A
+def test_suggestions_are_listed_with_place_requirement_and_reasons(plain: Path, clew: Clew) -> None:
+    done = clew(plain, "links", "suggest", "src/fairwater/curve.py")
+
+    assert done.returncode == 0
+    assert "src/fairwater/curve.py:30  moment_at" in done.stdout
+    assert "REQ-d00002" in done.stdout
+    assert "shares the words" in done.stdout
+    assert "2 tests and pieces of code cite no requirement" in done.stdout
+    data = json.loads(clew(plain, "links", "suggest", "src", "--limit", "2", "--json").stdout)
+    assert data["count"] == len(data["suggestions"]) == 2
+    assert data["with_meaning"] is False
+
+
+def test_nothing_to_suggest_is_told_by_the_exit_code(plain: Path, clew: Clew) -> None:
+    done = clew(plain, "links", "suggest", "tests")
+    assert (done.returncode, "Nothing to suggest" in done.stdout) == (1, True)
+
+
+# Verifies: REQ-d00057-D+F, REQ-d00059-C
+def test_a_link_is_applied_rejected_and_reconsidered(plain: Path, clew: Clew) -> None:
+    source = plain / "src" / "fairwater" / "curve.py"
+    before = source.read_text()
+
+    assert "would cite" in clew(plain, "links", "apply", "src/fairwater/curve.py:30", "d2-B", "--dry-run").stdout
+    assert source.read_text() == before
+    rejected = json.loads(clew(plain, "links", "reject", "src/fairwater/curve.py:30", "d2", "--json").stdout)
+    assert (rejected["success"], rejected["decision"]) == (True, "reject")
+    assert "open again" in clew(plain, "links", "reject", "src/fairwater/curve.py:30", "d2", "--take-back").stdout
+
+    done = clew(plain, "links", "apply", "src/fairwater/curve.py:30", "d2-B")
+
+    assert done.returncode == 0
+    assert "src/fairwater/curve.py:30: # Implements: REQ-d00002-B" in done.stdout
+    assert source.read_text() == before.replace("def moment_at", "# Implements: REQ-d00002-B\ndef moment_at")
+    again = json.loads(clew(plain, "links", "apply", "src/fairwater/curve.py:31", "d2-B", "--json").stdout)
+    assert again["already_linked"] is True
+    assert "implements -B" in clew(plain, "show", "d2").stdout
+
+
+# Verifies: REQ-d00058-A+B+D
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["apply", "src/fairwater/curve.py:18", "REQ-d09999"], 1, "REQ-d09999"),
+        (["apply", "src/fairwater/curve.py:999", "d2"], 2, "999"),
+        (["apply", "src/fairwater/curve.py", "d2"], 2, "does not say where"),
+        (["apply", "../curve.py:1", "d2"], 2, "outside"),
+        (["apply", "src/fairwater/curve.py:18", "d2-B", "--if-version", "00"], 2, "changed since"),
+        (["reject", "src/fairwater/curve.py:1", "d2"], 2, "line 1"),
+        (["suggest", "nowhere"], 1, "nowhere"),
+        (["suggest", "--limit", "0"], 2, "10,000"),
+        ([], 2, "usage"),
+    ],
+)
+def test_bad_calls_are_refused_with_what_is_wrong(
+    plain: Path, clew: Clew, arguments: list[str], code: int, says: str
+) -> None:
+    before = {path: path.read_bytes() for path in (plain / "src").rglob("*.py")}
+
+    done = clew(plain, "links", *arguments)
+
+    assert done.returncode == code
+    assert says in done.stderr
+    assert {path: path.read_bytes() for path in (plain / "src").rglob("*.py")} == before
+
+
+# Verifies: REQ-d00056-A+B
+def test_eval_links_measures_any_folder(traces: Path, clew: Clew) -> None:
+    data = json.loads(clew(traces, "eval", "links", ".", "--words-only", "--json").stdout)
+
+    assert (data["map"], data["links"], data["sources"], data["targets"]) == (1.0, 5, 5, 5)
+    assert 0 < data["f1"] <= 1
+    assert 0 < data["precision"] <= 1
+    assert 0 < data["recall"] <= 1
+    assert data["calibration"] == "insufficient data"
+    shown = clew(traces, "eval", "links", ".", "--words-only").stdout
+    assert "MAP        1.000" in shown
+    assert "calibration: insufficient data" in shown
+
+
+# Verifies: REQ-d00056-D
+def test_eval_links_refuses_a_folder_without_answers(traces: Path, clew: Clew) -> None:
+    (traces / "answers.csv").unlink()
+    done = clew(traces, "eval", "links", ".")
+    assert (done.returncode, "answers.csv" in done.stderr) == (1, True)
+
+
+# Verifies: REQ-d00056-A, REQ-d00055-B
+def test_eval_links_compares_by_meaning_too(traces: Path, clew: Clew) -> None:
+    data = json.loads(clew(traces, "eval", "links", ".", "--json").stdout)
+    assert (data["map"], data["with_meaning"]) == (1.0, True)

@@ -1,0 +1,183 @@
+"""OpenSpec and Clew, held against each other on the same folders.
+
+Skipped where OpenSpec is not installed: `make differential` installs it, and nothing else does.
+"""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from tests.differential import cases
+from tests.differential.openspec import ALL, HERE, PROGRAM, OpenSpec, disagreements, expected, found
+
+from clew.errors import ClewError
+from clew.formats.openspec.reader import read_spec
+from clew.project import Project
+from clew.specs.archive import Manner
+
+REAL = Path(__file__).parents[3] / "shared" / "data" / "openspec"
+ABOUT = ("validate", "strict", "count", "archive")
+
+needs_openspec = pytest.mark.skipif(
+    not PROGRAM.home.exists(), reason="OpenSpec is not installed; `make differential` installs it"
+)
+takes_long = pytest.mark.skipif(not os.environ.get(ALL), reason="takes a minute; `make differential` runs it")
+needs_data = pytest.mark.skipif(not REAL.is_dir(), reason="the development data is not here")
+
+Opened = Callable[[Path], Project]
+
+
+@pytest.fixture
+def openspec(tmp_path: Path) -> OpenSpec:
+    return OpenSpec(tmp_path)
+
+
+def verdicts(project: Project, *, strict: bool) -> dict[str, bool]:
+    specs = project.specs
+    changes = {f"change {id}": specs.validate_changes(id, "openspec", strict=strict) for id in specs.library.changes}
+    own = {f"spec {id}": specs.validate_specs(id, "openspec", strict=strict) for id in specs.library.specs}
+    return {item: report.valid for item, report in (changes | own).items()}
+
+
+def words(pairs: Mapping[str, tuple[object, object]], names: Mapping[object, str]) -> dict[str, tuple[str, str]]:
+    return {item: (names.get(a, str(a)), names.get(b, str(b))) for item, (a, b) in pairs.items()}
+
+
+# Verifies: REQ-d00073-D
+@needs_openspec
+@pytest.mark.parametrize("about", ["validate", "strict"])
+def test_both_say_the_same_of_odd_specs_and_changes_but_for_what_is_listed(
+    openspec: OpenSpec, opened: Opened, tmp_path: Path, about: str
+) -> None:
+    root = cases.write(tmp_path / "tree")
+    project = opened(root)
+    project.ensure_graph()
+    strict = about == "strict"
+    differing = found(openspec.verdicts(root, strict=strict), verdicts(project, strict=strict))
+    assert words(differing, {True: "valid", False: "invalid"}) == expected(about)
+
+
+# Verifies: REQ-d00073-D
+@needs_openspec
+def test_both_count_the_same_requirements_but_for_what_is_listed(
+    openspec: OpenSpec, opened: Opened, tmp_path: Path
+) -> None:
+    root = cases.write(tmp_path / "tree")
+    project = opened(root)
+    project.ensure_graph()
+    # Of a spec that it calls broken OpenSpec counts nothing.
+    valid = {item.removeprefix("spec ") for item, is_valid in openspec.verdicts(root, strict=False).items() if is_valid}
+    counted = {id: count for id, count in openspec.requirement_counts(root).items() if id in valid}
+    ours = {id: len(entry.outline.requirements) for id, entry in project.specs.library.specs.items() if id in valid}
+    assert words(found(counted, ours), {}) == expected("count")
+
+
+# Verifies: REQ-d00073-D
+@needs_openspec
+@needs_data
+def test_both_say_the_same_of_the_specs_and_changes_of_openspec_itself(
+    openspec: OpenSpec, opened: Opened, tmp_path: Path
+) -> None:
+    root = tmp_path / "tree"
+    shutil.copytree(REAL, root / "openspec")
+    project = opened(root)
+    project.ensure_graph()
+    for strict in (False, True):
+        assert found(openspec.verdicts(root, strict=strict), verdicts(project, strict=strict)) == {}
+    ours = {id: len(entry.outline.requirements) for id, entry in project.specs.library.specs.items()}
+    assert openspec.requirement_counts(root) == ours
+
+
+def requirements(root: Path) -> dict[str, dict[str, str]]:
+    """The requirements of all specs by name; blank lines do not count, nor does the order of requirements."""
+    read = {path: read_spec(path.read_bytes()) for path in sorted((root / "openspec" / "specs").rglob("spec.md"))}
+    return {
+        str(path.relative_to(root)): {
+            each.name: re.sub(r"\s*\n\s*", "\n", each.raw.strip()) for each in spec.requirements
+        }
+        for path, spec in read.items()
+    }
+
+
+def archived(root: Path, id: str) -> str:
+    return "refused" if (root / "openspec" / "changes" / id).exists() else "archived"
+
+
+def archive_by_both(
+    openspec: OpenSpec, root: Path, id: str, prepare: Callable[[Path], object]
+) -> tuple[str, str, bool]:
+    """What becomes of a change in the hands of OpenSpec and of Clew, and whether the specs are the same then."""
+    theirs, ours = root / id / "theirs", root / id / "ours"
+    prepare(theirs)
+    prepare(ours)
+    openspec.archive(theirs, id)
+    project = Project.open(ours)
+    try:
+        # Conflicts between open changes are Clew's own; here each change is on its own.
+        project.specs.archive(id, Manner(unfinished=True, take="change"))
+    except ClewError:
+        pass
+    finally:
+        project.close()
+    return archived(theirs, id), archived(ours, id), requirements(theirs) == requirements(ours)
+
+
+def compare(
+    openspec: OpenSpec, root: Path, trees: Mapping[str, Callable[[Path], object]]
+) -> dict[str, tuple[str, str]]:
+    """The changes that only one of them archives. What both archive has to end in the same specs."""
+    with ThreadPoolExecutor(max_workers=2) as workers:
+        outcomes = dict(
+            zip(trees, workers.map(lambda id: archive_by_both(openspec, root, id, trees[id]), trees), strict=True)
+        )
+    assert [id for id, (theirs, ours, same) in outcomes.items() if theirs == ours and not same] == []
+    return {id: (theirs, ours) for id, (theirs, ours, _) in outcomes.items() if theirs != ours}
+
+
+# Verifies: REQ-d00074-F
+@needs_openspec
+@takes_long
+def test_both_archive_the_same_and_with_the_same_outcome_but_for_what_is_listed(
+    openspec: OpenSpec, tmp_path: Path
+) -> None:
+    trees = {id: cases.tree_of(id) for id in (*cases.DELTAS, *cases.FILES)}
+    assert compare(openspec, tmp_path, trees) == expected("archive")
+
+
+# Verifies: REQ-d00074-F
+@needs_openspec
+@takes_long
+@needs_data
+def test_both_archive_the_open_changes_of_openspec_itself_with_the_same_outcome(
+    openspec: OpenSpec, tmp_path: Path
+) -> None:
+    def copy(root: Path) -> None:
+        shutil.copytree(REAL, root / "openspec", ignore=shutil.ignore_patterns("archive"))
+
+    changes = sorted(path.name for path in (REAL / "changes").iterdir() if path.name != "archive")
+    assert compare(openspec, tmp_path, dict.fromkeys(changes, copy)) == {}
+
+
+# Verifies: REQ-d00073-D
+def test_every_listed_disagreement_is_about_a_case_and_says_why() -> None:
+    known = {f"spec {id}" for id in cases.SPECS} | set(cases.SPECS)
+    known |= {name for id in (*cases.DELTAS, *cases.FILES) for name in (id, f"change {id}")}
+    for each in disagreements():
+        assert each.item in known
+        assert set(each.about) <= set(ABOUT)
+        assert len(each.reason) > 20
+        assert each.openspec != each.clew
+
+
+def test_openspec_is_pinned_to_one_version_by_hash_and_names_no_registry() -> None:
+    wanted = json.loads((HERE / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    packages = json.loads((HERE / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    assert wanted == {"@fission-ai/openspec": packages["node_modules/@fission-ai/openspec"]["version"]}
+    locked = {name: entry for name, entry in packages.items() if name}
+    assert [name for name, entry in locked.items() if not entry.get("integrity", "").startswith("sha512-")] == []
+    assert [name for name, entry in locked.items() if "resolved" in entry] == []

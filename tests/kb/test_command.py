@@ -1,0 +1,119 @@
+"""`clew kb`."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from clew.kb.answering import answer
+from clew.project import Project
+from clew.surfaces.cli.main import main
+from clew.text.tokens import estimate_tokens
+
+GUIDE = """# Guide
+
+The margin is the water that is wanted under the keel.
+
+## Setting it
+
+Set `APP_MARGIN`, or pass `--margin METRES`.
+The default margin is 0.5 metres. See REQ-d00001.
+
+```sh
+app --margin 0.7
+```
+"""
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def root(make: Callable[..., Project]) -> Path:
+    requirement = (
+        "## REQ-d00001: Margin\n\n**Level**: DEV | **Status**: Active\n\nText.\n\n## Assertions\n\nA. It SHALL.\n\n"
+        "*End* *Margin* | **Hash**: 00000000\n"
+    )
+    project = make({"docs/guide.md": GUIDE, "docs/other.md": "# Other\n\nNothing.\n", "spec/a.md": requirement})
+    return project.config.root
+
+
+@pytest.fixture
+def run(root: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    def ran(*arguments: str) -> tuple[int, str, str]:
+        code = main(["kb", *arguments, "-C", str(root)])
+        shown = capsys.readouterr()
+        return code, shown.out, shown.err
+
+    return ran
+
+
+# Verifies: REQ-d00097-A
+def test_a_question_is_answered_from_the_files_as_they_are_now_with_file_and_line(run: Run, root: Path) -> None:
+    code, out, _ = run("ask", "what is the default margin?")
+    assert code == 0
+    assert "docs/guide.md:8  Guide > Setting it\n    The default margin is 0.5 metres.\n" in out
+    (root / "docs/guide.md").write_text("# Guide\n\nThe default margin is now 0.6 metres.\n")
+    code, out, _ = run("ask", "what is the default margin?", "--json")
+    quotes = json.loads(out)["quotes"]
+    assert [(quote["quote"], quote["line"]) for quote in quotes] == [("The default margin is now 0.6 metres.", 3)]
+
+
+# Verifies: REQ-d00097-A
+def test_documents_are_indexed_searched_shown_and_walked(run: Run, root: Path) -> None:
+    assert run("index")[:2] == (0, "documents: 2 added, 0 changed, 0 moved, 0 removed, 0 unchanged\n")
+    code, out, _ = run("status", "--json")
+    assert (code, json.loads(out)["documents"]) == (0, 2)
+    assert run("reconcile")[1].endswith("no differences\n")
+    code, out, _ = run("search", "default", "margin")
+    assert code == 0
+    assert out.startswith("docs/guide.md:5  Guide > Setting it\n")
+    code, out, _ = run("show", "docs/guide.md#setting-it")
+    assert (code, GUIDE[GUIDE.index("## Setting") :].strip() in out) == (0, True)
+    assert "doc:docs/guide.md#setting-it" in run("show", "docs/guide.md")[1]
+    assert run("graph", "REQ-d00001")[1] == "REQ-d00001\n  ← mentions doc:docs/guide.md#setting-it\n"
+    assert "← mentions doc:docs/guide.md#setting-it" in run("graph", "APP_MARGIN")[1]
+    (root / "docs/other.md").unlink()
+    code, out, _ = run("reconcile", "--dry-run")
+    assert (code, out.splitlines()[1:]) == (1, ["document without file: docs/other.md", "1 differences, 1 left"])
+    assert run("reconcile")[0] == 0
+
+
+# Verifies: REQ-d00097-C
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("show", "docs/none.md"), 1, "There is no document or section 'docs/none.md'."),
+        (("graph", "nothing"), 1, "No document mentions 'nothing'."),
+        (("search",), 2, "clew kb search needs to know what."),
+        (("search", "x", "--limit", "0"), 2, "--limit is 0"),
+    ],
+)
+def test_what_cannot_be_answered_says_why_and_what_to_do(
+    run: Run, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    done, out, err = run(*arguments)
+    assert (done, out) == (code, "")
+    assert message in err
+    assert "`clew kb" in err or "Pass 1" in err
+
+
+# Verifies: REQ-d00097-B
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    words=st.lists(st.sampled_from(["margin", "keel", "water", "S3", "?", "app", "metres", "zzz", "the"]), max_size=6)
+)
+def test_quotes_stay_small_are_the_same_each_time_and_stand_where_they_say(root: Path, words: list[str]) -> None:
+    project = Project.open(root)
+    project.kb.index()
+    question = " ".join(words)
+    found = answer(project.kb.finder, question)
+    assert found == answer(project.kb.finder, question)
+    assert len(found.quotes) <= 6
+    for quote in found.quotes:
+        assert estimate_tokens(quote.quote) <= 80
+        lines = (root / quote.path).read_text().splitlines()
+        assert quote.quote in "\n".join(lines[quote.line - 1 : quote.end_line])
+    project.close()

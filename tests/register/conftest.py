@@ -1,0 +1,93 @@
+"""Registers for the tests: drafts in memory, and files on disk."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from tests.register.shell import Shell
+
+from clew.formats.register.model import ActorKind, Layout, Register, Requirement
+from clew.register.draft import Draft
+from clew.register.occasion import Occasion
+from clew.register.operations import NewRequirement, add
+from clew.register.transaction import RegisterFile, new_register
+
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
+
+NOW = Occasion("2026-06-01T12:00:00Z", "ann", ActorKind.HUMAN)
+STATEMENT = "The system shall lock the account after five failed logins."
+
+Make = Callable[..., Requirement]
+
+
+@pytest.fixture
+def now() -> Occasion:
+    return NOW
+
+
+@pytest.fixture
+def new() -> Callable[..., NewRequirement]:
+    """What somebody asks for; every part may be given."""
+
+    def build(**parts: Any) -> NewRequirement:
+        given: dict[str, Any] = {
+            "title": "Lock the account",
+            "statement": STATEMENT,
+            "rationale": "Guessing has to stop.",
+            "acceptance": ("The sixth login is refused",),
+        }
+        return NewRequirement(**(given | parts))
+
+    return build
+
+
+@pytest.fixture
+def register() -> Register:
+    return new_register("demo", NOW)
+
+
+@pytest.fixture
+def draft(register: Register) -> Draft:
+    return Draft(register, NOW)
+
+
+@pytest.fixture
+def make(draft: Draft, new: Callable[..., NewRequirement]) -> Make:
+    """Adds a requirement to the draft and changes it as wanted, past all rules."""
+
+    def made(*, status: Any = None, links: Any = None, tests: Any = None, **parts: Any) -> Requirement:
+        changes = {"status": status, "links": links, "tests": tests}
+        requirement = draft.requirements[add(draft, new(**parts)).id]
+        given = {name: value for name, value in changes.items() if value is not None}
+        return draft.change(requirement, **given) if given else requirement
+
+    return made
+
+
+@pytest.fixture(params=[Layout.SINGLE, Layout.DIRECTORY], ids=lambda layout: layout.value)
+def file(request: pytest.FixtureRequest, tmp_path: Path) -> RegisterFile:
+    """An empty register on disk, in either layout."""
+    place = tmp_path / ("project.req" if request.param is Layout.SINGLE else "register")
+    made = RegisterFile(place, layout=request.param, patience=5)
+    made.create(new_register("demo", NOW).replaced(layout=request.param))
+    return made
+
+
+@pytest.fixture
+def single(tmp_path: Path) -> RegisterFile:
+    made = RegisterFile(tmp_path / "project.req", patience=5)
+    made.create(new_register("demo", NOW))
+    return made
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    (tmp_path / "clew.toml").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REQ_ACTOR", "ann")
+    made = Shell(capsys)
+    made.run("init", "-n", "demo", "--purpose", "Keep accounts safe")
+    return made

@@ -1,0 +1,155 @@
+"""Test records, promotion, and whether evidence still holds."""
+
+import hashlib
+from collections.abc import Callable
+
+import pytest
+
+from clew.errors import Refused
+from clew.formats.register.model import Evidence, Outcome, Requirement, Status
+from clew.register.draft import Draft
+from clew.register.operations import Amendment, update
+from clew.register.operations_evidence import NO_GIT, LinkedFiles, Tally, record_run, record_test, verify
+from clew.register.staleness import Project, State, content_hash, linked_files, report, state_of
+
+Make = Callable[..., Requirement]
+
+COMMIT, HEAD = "1" * 40, "2" * 40
+
+
+def test_a_record_keeps_commit_outcome_and_files(draft: Draft, make: Make) -> None:
+    make()
+    done = record_test(draft, "1", Outcome.PASS, "by hand", COMMIT, LinkedFiles(("./src/a.rs",), "abc"))
+    made = draft.requirements["REQ-0001"]
+    assert (done.commit, done.id, done.outcome) == (COMMIT, "REQ-0001", "pass")
+    assert (made.tests[0].linked_files, made.tests[0].content_hash) == (("./src/a.rs",), "abc")
+    assert made.history[-1].action == "test pass recorded against commit 111111111"
+    assert made.history[-1].reason == "by hand"
+
+
+# Verifies: REQ-d00086-B
+def test_evidence_promotes_only_what_is_implemented(draft: Draft, make: Make) -> None:
+    make()
+    make(status=Status.IMPLEMENTED)
+    make(status=Status.VERIFIED)
+    with pytest.raises(Refused, match="only implemented requirements"):
+        verify(draft, "1", Evidence.INSPECTION, "read", COMMIT, promote=True)
+    assert draft.requirements["REQ-0001"].tests == ()
+
+    done = verify(draft, "2", Evidence.COMPOSITION, "read", COMMIT, cites=("REQ-0001", "t"), promote=True)
+    assert done.promoted
+    assert draft.requirements["REQ-0002"].tests[0].notes == "cites: REQ-0001, t — read"
+    assert [each.action for each in draft.requirements["REQ-0002"].history][-2:] == [
+        "composition evidence recorded against commit 111111111",
+        "status promoted to verified (composition evidence)",
+    ]
+    assert not verify(draft, "3", Evidence.INSPECTION, "read", NO_GIT, promote=True).promoted
+    assert verify(draft, "1", Evidence.INSPECTION, "read", COMMIT, promote=True, force=True).promoted
+
+
+# Verifies: REQ-d00086-A+B
+def test_a_run_records_what_ran_and_promotes_what_may_be_promoted(draft: Draft, make: Make) -> None:
+    for state in (Status.IMPLEMENTED, Status.IMPLEMENTED, Status.IMPLEMENTED, Status.DRAFT):
+        make(status=state)
+    tallies = {
+        "REQ-0001": Tally(passed=("req_0001_a",), ignored=("req_0001_b",)),
+        "REQ-0002": Tally(passed=("a",), failed=("b",)),
+        "REQ-0003": Tally(ignored=("a",)),
+        "REQ-0004": Tally(passed=("a",)),
+        "REQ-0009": Tally(passed=("a",)),
+    }
+    dry = record_run(draft, tallies, COMMIT, promote=True, dry_run=True)
+    assert (dry.promoted, draft.requirements["REQ-0001"].tests) == ((), ())
+
+    done = record_run(draft, tallies, COMMIT, promote=True)
+
+    assert [(row.req_id, row.exists, row.outcome) for row in done.results] == [
+        ("REQ-0001", True, "pass"),
+        ("REQ-0002", True, "fail"),
+        ("REQ-0003", True, "none"),
+        ("REQ-0004", True, "pass"),
+        ("REQ-0009", False, "pass"),
+    ]
+    assert done.promoted == ("REQ-0001",)
+    assert done.not_promoted == ("REQ-0004: it is draft, not implemented",)
+    assert draft.requirements["REQ-0003"].tests == ()
+    assert draft.requirements["REQ-0003"].status is Status.IMPLEMENTED
+    assert draft.requirements["REQ-0004"].tests[0].outcome is Outcome.PASS
+    assert draft.requirements["REQ-0001"].tests[0].notes == "1 pass / 0 fail / 1 ignored — req_0001_a"
+
+
+# Verifies: REQ-d00086-B
+def test_a_file_that_knows_dossiers_asks_for_one(draft: Draft, make: Make) -> None:
+    make(status=Status.IMPLEMENTED)
+    later = Draft(draft.finished().replaced(schema_rev=1), draft.occasion)
+    with pytest.raises(Refused, match="dossier"):
+        verify(later, "1", Evidence.INSPECTION, "read", COMMIT, promote=True)
+    with pytest.raises(Refused, match="dossier"):
+        update(later, "1", Amendment(status=Status.VERIFIED), "why")
+    done = record_run(later, {"REQ-0001": Tally(passed=("a",))}, COMMIT, promote=True)
+    assert done.not_promoted == ("REQ-0001: it needs a dossier that passed",)
+    update(later, "1", Amendment(add_tag=("validation-exempt",)), "agreed")
+    assert verify(later, "1", Evidence.INSPECTION, "read", COMMIT, promote=True).promoted
+
+
+FILES = {"src/a.rs": b"one", "src/b.rs": b"two"}
+
+
+def project(
+    files: dict[str, bytes] = FILES, changed: frozenset[str] | None = frozenset(), head: str | None = HEAD
+) -> Project:
+    return Project(head, {"REQ-0001": ("src/a.rs", "src/b.rs")}, files.get, lambda commit: changed)
+
+
+# Verifies: REQ-d00086-C
+def test_the_checksum_of_files_is_that_of_req() -> None:
+    expected = hashlib.sha256(b"./src/a.rs\0one\n./src/b.rs\0two\n").hexdigest()
+    made = linked_files(["src/b.rs", "src/a.rs"], FILES.get)
+    assert made == LinkedFiles(("./src/a.rs", "./src/b.rs"), expected)
+    assert linked_files([], FILES.get) is None
+
+
+# Verifies: REQ-d00086-C
+@pytest.mark.parametrize("paths", [("./src/a.rs", "./src/b.rs"), (".\\src\\a.rs", ".\\src\\b.rs")])
+def test_a_record_with_a_checksum_is_stale_when_a_file_changed(
+    draft: Draft, make: Make, paths: tuple[str, ...]
+) -> None:
+    make()
+    record_test(draft, "1", Outcome.PASS, "", COMMIT, LinkedFiles(paths, content_hash(paths, FILES.get)))
+    requirement = draft.requirements["REQ-0001"]
+
+    fresh = state_of(requirement, project(changed=frozenset({"src/a.rs"})))
+    assert (fresh.state, fresh.record_commit) == (State.FRESH, "111111111")
+    touched = FILES | {"src/b.rs": b"other"}
+    assert state_of(requirement, project(touched, frozenset({"src/b.rs"}))).changed_files == ("src/b.rs",)
+    assert state_of(requirement, project(touched, None)).changed_files == ("src/a.rs", "src/b.rs")
+    assert state_of(requirement, project(touched, None, head=None)).state is State.STALE
+    # Another way to end lines changes the checksum, but not what git sees.
+    assert state_of(requirement, project(touched, frozenset())).state is State.DRIFTED
+
+
+# Verifies: REQ-d00086-C
+@pytest.mark.parametrize(
+    ("commit", "head", "changed", "expected"),
+    [
+        (HEAD, HEAD, frozenset(), State.FRESH),
+        (COMMIT, HEAD, frozenset({"README.md"}), State.DRIFTED),
+        (COMMIT, HEAD, frozenset({"src/a.rs"}), State.STALE),
+        (COMMIT, HEAD, None, State.UNKNOWN),
+        (COMMIT, None, None, State.UNKNOWN),
+    ],
+)
+def test_an_older_record_is_compared_by_commit(
+    draft: Draft, make: Make, commit: str, head: str | None, changed: frozenset[str] | None, expected: State
+) -> None:
+    make()
+    make()
+    record_test(draft, "1", Outcome.PASS, "", commit)
+
+    found = report(draft.requirements.values(), project(changed=changed, head=head))
+
+    assert [row.state for row in found.rows] == [expected, State.NO_RECORDS]
+    assert found.rows[1].record_commit == "—"
+    assert found.summary.no_records == 1
+    only = report(draft.requirements.values(), project(changed=changed, head=head), only_stale=True)
+    assert len(only.rows) == (expected is State.STALE)

@@ -1,0 +1,70 @@
+"""Register requirements in the one graph."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.register.served import Served, make_project
+
+from clew.graph.model import EdgeKind, NodeKind
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    made = make_project(tmp_path / "project", git=False)
+    (made.root / "clew.toml").write_text('[code]\nfolders = ["src"]\n[tests]\nfolders = ["tests"]\n')
+    made.add(acceptance=["The sixth login is refused", "The owner gets a mail"])
+    made.add(title="Tell the owner", parent="1")
+    made.close()
+    again = Served(made.root)
+    yield again
+    again.close()
+
+
+# Verifies: REQ-o00031-E
+def test_requirements_criteria_and_links_are_nodes_and_edges(served: Served) -> None:
+    served.call("req_link", from_="2", to="1", kind="depends_on")
+    served.project.ensure_graph()
+    graph = served.project.graph
+    node = graph.get_node("REQ-0001")
+    assert node is not None
+    assert (node.kind, node.title, node.get_field("status")) == (NodeKind.REQUIREMENT, "Lock the account", "Draft")
+    second = graph.get_node("REQ-0001-2")
+    assert second is not None
+    assert (second.kind, second.title) == (NodeKind.ASSERTION, "The owner gets a mail")
+    edges = {(edge.kind, edge.target) for edge in graph.iter_outgoing_edges("REQ-0002")}
+    assert edges == {(EdgeKind.REFINES, "REQ-0001"), (EdgeKind.DEPENDS_ON, "REQ-0001")}
+    assert node.source is not None
+    lines = (served.root / "project.req").read_text().splitlines()
+    assert lines[node.source.line - 1] == '    "REQ-0001": {'
+
+
+# Verifies: REQ-o00031-E
+def test_markers_in_code_and_tests_cite_register_requirements(served: Served) -> None:
+    served.write("src/lock.rs", "// REQ-0001\nfn lock() {}\n\n// REQ-0077\nfn ghost() {}\n")
+    served.write("tests/test_lock.py", "# Verifies: REQ-0001-2\ndef test_mail():\n    pass\n")
+    served.project.ensure_graph()
+    graph = served.project.graph
+    citing = {(edge.kind, edge.source.partition(":")[0], edge.labels) for edge in graph.iter_incoming_edges("REQ-0001")}
+    assert (EdgeKind.IMPLEMENTS, "code", ()) in citing
+    assert (EdgeKind.VERIFIES, "test", ("2",)) in citing
+    assert [reference.target_id for reference in graph.broken_references()] == ["REQ-0077"]
+
+
+# Verifies: REQ-o00031-E
+def test_a_change_through_the_register_is_seen_by_the_graph(served: Served) -> None:
+    served.project.ensure_graph()
+    served.add(title="A third one")
+    served.project.ensure_graph()
+    third = served.project.graph.get_node("REQ-0003")
+    assert third is not None
+    assert third.title == "A third one"
+
+
+# Verifies: REQ-d00081-A
+def test_a_tampered_register_is_a_finding_not_a_fault(served: Served) -> None:
+    place = served.root / "project.req"
+    place.write_bytes(place.read_bytes().replace(b"five failed", b"nine failed"))
+    served.project.ensure_graph()
+    assert served.project.graph.get_node("REQ-0001") is None
+    assert "register.refused" in [item.code for _, item in served.project.builder.diagnostics()]

@@ -1,0 +1,108 @@
+"""The search index of a project: taken away, damaged, replaced and shared, while somebody searches."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew.errors import InvalidCursor
+from clew.project import Project
+from clew.search.units import Unit
+from clew.surfaces.mcp.call import Call, carry_out
+from clew.surfaces.mcp.tools import TOOLS
+from clew.surfaces.mcp.tools.core import CLEW_BRIEF
+from clew.surfaces.mcp.tools.trace import SEARCH
+
+Open = Callable[[Path], Project]
+
+
+@pytest.fixture
+def plain(demo: Path) -> Path:
+    """The demo, searched by words alone, which needs no encoder."""
+    with (demo / "clew.toml").open("a") as file:
+        file.write('\n[embedder]\nkind = "none"\n')
+    return demo
+
+
+def search(project: Project, query: str, **more: Any) -> dict[str, Any]:
+    return carry_out(SEARCH, {"query": query, **more}, Call(project, TOOLS)).data
+
+
+# Verifies: REQ-d00034-B, REQ-d00037-C
+def test_every_page_of_the_first_search_follows_though_it_makes_the_index(plain: Path, opened: Open) -> None:
+    project = opened(plain)
+    found, cursor = [], None
+    while True:
+        page = search(project, "tide", limit=2, **({"cursor": cursor} if cursor else {}))
+        found += [result["id"] for result in page["results"]]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert len(found) == len(set(found)) == page["total"] > 4
+    assert found == [result["id"] for result in search(project, "tide", limit=100)["results"]]
+
+
+# Verifies: REQ-d00034-C
+def test_a_page_of_files_that_changed_since_is_refused(plain: Path, opened: Open) -> None:
+    project = opened(plain)
+    cursor = search(project, "tide", limit=2)["next_cursor"]
+    (plain / "spec" / "new.md").write_text(
+        "## REQ-d00077: Tide mill\n\n**Level**: DEV | **Status**: Active\n\nA tide mill.\n\n*End* *Tide mill*\n"
+    )
+    with pytest.raises(InvalidCursor, match="changed"):
+        search(project, "tide", limit=2, cursor=cursor)
+    first = search(project, "tide", limit=2)
+    assert search(project, "tide", limit=2, cursor=first["next_cursor"])["results"]
+
+
+# Verifies: REQ-o00010-C, REQ-d00037-F
+def test_an_index_that_is_deleted_under_a_server_is_made_anew(plain: Path, opened: Open) -> None:
+    project = opened(plain)
+    before = search(project, "tide")["results"]
+    shutil.rmtree(plain / ".clew" / "search")
+    carry_out(CLEW_BRIEF, {}, Call(project, TOOLS))
+    again = search(project, "tide")
+    assert again["results"] == before
+    assert again["indexed"] is not None
+
+
+# Verifies: REQ-o00010-C
+def test_an_index_damaged_in_its_middle_is_replaced_by_a_search_and_by_a_rebuild(plain: Path, opened: Open) -> None:
+    project = opened(plain)
+    before = search(project, "tide")["results"]
+    project.close()
+    file = plain / ".clew" / "search" / "index.db"
+    content = bytearray(file.read_bytes())
+    for page in range(3, len(content) // 4096, 2):
+        content[page * 4096 : (page + 1) * 4096] = b"\xff" * 4096
+    file.write_bytes(content)
+    again = opened(plain)
+    assert search(again, "tide")["results"] == before
+    again.index.rebuild()
+    assert search(again, "tide")["results"] == before
+
+
+# Verifies: REQ-d00037-D
+def test_a_rebuild_keeps_the_units_of_other_parts_and_other_processes_notice_it(plain: Path, opened: Open) -> None:
+    first, second = opened(plain), opened(plain)
+    before = {result["id"] for result in search(first, "tide")["results"]}
+    assert first.index.engine is not None
+    first.index.engine.put([Unit(id="m1", part="memory", title="", body="The tide was late.")])
+    second.ensure_graph()
+    second.index.rebuild()
+    assert {result["id"] for result in search(first, "tide")["results"]} == before
+    assert first.index.engine is not None
+    assert first.index.engine.get("m1") is not None
+
+
+# Verifies: REQ-d00037-F
+def test_a_requirement_too_long_for_the_index_is_found_and_stops_no_other_search(plain: Path, opened: Open) -> None:
+    body = "zeppelin " + "filler " * 1_400_000
+    (plain / "spec" / "huge.md").write_text(
+        f"## REQ-d00078: Huge\n\n**Level**: DEV | **Status**: Active\n\n{body} quagga\n\n*End* *Huge*\n"
+    )
+    project = opened(plain)
+    assert [result["id"] for result in search(project, "quagga")["results"]] == ["REQ-d00078"]
+    assert search(project, "tide")["indexed"] is not None

@@ -1,0 +1,237 @@
+"""How good suggestions are where the true links are known."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from clew.errors import ClewError, FormatError, InvalidArgument, NotFound
+from clew.search.metrics import average_precision
+from clew.trace.suggest_confidence import band, worth_suggesting
+from clew.trace.suggest_folder import read_link_set
+from clew.trace.suggest_matching import Candidates
+from clew.trace.suggest_measure import INSUFFICIENT, LinkSet, calibration, judge, measure
+from clew.trace.suggest_texts import Artefact, passages, readable, term_counts
+
+WARC = Path(__file__).parents[3] / "shared" / "data" / "traceability" / "warc"
+needs_warc = pytest.mark.skipif(not WARC.is_dir(), reason="the development data is not here")
+
+TOPICS = ("tides", "tokens", "prices", "queues", "invoices", "bridges", "engines", "letters", "gardens", "clocks")
+
+Write = Callable[[dict[str, str | bytes]], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write_files(files: dict[str, str | bytes]) -> Path:
+        for name, content in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return tmp_path
+
+    return write_files
+
+
+def ten_topics() -> dict[str, str | bytes]:
+    """Ten requirements, each with a test and a class about the same thing."""
+    files: dict[str, str | bytes] = {}
+    links = ["source,target"]
+    for number, topic in enumerate(TOPICS, start=1):
+        files[f"sources/UC{number}.txt"] = f"UC {number}: The system shall keep {topic} and report lost {topic}."
+        files[f"targets/{topic}/{topic.title()}Keeper.java"] = f"class {topic.title()}Keeper {{ void report() {{}} }}\n"
+        files[f"targets/TC{number}.txt"] = f"Lose one of the {topic}, then look at the report."
+        links += [f"UC{number},{topic.title()}Keeper", f"UC{number}.txt,TC{number}.txt"]
+    files["answers.csv"] = "\n".join(links) + "\n"
+    return files
+
+
+# Verifies: REQ-d00056-A+C
+def test_a_folder_of_texts_and_code_is_measured(write: Write) -> None:
+    links = read_link_set(write(ten_topics()))
+    assert (len(links.sources), len(links.targets), len(links.answers)) == (10, 20, 10)
+
+    found = measure(links, None)
+
+    assert found.map > 0.9
+    assert found.f1 > 0.6
+    assert (found.links, found.with_meaning, found.notes) == (20, False, ())
+
+
+# Verifies: REQ-d00056-C
+def test_files_are_found_by_path_or_name_with_or_without_ending_in_any_encoding(write: Write) -> None:
+    folder = write(
+        {
+            "sources/a.md": b"\xef\xbb\xbfthe tide turns\r\n",
+            "sources/b.md": b"caf\xe9 and prices",
+            "targets/x/one.py": "def tide(): pass\n",
+            "targets/y/one.py": "def price(): pass\n",
+            "targets/z/two.py": "def cafe(): pass\n",
+            "targets/z/picture.png": b"\x89PNG\0\0",
+            "targets/.hidden": "no",
+            "answers.csv": b"\xef\xbb\xbfrequirement;code\r\na;x/one\r\nb.md;y/one.py\r\nb;two\r\n\r\nb;one\r\n",
+        }
+    )
+
+    links = read_link_set(folder)
+
+    assert dict(links.answers) == {"a.md": {"x/one.py"}, "b.md": {"y/one.py", "z/two.py"}}
+    assert [target.id for target in links.targets] == ["x/one.py", "y/one.py", "z/two.py"]
+    assert "1 of 4 links" in links.notes[0], "`one` could be either file"
+
+
+# Verifies: REQ-d00056-D
+@pytest.mark.parametrize(
+    ("missing", "error", "says"),
+    [
+        ("sources", NotFound, "sources"),
+        ("targets", NotFound, "targets"),
+        ("answers.csv", NotFound, "answers.csv"),
+    ],
+)
+def test_a_folder_without_one_of_its_parts_is_refused(
+    write: Write, missing: str, error: type[ClewError], says: str
+) -> None:
+    files = {name: text for name, text in ten_topics().items() if not name.startswith(missing)}
+
+    with pytest.raises(error, match=says) as refused:
+        read_link_set(write(files))
+    assert refused.value.hint
+
+
+# Verifies: REQ-d00056-D
+@pytest.mark.parametrize(
+    ("answers", "error", "says"),
+    [
+        ("source,target\nnobody,nothing\n", InvalidArgument, "names a file"),
+        ("UC1\n", FormatError, "Line 1"),
+        ("UC1,TC1\nUC2,\n", FormatError, "Line 2"),
+        ("", InvalidArgument, "names a file"),
+    ],
+)
+def test_answers_that_say_nothing_are_refused(write: Write, answers: str, error: type[ClewError], says: str) -> None:
+    with pytest.raises(error, match=says):
+        read_link_set(write({**ten_topics(), "answers.csv": answers}))
+
+
+# Verifies: REQ-d00056-D
+def test_a_folder_that_does_not_exist_or_holds_no_texts_is_refused(write: Write, tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="nowhere"):
+        read_link_set(tmp_path / "nowhere")
+    with pytest.raises(InvalidArgument, match="no text files"):
+        read_link_set(write({"sources/a.bin": b"\0\0", "targets/b.txt": "b", "answers.csv": "a,b"}))
+
+
+# Verifies: REQ-d00056-B
+def test_calibration_tells_what_was_said_and_what_was_right_or_that_there_is_too_little() -> None:
+    said = np.array([0.85] * 40 + [0.25] * 60, np.float32)
+    right = np.array(([True] * 4 + [False]) * 8 + ([True] + [False] * 3) * 15)
+
+    low, high = calibration(said, right)
+
+    assert (low.least, low.below, low.count, low.said, low.right) == (0.2, 0.3, 60, 0.25, 0.25)
+    assert (high.least, high.count, high.said, high.right) == (0.8, 40, 0.85, 0.8)
+    assert calibration(said[:30], right[:30]) == INSUFFICIENT
+
+
+# Verifies: REQ-o00023-B
+@needs_warc
+def test_confidences_hold_on_links_made_by_hand() -> None:
+    links = read_link_set(WARC, sources="high", targets="low", answers="answer.csv")
+
+    bins = measure(links, None).calibration
+
+    assert not isinstance(bins, str)
+    sure = [each for each in bins if each.least >= 0.7]
+    count = sum(each.count for each in sure)
+    said = sum(each.said * each.count for each in sure) / count
+    right = sum(each.right * each.count for each in sure) / count
+    assert abs(said - right) < 0.12
+    unsure = [each for each in bins if each.below <= 0.3]
+    assert all(each.right < 0.3 for each in unsure)
+
+
+# Verifies: REQ-d00056-E
+@needs_warc
+def test_suggestions_on_requirements_linked_by_hand_are_better_than_plain_tf_idf() -> None:
+    links = read_link_set(WARC, sources="high", targets="low", answers="answer.csv")
+
+    assert measure(links, None).map > 0.72
+    assert measure(links.reversed(), None).map > 0.66
+
+
+def test_links_that_are_suggested_are_those_that_raise_the_expected_f1() -> None:
+    found = np.array([[0.9, 0.8, 0.1, 0.05]], np.float32)
+    assert worth_suggesting(found) == pytest.approx(0.8)
+    assert worth_suggesting(np.zeros((0, 0), np.float32)) == 1.0
+    links = LinkSet(
+        (Artefact("a", "", "x"),),
+        tuple(Artefact(id, "", "y") for id in "wxyz"),
+        {"a": frozenset({"w", "y"})},
+    )
+
+    measured = judge(links, found, with_meaning=False)
+
+    assert (measured.precision, measured.recall, measured.f1, measured.suggested) == (0.5, 0.5, 0.5, 2)
+    assert measured.map == pytest.approx((1 + 2 / 3) / 2, abs=1e-4)
+    assert measured.calibration == INSUFFICIENT
+
+
+def test_average_precision_is_that_of_the_textbook() -> None:
+    assert average_precision(["a", "x", "b", "y"], {"a", "b"}) == pytest.approx((1 + 2 / 3) / 2)
+    assert average_precision(["x", "y"], {"a"}) == 0
+    assert average_precision(["a", "a", "b"], {"a", "b"}) == 1
+    with pytest.raises(InvalidArgument):
+        average_precision(["a"], ())
+
+
+@pytest.mark.parametrize(("confidence", "name"), [(0.8, "high"), (0.79, "medium"), (0.5, "medium"), (0.49, "low")])
+def test_bands_are_those_of_elspais(confidence: float, name: str) -> None:
+    assert band(confidence) == name
+
+
+# Verifies: REQ-d00055-A
+def test_terms_are_stems_of_the_parts_of_identifiers_without_numbers_and_stop_words() -> None:
+    counts = term_counts(Artefact("x", "TideTable", "getTideTables reads the tables of 2026"))
+
+    assert counts["tabl"] == 4, "once in the name, where it counts twice, and twice in the text"
+    assert counts["tide tabl"] > 0
+    assert not {"the", "of", "2026", "tables"} & counts.keys()
+
+
+def test_licences_and_imports_say_nothing_about_a_file() -> None:
+    java = (
+        "/* Copyright by many,\n * all rights reserved. */\nimport java.util.List;\n\n// keeps time\nclass Clock {}\n"
+    )
+    assert readable(java, "Clock.java").split() == ["//", "keeps", "time", "class", "Clock", "{}"]
+    prose = "Copyright is a subject.\nimport duties are another.\n"
+    assert readable(prose, "law.txt") == prose
+
+
+def test_a_long_text_is_compared_by_its_beginning_and_passages_of_all_its_parts() -> None:
+    text = " ".join(f"word{number}" for number in range(3_000))
+    parts = passages(Artefact("x", "", text))
+    assert len(parts) == 7
+    assert parts[0].startswith("word0 ") or parts[0].startswith("word 0")
+    assert "2999" in parts[-1]
+    assert passages(Artefact("x", "", "short text")) == ("short text",)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(0, 3), (3, 0), (1, 1), (1, 4), (4, 1)])
+def test_sides_of_any_size_can_be_compared(rows: int, columns: int) -> None:
+    asking = [Artefact(str(number), "", f"tide {TOPICS[number]}") for number in range(rows)]
+    there = [Artefact(str(number), "", f"tide {TOPICS[number]}") for number in range(columns)]
+
+    comparison = Candidates(there, asking).compare(asking)
+
+    assert comparison.scores.shape == (rows, columns)
+    for name, values in comparison.features() if rows and columns else ():
+        assert values.shape == (rows, columns), name
+        assert np.isfinite(values).all(), name
+
+
+def test_texts_that_say_nothing_match_nothing() -> None:
+    silent = [Artefact("a", "", ""), Artefact("b", "", "the of and"), Artefact("c", "", "12 34")]
+    comparison = Candidates(silent, silent).compare(silent)
+    assert np.isfinite(comparison.scores).all()
