@@ -10,24 +10,20 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from clew.errors import InvalidArgument, NotFound
-from clew.formats.openspec.apply import Operation
 from clew.formats.openspec.conflicts import ConflictFound, conflicts
 from clew.formats.openspec.dependencies import dependencies, order
 from clew.formats.openspec.layout import Root
-from clew.formats.openspec.records import Delta, Requirement, Section, SectionKind
+from clew.formats.openspec.records import SectionKind
 from clew.formats.openspec.references import requirement_id, scenario_id
 from clew.formats.openspec.rules import Dialect
 from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
-from clew.specs import results, validation
+from clew.specs import results, validation, views
 from clew.specs.archive import Archivist, Manner, new_change
 from clew.specs.baselines import first_seen, record_anew
-from clew.specs.library import ChangeEntry, Library, SpecEntry, find_requirement, find_scenario, library
+from clew.specs.library import Library, find_requirement, find_scenario, library
 from clew.store.interface import Store
-from clew.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     # Searching needs much that the other questions do not.
@@ -35,10 +31,6 @@ if TYPE_CHECKING:
     from clew.specs.search import SpecIndex
 
 SECTIONS = ("proposal", "tasks", "design", "deltas")
-_CATALOGUED, _ROOM = 300, 2_800
-"""So many specs have to find room in so many tokens of a catalogue."""
-_WIDTHS = (80, 60, 45, 30, 20, 12, 0)
-"""Characters of a purpose in the catalogue, the most that there is room for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +72,7 @@ class SpecsService:
 
     def catalogue(self, *, offset: int = 0, limit: int = 300) -> results.Catalogue:
         """Every spec on one short line."""
-        found = self._graph.derived("specs.catalogue", lambda graph: _catalogue(self._summaries()))
+        found = self._graph.derived("specs.catalogue", lambda graph: views.catalogue(self._summaries()))
         return results.Catalogue(found[offset : offset + limit], len(found), truncated=offset + limit < len(found))
 
     def dashboard(self) -> results.Dashboard:
@@ -90,8 +82,8 @@ class SpecsService:
         found, _ = self._found_conflicts(known)
         return results.Dashboard(
             specs=specs,
-            changes=tuple(map(_change_summary, known.changes.values())),
-            conflicts=tuple(map(_conflict, found)),
+            changes=tuple(map(views.change_summary, known.changes.values())),
+            conflicts=tuple(map(views.conflict, found)),
             invalid_changes=tuple(id for id in known.changes if not self.validate_changes(id).valid),
             requirements=sum(each.requirements for each in specs),
             scenarios=sum(each.scenarios for each in specs),
@@ -103,7 +95,9 @@ class SpecsService:
         )
 
     def _summaries(self) -> tuple[results.SpecSummary, ...]:
-        return self._graph.derived("specs.summaries", lambda graph: tuple(map(_summary, library(graph).specs.values())))
+        return self._graph.derived(
+            "specs.summaries", lambda graph: tuple(map(views.summary, library(graph).specs.values()))
+        )
 
     def requirements(
         self,
@@ -124,8 +118,8 @@ class SpecsService:
             title=spec.title or spec.id,
             path=entry.path,
             purpose=entry.outline.purpose if whole else None,
-            sections=tuple(map(_section, spec.document.of_kind(SectionKind.OTHER))) if whole else None,
-            requirements=tuple(_outline(each, detail) for each in wanted[offset : offset + limit]),
+            sections=tuple(map(views.section, spec.document.of_kind(SectionKind.OTHER))) if whole else None,
+            requirements=tuple(views.outline(each, detail) for each in wanted[offset : offset + limit]),
             total=len(wanted),
             truncated=offset + limit < len(wanted),
         )
@@ -176,7 +170,7 @@ class SpecsService:
     def list_changes(self, *, offset: int = 0, limit: int = 50) -> results.ChangeList:
         self.remember()
         entries = list(self.library.changes.values())
-        page = tuple(_change_summary(entry) for entry in entries[offset : offset + limit])
+        page = tuple(views.change_summary(entry) for entry in entries[offset : offset + limit])
         return results.ChangeList(page, len(page), len(entries), truncated=offset + limit < len(entries))
 
     def change(self, change_id: str, section: str | None = None, *, full: bool = False) -> results.ChangeDetail:
@@ -191,10 +185,10 @@ class SpecsService:
         wanted = SECTIONS if section is None else (section,)
         detail = results.ChangeDetail(
             change_id=change_id,
-            proposal=_proposal(entry) if "proposal" in wanted else None,
-            tasks=_tasks(entry) if "tasks" in wanted else None,
+            proposal=views.proposal(entry) if "proposal" in wanted else None,
+            tasks=views.tasks(entry) if "tasks" in wanted else None,
             design=change.design if "design" in wanted else None,
-            deltas=tuple(_delta(delta, full=full) for delta in change.deltas) if "deltas" in wanted else None,
+            deltas=tuple(views.delta_part(delta, full=full) for delta in change.deltas) if "deltas" in wanted else None,
         )
         if section is not None and getattr(detail, section) is None:
             raise NotFound(f"Change '{change_id}' has no {section}.", hint=f"Write {section}.md in {entry.folder}.")
@@ -218,7 +212,7 @@ class SpecsService:
         changes = known.open_changes()
         needed = dependencies(changes, known.in_force())
         ordered, circular = order(changes, needed)
-        page = tuple(_conflict(each) for each in chosen[offset : offset + limit])
+        page = tuple(views.conflict(each) for each in chosen[offset : offset + limit])
         return results.ConflictList(
             conflicts=page,
             total=len(chosen),
@@ -283,108 +277,3 @@ class SpecsService:
         files = new_change(around.root, around.roots, change_id, title, date.today())
         around.refresh()
         return files
-
-
-def _summary(entry: SpecEntry) -> results.SpecSummary:
-    outline = entry.outline
-    return results.SpecSummary(
-        id=outline.id,
-        title=outline.title or outline.id,
-        purpose=outline.purpose,
-        requirements=len(outline.requirements),
-        scenarios=outline.scenario_count,
-        problems=outline.problems,
-    )
-
-
-def _catalogue(specs: tuple[results.SpecSummary, ...]) -> tuple[str, ...]:
-    """One line for each, with as many words of the purposes as a catalogue of many specs has room for."""
-    lines: tuple[str, ...] = ()
-    for width in _WIDTHS:
-        lines = tuple(
-            f"{each.id} {each.requirements}/{each.scenarios} {_first_words(each.purpose, width)}".rstrip()
-            for each in specs
-        )
-        if estimate_tokens(msgspec.json.encode(lines).decode()) * _CATALOGUED <= _ROOM * max(len(lines), _CATALOGUED):
-            break
-    return lines
-
-
-def _first_words(purpose: str, width: int) -> str:
-    return purpose if len(purpose) <= width else purpose[:width].rpartition(" ")[0]
-
-
-def _section(section: Section) -> results.SectionOutline:
-    return results.SectionOutline(section.heading, section.span.line, section.span.end_line)
-
-
-def _outline(requirement: Requirement, detail: str) -> results.RequirementOutline:
-    texts = {"names": None, "outline": requirement.statement, "full": requirement.raw.rstrip()}
-    return results.RequirementOutline(
-        name=requirement.name,
-        scenario_count=len(requirement.scenarios),
-        slug=requirement.slug,
-        line=requirement.span.line,
-        text=texts[detail],
-        scenarios=None
-        if detail == "names"
-        else tuple(results.ScenarioOutline(each.name, each.slug, each.span.line) for each in requirement.scenarios),
-    )
-
-
-def _change_summary(entry: ChangeEntry) -> results.ChangeSummary:
-    change = entry.change
-    completed, total = (change.tasks.completed, change.tasks.total) if change.tasks is not None else (0, 0)
-    status = "no-tasks" if not total else "complete" if completed == total else "in-progress"
-    deltas = change.deltas
-    return results.ChangeSummary(
-        id=change.id,
-        title=change.title,
-        task_progress=results.TaskProgress(completed, total),
-        status=status,
-        added=sum(len(delta.added) for delta in deltas),
-        modified=sum(len(delta.modified) for delta in deltas),
-        removed=sum(len(delta.removed) for delta in deltas),
-        renamed=sum(len(delta.renamed) for delta in deltas),
-        specs=tuple(delta.spec_id for delta in deltas),
-    )
-
-
-def _proposal(entry: ChangeEntry) -> results.ProposalPart | None:
-    proposal = entry.change.proposal
-    return results.ProposalPart(proposal.why or "", proposal.what_changes or "") if proposal is not None else None
-
-
-def _tasks(entry: ChangeEntry) -> results.TasksPart | None:
-    tasks = entry.change.tasks
-    if tasks is None:
-        return None
-    return results.TasksPart("".join(each.raw for each in tasks.document.sections), tasks.completed, tasks.total)
-
-
-def _delta(delta: Delta, *, full: bool) -> results.DeltaPart:
-    items = [
-        results.DeltaItem(Operation.RENAMED, each.old, (), each.new, None, each.span.line) for each in delta.renamed
-    ]
-    for each in delta.removed:
-        text = f"{each.reason}\n{each.migration}".strip() if full else None
-        items.append(results.DeltaItem(Operation.REMOVED, each.name, (), None, text, each.span.line))
-    for operation, requirements in ((Operation.MODIFIED, delta.modified), (Operation.ADDED, delta.added)):
-        for requirement in requirements:
-            names = tuple(scenario.name for scenario in requirement.scenarios)
-            text = requirement.raw.rstrip() if full else None
-            items.append(results.DeltaItem(operation, requirement.name, names, None, text, requirement.span.line))
-    return results.DeltaPart(delta.spec_id, tuple(sorted(items, key=lambda item: item.line)))
-
-
-def _conflict(found: ConflictFound) -> results.ConflictReport:
-    view = found.view
-    return results.ConflictReport(
-        kind=found.kind,
-        spec_id=found.spec_id,
-        requirement=found.requirement,
-        changes=found.changes,
-        message=found.message,
-        scenarios=found.scenarios,
-        view=results.ThreeWayView(view.then, view.now, view.wanted, view.theirs, view.ours) if view else None,
-    )

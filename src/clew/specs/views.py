@@ -1,0 +1,120 @@
+"""What of specs and changes is shown, in the form of answers."""
+
+import msgspec
+
+from clew.formats.openspec.apply import Operation
+from clew.formats.openspec.conflicts import ConflictFound
+from clew.formats.openspec.records import Delta, Requirement, Section
+from clew.specs import results
+from clew.specs.library import ChangeEntry, SpecEntry
+from clew.text.tokens import estimate_tokens
+
+_CATALOGUED, _ROOM = 300, 2_800
+"""So many specs have to find room in so many tokens of a catalogue."""
+_WIDTHS = (80, 60, 45, 30, 20, 12, 0)
+"""Characters of a purpose in the catalogue, the most that there is room for."""
+
+
+def summary(entry: SpecEntry) -> results.SpecSummary:
+    outline = entry.outline
+    return results.SpecSummary(
+        id=outline.id,
+        title=outline.title or outline.id,
+        purpose=outline.purpose,
+        requirements=len(outline.requirements),
+        scenarios=outline.scenario_count,
+        problems=outline.problems,
+    )
+
+
+def catalogue(specs: tuple[results.SpecSummary, ...]) -> tuple[str, ...]:
+    """One line for each, with as many words of the purposes as a catalogue of many specs has room for."""
+    lines: tuple[str, ...] = ()
+    for width in _WIDTHS:
+        lines = tuple(
+            f"{each.id} {each.requirements}/{each.scenarios} {_first_words(each.purpose, width)}".rstrip()
+            for each in specs
+        )
+        if estimate_tokens(msgspec.json.encode(lines).decode()) * _CATALOGUED <= _ROOM * max(len(lines), _CATALOGUED):
+            break
+    return lines
+
+
+def _first_words(purpose: str, width: int) -> str:
+    return purpose if len(purpose) <= width else purpose[:width].rpartition(" ")[0]
+
+
+def section(section: Section) -> results.SectionOutline:
+    return results.SectionOutline(section.heading, section.span.line, section.span.end_line)
+
+
+def outline(requirement: Requirement, detail: str) -> results.RequirementOutline:
+    texts = {"names": None, "outline": requirement.statement, "full": requirement.raw.rstrip()}
+    return results.RequirementOutline(
+        name=requirement.name,
+        scenario_count=len(requirement.scenarios),
+        slug=requirement.slug,
+        line=requirement.span.line,
+        text=texts[detail],
+        scenarios=None
+        if detail == "names"
+        else tuple(results.ScenarioOutline(each.name, each.slug, each.span.line) for each in requirement.scenarios),
+    )
+
+
+def change_summary(entry: ChangeEntry) -> results.ChangeSummary:
+    change = entry.change
+    completed, total = (change.tasks.completed, change.tasks.total) if change.tasks is not None else (0, 0)
+    status = "no-tasks" if not total else "complete" if completed == total else "in-progress"
+    deltas = change.deltas
+    return results.ChangeSummary(
+        id=change.id,
+        title=change.title,
+        task_progress=results.TaskProgress(completed, total),
+        status=status,
+        added=sum(len(delta.added) for delta in deltas),
+        modified=sum(len(delta.modified) for delta in deltas),
+        removed=sum(len(delta.removed) for delta in deltas),
+        renamed=sum(len(delta.renamed) for delta in deltas),
+        specs=tuple(delta.spec_id for delta in deltas),
+    )
+
+
+def proposal(entry: ChangeEntry) -> results.ProposalPart | None:
+    proposal = entry.change.proposal
+    return results.ProposalPart(proposal.why or "", proposal.what_changes or "") if proposal is not None else None
+
+
+def tasks(entry: ChangeEntry) -> results.TasksPart | None:
+    tasks = entry.change.tasks
+    if tasks is None:
+        return None
+    return results.TasksPart("".join(each.raw for each in tasks.document.sections), tasks.completed, tasks.total)
+
+
+def delta_part(delta: Delta, *, full: bool) -> results.DeltaPart:
+    items = [
+        results.DeltaItem(Operation.RENAMED, each.old, (), each.new, None, each.span.line) for each in delta.renamed
+    ]
+    for each in delta.removed:
+        text = f"{each.reason}\n{each.migration}".strip() if full else None
+        items.append(results.DeltaItem(Operation.REMOVED, each.name, (), None, text, each.span.line))
+    for operation, requirements in ((Operation.MODIFIED, delta.modified), (Operation.ADDED, delta.added)):
+        for requirement in requirements:
+            names = tuple(scenario.name for scenario in requirement.scenarios)
+            text = requirement.raw.rstrip() if full else None
+            items.append(results.DeltaItem(operation, requirement.name, names, None, text, requirement.span.line))
+    return results.DeltaPart(delta.spec_id, tuple(sorted(items, key=lambda item: item.line)))
+
+
+def conflict(found: ConflictFound) -> results.ConflictReport:
+    view = found.view
+    return results.ConflictReport(
+        kind=found.kind,
+        spec_id=found.spec_id,
+        requirement=found.requirement,
+        changes=found.changes,
+        message=found.message,
+        scenarios=found.scenarios,
+        view=results.ThreeWayView(view.then, view.now, view.wanted, view.theirs, view.ours) if view else None,
+    )
