@@ -11,24 +11,24 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks import collections, search_speed
+from benchmarks import retrieval_sets, search_speed
 from clew.search.collection import Collection
 from clew.search.evaluation import SEED, Evaluation, Measured
 from clew.search.metrics import paired_bootstrap
 from clew.search.recipes import BUILT_IN, Recipe, Recipes
 
 RANKED = {
-    "Cranfield": (collections.cranfield, {"default": 0.436, "lexical": 0.386}),
-    "CISI": (collections.cisi, {"default": 0.443, "lexical": 0.377}),
+    "Cranfield": (retrieval_sets.cranfield, {"default": 0.436, "lexical": 0.386}),
+    "CISI": (retrieval_sets.cisi, {"default": 0.443, "lexical": 0.377}),
 }
-LINKED = {"MuSiQue-100": (collections.musique, 0.56), "HotpotQA-100": (collections.hotpotqa, 0.86)}
+LINKED = {"MuSiQue-100": (retrieval_sets.musique, 0.56), "HotpotQA-100": (retrieval_sets.hotpotqa, 0.86)}
 TYPO_LOSS = 0.10
 LEXICAL_WEIGHTS = (0.5, 0.7, 1.0, 1.5, 2.0)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.retrieval", description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, default=collections.FOLDER, help="the folder with the collections")
+    parser.add_argument("--data", type=Path, default=retrieval_sets.FOLDER, help="the folder with the collections")
     parser.add_argument("--only", choices=("quality", "speed"), help="one half")
     parser.add_argument("--units", type=int, default=100_000, help="units for the speed (default: 100000)")
     args = parser.parse_args()
@@ -89,7 +89,7 @@ def _print(recipe: str, measured: Measured, measure: str, target: float | None) 
 def _print_split(evaluation: Evaluation) -> None:
     """Which weight one half of the queries would choose, and what it gives on the other half, which had no part in it.
     The shipped weight should not be far behind on either."""
-    tuning = collections.tuning_half(evaluation.collection)
+    tuning = retrieval_sets.tuning_half(evaluation.collection)
     halves = {
         name: [query for query in evaluation.collection.queries if (query.id in tuning) is wanted]
         for name, wanted in (("tuning", True), ("held-out", False))
@@ -114,7 +114,7 @@ def _weighted(weight: float) -> Recipe:
 
 
 def _print_typos(evaluation: Evaluation, clean: Measured) -> None:
-    misspelt = evaluation.measure("default", collections.with_typos(evaluation.collection).queries)
+    misspelt = evaluation.measure("default", retrieval_sets.with_typos(evaluation.collection).queries)
     loss = 1 - misspelt.values["ndcg@10"] / clean.values["ndcg@10"]
     print(
         f"    one edit in one word of each query loses {loss:.1%} (limit {TYPO_LOSS:.0%}) {_verdict(loss <= TYPO_LOSS)}"

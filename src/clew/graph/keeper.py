@@ -19,9 +19,9 @@ log = logging.getLogger(__name__)
 WAIT_SECONDS = 0.05
 """How often somebody who waits reports progress and may be cancelled."""
 
-COSTLY_CHECK_SECONDS = 0.025
+COSTLY_CHECK_SECONDS = 0.002
 CHECK_SHARE = 4
-MANY_FILES = 1_000
+MANY_FILES = 300
 """A look for changed files that takes longer than that, as it does with many thousands of files, is followed by this
 many times its duration without another. With fewer files it is the machine that is slow, and every look counts."""
 
