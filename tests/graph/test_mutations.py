@@ -264,6 +264,8 @@ def test_an_edge_in_a_circle_that_the_files_describe_can_still_be_changed_and_re
     desk = Desk(block(X, "", Y), block(Y, "", X))
     desk.apply(desk.mutations.change_edge_kind(X, Y, IMPLEMENTS, REFINES))
     desk.apply(desk.mutations.delete_edge(Y, X, IMPLEMENTS))
+    assert [(edge.kind, edge.target) for edge in desk.graph.iter_outgoing_edges(X)] == [(REFINES, Y)]
+    assert list(desk.graph.iter_outgoing_edges(Y)) == []
     desk.check()
 
 

@@ -219,6 +219,11 @@ def test_conflicts_may_be_stated_on_both_sides(draft: Draft, make: Make) -> None
     make()
     link(draft, "1", "2", LinkKind.CONFLICTS)
     link(draft, "2", "1", LinkKind.CONFLICTS)
+    links = {one.id: [(each.kind, each.target) for each in one.links] for one in draft.requirements.values()}
+    assert links == {
+        "REQ-0001": [(LinkKind.CONFLICTS, "REQ-0002")],
+        "REQ-0002": [(LinkKind.CONFLICTS, "REQ-0001")],
+    }
 
 
 PARTS = ("The system shall lock the account at once.", "The system shall tell the owner by mail.")

@@ -80,17 +80,6 @@ def test_removing_what_is_not_there_changes_nothing() -> None:
     assert (index.count(), counted_terms(connection)) == (0, {})
 
 
-def test_clearing_leaves_an_index_that_can_be_filled_again() -> None:
-    connection = opened()
-    index = LexicalIndex(connection)
-    index.put((number, "title", f"store word{number}") for number in range(1200))
-    index.clear()
-    assert (index.count(), counted_terms(connection), units_per_term(connection)) == (0, {}, {})
-    index.put([(5, "", "store")])
-    index.compact()
-    assert found(index, "store") == [5]
-
-
 def test_a_change_takes_part_in_the_transaction_of_its_caller(tmp_path: Path) -> None:
     connection = opened(tmp_path / "index.db")
     index = LexicalIndex(connection)

@@ -159,8 +159,11 @@ def test_compacting_changes_no_result(space: VectorSpace) -> None:
 
 def test_an_odd_number_of_dimensions_works_too(tmp_path: Path) -> None:
     space = VectorSpace(tmp_path, "embedder", 3)
-    space.put(range(2000), some_vectors(2000, dimensions=3))
-    VectorSpace(tmp_path, "embedder", 3).check()
+    vectors = some_vectors(2000, dimensions=3)
+    space.put(range(2000), vectors)
+    reader = VectorSpace(tmp_path, "embedder", 3)
+    reader.check()
+    assert reader.search(vectors[1234], 1)[0].tolist() == [int((vectors @ vectors[1234]).argmax())]
 
 
 def test_a_reader_sees_what_another_one_wrote(space: VectorSpace) -> None:

@@ -81,17 +81,9 @@ class LexicalIndex:
         """Take the units out; numbers that are not there are passed over."""
         lexical_tables.remove(self._connection, units)
 
-    def clear(self) -> None:
-        """Take every unit out."""
-        lexical_tables.clear(self._connection)
-
     def count(self) -> int:
         """The number of units in the index."""
         return lexical_tables.totals(self._connection).units
-
-    def compact(self) -> None:
-        """Merge what many small writes have left behind. Worth it after a large import."""
-        self._connection.execute("INSERT INTO lexical (lexical) VALUES ('optimize')")
 
     def search(self, query: LexicalQuery, *, limit: int, restrict: Condition | None = None) -> LexicalResult:
         """The best units for `query` among those that `restrict`, a condition on the table `units`, lets through."""

@@ -100,14 +100,6 @@ def remove(connection: sqlite3.Connection, units: Iterable[int]) -> None:
         _count(connection, rows, -1)
 
 
-def clear(connection: sqlite3.Connection) -> None:
-    """Take every unit out."""
-    connection.execute("INSERT INTO lexical (lexical) VALUES ('delete-all')")
-    for table in ("lexical_streams", "lexical_terms", "lexical_words"):
-        connection.execute(f"DELETE FROM {table}")  # noqa: S608
-    connection.execute("UPDATE lexical_totals SET units = 0, words = 0")
-
-
 def streams(connection: sqlite3.Connection, units: Iterable[int]) -> list[Row]:
     """What is kept of these units, for those that are there."""
     find = "SELECT unit, title, body, compounds FROM lexical_streams WHERE unit = ?"
