@@ -16,6 +16,7 @@ LAYERS = {
     "paths": 0,
     "paging": 1,
     "embedding": 0,
+    "once": 0,
     "config": 2,
     "detect": 2,
     "clients": 2,

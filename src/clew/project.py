@@ -17,6 +17,7 @@ from clew.errors import Cancelled, ClewError, StoreError
 from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
 from clew.graph.model import NodeKind
+from clew.once import Once
 from clew.trace.coverage import annotate
 
 if TYPE_CHECKING:
@@ -67,14 +68,10 @@ class Project:
         self.lock = ReadWriteLock()
         self._wiring = threading.Lock()
         self._made: _Parts | None = None
-        self._opening_index = threading.Lock()
-        self._opening_links = threading.Lock()
-        self._links: LinkService | None = None
-        self._index: ProjectIndex | None = None
-        self._opening_specs = threading.Lock()
-        self._specs: SpecsService | None = None
-        self._opening_kb = threading.Lock()
-        self._kb: KnowledgeBase | None = None
+        self._index = Once(self._open_index)
+        self._links = Once(self._open_links)
+        self._specs = Once(self._open_specs)
+        self._kb = Once(self._open_kb)
         self._opening_register = threading.Lock()
         self._register: RegisterService | None = None
         self._starting: threading.Thread | None = None
@@ -134,16 +131,13 @@ class Project:
     @property
     def links(self) -> "LinkService":
         """Suggests links, and writes them into files."""
-        parts = self._parts()
-        with self._opening_links:
-            if self._links is None:
-                from clew.trace.suggest_service import LinkService
+        return self._links.get()
 
-                folder = self.config.root / STATE_FOLDER
-                self._links = LinkService(
-                    self.graph, self.config, parts.grammar, parts.store, self.lock, folder, self.refresh
-                )
-            return self._links
+    def _open_links(self) -> "LinkService":
+        from clew.trace.suggest_service import LinkService
+
+        parts, folder = self._parts(), self.config.root / STATE_FOLDER
+        return LinkService(self.graph, self.config, parts.grammar, parts.store, self.lock, folder, self.refresh)
 
     @property
     def register(self) -> "RegisterService":
@@ -159,61 +153,50 @@ class Project:
     @property
     def index(self) -> "ProjectIndex":
         """The search index, opened when it is first asked."""
-        parts = self._parts()
-        with self._opening_index:
-            if self._index is None:
-                from clew.project_index import ProjectIndex
+        return self._index.get()
 
-                folder = self.config.root / STATE_FOLDER
-                self._index = ProjectIndex(folder, self.graph, parts.store, parts.cursors, self.config.embedder)
-            return self._index
+    def _open_index(self) -> "ProjectIndex":
+        from clew.project_index import ProjectIndex
+
+        parts, folder = self._parts(), self.config.root / STATE_FOLDER
+        return ProjectIndex(folder, self.graph, parts.store, parts.cursors, self.config.embedder)
 
     @property
     def specs(self) -> "SpecsService":
         """Specs and open changes."""
-        parts = self._parts()
-        with self._opening_specs:
-            if self._specs is None:
-                from clew.graph.readers.spec_roots import spec_roots
-                from clew.specs.service import SpecsService, Surroundings
+        return self._specs.get()
 
-                around = Surroundings(
-                    root=self.config.root,
-                    max_file_bytes=self.config.max_file_bytes,
-                    roots=spec_roots(self.config),
-                    store=parts.store,
-                    engine=lambda: self.index.engine,
-                    wake=self._make_vectors,
-                    lock=self.lock,
-                    ensure=self.ensure_graph,
-                    refresh=self.refresh,
-                )
-                self._specs = SpecsService(self.graph, around)
-            return self._specs
+    def _open_specs(self) -> "SpecsService":
+        from clew.graph.readers.spec_roots import spec_roots
+        from clew.specs.service import SpecsService, Surroundings
+
+        around = Surroundings(
+            root=self.config.root,
+            max_file_bytes=self.config.max_file_bytes,
+            roots=spec_roots(self.config),
+            store=self._parts().store,
+            engine=lambda: self.index.engine,
+            wake=self._make_vectors,
+            lock=self.lock,
+            ensure=self.ensure_graph,
+            refresh=self.refresh,
+        )
+        return SpecsService(self.graph, around)
 
     @property
     def kb(self) -> "KnowledgeBase":
         """The documents of the project."""
-        parts = self._parts()
-        with self._opening_kb:
-            if self._kb is None:
-                from clew.kb.citing import Citations
-                from clew.kb.ingest import Corpus
-                from clew.kb.service import KnowledgeBase
+        return self._kb.get()
 
-                config = self.config
-                corpus = Corpus(
-                    config.root,
-                    config.documents,
-                    config.max_file_bytes,
-                    Citations(parts.grammar),
-                    repr(config.elspais),
-                )
-                folder = config.root / STATE_FOLDER
-                self._kb = KnowledgeBase(
-                    folder, corpus, self.graph, parts.store, lambda: self.index.engine, self._make_vectors
-                )
-            return self._kb
+    def _open_kb(self) -> "KnowledgeBase":
+        from clew.kb.citing import Citations
+        from clew.kb.ingest import Corpus
+        from clew.kb.service import KnowledgeBase
+
+        config, parts, folder = self.config, self._parts(), self.config.root / STATE_FOLDER
+        citations = Citations(parts.grammar)
+        corpus = Corpus(config.root, config.documents, config.max_file_bytes, citations, repr(config.elspais))
+        return KnowledgeBase(folder, corpus, self.graph, parts.store, lambda: self.index.engine, self._make_vectors)
 
     def _make_vectors(self) -> None:
         if self.config.search.background:
@@ -307,7 +290,8 @@ class Project:
     def notes(self) -> tuple[str, ...]:
         """What limits the answers of this project."""
         problem = self._parts().store_problem
-        index = self._index.problem if self._index is not None else None
+        opened = self._index.made
+        index = opened.problem if opened is not None else None
         return (*self.config.notes, *((str(problem),) if problem is not None else ()), *((index,) if index else ()))
 
     # Keeping the graph
@@ -367,10 +351,9 @@ class Project:
             made.keeper.close()
         if self._starting is not None:
             self._starting.join()
-        if self._kb is not None:
-            self._kb.close()
-        if self._index is not None:
-            self._index.close()
+        for opened in (self._kb.made, self._index.made):
+            if opened is not None:
+                opened.close()
         if made is not None:
             made.mutations.close()
             if made.store is not None:
