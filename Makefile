@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PORT ?= 8484
 
-.PHONY: all run test lint types check bench bench-links bench-retrieval conformance differential docs lock clean
+.PHONY: all run test lint types check bench bench-kb bench-links bench-retrieval conformance differential docs lock clean
 
 all: $(STAMP)
 
@@ -35,6 +35,9 @@ bench: $(STAMP) ## print the benchmark tables
 
 bench-retrieval: $(STAMP) ## quality and speed of search
 	@$(BIN)/python -m benchmarks.retrieval
+
+bench-kb: $(STAMP) ## answers from documents: found, tokens, speed
+	@$(BIN)/python -m benchmarks.kb
 
 bench-links: $(STAMP) ## quality of suggested links
 	@$(BIN)/python -m benchmarks.links

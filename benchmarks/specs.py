@@ -24,6 +24,7 @@ LIMITS_MS: dict[str, float | None] = {
     "spec_catalogue": None,
     "get_spec_requirements": None,
     "get_scenario": 1.0,
+    "get_scenario, after a pause": None,
     "search_specs, without the query's embedding": 30.0,
     "one spec edited, until get_scenario shows it": 50.0,
     "one spec edited, until search_specs finds it": 50.0,

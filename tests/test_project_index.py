@@ -1,13 +1,14 @@
 """The search index of a project: taken away, damaged, replaced and shared, while somebody searches."""
 
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from clew.errors import InvalidCursor
+from clew.errors import Cancelled, InvalidCursor
 from clew.project import Project
 from clew.search.units import Unit
 from clew.surfaces.mcp.call import Call, carry_out
@@ -28,6 +29,31 @@ def plain(demo: Path) -> Path:
 
 def search(project: Project, query: str, **more: Any) -> dict[str, Any]:
     return carry_out(SEARCH, {"query": query, **more}, Call(project, TOOLS)).data
+
+
+def overwrite(file: Path) -> None:
+    """Damage every other page but the first ones, and the log with them."""
+    with file.open("r+b") as content:
+        for page in range(3, file.stat().st_size // 4096, 2):
+            content.seek(page * 4096)
+            content.write(b"\xff" * 4096)
+    file.with_name("index.db-wal").write_bytes(b"")
+
+
+def all_at_once(ask: Callable[[], dict[str, Any]], count: int) -> list[dict[str, Any]]:
+    together = threading.Barrier(count)
+    answers: list[dict[str, Any]] = []
+
+    def run() -> None:
+        together.wait()
+        answers.append(ask())
+
+    threads = [threading.Thread(target=run) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return answers
 
 
 # Verifies: REQ-d00034-B, REQ-d00037-C
@@ -73,15 +99,98 @@ def test_an_index_damaged_in_its_middle_is_replaced_by_a_search_and_by_a_rebuild
     project = opened(plain)
     before = search(project, "tide")["results"]
     project.close()
-    file = plain / ".clew" / "search" / "index.db"
-    content = bytearray(file.read_bytes())
-    for page in range(3, len(content) // 4096, 2):
-        content[page * 4096 : (page + 1) * 4096] = b"\xff" * 4096
-    file.write_bytes(content)
+    overwrite(plain / ".clew" / "search" / "index.db")
     again = opened(plain)
     assert search(again, "tide")["results"] == before
     again.index.rebuild()
     assert search(again, "tide")["results"] == before
+
+
+# Verifies: REQ-d00200-A
+@pytest.mark.parametrize("damage", [False, True], ids=["deleted", "damaged"])
+def test_all_who_search_while_the_index_is_lost_are_answered_from_the_new_one(
+    plain: Path, opened: Open, damage: bool
+) -> None:
+    project = opened(plain)
+    before = search(project, "tide")
+    folder = plain / ".clew" / "search"
+    for _ in range(3):
+        if damage:
+            overwrite(folder / "index.db")
+        else:
+            shutil.rmtree(folder)
+        answers = all_at_once(lambda: search(project, "tide"), 6)
+        assert [answer["results"] for answer in answers] == [before["results"]] * 6
+        assert [answer["indexed"] for answer in answers] == [before["indexed"]] * 6
+
+
+# Verifies: REQ-d00200-A
+def test_an_index_that_could_not_be_opened_is_tried_again(
+    plain: Path, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = plain / ".clew" / "search"
+    folder.parent.mkdir()
+    folder.write_text("in the way")
+    project = opened(plain)
+    without = search(project, "tide")
+    assert "There is no search index" in " ".join(without["notes"])
+    folder.unlink()
+    assert search(project, "tide")["indexed"] is None
+    monkeypatch.setattr(project.index, "_rest_until", 0.0)
+    again = search(project, "tide")
+    assert again["indexed"] is not None
+    assert not again["notes"]
+
+
+# Verifies: REQ-d00200-A
+def test_a_rebuild_makes_the_index_that_was_missing(plain: Path, opened: Open) -> None:
+    folder = plain / ".clew" / "search"
+    folder.parent.mkdir()
+    folder.write_text("in the way")
+    project = opened(plain)
+    assert search(project, "tide")["indexed"] is None
+    folder.unlink()
+    assert project.index.rebuild().added
+    assert search(project, "tide")["indexed"] is not None
+
+
+# Verifies: REQ-d00200-B
+def test_what_another_process_wrote_of_another_state_of_the_files_is_put_right(plain: Path, opened: Open) -> None:
+    server = opened(plain)
+    before = search(server, "tide")
+    file = plain / "spec" / "branch.md"
+    file.write_text(
+        "## REQ-d00077: Tide mill\n\n**Level**: DEV | **Status**: Active\n\nA tide mill.\n\n*End* *Tide mill*\n"
+    )
+    other = opened(plain)
+    assert search(other, "tide mill")["results"][0]["id"] == "REQ-d00077"
+    file.unlink()
+    assert search(server, "tide") == before
+
+
+# Verifies: REQ-d00200-D
+def test_a_search_that_outlives_the_project_opens_nothing_again(plain: Path, opened: Open) -> None:
+    project = opened(plain)
+    search(project, "tide")
+    index, engine = project.index, project.index.engine
+    project.close()
+    with pytest.raises(Cancelled):
+        index.rank_requirements("tide", lambda: None)
+    assert index.engine is engine
+
+
+# Verifies: REQ-d00200-A
+def test_a_fault_of_clew_costs_the_ranking_and_is_logged_with_its_place(
+    plain: Path, opened: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    project = opened(plain)
+
+    def broken() -> None:
+        raise ZeroDivisionError("a fault")
+
+    found = project.index.rank_requirements("tide", broken)
+    assert found.notes == ("The search index could not be asked: a fault",)
+    assert caplog.records[-1].exc_info is not None
 
 
 # Verifies: REQ-d00037-D

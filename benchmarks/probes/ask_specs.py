@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ QUERIES = (
     "retry a payment",
 )
 STARTS = 5
+PAUSE_SECONDS = 0.1
 ADDED = "unwaveringly"
 """A word that no spec has."""
 _TOOLS = {tool.name: tool for tool in TOOLS}
@@ -84,6 +86,9 @@ def _scenarios(asking: Asking, number: int) -> None:
         found = asking.timed("get_spec_requirements", "get_spec_requirements", spec)["requirements"]
         chosen = found[number % len(found)]["name"]
         asking.timed("get_scenario", "get_scenario", {**spec, "requirement": chosen})
+    # Whoever asks after a pause also pays for the look at all files, which those who follow at once share.
+    time.sleep(PAUSE_SECONDS)
+    asking.timed("get_scenario, after a pause", "get_scenario", {**spec, "requirement": chosen})
 
 
 def _searches(asking: Asking, rounds: int) -> None:

@@ -48,6 +48,7 @@ _USUAL = ElspaisSettings()
 
 ToolsetName = Literal["default", "all", "core", "trace", "register", "specs", "kb", "graph", "memory", "cognition"]
 NameStyleName = Literal["auto", "dotted", "portable"]
+EnvironmentName = Literal["dev", "prod", "scratch"]
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -100,6 +101,23 @@ class SearchTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True)
     background: bool = True
 
 
+class KbTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which documents may be seen. In a loaded configuration `project_id` and `repository` are always given."""
+
+    project_id: Annotated[str, msgspec.Meta(min_length=1)] | None = None
+    environment: EnvironmentName | None = None
+    repository: Annotated[str, msgspec.Meta(min_length=1)] | None = None
+    doc_tags: tuple[Annotated[str, msgspec.Meta(min_length=1)], ...] = ()
+    scheme: Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9+.-]{0,31}$")] = "clew"
+    graph: bool = True
+    timeout_seconds: Annotated[float, msgspec.Meta(gt=0)] = 5.0
+    calls_per_minute: Annotated[int, msgspec.Meta(ge=0)] = 60
+    burst: Annotated[int, msgspec.Meta(ge=1)] = 10
+    scratch_minutes: Annotated[float, msgspec.Meta(gt=0)] = 30.0
+    scratch_mb: Annotated[int, msgspec.Meta(ge=1)] = 256
+    session_scratch_mb: Annotated[int, msgspec.Meta(ge=1)] = 64
+
+
 class ClewToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     project: ProjectTable = ProjectTable()
     requirements: RequirementsTable = RequirementsTable()
@@ -107,6 +125,7 @@ class ClewToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     tests: TestsTable = TestsTable()
     specs: FoldersTable = FoldersTable()
     docs: FoldersTable = FoldersTable()
+    kb: KbTable = KbTable()
     server: ServerTable = ServerTable()
     graph: GraphTable = GraphTable()
     search: SearchTable = SearchTable()
@@ -128,6 +147,7 @@ class Config(msgspec.Struct, frozen=True):
     specs: tuple[str, ...]
     docs: tuple[str, ...]
     documents: Selection
+    kb: KbTable
     server: ServerTable
     auto_refresh: bool
     search: SearchTable
@@ -158,10 +178,11 @@ def load(folder: Path) -> Config:
     elspais, notes = _elspais(root, files)
     if toml.requirements.namespace is not None:
         elspais = msgspec.structs.replace(elspais, namespace=toml.requirements.namespace)
+    name = toml.project.name or elspais.project_name or root.name
     return Config(
         root=root,
         files=tuple(files),
-        name=toml.project.name or elspais.project_name or root.name,
+        name=name,
         elspais=elspais,
         requirements=_requirements(root, toml.requirements, elspais),
         code=_code(root, toml.code, elspais),
@@ -170,6 +191,7 @@ def load(folder: Path) -> Config:
         specs=_folders(root, toml.specs.folders or ()),
         docs=_folders(root, toml.docs.folders or ()),
         documents=_documents(root, toml.docs),
+        kb=_kb(toml.kb, name),
         server=toml.server,
         auto_refresh=toml.graph.auto_refresh,
         search=toml.search,
@@ -252,6 +274,10 @@ def _documents(root: Path, table: FoldersTable) -> Selection:
         globs=_DOCUMENTS_BESIDE if table.folders is None else (),
         assumed=table.folders is None,
     )
+
+
+def _kb(table: KbTable, name: str) -> KbTable:
+    return msgspec.structs.replace(table, project_id=table.project_id or name, repository=table.repository or name)
 
 
 def _results(given: tuple[str, ...]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ ClewError
 │   ├── InvalidPattern       a regular expression does not compile or runs too long
 │   ├── InvalidCursor        a cursor is damaged or belongs to another query
 │   ├── OutsideProject       a path leaves the project's folder
+│   ├── ScopeViolation       a request asks for documents outside of the configured scope
 │   ├── Rejected             a requirement breaks the rules of the register's validator
 │   ├── WouldCycle           a link would lead in a circle
 │   └── AlreadyExists        what should be added is there already
@@ -15,6 +16,8 @@ ClewError
 ├── Conflict                 the state is not the one the caller last saw
 │   └── FileChanged          a file is not as it was when it was read
 ├── Refused                  the operation is allowed only under a condition that is not met
+│   └── OverBudget           more was asked for than may be given
+├── TimedOut                 the work took longer than it may
 ├── Cancelled                the caller took the request back
 ├── Unavailable              a service that Clew was told to use does not answer, or not with what was asked
 ├── ConfigError              clew.toml, .elspais.toml or an option cannot be used
@@ -75,6 +78,10 @@ class OutsideProject(BadInput):
     code = "outside_project"
 
 
+class ScopeViolation(BadInput):
+    code = "scope_violation"
+
+
 class Rejected(BadInput):
     code = "rejected"
 
@@ -105,6 +112,14 @@ class FileChanged(Conflict):
 
 class Refused(ClewError):
     code = "refused"
+
+
+class OverBudget(Refused):
+    code = "over_budget"
+
+
+class TimedOut(ClewError):
+    code = "timed_out"
 
 
 class Cancelled(ClewError):

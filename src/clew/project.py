@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 from clew.config import Config, load
 from clew.errors import Cancelled, ClewError, StoreError
 from clew.graph.graph import Graph
+from clew.graph.late_region import LateRegion
 from clew.graph.lock import ReadWriteLock
-from clew.graph.model import NodeKind
+from clew.graph.model import EdgeKind, NodeKind
 from clew.once import Once
 from clew.trace.coverage import annotate
 
@@ -65,6 +66,7 @@ class Project:
         self._drafts = drafts
         """Whether unsaved mutations are part of the graph; without, it is the files and nothing else."""
         self.graph = Graph(annotate)
+        self.graph.attach(self._documents())
         self.lock = ReadWriteLock()
         self._wiring = threading.Lock()
         self._made: _Parts | None = None
@@ -137,7 +139,16 @@ class Project:
         from clew.trace.suggest_service import LinkService
 
         parts, folder = self._parts(), self.config.root / STATE_FOLDER
-        return LinkService(self.graph, self.config, parts.grammar, parts.store, self.lock, folder, self.refresh)
+        return LinkService(
+            self.graph,
+            self.config,
+            parts.grammar,
+            parts.store,
+            self.lock,
+            folder,
+            readers=lambda: parts.builder.readers,
+            refresh=self.refresh,
+        )
 
     @property
     def register(self) -> "RegisterService":
@@ -178,10 +189,19 @@ class Project:
             engine=lambda: self.index.engine,
             wake=self._make_vectors,
             lock=self.lock,
-            ensure=self.ensure_graph,
             refresh=self.refresh,
+            diagnostics=lambda: self.builder.diagnostics(),
         )
         return SpecsService(self.graph, around)
+
+    def _documents(self) -> LateRegion:
+        """The documents as a part of the graph, opened by the first who asks for one."""
+        return LateRegion(
+            lambda: self.kb.region,
+            prefixes=("doc:", "entity:", "file:"),
+            kinds=frozenset({NodeKind.DOCUMENT, NodeKind.SECTION, NodeKind.ENTITY}),
+            leads_out=frozenset({EdgeKind.MENTIONS}),
+        )
 
     @property
     def kb(self) -> "KnowledgeBase":
@@ -191,12 +211,18 @@ class Project:
     def _open_kb(self) -> "KnowledgeBase":
         from clew.kb.citing import Citations
         from clew.kb.ingest import Corpus
+        from clew.kb.records import Origin
         from clew.kb.service import KnowledgeBase
 
         config, parts, folder = self.config, self._parts(), self.config.root / STATE_FOLDER
         citations = Citations(parts.grammar)
-        corpus = Corpus(config.root, config.documents, config.max_file_bytes, citations, repr(config.elspais))
-        return KnowledgeBase(folder, corpus, self.graph, parts.store, lambda: self.index.engine, self._make_vectors)
+        origin = Origin(config.kb.environment or "dev", config.kb.repository or config.name)
+        corpus = Corpus(config.root, config.documents, config.max_file_bytes, citations, repr(config.elspais), origin)
+        return KnowledgeBase(
+            *(folder, corpus, config.kb, self.graph, parts.store, lambda: self.index.engine, self._make_vectors),
+            remake_index=lambda: self.index.rebuild(),
+            follows_files=config.auto_refresh,
+        )
 
     def _make_vectors(self) -> None:
         if self.config.search.background:
@@ -262,7 +288,10 @@ class Project:
         history = History(self.graph, lambda: builder.linker)
         drafts = DraftLog(store)
         saves = Saves(config.root, builder, keeper, history, drafts)
-        reader = next(reader for reader in builder.readers if isinstance(reader, ElspaisReader))
+
+        def reader() -> ElspaisReader:
+            return next(reader for reader in builder.readers if isinstance(reader, ElspaisReader))
+
         commenting = frozenset(reader.name for reader in builder.readers if isinstance(reader, MarkerReader))
         author = Author(self.graph, lambda: builder.linker, saves.original, reader, grammar, history, commenting)
         planner = Planner(author, Rules(self.graph, grammar), Places(config.root, author, config.requirements))

@@ -8,12 +8,14 @@ ranking of an answer, never the answer.
 import logging
 import shutil
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
 from clew.embedding import EmbedSettings
-from clew.errors import Cancelled, StoreBusy, StoreCorrupt, StoreError
+from clew.errors import Cancelled, ClewError, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.paging import Cursors
@@ -22,7 +24,8 @@ from clew.search.index import Written
 from clew.search.indexing import Progress, VectorReport
 from clew.search.keeper import IndexKeeper, run_job
 from clew.search.question import IndexState, Question, RankedUnit
-from clew.search.units import Scope
+from clew.search.ranking import Rankings
+from clew.search.units import Scope, Unit
 from clew.store.interface import Store
 from clew.trace.search import Relevance
 from clew.trace.units import PART, requirement_unit
@@ -30,10 +33,16 @@ from clew.trace.units import PART, requirement_unit
 log = logging.getLogger(__name__)
 
 FOLDER = "search"
+_PREFIX = f"{PART}:"
 MAX_RELATED = 50
 RELATED_FROM = 0.3
 """The similarity of two texts that have something to do with each other, on the scale of the encoder that comes with
 Clew, where unrelated ones stay around 0.1."""
+REST_SECONDS = 30.0
+"""How long an index that could not be opened is left alone."""
+
+_PASSING = (StoreBusy, StoreFull, StoreReadOnly)
+"""What is no fault of the index, so that opening it again would not help."""
 
 T = TypeVar("T")
 
@@ -47,33 +56,70 @@ class ProjectIndex:
         self._store = store
         self._cursors = cursors
         self._settings = settings
+        self._rankings = Rankings()
+        """They outlive an index that is made anew, so that page two is page two."""
         self._lock = threading.RLock()
         self._seen: dict[str, Node] = {}
+        self._hashes: dict[str, str] = {}
+        """Of these nodes' units."""
+        self._there: dict[str, str] = {}
+        """What the index holds of requirements, by id, as long as nobody else writes."""
         self._fingerprint: str | None = None
+        self._writes: tuple[str, int] | None = None
         self._in_background = False
+        self._closed = False
+        self._rest_until = 0.0
         self.problem: str | None = None
         """Why there is no index, if so."""
-        self.engine: SearchEngine | None = self._opened()
+        self._engine: SearchEngine | None = self._opened()
         self._keeper = IndexKeeper(lambda: self.engine, store)
 
     def close(self) -> None:
         self._keeper.close()
-        if self.engine is not None:
-            self.engine.close()
+        with self._lock:
+            self._closed = True
+            if self._engine is not None:
+                self._engine.close()
+
+    @property
+    def engine(self) -> SearchEngine | None:
+        """The engine; None, with the reason in `problem`, where there is none. What kept it away may pass: once in a
+        while it is looked for again, by one at a time, and nobody else waits for that."""
+        if self._engine is None and time.monotonic() >= self._rest_until and self._lock.acquire(blocking=False):
+            try:
+                if self._engine is None and not self._closed:
+                    self._engine = self._opened()
+            finally:
+                self._lock.release()
+        if self._engine is not None and self._engine.is_replaced:
+            with self._lock:
+                if not self._closed and self._engine is not None and self._engine.is_replaced:
+                    return self._reopened(discard=False)
+        return self._engine
 
     # Keeping it
 
     def sync(self, check: Callable[[], None] = lambda: None) -> Written:
-        """Bring the units in step with the graph. Cheap when nothing changed."""
+        """Bring the units in step with the graph. Cheap when nothing changed, here or by another process."""
         with self._lock:
-            state = self._graph.state
-            if self.engine is None or state.fingerprint == self._fingerprint:
+            state, engine = self._graph.state, self.engine
+            if engine is None:
                 return Written()
             if state.is_edited and self._fingerprint is not None:
                 # What was changed here and not saved is nobody else's, and the index is everybody's.
                 return Written()
-            written = self._put(self.engine, check)
+            writes = engine.writes()
+            if (state.fingerprint, writes) == (self._fingerprint, self._writes):
+                return Written()
+            if writes != self._writes:
+                # Somebody else wrote, or nobody here did yet.
+                self._there = {_requirement(id): hash for id, hash in engine.hashes(PART).items()}
+            self._writes = None
+            written, own_writes = self._put(engine, check)
             self._fingerprint = state.fingerprint
+            # Where others wrote beside, the next call looks at what is there.
+            if engine.writes() == (writes[0], writes[1] + own_writes):
+                self._writes = engine.writes()
         if written.any and self._in_background:
             self._keeper.wake()
         return written
@@ -82,21 +128,20 @@ class ProjectIndex:
         """Make the index anew from the graph, whatever state it is in. Units of other parts are taken over where they
         can still be read; those parts fill up the rest by themselves."""
         with self._lock:
-            if self.engine is None:
-                raise StoreError(self.problem or "There is no search index.", hint="Make .clew/ writable.")
-            try:
-                others = self.engine.units_of_others(PART)
-            except StoreError:
-                others = []
+            others: list[Unit] = []
+            if self._engine is not None:
+                with suppress(StoreError):
+                    others = self._engine.units_of_others(PART)
             engine = self._reopened(discard=True)
             engine.put(others)
         return self.sync()
 
     def make_vectors(self, progress: Progress) -> VectorReport:
         """Make the vectors that are missing, now."""
-        if self.engine is None:
+        engine = self.engine
+        if engine is None:
             return VectorReport(note=self.problem)
-        return run_job(self.engine, self._store, progress)
+        return run_job(engine, self._store, progress)
 
     def make_vectors_in_background(self) -> None:
         """Make missing vectors from now on whenever units change; returns at once."""
@@ -106,90 +151,138 @@ class ProjectIndex:
     # Asking it
 
     def state(self) -> IndexState | None:
-        return self._asked(lambda engine: engine.state())
+        return self._asked(lambda engine: engine.state())[0]
 
     def ranking_state(self, query: str) -> str:
         """Names the ranking that a further page of this search belongs to."""
-        return self._asked(lambda engine: engine.ranking_state(_question(query))) or ""
+        return self._asked(lambda engine: engine.ranking_state(_question(query)))[0] or ""
 
     def rank_requirements(self, query: str, check: Callable[[], None], *, again: bool = False) -> Relevance:
         """What the index says about the requirements; nothing but a note where it cannot be asked. With `again`, what
         it said before, for a further page."""
 
         def rank(engine: SearchEngine) -> Relevance:
-            self.sync(check)
+            late = self._synced(check)
             ranking = engine.rank(_question(query), again=again, check=check)
             # Where all signals give nothing, everything is as good as anything.
             best = (ranking.units[0].score if ranking.units else 0.0) or 1.0
             scores = {_requirement(unit.id): unit.score / best for unit in ranking.units}
             related = tuple(_requirement(unit.id) for unit in ranking.units[:MAX_RELATED] if _is_related(unit))
-            return Relevance(scores, related, ranking.notes, ranking.indexed)
+            return Relevance(scores, related, (*ranking.notes, *late), ranking.indexed)
 
-        found = self._asked(rank)
-        if self.engine is not None and self.engine.is_damaged and self._in_background:
+        found, problem = self._asked(rank)
+        engine = self._engine
+        if engine is not None and engine.is_damaged and self._in_background:
             self._keeper.wake()
-        return found or Relevance({}, (), (self.problem,) if self.problem else (), None)
+        return found or Relevance({}, (), (problem,) if problem else (), None)
 
-    def _asked(self, question: Callable[[SearchEngine], T]) -> T | None:
-        """The answer of the engine; None, with the reason in `problem`, where it gives none. An index that is damaged,
-        or was taken away or replaced by another process, is opened anew first."""
-        if self.engine is None:
-            return None
+    def _synced(self, check: Callable[[], None]) -> tuple[str, ...]:
+        """Bring the units in step; where that cannot be now, what is there answers, and the note says so."""
         try:
-            try:
-                answer = question(self.engine)
-            except StoreBusy:
-                raise
-            except StoreError as error:
-                log.warning("The search index is opened anew: %s", error)
-                with self._lock:
-                    engine = self._reopened(discard=isinstance(error, StoreCorrupt))
-                answer = question(engine)
+            self.sync(check)
+        except _PASSING as error:
+            return (f"The search index is behind the files: {error.message}",)
+        return ()
+
+    def _asked(self, question: Callable[[SearchEngine], T]) -> tuple[T | None, str | None]:
+        """The answer of the engine, or None and the reason where it gives none. An index that is damaged, or was taken
+        away or replaced by another process, is opened anew first."""
+        engine = self.engine
+        if engine is None:
+            return None, self.problem
+        try:
+            answer = self._persistently(engine, question)
         except Cancelled:
             raise
         except Exception as error:
-            self.problem = f"The search index could not be asked: {getattr(error, 'message', error)}"
-            log.warning("%s", self.problem)
-            return None
+            self.problem = problem = f"The search index could not be asked: {getattr(error, 'message', error)}"
+            # What is no error of Clew's own tree is a fault in Clew: whoever reads the log needs to see where.
+            log.warning("%s", problem, exc_info=None if isinstance(error, ClewError) else error)
+            return None, problem
         self.problem = None
-        return answer
+        return answer, None
+
+    def _persistently(self, engine: SearchEngine, question: Callable[[SearchEngine], T]) -> T:
+        """The answer of the engine, of the index opened anew, or of one that is made anew."""
+        for discard in (False, True):
+            try:
+                return question(engine)
+            except _PASSING:
+                raise
+            except StoreError as error:
+                engine = self._successor(engine, error, discard=discard or isinstance(error, StoreCorrupt))
+        return question(engine)
+
+    def _successor(self, failed: SearchEngine, error: StoreError, *, discard: bool) -> SearchEngine:
+        """The engine to ask in place of one that failed. Of all who meet the failure, the first opens the index anew
+        and the others take what it opened."""
+        with self._lock:
+            if self._closed:
+                raise Cancelled("The project was closed.") from error
+            if self._engine is not None and self._engine is not failed:
+                return self._engine
+            log.warning("The search index is opened anew: %s", error)
+            engine = self._reopened(discard=discard)
+        if self._in_background:
+            self._keeper.wake()
+        return engine
 
     def _opened(self) -> SearchEngine | None:
         try:
-            engine = SearchEngine(self._folder, cursors=self._cursors, embed=self._settings)
+            engine = self._open()
         except (StoreError, OSError) as error:
             self.problem = f"There is no search index: {error}"
+            self._rest_until = time.monotonic() + REST_SECONDS
             log.warning("%s", self.problem)
             return None
         self.problem = None
         return engine
 
+    def _open(self) -> SearchEngine:
+        try:
+            return self._new_engine()
+        except _PASSING:
+            raise
+        except StoreError as error:
+            # What cannot even be opened is worth nothing, whatever the system says of it.
+            log.warning("The search index is made anew: %s", error)
+            shutil.rmtree(self._folder, ignore_errors=True)
+            return self._new_engine()
+
+    def _new_engine(self) -> SearchEngine:
+        return SearchEngine(self._folder, cursors=self._cursors, embed=self._settings, rankings=self._rankings)
+
     def _reopened(self, *, discard: bool) -> SearchEngine:
         """The engine, opened again; with `discard`, on an empty folder. The old one is let go of by its last user."""
-        if self.engine is not None:
-            self.engine.close()
+        if self._engine is not None:
+            self._engine.close()
         if discard:
             shutil.rmtree(self._folder, ignore_errors=True)
-        self._seen = {}
-        self._fingerprint = None
-        self.engine = self._opened()
-        if self.engine is None:
+        self._seen, self._hashes = {}, {}
+        self._fingerprint = self._writes = None
+        self._engine = self._opened()
+        if self._engine is None:
             raise StoreError(self.problem or "There is no search index.", hint="Make .clew/ writable.")
-        return self.engine
+        return self._engine
 
-    def _put(self, engine: SearchEngine, check: Callable[[], None]) -> Written:
+    def _put(self, engine: SearchEngine, check: Callable[[], None]) -> tuple[Written, int]:
+        """What was written, in how many writes."""
         nodes = {node.id: node for node in self._graph.nodes_by_kind(NodeKind.REQUIREMENT)}
-        changed = [node for id, node in nodes.items() if self._seen.get(id) is not node]
-        known = engine.hashes(PART) if not self._seen else None
-        units = (requirement_unit(node) for node in changed)
-        if known is not None:
-            units = (unit for unit in units if known.get(unit.id) != unit.content_hash())
-        written = engine.put(units)
-        there = known if known is not None else {f"{PART}:{id}" for id in self._seen}
+        hashes = {id: self._hash(node) for id, node in nodes.items()}
+        there = self._there
         check()
-        written += engine.delete(id for id in there if _requirement(id) not in nodes)
+        put = engine.put(requirement_unit(nodes[id]) for id, hash in hashes.items() if there.get(id) != hash)
+        check()
+        deleted = engine.delete(_PREFIX + id for id in there if id not in nodes)
         self._seen = nodes
-        return written
+        self._hashes = self._there = hashes
+        return put + deleted, put.any + deleted.any
+
+    def _hash(self, node: Node) -> str:
+        """What names the content of a requirement's unit; made anew only when its node changed."""
+        if self._seen.get(node.id) is node:
+            return self._hashes[node.id]
+        return requirement_unit(node).content_hash()
 
 
 def _question(query: str) -> Question:
@@ -203,4 +296,4 @@ def _is_related(unit: RankedUnit) -> bool:
 
 
 def _requirement(unit: str) -> str:
-    return unit.removeprefix(f"{PART}:")
+    return unit.removeprefix(_PREFIX)

@@ -1,10 +1,13 @@
 """`clew check` in its four formats."""
 
 import json
+import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import jsonschema
 import pytest
@@ -87,6 +90,19 @@ def test_sarif_has_its_structure(clew: Clew, small: Path) -> None:
         assert (small / place["artifactLocation"]["uri"]).exists()
         assert place["region"]["startLine"] >= 1
     assert {result["level"] for result in run["results"]} == {"error", "warning"}
+
+
+# Verifies: REQ-d00065-A
+def test_sarif_names_files_from_the_root_of_the_repository(clew: Clew, small: Path, tmp_path: Path) -> None:
+    repository = tmp_path / "repository"
+    project = repository / "parts" / "one project"
+    shutil.copytree(small, project, ignore=shutil.ignore_patterns(".git", ".clew"))
+    subprocess.run(["git", "init", "--quiet"], cwd=repository, check=True)
+    log = json.loads(clew(project, "check", "--format", "sarif").stdout)
+    places = [result["locations"][0]["physicalLocation"] for result in log["runs"][0]["results"]]
+    uris = {place["artifactLocation"]["uri"] for place in places}
+    assert uris
+    assert all(uri.startswith("parts/one%20project/") and (repository / unquote(uri)).is_file() for uri in uris)
 
 
 # Verifies: REQ-d00065-A

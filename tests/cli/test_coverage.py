@@ -111,3 +111,22 @@ def test_what_nobody_knows_is_not_a_number(clew: Clew, tested: Path, tmp_path: P
     assert json.loads(clew(empty, "coverage", "--json").stdout)["totals"]["tested_pct"] is None
     limited = clew(empty, "coverage", "--fail-under", "0")
     assert (limited.returncode, "no assertions" in limited.stderr) == (1, True)
+
+
+# Verifies: REQ-d00066-C
+def test_a_level_that_nothing_has_is_told_with_those_there_are(clew: Clew, tested: Path) -> None:
+    done = clew(tested, "coverage", "--level", "nope")
+    assert done.returncode == 1
+    assert "no requirement fits. Levels here: dev" in done.stderr
+
+
+# Verifies: REQ-d00066-C
+def test_of_many_that_cite_an_assertion_the_first_are_shown(clew: Clew, tested: Path) -> None:
+    many = "".join(f"# Verifies: REQ-p00001-B\ndef test_more_{number}(): ...\n" for number in range(500))
+    (tested / "tests" / "test_more.py").write_text(many, encoding="utf-8")
+    shown = clew(tested, "coverage", "REQ-p00001").stdout
+    assert "more; --json lists them" in shown
+    assert max(map(len, shown.splitlines())) < 2_000
+    assert (
+        len(json.loads(clew(tested, "coverage", "REQ-p00001", "--json").stdout)["assertions"][1]["verified_by"]) > 500
+    )

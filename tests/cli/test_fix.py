@@ -137,3 +137,20 @@ def test_an_unknown_id_is_not_found(clew: Clew, root: Path) -> None:
     assert done.returncode == 1
     assert "REQ-p00099" in done.stderr
     assert spec(root) == SPEC
+
+
+# Verifies: REQ-d00054-B
+def test_an_assertion_stands_for_its_requirement(clew: Clew, root: Path) -> None:
+    done = clew(root, "fix", "REQ-p00001-A")
+    assert done.returncode == 0, done.stderr
+    assert "REQ-p00001: hash 00000000 to" in done.stdout
+    assert "REQ-p00002" not in done.stdout
+
+
+# Verifies: REQ-d00054-B
+def test_what_has_nothing_to_mend_by_its_nature_is_refused(clew: Clew, root: Path) -> None:
+    (root / "src").mkdir()
+    (root / "src" / "clock.py").write_text("# Implements: REQ-p00001-A\ndef show(): ...\n", encoding="utf-8")
+    done = clew(root, "fix", "src/clock.py")
+    assert done.returncode == 2
+    assert "'src/clock.py' is no requirement of a spec file" in done.stderr

@@ -10,13 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client
 
 from clew.project import Project
-from clew.surfaces.mcp.instructions import instructions
-from clew.surfaces.mcp.server import Surface, build_server
-from clew.surfaces.mcp.tools import TOOLS
-from clew.surfaces.mcp.toolsets import Choice, choose
 
 pytestmark = pytest.mark.anyio
 
@@ -42,18 +37,8 @@ def root(demo: Path) -> Path:
 
 
 @pytest.fixture
-def ask(opened: Open, root: Path) -> Ask:
-    """Calls a tool as a user of elspais would, through a client."""
-    listing = choose(TOOLS, Choice(profile="elspais"))
-    server = build_server(Surface(opened(root), listing), instructions(listing))
-
-    async def call(name: str, **arguments: Any) -> dict[str, Any]:
-        async with Client(server) as client:
-            result = await client.call_tool(name, arguments)
-            assert result.structured_content is not None
-            return {**result.structured_content, "is_error": bool(result.is_error)}
-
-    return call
+def project(opened: Open, root: Path) -> Project:
+    return opened(root)
 
 
 def specs(root: Path) -> dict[str, bytes]:

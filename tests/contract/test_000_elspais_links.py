@@ -9,13 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client
 
 from clew.project import Project
-from clew.surfaces.mcp.instructions import instructions
-from clew.surfaces.mcp.server import Surface, build_server
-from clew.surfaces.mcp.tools import TOOLS, trace_links
-from clew.surfaces.mcp.toolsets import Choice, choose
+from clew.surfaces.mcp.tools import trace_links
 
 pytestmark = pytest.mark.anyio
 
@@ -27,21 +23,6 @@ def project(opened: Callable[[Path], Project], demo: Path) -> Project:
     toml = demo / "clew.toml"
     toml.write_text(f'{toml.read_text()}\n[embedder]\nkind = "none"\n')
     return opened(demo)
-
-
-@pytest.fixture
-def ask(project: Project) -> Ask:
-    """Calls a tool as a user of elspais would, through a client."""
-    listing = choose(TOOLS, Choice(profile="elspais"))
-    server = build_server(Surface(project, listing), instructions(listing))
-
-    async def call(name: str, **arguments: Any) -> dict[str, Any]:
-        async with Client(server) as client:
-            result = await client.call_tool(name, arguments)
-            assert result.structured_content is not None
-            return {**result.structured_content, "is_error": bool(result.is_error)}
-
-    return call
 
 
 # Verifies: REQ-o00023-A

@@ -8,17 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client
 
 from clew.graph.changes import Change, History
 from clew.graph.model import NodeKind
 from clew.graph.mutations import Mutations
 from clew.project import Project
-from clew.surfaces.mcp.instructions import instructions
-from clew.surfaces.mcp.server import Surface, build_server
-from clew.surfaces.mcp.tools import TOOLS
 from clew.surfaces.mcp.tools.trace_mutations import TOOLS as MUTATION_TOOLS
-from clew.surfaces.mcp.toolsets import Choice, choose
 
 pytestmark = pytest.mark.anyio
 
@@ -79,21 +74,6 @@ def project(opened: Open, demo: Path) -> Project:
     project = opened(demo)
     project.ensure_graph()
     return project
-
-
-@pytest.fixture
-def ask(project: Project) -> Ask:
-    """Calls a tool as a user of elspais would, through a client."""
-    listing = choose(TOOLS, Choice(profile="elspais"))
-    server = build_server(Surface(project, listing), instructions(listing))
-
-    async def call(name: str, **arguments: Any) -> dict[str, Any]:
-        async with Client(server) as client:
-            result = await client.call_tool(name, arguments)
-            assert result.structured_content is not None
-            return {**result.structured_content, "is_error": bool(result.is_error)}
-
-    return call
 
 
 def arguments_for(project: Project, tool: str) -> dict[str, Any]:

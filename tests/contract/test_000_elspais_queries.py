@@ -9,15 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client
 
 from clew.graph.graph import Graph
 from clew.graph.model import NodeKind
 from clew.project import Project
-from clew.surfaces.mcp.instructions import instructions
-from clew.surfaces.mcp.server import Surface, build_server
-from clew.surfaces.mcp.tools import TOOLS
-from clew.surfaces.mcp.toolsets import Choice, choose
 from clew.trace.serialize import requirement_full, requirement_summary
 
 pytestmark = pytest.mark.anyio
@@ -29,21 +24,6 @@ Open = Callable[[Path], Project]
 @pytest.fixture
 def project(opened: Open, demo: Path) -> Project:
     return opened(demo)
-
-
-@pytest.fixture
-def ask(project: Project) -> Ask:
-    """Calls a tool as a user of elspais would, through a client."""
-    listing = choose(TOOLS, Choice(profile="elspais"))
-    server = build_server(Surface(project, listing), instructions(listing))
-
-    async def call(name: str, **arguments: Any) -> dict[str, Any]:
-        async with Client(server) as client:
-            result = await client.call_tool(name, arguments)
-            assert result.structured_content is not None
-            return {**result.structured_content, "is_error": bool(result.is_error)}
-
-    return call
 
 
 # Verifies: REQ-d00013-A

@@ -343,14 +343,28 @@ def test_req_lint_finds_what_the_rules_let_pass(served: Served) -> None:
 def test_req_doctor_names_what_is_missing(served: Served) -> None:
     found = served.call("req_doctor")
     assert found.keys() >= {"ok", "failed", "advisory_failed", "checks"}
-    assert (found["ok"], found["failed"], found["advisory_failed"]) == (False, 4, 1)
+    assert (found["ok"], found["failed"], found["advisory_failed"]) == (False, 4, 3)
     served.write(".gitattributes", f"{MERGE_ATTRIBUTE}\n{LINE_ENDS[0]}\n")
     served.git("config", DRIVER, "req renumber --base %O || true")
     served.write(".git/hooks/pre-commit", "#!/bin/sh\n# managed-by: req-hooks\n# mode: strict\nreq validate\n")
     checks = {check["name"]: check for check in served.call("req_doctor")["checks"]}
-    assert {name for name, check in checks.items() if not check["ok"]} == {"merge driver", "commit signing"}
+    assert {name for name, check in checks.items() if not check["ok"]} == {
+        *("merge driver", "commit signing"),
+        *("post-commit hook", "commit-msg hook"),
+    }
     assert "loses the other" in checks["merge driver"]["detail"]
     assert served.call("req_brief")["hook_mode"] == "strict"
+
+
+# Verifies: REQ-d00086-C
+def test_evidence_of_what_was_never_committed_does_not_outlive_it(served: Served) -> None:
+    served.write("src/lock.rs", "// REQ-0001\nfn lock() {}\n")
+    served.commit("begin")
+    served.write("src/lock.rs", "// REQ-0001\nfn lock() { tried() }\n")
+    served.call("req_test_record", id="1", result="pass")
+    assert served.call("req_stale")["summary"]["fresh"] == 1
+    served.git("checkout", "-q", "--", "src/lock.rs")
+    assert served.call("req_stale", only_stale=True)["rows"][0]["changed_files"] == ["src/lock.rs"]
 
 
 # Verifies: REQ-d00089-D

@@ -62,6 +62,16 @@ def _pattern(output: str) -> str:
 
 
 # Verifies: REQ-o00006-A
+@pytest.mark.parametrize(("command", "output"), commands(DOCS / "kb.md"))
+def test_the_commands_of_the_page_on_documents_print_what_it_shows(
+    command: str, output: str | None, workplace: Path, clew: Clew
+) -> None:
+    done = clew(shlex.split(command, comments=True)[1:], workplace)
+
+    assert (done.returncode, done.stdout) == (0, output), done.stderr
+
+
+# Verifies: REQ-o00006-A
 @pytest.mark.parametrize("command", [command for command, _ in commands(DOCS / "cli.md")])
 def test_the_examples_of_the_command_line_run(command: str, workplace: Path, clew: Clew) -> None:
     done = clew(shlex.split(command, comments=True)[1:], workplace)

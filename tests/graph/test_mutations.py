@@ -45,7 +45,7 @@ class Desk:
         self.history = History(self.graph, lambda: self.linker)
         commenting = frozenset({self.markers.name})
         author = Author(
-            self.graph, lambda: self.linker, self.original, self.spec, self.grammar, self.history, commenting
+            self.graph, lambda: self.linker, self.original, lambda: self.spec, self.grammar, self.history, commenting
         )
         self.mutations = Mutations(author)
 

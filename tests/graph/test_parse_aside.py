@@ -2,16 +2,18 @@
 
 import io
 import os
+import select
 import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from clew.errors import Cancelled
 from clew.graph import parse_aside
-from clew.graph.parse_worker import receive, send
+from clew.graph.parse_worker import Answer, Request, receive, send
 from clew.project import Project
 
 Open = Callable[[Path], Project]
@@ -111,6 +113,26 @@ def test_a_process_that_fails_costs_no_file(
     assert project.refresh().parsed == 3 * FILES + 1
     assert sharing == [0]
     assert project.graph.memory.snapshot() == alone.graph.memory.snapshot()
+
+
+# Verifies: REQ-d00044-B
+def test_a_process_that_died_before_it_was_asked_costs_no_file(
+    root: Path, opened: Open, sharing: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken-python"
+    broken.write_text("#!/bin/sh\nexit 3\n")
+    broken.chmod(0o755)
+
+    def send_late(stream: IO[bytes], message: Request | Answer) -> None:
+        reader = select.poll()
+        reader.register(stream.fileno(), 0)
+        reader.poll()  # until nobody reads what is sent
+        send(stream, message)
+
+    monkeypatch.setattr(sys, "executable", str(broken))
+    monkeypatch.setattr(parse_aside, "send", send_late)
+    assert opened(root).refresh().parsed == 3 * FILES + 1
+    assert sharing == [0]
 
 
 # Verifies: REQ-d00044-B

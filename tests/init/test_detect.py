@@ -167,6 +167,7 @@ def test_results_are_known_by_what_they_hold(plant):
             "package-test.json": '{"name": "x"}',
             "cov/coverage.xml": '<coverage version="7" line-rate="1">',
             "cov/lcov.info": "TN:\nSF:a.py\n",
+            "cov/coverage.json": '{"meta": {"format": 3}, "files": {"a.py": {"executed_lines": [1]}}}',
         }
     )
 
@@ -174,7 +175,8 @@ def test_results_are_known_by_what_they_hold(plant):
         "results/junit.xml": "junit",
         "report.json": "pytest-json",
         "cov/coverage.xml": "coverage",
-        "cov/lcov.info": "coverage",
+        "cov/lcov.info": "lcov",
+        "cov/coverage.json": "coverage-json",
     }
 
 

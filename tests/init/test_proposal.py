@@ -59,7 +59,10 @@ def test_an_empty_project_gets_its_name_and_a_hint_in_comments(project):
         ({"junit.xml": "<testsuite/>"}, ["junit.xml"]),
         ({"out1/junit.xml": "<testsuite/>", "out1/coverage.xml": '<coverage line-rate="1">'}, ["out1/junit.xml"]),
         ({"reports/report.json": '"nodeid"'}, ["reports/report.json"]),
-        ({"reports/lcov.info": "TN:"}, None),
+        ({"reports/lcov.info": "TN:"}, ["reports/lcov.info"]),
+        ({"out2/junit.xml": "<testsuite/>", "out2/lcov.info": "SF:"}, ["out2/*.xml", "out2/lcov.info"]),
+        ({"coverage.json": '{"files": {"a.py": {"executed_lines": [1]}}}'}, ["coverage.json"]),
+        ({"coverage.xml": '<coverage line-rate="1">'}, None),
     ],
 )
 def test_result_patterns_never_catch_what_is_not_a_result(plant, files, patterns):

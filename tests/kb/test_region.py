@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, NodeKind
 from clew.project import Project
 
@@ -189,12 +188,12 @@ def test_an_edge_appears_with_what_it_leads_to_and_goes_with_it(make: Callable[.
     assert ("mentions", "file:src/late.py", ()) not in out(project, section)
 
 
-# Verifies: REQ-d00093-A
-def test_a_graph_with_the_region_attached_answers_for_both(make: Callable[..., Project]) -> None:
-    project = opened(make)
-    graph: Graph = project.graph
-    graph.attach(project.kb.region)
-    assert graph.node_counts()["document"] == 3
+# Verifies: REQ-d00093-A, REQ-d00184-A
+def test_the_graph_of_a_project_answers_for_documents_too(make: Callable[..., Project]) -> None:
+    graph = opened(make).graph
+    assert graph.count(NodeKind.DOCUMENT) == len(list(graph.nodes_by_kind(NodeKind.DOCUMENT))) == 3
+    assert graph.get_node("doc:docs/guide.md#reading") is not None
+    assert {edge.target for edge in graph.iter_outgoing_edges("doc:docs/guide.md#reading")} >= {"REQ-d00001"}
     found = graph.iter_children("REQ-d00001", [EdgeKind.MENTIONS])
     assert [node.id for node in found] == ["doc:docs/guide.md#reading"]
     assert [node.id for node in graph.iter_parents("doc:docs/guide.md#reading", [EdgeKind.STRUCTURES])] == [
@@ -202,10 +201,17 @@ def test_a_graph_with_the_region_attached_answers_for_both(make: Callable[..., P
     ]
 
 
-# Verifies: REQ-d00093-C
+# Verifies: REQ-d00093-C, REQ-d00184-B
 def test_nothing_of_the_documents_is_loaded_by_who_asks_for_something_else(make: Callable[..., Project]) -> None:
     project = make(FILES)
     project.ensure_graph()
+    assert project.graph.get_node("REQ-d00001") is not None
+    assert project.graph.get_node("REQ-d09999") is None
+    for node in project.graph.nodes_by_kind(NodeKind.REQUIREMENT):
+        assert list(project.graph.iter_incoming_edges(node.id))
+        assert list(project.graph.iter_children(node.id, [EdgeKind.STRUCTURES]))
+        assert not list(project.graph.iter_children(node.id, [EdgeKind.REFINES]))
+    assert "document" not in project.graph.node_counts()
     assert project.kb.region.get_node("REQ-d00001") is None
     assert list(project.kb.region.iter_outgoing_edges("REQ-d00001")) == []
     assert project.kb.region.count(NodeKind.REQUIREMENT) == 0

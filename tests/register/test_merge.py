@@ -137,7 +137,8 @@ def test_links_that_meet_in_a_circle_are_a_conflict(served: Served) -> None:
 
 
 # Verifies: REQ-o00031-F
-def test_hooks_of_others_are_left_alone_and_ours_run(served: Served) -> None:
+def test_hooks_of_others_are_left_alone_and_ours_run(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", ENVIRONMENT["PATH"])
     hook = served.root / ".git" / "hooks" / "pre-commit"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\nexit 0\n")

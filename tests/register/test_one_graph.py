@@ -251,6 +251,31 @@ def test_a_register_is_found_at_any_depth_and_one_made_later_after_a_refresh(tmp
 
 
 # Verifies: REQ-d00170-E
+def test_drafts_and_suggestions_that_began_before_the_register_know_it(tmp_path: Path) -> None:
+    (tmp_path / "clew.toml").write_text("")
+    late = Served(tmp_path)
+    late.write("lib/lock.py", "def lock_account():\n    pass\n")
+    late.write(
+        "spec/lock.md",
+        "# REQ-p00001: Locking\n\n**Level**: PRD | **Status**: Active\n\nRefines: REQ-0001\n\n## Assertions\n\n"
+        "A. The lock SHALL hold.\n\n*End* *Locking* | **Hash**: 00000000\n",
+    )
+    late.call("refresh_graph")
+    late.error("suggest_links", file_path="lib/lock.py")
+    late.call("mutate_update_title", node_id="REQ-p00001", new_title="Locks")
+    make_project(tmp_path, git=False).close()
+    late.add()
+    late.call("refresh_graph")
+    assert late.call("suggest_links", file_path="lib/lock.py")["suggestions"] is not None
+    late.call("mutate_change_status", node_id="REQ-p00001", new_status="Draft")
+    late.call("save_mutations")
+    assert "REQ-p00001: Locks" in (tmp_path / "spec" / "lock.md").read_text()
+    parents = [edge.target for edge in late.project.graph.iter_outgoing_edges("REQ-p00001")]
+    late.close()
+    assert parents == ["REQ-0001"]
+
+
+# Verifies: REQ-d00170-E
 def test_the_register_of_a_project_below_belongs_to_that(tmp_path: Path) -> None:
     inner = make_project(tmp_path / "outer" / "examples" / "inner", git=False)
     inner.add()

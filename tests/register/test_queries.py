@@ -143,3 +143,19 @@ def test_a_report_carries_the_keys_of_both_surfaces(draft: Draft, make: Make) ->
     assert row["id"] == row["req_id"] == "REQ-0001"
     assert row["level"] == row["severity"] == "warning"
     assert row["rule_code"] == "REQ-V-0004"
+
+
+# Verifies: REQ-d00088-B
+def test_the_brief_is_short_in_every_script(draft: Draft, make: Make) -> None:
+    title = ("登录失败五次后系统锁定账户" * 10)[:118]
+    for number in range(40):
+        status = (Status.VERIFIED, Status.IMPLEMENTED, Status.DRAFT)[number % 3]
+        make(title=f"{title}{number % 10}", status=status, priority=Priority.MUST)
+    register = draft.finished().replaced(name="项目" * 100, purpose="系统应当锁定账户并通知管理员" * 35)
+
+    found = brief(register, hook_mode="strict", last_change="2 hours ago")
+
+    assert estimate_tokens(msgspec.json.encode(found).decode()) < 600
+    assert found.purpose is not None
+    assert found.purpose.startswith("系统应当锁定账户")
+    assert found.purpose.endswith("…")

@@ -30,7 +30,8 @@ def test_a_day_on_the_command_line(shell: Shell, tmp_path: Path) -> None:
     shell.run("export", "-f", "html", "-o", "out.html")
     assert (tmp_path / "out.html").read_text().startswith("<!doctype html>")
     assert shell.run("export", "-f", "csv").startswith("id,title")
-    assert shell.json("purpose", "New")["purpose"] == "New"
+    assert shell.json("purpose", "New", code=2)["code"] == "REQ-E-INVALID-INPUT"
+    assert shell.json("purpose", "New", "--reason", "it grew")["purpose"] == "New"
     assert "best-practice" in shell.run("help")
     assert shell.json("schema", "add")["type"] == "object"
 

@@ -33,7 +33,7 @@ def commit(root: Path) -> None:
 
 
 # Verifies: REQ-d00171-A
-def test_every_command_of_req_is_there(shell: Shell) -> None:
+def test_every_command_of_req_is_there() -> None:
     from clew.surfaces.cli.req import COMMANDS
 
     wanted = """
@@ -42,9 +42,6 @@ def test_every_command_of_req_is_there(shell: Shell) -> None:
         purpose adopt help tui serve mcp
     """
     assert set(wanted.split()) <= COMMANDS.keys()
-    for name in ("tui", "serve", "mcp"):
-        assert "Run `clew" in shell.json(name, code=2)["hint"]
-    assert "clew serve --profile req" in shell.run("mcp", code=2)
 
 
 # Verifies: REQ-d00171-B

@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 from tests.register.served import Served, make_project
 
+from clew.formats.register.model import Layout
 from clew.graph.model import EdgeKind, NodeKind
+from clew.register.occasion import Occasion
+from clew.register.transaction import RegisterFile, new_register
 
 
 @pytest.fixture
@@ -68,3 +71,29 @@ def test_a_tampered_register_is_a_finding_not_a_fault(served: Served) -> None:
     served.project.ensure_graph()
     assert served.project.graph.get_node("REQ-0001") is None
     assert "register.refused" in [item.code for _, item in served.project.builder.diagnostics()]
+
+
+# Verifies: REQ-d00235-A
+def test_a_folder_that_does_not_match_its_checksum_is_refused_whole(tmp_path: Path) -> None:
+    (tmp_path / "clew.toml").touch()
+    file = RegisterFile(tmp_path / "many", layout=Layout.DIRECTORY)
+    file.create(new_register("demo", Occasion("2026-06-01T12:00:00Z", "ann")).replaced(layout=Layout.DIRECTORY))
+    served = Served(tmp_path)
+    served.add()
+    served.add(title="Tell the owner")
+    served.project.refresh()
+    assert served.project.graph.get_node("REQ-0001") is not None
+    first = tmp_path / "many" / "requirements" / "REQ-0001.req"
+    sound = first.read_bytes()
+
+    first.write_bytes(sound.replace(b"five failed", b"nine failed"))
+    served.project.refresh()
+
+    assert served.project.graph.get_node("REQ-0001") is None
+    assert served.error("req_show", id="1")["code"] == "REQ-E-INTEGRITY"
+    (told,) = [item for _, item in served.project.builder.diagnostics() if item.code == "register.refused"]
+    assert "repair --confirm-direct-edit" in told.message
+    first.write_bytes(sound)
+    served.project.refresh()
+    assert served.project.graph.get_node("REQ-0002") is not None
+    served.close()

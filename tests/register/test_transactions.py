@@ -190,9 +190,9 @@ def test_a_file_edited_by_hand_is_neither_read_nor_written_until_repaired(
         raise Refused("not like this")
 
     with pytest.raises(Refused):
-        single.repair(refuse)
+        single.repair(now, refuse)
     assert single.place.read_bytes() == edited
-    single.repair(lambda register: None)
+    single.repair(now, lambda register: None)
     assert "nine failed" in single.read().register.requirements["REQ-0001"].statement
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from clew.errors import InvalidArgument, NotFound
 from clew.search.engine import SearchEngine
 from clew.search.question import Question
-from clew.search.recipes import BUILT_IN, Diversity, Recipe, Signal
+from clew.search.recipes import BUILT_IN, Diversity, Recipe, Recipes, Signal
 from clew.search.units import Filters, Scope, Unit
 
 LIBRARY = Scope(parts=("rule",))
@@ -99,6 +99,42 @@ def test_of_a_unit_that_is_put_twice_the_last_counts(engine: SearchEngine) -> No
     assert engine.get("loan") == moved
 
 
+# Verifies: REQ-d00201-C
+def test_times_are_compared_as_times_however_they_are_written(engine: SearchEngine) -> None:
+    times = {
+        "plain": "2026-03-01T12:00:00",
+        "zulu": "2026-03-01T12:00:00Z",
+        "east": "2026-03-01T14:00:00+02:00",
+        "fraction": "2026-03-01T12:00:00.000Z",
+        "later": "2026-03-01T12:00:00.001+00:00",
+    }
+    engine.put(Unit(id=id, part="rule", title="", body="loan", time=time) for id, time in times.items())
+    at_noon = set(times) - {"later"}
+    assert set(ids(engine, "loan", filters=Filters(after="2026-03-01T13:00:00+01:00"))) == set(times)
+    assert set(ids(engine, "loan", filters=Filters(before="2026-03-01T12:00:00.001"))) == at_noon
+    assert set(ids(engine, "loan", filters=Filters(after="2026-03-01", before="2026-03-02"))) == set(times)
+    assert ids(engine, "loan", filters=Filters(before="2026-03-01T14:00:00+02:00")) == []
+
+
+# Verifies: REQ-d00201-D
+@pytest.mark.parametrize("path", ["", ".", "./", "a/.."])
+def test_the_path_of_the_project_itself_stands_for_everything_that_has_a_path(engine: SearchEngine, path: str) -> None:
+    engine.put(RULES)
+    assert ids(engine, "loan fee", Scope(parts=("rule",), path=path)) == ["loan"]
+    assert ids(engine, "loan fee", filters=Filters(path=path)) == ["loan"]
+    assert ids(engine, "loan fee", filters=Filters(path="./a/")) == ["loan"]
+
+
+# Verifies: REQ-d00201-B
+def test_a_word_that_only_others_may_see_is_corrected_like_one_that_occurs_nowhere(engine: SearchEngine) -> None:
+    engine.put(RULES)
+    engine.put([Unit(id="typo", part="minutes", title="", body="A membr came.")])
+    page = engine.search(Question(text="membr", scope=LIBRARY))
+    assert [result.id for result in page.results] == ["loan"]
+    assert [(each.word, each.replacements) for each in page.corrections] == [("membr", ("member",))]
+    assert ids(engine, "membr", Scope(parts=("minutes",))) == ["typo"]
+
+
 # Verifies: REQ-d00032-A
 def test_an_unknown_recipe_is_refused_with_the_nearest_name(engine: SearchEngine) -> None:
     with pytest.raises(NotFound, match="defalt") as caught:
@@ -111,7 +147,7 @@ def test_a_document_has_no_more_results_than_the_recipe_or_the_question_allow(
     engines: Callable[..., SearchEngine],
 ) -> None:
     few = Recipe("few", 1, (Signal("lexical"),), diversity=Diversity(max_per_document=2))
-    engine = engines(recipes=BUILT_IN.with_recipe(few))
+    engine = engines(recipes=Recipes((*BUILT_IN, few)))
     engine.put(
         Unit(id=f"{document}{number}", part="rule", title="", body=f"loan {number}", document=document)
         for document in "ab"

@@ -98,7 +98,7 @@ def test_another_adjacency_is_another_walk(engine: SearchEngine) -> None:
     engine.put(rules("apples", "boats", "chairs"))
     question = Question(text="apples", scope=SCOPE, recipe="linked")
     for target in ("u1", "u2"):
-        found = engine.search(question, adjacency=lambda id, target=target: [(target, 1.0)] if id == "u0" else [])
+        found = engine.search(question, adjacency=lambda ids, target=target: {"u0": [(target, 1.0)]})
         assert [result.id for result in found.results] == ["u0", target]
     assert [result.id for result in engine.search(question).results] == ["u0"]
 
@@ -148,3 +148,17 @@ def test_a_search_that_succeeds_again_ends_the_damage(engines: Engines, word_cou
     assert other.index_vectors().rebuilt
     assert search(fresh, "apples").results
     assert fresh.state().state == "complete"
+
+
+# Verifies: REQ-d00200-E
+def test_the_space_of_what_was_deleted_is_given_back(engines: Engines, word_counts: Any) -> None:
+    engine = engines(word_counts.settings())
+    engine.put(rules("apples on trees"))
+    many = [Unit(id=f"m{number}", part="rule", title="", body=f"{number} " * 5_000) for number in range(150)]
+    engine.put(many)
+    engine.delete(unit.id for unit in many)
+    file = engine.folder / "index.db"
+    before = file.stat().st_size
+    engine.index_vectors()
+    assert file.stat().st_size < before / 4
+    assert [result.id for result in search(engine, "apples", recipe="default").results] == ["u0"]

@@ -48,7 +48,7 @@ def test_pages_hold_every_result_once_in_the_order_of_the_ranking(shelf: SearchE
     assert page(shelf).total == 25
 
 
-# Verifies: REQ-d00034-B
+# Verifies: REQ-d00034-B, REQ-d00201-E
 def test_page_two_is_page_two_while_units_come_and_go(shelf: SearchEngine) -> None:
     whole = joined(all_pages(shelf))
     first = page(shelf)
@@ -57,6 +57,7 @@ def test_page_two_is_page_two_while_units_come_and_go(shelf: SearchEngine) -> No
     second = page(shelf, first.next_cursor)
     # What is gone is passed over, and its place is taken by the next.
     assert [result.id for result in second.results] == [id for id in whole[10:21] if id != whole[12]]
+    assert second.total == len(whole) - 1
     third = page(shelf, second.next_cursor)
     assert [result.id for result in third.results] == whole[21:]
 

@@ -95,6 +95,24 @@ def test_scope_filters_and_operators_bind_the_search_by_meaning(engines: Engines
     assert [result.id for result in search(engine, 'loan "fee desk"').results] == ["b"]
 
 
+# Verifies: REQ-d00201-A
+def test_demands_mean_the_same_to_a_search_by_meaning_as_to_one_by_words(engines: Engines, word_counts: Any) -> None:
+    engine = engines(word_counts.settings())
+    engine.put(
+        [
+            Unit(id="a", part="rule", title="", body="the race was run"),
+            Unit(id="b", part="rule", title="", body="he is running a race"),
+            Unit(id="c", part="rule", title="", body="a walk is no race"),
+        ]
+    )
+    engine.index_vectors()
+    for text, demanded in (("race running*", {"a", "b"}), ("race +runing", {"a", "b"}), ("race -runs", {"c"})):
+        for recipe in ("lexical", "dense"):
+            wanted = demanded if recipe == "dense" or "+" in text or "-" in text else {"a", "b", "c"}
+            found = {result.id for result in search(engine, text, recipe=recipe).results}
+            assert found == wanted, (text, recipe)
+
+
 # Verifies: REQ-d00035-A
 def test_indexing_that_is_cancelled_goes_on_where_it_stopped(
     engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch

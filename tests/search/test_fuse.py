@@ -265,6 +265,15 @@ def test_a_signal_that_found_alone_what_it_found_by_far_is_believed() -> None:
     assert best.id == "a"
 
 
+# Verifies: REQ-d00032-D
+@pytest.mark.parametrize("finds", [1, 2, 5])
+def test_a_rare_word_stands_out_of_many_that_only_resemble_the_question(finds: int) -> None:
+    resembling = [(f"d{number}", 0.6 * 0.97**number) for number in range(200)]
+    rare = [(f"d{199 - number}", 6.0 - number / 10) for number in range(finds)]
+    found = fuse({"lexical": rare, "dense": resembling}, BUILT_IN.get("default"))
+    assert [each.id for each in found[:finds]] == [id for id, _ in rare]
+
+
 # Verifies: REQ-d00032-A
 def test_recipes_are_found_by_name_and_a_near_miss_is_named() -> None:
     assert BUILT_IN.get("default").name == "default"
@@ -277,11 +286,11 @@ def test_recipes_are_found_by_name_and_a_near_miss_is_named() -> None:
 
 
 # Verifies: REQ-d00032-A
-def test_a_recipe_is_added_to_a_new_collection_and_never_in_place_of_another() -> None:
-    more = BUILT_IN.with_recipe(FULL)
+def test_a_recipe_never_takes_the_place_of_another() -> None:
+    more = Recipes((*BUILT_IN, FULL))
     assert more.get("full") == FULL
     assert len(more) == len(BUILT_IN) + 1
     with pytest.raises(InvalidArgument, match="Two recipes are called 'full'"):
-        more.with_recipe(FULL)
+        Recipes((*more, FULL))
     own = Recipes((Recipe("smell", 1, (Signal("smell"),)),), signals=("smell",))
     assert [recipe.name for recipe in own] == ["smell"]

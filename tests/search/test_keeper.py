@@ -12,6 +12,7 @@ from clew.search import indexing, keeper
 from clew.search.engine import SearchEngine
 from clew.search.keeper import JOB, IndexKeeper, run_job
 from clew.search.units import Unit
+from clew.search.vectors_lock import writing
 from clew.store.sqlite import open_sqlite
 
 Engines = Callable[..., SearchEngine]
@@ -72,5 +73,57 @@ def test_a_woken_keeper_makes_the_vectors_and_a_closed_one_stops(
     assert engine.state().embedded == 10
     background.close()
     engine.put(rules(12))
+    threads = threading.active_count()
     background.wake()
+    # A closed keeper begins no thread, so there is nothing to wait for.
+    assert threading.active_count() == threads
     assert engine.state().embedded == 10
+
+
+# Verifies: REQ-d00200-C
+def test_work_that_another_process_left_undone_is_taken_up(
+    engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(keeper, "AGAIN_SECONDS", 0.01)
+    engine = engines(word_counts.settings())
+    engine.put(rules(3))
+    refused, made = threading.Event(), threading.Event()
+    index_vectors = engine.index_vectors
+
+    def noted(progress: indexing.Progress) -> indexing.VectorReport:
+        report = index_vectors(progress)
+        (refused if report.note else made).set()
+        return report
+
+    monkeypatch.setattr(engine, "index_vectors", noted)
+    background = IndexKeeper(lambda: engine, None)
+    with writing(engine.folder, 0.0):
+        background.wake()
+        assert refused.wait(30)
+        assert engine.state().embedded == 0
+    assert made.wait(30)
+    background.close()
+    assert engine.state().embedded == 3
+
+
+# Verifies: REQ-d00200-D
+def test_a_batch_that_does_not_end_keeps_nobody_from_closing(
+    engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(keeper, "CLOSING_SECONDS", 0.01)
+    engine = engines(word_counts.settings())
+    begun, end = threading.Event(), threading.Event()
+
+    def hang(progress: indexing.Progress) -> indexing.VectorReport:
+        begun.set()
+        end.wait(30)
+        return indexing.VectorReport()
+
+    monkeypatch.setattr(engine, "index_vectors", hang)
+    background = IndexKeeper(lambda: engine, None)
+    background.wake()
+    assert begun.wait(30)
+    background.close()
+    end.set()

@@ -95,6 +95,8 @@ def test_unfinished_tasks_and_a_taken_name_in_the_archive_stand_against_it(
     folder.change("brighter", tasks="- [ ] 1.1 A\n", lamp=brighter)
     with pytest.raises(Refused):
         project.specs.archive("brighter", GO)
+    preview = project.specs.archive("brighter", Manner(dry_run=True))
+    assert ("MUST rest by day" in preview.diff, "1 of 1 tasks" in preview.warnings[0]) == (True, True)
     folder.change(f"archive/{today()}-brighter", lamp=brighter)
     with pytest.raises(Conflict):
         project.specs.archive("brighter", Manner(unfinished=True))
@@ -263,3 +265,65 @@ def test_no_link_leads_an_archive_out_of_the_project(folder: Any, project: Proje
         project.specs.archive("inside-out", GO)
     assert list(outside.iterdir()) == []
     assert (folder.changes / "inside-out").exists()
+
+
+# Verifies: REQ-d00075-G
+@pytest.mark.parametrize(
+    ("first", "then", "reason"),
+    [
+        ("## ADDED Requirements\n{ring}", "## MODIFIED Requirements\n{ring}Loud.\n", "modified what the other brings"),
+        ("## REMOVED Requirements\n### Requirement: Rest by day\n", "## ADDED Requirements\n{rest}", "takes a name"),
+        (
+            "## RENAMED Requirements\n- FROM: Rest by day\n- TO: Ring\n",
+            "## MODIFIED Requirements\n{ring}\n#### Scenario: Dawn\n- **WHEN** x\n- **THEN** y\n",
+            "modified what the other brings",
+        ),
+    ],
+)
+def test_changes_are_archived_in_their_order_without_a_conflict_and_in_no_other(
+    folder: Any, project: Project, call: Tool, first: str, then: str, reason: str
+) -> None:
+    scenario = "\n#### Scenario: Noon\n- **WHEN** x\n- **THEN** y\n"
+    texts = {
+        "ring": f"### Requirement: Ring\nThe bell SHALL ring.\n{scenario}",
+        "rest": f"### Requirement: Rest by day\nThe bell SHALL rest.\n{scenario}",
+    }
+    folder.change("b-first", lamp=first.format(**texts))
+    folder.change("a-then", lamp=then.format(**texts))
+    assert call("change_conflicts")["order"] == ["b-first", "a-then"]
+    before = spec_text(folder)
+    with pytest.raises(Refused) as caught:
+        project.specs.archive("a-then", GO)
+    assert (reason in caught.value.message, "Archive 'b-first' first" in caught.value.hint) == (True, True)
+    assert spec_text(folder) == before
+    project.specs.archive("b-first", GO)
+    assert call("change_conflicts")["conflicts"] == []
+    project.specs.archive("a-then", GO)
+
+
+# Verifies: REQ-d00075-G
+def test_changes_that_wait_for_each_other_are_refused_with_the_way_out(folder: Any, project: Project) -> None:
+    folder.change("a", lamp="## RENAMED Requirements\n- FROM: Rest by day\n- TO: Burn at night\n")
+    folder.change("b", lamp="## RENAMED Requirements\n- FROM: Burn at night\n- TO: Rest by day\n")
+    with pytest.raises(Refused) as caught:
+        project.specs.archive("a", GO)
+    assert "wait for each other" in caught.value.hint
+
+
+# Verifies: REQ-d00075-A
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("list_specs", {}),
+        ("spec_catalogue", {}),
+        ("get_scenario", {"spec_id": "lamp", "requirement": "rest-by-day"}),
+        ("search_specs", {"query": "dawn", "auto_build": True}),
+    ],
+)
+def test_a_change_is_first_seen_by_whoever_looks_at_specs(
+    folder: Any, call: Tool, brighter: str, tool: str, arguments: dict[str, Any]
+) -> None:
+    folder.change("brighter", lamp=brighter)
+    call(tool, **arguments)
+    grown(folder)
+    assert [each["kind"] for each in call("change_conflicts")["conflicts"]] == ["base_moved", "scenario_lost"]

@@ -219,3 +219,72 @@ def test_tools_that_change_requirements_refuse_those_of_specs(folder: Any, call:
         assert "openspec/specs/lamp/spec.md" in caught.value.message
     assert call("get_mutation_log")["count"] == 0
     assert (folder.specs / "lamp" / "spec.md").read_bytes() == before
+
+
+# Verifies: REQ-d00079-A
+def test_a_spec_that_cannot_be_read_is_listed_with_the_reason(folder: Any, call: Tool, tmp_path: Path) -> None:
+    outside = tmp_path.parent / f"{tmp_path.name}-outside.md"
+    outside.write_text("# Elsewhere\n", encoding="utf-8")
+    folder.spec("linked", "").unlink()
+    (folder.specs / "linked" / "spec.md").symlink_to(outside)
+    folder.spec("binary", "").write_bytes(b"# Nothing\0\n")
+    listed = {each["id"]: each["problems"] for each in call("list_specs")["specs"]}
+    assert listed == {"binary": 1, "lamp": 0, "linked": 1}
+    assert [line.split()[0] for line in call("spec_catalogue")["lines"]] == ["binary", "lamp", "linked"]
+    for id, code in (("binary", "file.binary"), ("linked", "file.outside")):
+        report = call("validate_spec", spec_id=id)
+        assert (report["valid"], [each["code"] for each in report["errors"]]) == (False, [code])
+        with pytest.raises(NotFound) as caught:
+            call("get_spec_requirements", spec_id=id)
+        assert "could not be read" in caught.value.message
+    assert call("validate_spec")["summary"].startswith("3 specs checked: not valid, 2 errors")
+    folder.change("brighter", binary=f"## ADDED Requirements\n### Requirement: R\nIt SHALL.\n{SCENARIO}")
+    with pytest.raises(NotFound) as caught:
+        call("archive_change", change_id="brighter")
+    assert "could not be read" in caught.value.message
+
+
+# Verifies: REQ-d00079-A
+def test_a_spec_without_a_folder_of_its_own_is_reported(folder: Any, call: Tool) -> None:
+    folder.spec(".", "# Nobody's\n")
+    assert [each["id"] for each in call("list_specs")["specs"]] == ["lamp"]
+    (warning,) = call("validate_spec")["warnings"]
+    assert (warning["file"], warning["code"]) == ("openspec/specs/spec.md", "openspec.misplaced_spec")
+
+
+# Verifies: REQ-d00074-C
+@pytest.mark.parametrize("path", ["specs/lamp.md", "specs/lamp/more.md"])
+def test_a_delta_under_another_name_is_not_archived_unapplied(
+    folder: Any, call: Tool, brighter: str, path: str
+) -> None:
+    source = folder.change("brighter", lamp=brighter)
+    (source / "specs" / "lamp" / "notes.md").write_text("# Nothing of a delta\n", encoding="utf-8")
+    assert call("validate_change", change_id="brighter")["valid"]
+    (source / path).write_text(brighter[brighter.index("## ADDED") :], encoding="utf-8")
+    (error,) = call("validate_change", change_id="brighter")["errors"]
+    assert (error["code"], path in error["description"]) == ("delta_misnamed", True)
+    with pytest.raises(Refused):
+        call("archive_change", change_id="brighter")
+
+
+# Verifies: REQ-d00076-C
+def test_a_file_of_a_change_that_cannot_be_read_makes_it_invalid(folder: Any, call: Tool, brighter: str) -> None:
+    source = folder.change("brighter", lamp=brighter, bell="")
+    (source / "specs" / "bell" / "spec.md").write_bytes(b"\0")
+    (error,) = call("validate_change", change_id="brighter")["errors"]
+    assert (error["file"], error["code"], error["section"]) == ("specs/bell/spec.md", "file.binary", "deltas")
+
+
+# Verifies: REQ-d00077-A
+def test_a_search_that_could_find_nothing_says_so(folder: Any, call: Tool, brighter: str) -> None:
+    folder.spec("platform/bell", "# Bell at dawn\n")
+    folder.change("brighter", lamp=brighter, horn=brighter[brighter.index("## ADDED") :])
+    for arguments in ({"query": "  "}, {"query": "dawn", "spec_prefix": "../lamp"}):
+        with pytest.raises(InvalidArgument):
+            call("search_specs", auto_build=True, **arguments)
+    found = call("search_specs", query="dawn", spec_prefix="lamb", auto_build=True)
+    assert found["results"] == []
+    assert "'lamp'" in found["notes"][0]
+    for prefix, query in (("lamp", "dawn"), ("platform/", "dawn"), ("platform/bell", "dawn"), ("horn", "noon")):
+        found = call("search_specs", query=query, spec_prefix=prefix, include_changes=True)
+        assert (len(found["results"]) > 0, any("below it" in note for note in found["notes"])) == (True, False)

@@ -49,6 +49,7 @@ def test_people_work_with_changes(folder: Any, brighter: str, capsys: pytest.Cap
         (("change", "list"), 0, "No open changes."),
         (("change", "rebase", "brighter"), 1, "was not found"),
         (("change", "new", "louder"), 0, "openspec/changes/louder/proposal.md"),
+        (("change", "archive", "louder", "--dry-run"), 0, "1 of 1 tasks of 'louder' are not done"),
     ):
         result, output = run(capsys, folder.root, *arguments)
         assert (result, expected in output) == (code, True), output

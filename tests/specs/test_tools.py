@@ -222,3 +222,29 @@ def test_a_server_remembers_what_changes_touch_as_soon_as_it_starts(
     other = opened(folder.root)
     other.ensure_graph()
     assert [each.kind for each in other.specs.conflicts().conflicts] == ["base_moved"]
+
+
+# Verifies: REQ-d00076-C
+def test_the_full_delta_of_a_change_is_within_reach_however_long_it_is(folder: Any, call: Tool) -> None:
+    long = "\n\n".join(f"Sentence {number} SHALL be read by somebody." for number in range(150))
+    texts = {
+        name: f"### Requirement: {name}\n{long}\n\n#### Scenario: S\n- **WHEN** x\n- **THEN** y\n"
+        for name in ("One", "Two", "Three")
+    }
+    added = "## ADDED Requirements\n" + "\n".join(texts.values())
+    folder.change("longer", lamp=added, bell=added + "\n## RENAMED Requirements\n- FROM: Four\n- TO: Five\n")
+    found = call("get_change", change_id="longer", section="deltas", full=True)
+    assert found["truncated"]
+    assert [len(part["items"]) for part in found["deltas"]] == [4, 3]
+    assert "text" in found["deltas"][0]["items"][0]
+    assert "text" not in found["deltas"][1]["items"][2]
+    for name, text in texts.items():
+        asked = {"section": "deltas", "full": True, "spec_id": "lamp", "requirement": name.lower()}
+        found = call("get_change", change_id="longer", max_tokens=20_000, **asked)
+        ((part,), more) = found["deltas"], found.get("truncated", False)
+        assert (part["capability"], [item["text"] for item in part["items"]], more) == ("lamp", [text.strip()], False)
+    (part,) = call("get_change", change_id="longer", section="deltas", requirement="Five")["deltas"]
+    assert [item["name"] for item in part["items"]] == ["Four"]
+    for asked in ({"spec_id": "horn"}, {"spec_id": "../lamp"}, {"requirement": "Nine"}):
+        with pytest.raises((NotFound, InvalidArgument)):
+            call("get_change", change_id="longer", **asked)

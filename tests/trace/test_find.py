@@ -326,3 +326,21 @@ def test_ten_thousand_tests_of_one_requirement_are_paged(ask: Ask, plant: Plant)
     assert page["tests_total"] == 10_000
     assert 5 < len(page["test_nodes"]) < 500
     assert page["next_cursor"]
+
+
+# Verifies: REQ-o00024-B
+@pytest.mark.parametrize(
+    ("tool", "arguments", "allowed"),
+    [
+        ("get_subtree", {"root_id": "p1", "format": "yaml"}, "flat, markdown, nested"),
+        ("open_cursor", {"query": "subtree", "batch_size": 7}, "-1, 0, 1"),
+        ("search", {"query": "x", "field": "nope"}, "id, title, body"),
+        ("scoped_search", {"query": "x", "scope_id": "p1", "direction": "sideways"}, "descendants, ancestors"),
+    ],
+)
+def test_a_value_that_is_none_of_a_few_is_answered_with_those(
+    plant: Plant, ask: Ask, tool: str, arguments: dict[str, Any], allowed: str
+) -> None:
+    with pytest.raises(InvalidArgument, match="expected one of") as refused:
+        ask(plant({"p00001": []}), tool, **arguments)
+    assert set(allowed.split(", ")) <= set(str(refused.value).partition("one of ")[2].partition(".")[0].split(", "))

@@ -179,3 +179,23 @@ def test_a_file_outside_is_refused(project: Project, tmp_path: Path) -> None:
     (tmp_path / "outside.py").touch()
     with pytest.raises(OutsideProject):
         of(project, "../outside.py")
+
+
+# Verifies: REQ-d00053-E
+def test_what_is_cited_is_spelled_as_its_own_ids_are(demo: Path, opened: Open) -> None:
+    project = opened(demo)
+    project.ensure_graph()
+    found = of(project, "tests/test_scenarios.py")
+    scenario = "passage-windows/windows-of-a-day#a-day-with-two-tides"
+    assert project.graph.get_node(scenario) is not None
+    assert f"verifies {scenario}" in {each.how for each in found.stands_for}
+    assert scenario in {each.proves for each in found.proofs}
+
+
+# Verifies: REQ-d00053-E
+def test_an_assertion_named_twice_in_one_comment_is_one_link(project: Project) -> None:
+    twice = "# Implements: REQ-p00001-A+B, REQ-p00001-A..B\ndef twice(): ...\n"
+    (project.config.root / "src" / "twice.py").write_text(twice, encoding="utf-8")
+    project.refresh()
+    doubts = [each for each in of(project, "REQ-p00001").becomes_suspect if each.path == "src/twice.py"]
+    assert [each.cited for each in doubts] == ["REQ-p00001-A", "REQ-p00001-B"]

@@ -1,5 +1,6 @@
 """Mutations of a project: what is accepted, what is refused, and what comes back."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -289,6 +290,23 @@ def test_undo_goes_back_one_by_one_or_to_a_mutation_and_minds_the_tip(project: P
         project.mutations.undo_to(ids[0])
 
 
+# Verifies: REQ-d00045-F
+def test_the_spec_of_another_tool_is_refused_with_the_way_to_change_it(demo: Path, opened: Open) -> None:
+    project = opened(demo)
+    with pytest.raises(WrongKind, match="which the mutations cannot change") as refused:
+        mutate(project, "update_title", node_id="passage-windows/windows-of-a-day", new_title="Windows")
+    assert "openspec/specs/passage-windows/spec.md" in str(refused.value)
+    assert "req_update changes a register" in str(refused.value.hint)
+
+
+# Verifies: REQ-d00045-A
+def test_an_id_that_a_draft_has_taken_is_told_as_such(project: Project) -> None:
+    new = {"title": "New", "level": "dev", "file_path": "spec/new.md"}
+    mutate(project, "add_requirement", req_id="REQ-d00777", **new)
+    with pytest.raises(AlreadyExists, match=r"taken by a draft for spec/new\.md"):
+        mutate(project, "add_requirement", req_id="REQ-D777", **new)
+
+
 def test_the_log_is_paged_newest_first(project: Project) -> None:
     ids = [mutate(project, "update_title", node_id="d2", new_title=f"T{n}").mutation.id for n in range(5)]
     page = project.mutations.log(offset=1, limit=2)
@@ -317,6 +335,58 @@ def test_every_figure_follows_a_mutation_and_its_undo(project: Project) -> None:
     assert all(one != other for one, other in zip(before[:4], after[:4], strict=True))
     project.mutations.undo_to(project.mutations.log().mutations[-1].id)
     assert figures() == before
+
+
+# Verifies: REQ-d00049-B+C
+def test_sums_that_follow_a_mutation_are_those_of_counting_everything(project: Project) -> None:
+    graph = project.graph
+
+    def counted() -> dict[str, object]:
+        nodes = list(graph.nodes_by_kind(NodeKind.REQUIREMENT))
+        metrics = {node.id: graph.metrics(node.id) for node in nodes}
+        citing = [node for kind in (NodeKind.TEST, NodeKind.CODE) for node in graph.nodes_by_kind(kind)]
+        levels = Counter(node.get_field("level") for node in nodes)
+        return {
+            "levels": dict(sorted(levels.items())),
+            "assertions": sum(each["total_assertions"] for each in metrics.values()),
+            "tested": sum(each["tested"] for each in metrics.values()),
+            "untested": sum(len(each["untested_labels"]) for each in metrics.values()),
+            "full": sum(1 for each in metrics.values() if each["tested"] and not each["untested_labels"]),
+            "stale": sum(1 for node in nodes if node.get_field("hash_state") == "stale"),
+            "orphans": sum(1 for node in citing if not list(graph.iter_outgoing_edges(node.id))),
+            "roots": len(list(graph.iter_roots())),
+        }
+
+    def kept() -> dict[str, object]:
+        levels = aggregates.coverage_by_level(graph)
+        return {
+            "levels": dict(aggregates.count_by_level(graph).all),
+            "assertions": sum(each.assertions for each in levels),
+            "tested": sum(each.tested_assertions for each in levels),
+            "untested": aggregates.uncovered_assertion_count(graph),
+            "full": aggregates.count_by_coverage(graph).full_coverage,
+            "stale": aggregates.stale_hash_count(graph),
+            "orphans": aggregates.orphan_count(graph),
+            "roots": graph.root_count(),
+        }
+
+    seen = [kept()]
+    assert seen[0] == counted()
+    for operation, arguments in (
+        ("delete_requirement", {"node_id": "REQ-o00001"}),
+        ("add_requirement", {"req_id": "REQ-o00001", "title": "Again", "level": "ops", "parent_id": "REQ-p00001"}),
+        ("add_assertion", {"req_id": "REQ-o00001", "text": "It SHALL be there again."}),
+        ("delete_assertion", {"assertion_id": "REQ-p00001-B", "compact": False}),
+        ("rename_node", {"old_id": "REQ-p00001", "new_id": "REQ-p00077"}),
+        ("delete_requirement", {"node_id": "REQ-d00002"}),
+    ):
+        mutate(project, operation, **arguments)
+        seen.append(kept())
+        assert seen[-1] == counted()
+    assert len({msgspec.json.encode(each) for each in seen}) > 4
+    for before in reversed(seen[:-1]):
+        project.mutations.undo_last()
+        assert kept() == counted() == before
 
 
 # Verifies: REQ-d00049-A

@@ -113,13 +113,39 @@ def test_a_hash_follows_the_rule_of_its_file(tmp_path: Path, opened: Open, rule:
     (root / "spec/a.md").write_bytes(text(right[0], right[1], "deadbeef"))
     project = opened(root)
     mutate(project, "update_assertion", assertion_id="REQ-d00001-A", new_text="It SHALL be new.")
-    mutate(project, "change_status", node_id="REQ-d00003", new_status="Draft")
+    mutate(project, "delete_assertion", assertion_id="REQ-d00003-B")
     project.mutations.save()
     after = records((root / "spec/a.md").read_bytes())
-    assert after["REQ-d00001"].stored_hash == assertion_hash(after["REQ-d00001"].assertions, rule)  # type: ignore[arg-type]
+    for id in ("REQ-d00001", "REQ-d00003"):
+        assert after[id].stored_hash == assertion_hash(after[id].assertions, rule)  # type: ignore[arg-type]
     assert after["REQ-d00002"].stored_hash == right[1]
-    assert after["REQ-d00003"].stored_hash == right[2]
     assert [finding.code for finding in project.trace.findings() if "hash" in finding.code] == []
+
+
+# Verifies: REQ-d00048-B
+@pytest.mark.parametrize(
+    ("operation", "arguments"),
+    [
+        ("update_title", {"node_id": "REQ-d00001", "new_title": "Another title"}),
+        ("change_status", {"node_id": "REQ-d00001", "new_status": "Draft"}),
+        ("rename_node", {"old_id": "REQ-d00001", "new_id": "REQ-d00007"}),
+        ("add_edge", {"source_id": "REQ-d00001", "target_id": "REQ-d00002", "edge_kind": "refines"}),
+    ],
+)
+def test_a_mutation_that_leaves_the_assertions_alone_leaves_a_stale_hash_stale(
+    tmp_path: Path, opened: Open, operation: str, arguments: dict[str, str]
+) -> None:
+    root = tmp_path / "unreviewed"
+    (root / "spec").mkdir(parents=True)
+    (root / "clew.toml").write_text("", encoding="utf-8")
+    text = "## REQ-d0000{0}: Number {0}\n\n**Level**: DEV | **Status**: Active\n\n## Assertions\n\nA. It SHALL be.\n\n"
+    blocks = [f"{text.format(number)}*End* *Number {number}* | **Hash**: deadbeef\n\n" for number in (1, 2)]
+    (root / "spec/a.md").write_text("".join(blocks), encoding="utf-8")
+    project = opened(root)
+    entry = mutate(project, operation, **arguments).mutation
+    project.mutations.save()
+    assert entry.affects_hash is False
+    assert {each.stored_hash for each in records((root / "spec/a.md").read_bytes()).values()} == {"deadbeef"}
 
 
 # Verifies: REQ-d00048-A
@@ -330,3 +356,16 @@ def test_a_saved_mutation_is_not_taken_back_over_what_was_done_to_its_file_since
         project.mutations.undo_last()
     assert project.mutations.log().total == 0
     assert b"Time is money." in path.read_bytes()
+
+
+# Verifies: REQ-d00048-C
+def test_drafts_of_a_file_that_is_there_again_are_saved(project: Project, root: Path) -> None:
+    spec = root / "spec" / "b-windows.md"
+    mutate(project, "update_title", node_id="REQ-o00001", new_title="Wind it daily")
+    away = spec.rename(root / "away.md")
+    project.refresh()
+    assert len(project.mutations.log().conflicts) == 1
+    away.rename(spec)
+    saved = project.mutations.save()
+    assert (saved.saved_count, saved.files_modified) == (1, ("spec/b-windows.md",))
+    assert b"REQ-o00001: Wind it daily" in spec.read_bytes()

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from clew.project import Project
+from clew.trace import suggest_prepare
+from clew.trace.suggest_matching import Candidates
 
 Ask = Callable[..., dict[str, Any]]
 Plant = Callable[..., Project]
@@ -274,3 +276,30 @@ def test_nobody_waits_for_hundreds_of_texts_to_be_read_for_meaning(plant: Plant)
 
     assert (page.considered, page.with_meaning) == (210, False)
     assert "too many" in page.notes[0]
+
+
+# Verifies: REQ-d00211-A
+def test_texts_are_prepared_again_only_where_they_changed(
+    plant: Plant, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+
+    class Watched(Candidates):
+        def __init__(self, *arguments: Any) -> None:
+            made.append(len(arguments[0]))
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(suggest_prepare, "Candidates", Watched)
+    files = {"clew.toml": WORDS_ALONE, "tests/test_sessions.py": TESTS}
+    project = plant(dict.fromkeys(TITLES, ()), assertions=ASSERTIONS, titles=TITLES, files=files)
+    before = ask(project, "suggest_links")["suggestions"]
+    ask(project, "mutate_add_edge", source_id="REQ-d00002", target_id="REQ-d00001", edge_kind="refines")
+    assert ask(project, "suggest_links")["suggestions"] == before
+    assert made == [6]
+    ask(project, "mutate_update_title", node_id="REQ-d00004", new_title="Refusing old tokens")
+    assert ask(project, "suggest_links")["suggestions"][0]["requirement_title"] == "Refusing old tokens"
+    assert made == [6, 6]
+    ask(project, "mutate_delete_requirement", node_id="REQ-d00006", confirm=True)
+    found = ask(project, "suggest_links")["suggestions"]
+    assert "REQ-d00006" not in {each["requirement_id"] for each in found}
+    assert made == [6, 6, 5]

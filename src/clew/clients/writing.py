@@ -1,12 +1,16 @@
 """Writing a file that belongs to somebody else: all of it or nothing, and never over a change that was not seen."""
 
 import contextlib
+import glob
 import os
 import secrets
 import stat
 from pathlib import Path
 
 from clew.errors import ConfigError, Conflict, OutsideProject
+
+_TOKEN_BYTES = 6
+"""Tell apart the temporary files of those who replace one file at the same time."""
 
 
 def read_if_there(path: Path) -> bytes | None:
@@ -55,8 +59,15 @@ def replace_file(path: Path, content: bytes, *, expected: bytes | None, within: 
         ) from error
 
 
+def remove_leftovers(path: Path) -> None:
+    """Remove what processes left that were killed while they replaced this file. Only for those who know that nobody
+    replaces it now."""
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * 2 * _TOKEN_BYTES}.tmp"):
+        leftover.unlink(missing_ok=True)
+
+
 def _replace(target: Path, content: bytes) -> None:
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(_TOKEN_BYTES)}.tmp")
     try:
         # Not through tempfile, which makes private files: a new configuration follows the user's umask.
         with temporary.open("xb") as file:

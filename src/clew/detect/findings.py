@@ -47,7 +47,7 @@ class SourceFolder(msgspec.Struct, frozen=True):
 class ResultFile(msgspec.Struct, frozen=True):
     path: str
     kind: str
-    """junit, pytest-json or coverage."""
+    """junit, pytest-json, coverage-json or lcov; coverage for reports on executed lines that Clew does not read."""
 
 
 class Findings(msgspec.Struct, frozen=True):

@@ -81,15 +81,15 @@ def _tests(findings: Findings) -> str:
 
 
 def _result_patterns(findings: Findings) -> list[str]:
-    """A folder of JUnit files becomes one pattern, unless that would also catch a coverage file or the whole root."""
+    """A folder of JUnit files becomes one pattern, unless that would also catch a file that is none or the whole root.
+    Every other report that Clew reads is named by itself."""
     other = {PurePosixPath(result.path).parent for result in findings.results if result.kind == "coverage"}
     folders: dict[PurePosixPath, list[str]] = defaultdict(list)
     for result in findings.results:
-        if result.kind != "coverage":
+        if result.kind == "junit":
             folders[PurePosixPath(result.path).parent].append(result.path)
-    patterns = []
-    for folder, paths in sorted(folders.items()):
+    patterns = [result.path for result in findings.results if result.kind not in ("junit", "coverage")]
+    for folder, paths in folders.items():
         broad = {f"{folder}/*{PurePosixPath(path).suffix}" for path in paths}
-        exact = folder == PurePosixPath() or folder in other or any(path.endswith(".json") for path in paths)
-        patterns.extend(paths if exact else sorted(broad))
-    return patterns
+        patterns.extend(paths if folder == PurePosixPath() or folder in other else broad)
+    return sorted(patterns)

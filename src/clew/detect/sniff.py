@@ -88,7 +88,7 @@ def may_be_result(name: str) -> bool:
 
 
 def result_kind(name: str, data: bytes) -> str | None:
-    """junit, pytest-json or coverage."""
+    """junit, pytest-json, coverage-json or lcov; coverage for reports on executed lines that Clew does not read."""
     lower = name.lower()
     if lower.endswith(".xml"):
         if _JUNIT.search(data):
@@ -97,8 +97,10 @@ def result_kind(name: str, data: bytes) -> str | None:
     if lower.endswith(".json"):
         if b'"nodeid"' in data:
             return "pytest-json"
-        return "coverage" if b'"executed_lines"' in data else None
-    return "coverage" if data.startswith((b"SQLite format 3\0", b"TN:", b"SF:")) else None
+        return "coverage-json" if b'"executed_lines"' in data else None
+    if data.startswith((b"TN:", b"SF:")):
+        return "lcov"
+    return "coverage" if data.startswith(b"SQLite format 3\0") else None
 
 
 def _outside_fences(text: str) -> Iterator[str]:

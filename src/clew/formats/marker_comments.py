@@ -215,5 +215,6 @@ class CommentReader:
     def _undeclared(self, content: str, line: int) -> None:
         word = content.split(None, 1)[0].rstrip(":,;.")
         if self._grammar.parse_reference(word) is not None and len(self.diagnostics) < _MOST_UNDECLARED:
-            message = f"{word} stands in a comment without a keyword, so nothing cites it. Write `Implements: {word}`."
+            keyword = "Verifies" if self._is_test else "Implements"
+            message = f"{word} stands in a comment without a keyword, so nothing cites it. Write `{keyword}: {word}`."
             self.diagnostics.append(Diagnostic("markers.undeclared", "info", message, line))

@@ -32,7 +32,7 @@ from clew.formats.marker_comments import (
 )
 from clew.formats.marker_ids import RegisterIds, is_register_id
 
-MARKERS_VERSION = 3
+MARKERS_VERSION = 4
 """Goes up whenever the same bytes give other records; records cached under another version are not used."""
 
 LOOK_AHEAD = 5

@@ -1,6 +1,6 @@
 """Circles in the hierarchy: files may describe one, but no mutation makes one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from clew.errors import WouldCycle
 from clew.graph.drafting import Author
@@ -11,6 +11,26 @@ from clew.graph.model import HIERARCHY, EdgeKind
 def above(graph: Graph, id: str) -> list[str]:
     """What a requirement stands directly below."""
     return list(dict.fromkeys(edge.target for edge in graph.iter_outgoing_edges(id) if edge.kind in HIERARCHY))
+
+
+def circles(graph: Graph, starts: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """Circles that lead up from these requirements, each as the way that ends where it began. Without the last step of
+    each there would be none left; so there are no more of them than references to correct."""
+    finished: set[str] = set()
+    for start in sorted(starts):
+        # The way from the start, in order, each with what is above it and was not looked at yet.
+        way = {start: iter(above(graph, start))} if start not in finished else {}
+        while way:
+            id = next(reversed(way))
+            parent = next(way[id], None)
+            if parent is None:
+                del way[id]
+                finished.add(id)
+            elif parent in way:
+                ids = list(way)
+                yield (*ids[ids.index(parent) :], parent)
+            elif parent not in finished:
+                way[parent] = iter(above(graph, parent))
 
 
 def refuse(graph: Graph, source: str, target: str, kind: EdgeKind) -> None:

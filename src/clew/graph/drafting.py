@@ -63,7 +63,7 @@ class Author:
         graph: Graph,
         linker: Callable[[], Linker],
         original: Callable[[str], bytes],
-        reader: ElspaisReader,
+        reader: Callable[[], ElspaisReader],
         grammar: IdGrammar,
         history: History,
         commenting: frozenset[str] = frozenset(),
@@ -72,12 +72,17 @@ class Author:
         self.linker = linker
         self.original = original
         """The content of a file as it was read; Conflict where it has another one by now, NotFound where it is gone."""
-        self.reader = reader
+        self._reader = reader
         self.grammar = grammar
         self.history = history
         self.commenting = commenting
         """The readers whose citations stand in comments."""
         self._rules: dict[str, tuple[int, HashRule]] = {}
+
+    @property
+    def reader(self) -> ElspaisReader:
+        """The reader of requirements as it is now: a project that got a register has another."""
+        return self._reader()
 
     def begin(self) -> "Draft":
         return Draft(self)
@@ -147,8 +152,9 @@ class Draft:
         if place is None or not authored or place[1] != self.author.reader.name:
             where = f" of {node.source.path}" if node.source is not None else ""
             raise WrongKind(
-                f"'{id}' is a {node.kind.value}{where}, not a requirement in markdown.",
-                hint="Only those of spec files can be changed here: req_update changes a register, an editor the rest.",
+                f"'{id}' is a {node.kind.value}{where}, which the mutations cannot change.",
+                hint="They change requirements and journeys of the folders in [requirements] of clew.toml. req_update "
+                "changes a register; the spec of another tool is changed by one of its changes, or in an editor.",
             )
         return self.block_at(place)
 
@@ -209,7 +215,8 @@ class Draft:
     def write(self, block: Block, data: bytes, expected: Record, rule: str, *, hashed: bool) -> Block:
         """Put another text in the place of a block. InvalidArgument, with the rule, where it does not read as expected.
 
-        With `hashed` its End marker gets the hash of the new text.
+        With `hashed` its End marker gets the hash of the new text, where that is another than of the old one: a hash
+        that was stale before tells of a change that nobody has reviewed.
         """
         self._check_encoding(block.path, block.data, data)
         record = self._read_as(data, expected, rule)
@@ -224,10 +231,12 @@ class Draft:
 
     def _signed(self, block: Block, record: Requirement, data: bytes) -> tuple[Requirement, bytes]:
         """The text with its right hash, and its record."""
-        settings = self.author.grammar.settings
+        settings, rule = self.author.grammar.settings, self.author.rule(block)
         if hash_state(record, settings).state in ("current", "none"):
             return record, data
-        value = hash_state(record, settings, self.author.rule(block)).value
+        value = hash_state(record, settings, rule).value
+        if value == hash_state(block.requirement, settings, rule).value:
+            return record, data
         signed = with_hash(data, self.author.grammar, value)
         return (record if signed == data else msgspec.structs.replace(record, stored_hash=value)), signed
 

@@ -93,6 +93,7 @@ class Evidence:
         affected = recount | self._tie(moved) | self._tie(new)
         self._recount(recount)
         self._touch(affected)
+        self._graph.touched(waiting)
 
     def _replace(self, file: "FileKey", results: tuple[Node, ...]) -> Iterator[str]:
         """Put the results of a report in place of those it had; yields the ids of the tests that had those."""

@@ -7,9 +7,13 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from clew.graph.evidence import Evidence
+from clew.graph.late_region import LateRegion
 from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind, Node, NodeKind
 from clew.graph.region import MemoryRegion, Region
+from clew.graph.tally import Row, Tally
 
+_ROOTS = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
+_ONE: Row = ("", (1,))
 _NO_METRICS: Mapping[str, Any] = MappingProxyType({})
 
 T = TypeVar("T")
@@ -49,6 +53,7 @@ class Graph:
         self._annotate = annotate
         self._metrics: dict[str, Mapping[str, Any]] = {}
         self._derived: dict[str, tuple[str | None, Any]] = {}
+        self._tallies: dict[str, Tally] = {}
         self._writes = 0
 
     def attach(self, region: Region) -> None:
@@ -72,8 +77,8 @@ class Graph:
         return sum(region.count(kind) for region in self._regions)
 
     def node_counts(self) -> dict[str, int]:
-        """How many nodes there are of each kind that occurs."""
-        counts = {kind.value: self.count(kind) for kind in NodeKind}
+        """How many nodes in memory there are of each kind that occurs; stored ones are counted by `count`."""
+        counts = {kind.value: self.memory.count(kind) for kind in NodeKind}
         return {kind: number for kind, number in counts.items() if number}
 
     def nodes_in_file(self, path: str) -> Iterator[Node]:
@@ -82,13 +87,18 @@ class Graph:
 
     def iter_roots(self) -> Iterator[Node]:
         """Requirements and journeys that stand below nothing."""
-        for kind in (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY):
+        for kind in _ROOTS:
             for node in self.nodes_by_kind(kind):
-                if not any(edge.kind in HIERARCHY for edge in self.iter_outgoing_edges(node.id)):
+                if self.is_root(node):
                     yield node
 
+    def is_root(self, node: Node) -> bool:
+        """Whether a requirement or journey stands below nothing."""
+        return not any(edge.kind in HIERARCHY for edge in self.iter_outgoing_edges(node.id))
+
     def root_count(self) -> int:
-        return self.derived("root_count", lambda graph: sum(1 for _ in graph.iter_roots()))
+        sums = self.tallied("roots", lambda graph: {node.id: _ONE for node in graph.iter_roots()}, _root)
+        return sum(number for (number,) in sums.values())
 
     # Edges
 
@@ -109,8 +119,16 @@ class Graph:
 
     def iter_children(self, id: str, kinds: Iterable[EdgeKind] | None = None) -> Iterator[Node]:
         """The nodes that cite this one or are part of it, each once; likewise."""
-        edges = self.iter_incoming_edges(id)
-        return self._nodes_at(edge.source for edge in _of_kinds(edges, kinds))
+        edges = self.iter_incoming_edges(id) if kinds is None else self.edges_into(id, frozenset(kinds))
+        return self._nodes_at(edge.source for edge in edges)
+
+    def edges_into(self, id: str, kinds: frozenset[EdgeKind]) -> Iterator[Edge]:
+        """What cites the node in one of some ways. Unlike without kinds, stored regions are asked as well whose edges
+        of such a kind lead into others."""
+        yield from (edge for edge in self.iter_incoming_edges(id) if edge.kind in kinds)
+        for region in self._regions:
+            if isinstance(region, LateRegion) and region.leads_out & kinds:
+                yield from (edge for edge in region.edges_into_others(id) if edge.kind in kinds)
 
     def _nodes_at(self, ids: Iterable[str]) -> Iterator[Node]:
         for id in dict.fromkeys(ids):
@@ -144,15 +162,30 @@ class Graph:
             self._derived[name] = (state, value)
         return cast("T", value)
 
+    def tallied(
+        self, name: str, rows: Callable[["Graph"], dict[str, Row]], row: Callable[["Graph", str], Row | None]
+    ) -> Mapping[str, tuple[int, ...]]:
+        """Sums over many nodes, by group. `rows` counts all of them once; after that, `row` counts what a change
+        touched: itself, its edges or its figures. Where files are read, all are counted again."""
+        tally = self._tallies.get(name)
+        if tally is None:
+            tally = self._tallies[name] = Tally(self, rows, row)
+        return tally.sums()
+
     def touched(self, ids: Iterable[str]) -> None:
         """Forget the figures of these nodes, because they or an edge at them changed."""
-        if not self._metrics:
+        if not self._metrics and not self._tallies:
             return
-        for id in ids:
+        changed = tuple(ids)
+        for id in changed:
             self._metrics.pop(id, None)
+        for tally in self._tallies.values():
+            tally.touch(changed)
 
     def refreshed(self, at: str, fingerprint: str) -> None:
         """Note that the graph now matches the files of that time."""
+        if fingerprint != self.state.fingerprint:
+            self._tallies.clear()
         self.state = GraphState(fingerprint=fingerprint, last_refresh=at, is_stale=False)
 
     def changed(self, change_id: str) -> None:
@@ -169,6 +202,7 @@ class Graph:
         self.evidence = Evidence(self)
         self._metrics.clear()
         self._derived.clear()
+        self._tallies.clear()
 
     def mark_stale(self) -> None:
         self.state = msgspec.structs.replace(self.state, is_stale=True)
@@ -179,3 +213,8 @@ def _of_kinds(edges: Iterator[Edge], kinds: Iterable[EdgeKind] | None) -> Iterat
         return edges
     wanted = frozenset(kinds)
     return (edge for edge in edges if edge.kind in wanted)
+
+
+def _root(graph: Graph, id: str) -> Row | None:
+    node = graph.get_node(id)
+    return _ONE if node is not None and node.kind in _ROOTS and graph.is_root(node) else None

@@ -19,11 +19,10 @@ log = logging.getLogger(__name__)
 WAIT_SECONDS = 0.05
 """How often somebody who waits reports progress and may be cancelled."""
 
-COSTLY_CHECK_SECONDS = 0.002
-CHECK_SHARE = 4
 MANY_FILES = 300
-"""A look for changed files that takes longer than that, as it does with many thousands of files, is followed by this
-many times its duration without another. With fewer files it is the machine that is slow, and every look counts."""
+CHECK_SHARE = 4
+"""With so many files, a look for changed ones is followed by this many times its duration without another: it is most
+of what a small question costs. With fewer, every question looks."""
 
 
 class GraphKeeper:
@@ -122,8 +121,8 @@ class GraphKeeper:
             self._graph.mark_stale()
         cost = time.monotonic() - began
         self._looked_at = began
-        costly = cost > COSTLY_CHECK_SECONDS and self._builder.file_count >= MANY_FILES
-        self._rest_until = began + cost * (1 + CHECK_SHARE) if costly else 0.0
+        many = self._builder.file_count >= MANY_FILES
+        self._rest_until = began + cost * (1 + CHECK_SHARE) if many else 0.0
 
     def _refresh(self, *, full: bool, progress: Progress | None) -> BuildReport:
         def report(done: int, total: int, message: str) -> None:

@@ -228,7 +228,7 @@ class Linker:
         for reference in self._broken_forms(citation):
             if self._region.has_broken(reference):
                 self._region.remove_broken(reference)
-        self._graph.touched((target,))
+        self._graph.touched((target, citation.source))
 
     # Putting in
 
@@ -311,7 +311,7 @@ class Linker:
         edge = self._decided(citation)
         if edge is not None:
             self._region.put_edge(edge)
-            self._graph.touched((edge.target,))
+            self._graph.touched((edge.target, edge.source))
 
     def _decided(self, citation: Citation) -> Edge | None:
         """The edge that a citation stands for. Without a target, or where it lacks labels, a reference is broken."""

@@ -12,7 +12,7 @@ from clew.graph import circles, mutations_assertions, mutations_edges
 from clew.graph.changes import Change
 from clew.graph.drafting import Author
 from clew.graph.following import Aim, follow
-from clew.graph.model import BrokenReference, Edge, EdgeKind
+from clew.graph.model import BrokenReference, Edge, EdgeKind, Source
 from clew.graph.placing import add_block
 
 _TITLE_RULE = "A title is one line without `*`."
@@ -104,7 +104,7 @@ class Mutations:
     def _free(self, id: str) -> None:
         node = self._author.graph.get_node(id)
         if node is not None:
-            where = f" by {node.source.path}:{node.source.line}" if node.source is not None else ""
+            where = f" by {_place(node.source)}" if node.source is not None else ""
             raise AlreadyExists(
                 f"The id '{id}' is taken{where}.",
                 hint="Choose another id; search shows those in use.",
@@ -127,3 +127,7 @@ class Mutations:
             raise NotFound(
                 f"'{aim.target}' has no assertion '{unknown[0]}'.", hint=f"It has {', '.join(known) or 'none'}."
             )
+
+
+def _place(source: Source) -> str:
+    return f"{source.path}:{source.line}" if source.line else f"a draft for {source.path}"

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -63,7 +63,8 @@ class Sharing:
             )
         except OSError:
             return
-        with process:
+        # A process that died leaves a pipe that cannot be emptied when it is closed.
+        with suppress(OSError), process:
             while tasks := self._next_tasks():
                 answer = self._ask(process, tuple(tasks.values()))
                 if answer is None or self._stopped:

@@ -63,8 +63,8 @@ class MemoryRegion:
     def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
         return iter(self._incoming.get(id, ()))
 
-    def count_citing_nothing(self, kind: NodeKind) -> int:
-        return len(self._by_kind[kind].keys() - self._outgoing.keys())
+    def citing_nothing(self, kind: NodeKind) -> set[str]:
+        return self._by_kind[kind].keys() - self._outgoing.keys()
 
     def has_edge(self, edge: Edge) -> bool:
         return edge in self._outgoing.get(edge.source, ())

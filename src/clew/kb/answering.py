@@ -3,12 +3,21 @@
 What is quoted is data. It is never mixed with Clew's own words, whatever it says.
 """
 
+from collections.abc import Callable, Sequence
+
 import msgspec
 
+from clew.kb.boundary import Boundary
 from clew.kb.finding import Finder, FoundSection, Mode, Narrowing
-from clew.search.evidence import Limits, Quote, evidence
+from clew.kb.places import lines_in
+from clew.search.evidence import Limits, Quote
+from clew.search.windows import Passage, window_evidence
+from clew.text.words import terms
 
 SECTIONS_READ = 5
+READ_FOR_EACH = 3
+READ_PER_DOCUMENT = 4
+"""How many sections are read for one that a search would show, and how many of one document."""
 
 
 class QuotedSpan(msgspec.Struct, frozen=True):
@@ -20,13 +29,14 @@ class QuotedSpan(msgspec.Struct, frozen=True):
     end_line: int
     """Lines of the file; those of the whole section where its text has other lines than the file."""
     confidence: float
-    """The share of the question's words that the span has, from 0 to 1."""
+    """The share of the question that stands in the span or in the headings above it, from 0 to 1; rare words count
+    more."""
 
 
 class QuotedAnswer(msgspec.Struct, frozen=True, kw_only=True):
     quotes: tuple[QuotedSpan, ...]
     sections: tuple[str, ...]
-    """What was read for the answer, best first."""
+    """What the answer quotes, best first."""
     notes: tuple[str, ...]
 
 
@@ -37,23 +47,45 @@ def answer(
     limits: Limits | None = None,
     mode: Mode = Mode.AUTO,
     narrowing: Narrowing | None = None,
+    sections: int = SECTIONS_READ,
+    max_per_document: int = 1,
+    boundary: Boundary | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> QuotedAnswer:
-    """The best spans of the best sections, one section of each document."""
-    found = finder.find(question, limit=SECTIONS_READ, mode=mode, narrowing=narrowing)
-    quotes = evidence(question, [each.text for each in found.sections], limits)
+    """The best spans of the best documents. Beside the sections that a search would show, at most so many of one
+    document, further sections of the same documents are read, because the answer often stands next to what has the
+    words of the question."""
+    found = finder.find(
+        question,
+        limit=sections * READ_FOR_EACH,
+        mode=mode,
+        narrowing=narrowing,
+        max_per_document=max(max_per_document, READ_PER_DOCUMENT),
+        boundary=boundary,
+        check=check,
+    )
+    read = _of_first_documents(found.sections, sections)
+    quotes = window_evidence(finder.rarities(question), _passages(read), terms, limits)
     return QuotedAnswer(
-        quotes=tuple(_quoted(found.sections[quote.passage], quote) for quote in quotes),
-        sections=tuple(each.section.id for each in found.sections),
+        quotes=tuple(_quoted(read[quote.passage], quote) for quote in quotes),
+        sections=tuple(read[place].section.id for place in sorted({quote.passage for quote in quotes})),
         notes=found.notes,
     )
 
 
+def _of_first_documents(found: Sequence[FoundSection], count: int) -> list[FoundSection]:
+    first = list(dict.fromkeys(each.section.document for each in found))[:count]
+    return [each for each in found if each.section.document in first]
+
+
+def _passages(read: Sequence[FoundSection]) -> list[Passage]:
+    best = max((each.score for each in read), default=0.0)
+    return [Passage(each.text, each.section.trail, each.score / best if best > 0 else 0.0) for each in read]
+
+
 def _quoted(found: FoundSection, quote: Quote) -> QuotedSpan:
     section = found.section
-    line, end_line = section.line, section.end_line
-    if found.text.count("\n") == end_line - line:
-        line += found.text.count("\n", 0, quote.start)
-        end_line = line + found.text.count("\n", quote.start, quote.end)
+    line, end_line = lines_in(section, found.text, quote.start, quote.end)
     return QuotedSpan(
         quote=found.text[quote.start : quote.end],
         section_id=section.id,

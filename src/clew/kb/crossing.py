@@ -25,6 +25,10 @@ class Crossing:
         path = id.removeprefix(ids.FILE)
         return Node(id, NodeKind.FILE, path, {}, Source(path, 1, 1)) if self._is_file(path) else None
 
+    def is_named(self, reading: Reading, id: str) -> bool:
+        """Whether an id is that of a file that is there and that a document names."""
+        return bool(reading.citing(id, 1)) and self.file_node(id) is not None
+
     def cited(self, reading: Reading, cites: Sequence[CitedBy]) -> Iterator[Edge]:
         """What a section cites: of everything that one mention may mean, the first that exists."""
         for _, possible in groupby(cites, key=lambda cite: (cite.written, cite.target.startswith(ids.FILE))):
@@ -35,18 +39,29 @@ class Crossing:
                 if targets:
                     break
 
-    def citing(self, reading: Reading, id: str) -> Iterator[Edge]:
-        """The sections that cite a node of another part of the graph, or a file."""
+    def citing(self, reading: Reading, id: str, most: int = -1) -> Iterator[Edge]:
+        """The sections that cite a node of another part of the graph, or a file, as they wrote it down; of each way to
+        write it at most so many."""
         node = self._graph.memory.get_node(id)
         for target in self._targets(id, node):
-            for cite in reading.citing(target):
+            for cite in reading.citing(target, most):
                 for edge in self.cited(
                     reading, [each for each in reading.cites_of(cite.section) if each.written == cite.written]
                 ):
                     if edge.target in (id, self._as_document(reading, id)):
                         yield edge
-        if node is not None and node.kind is NodeKind.CODE:
-            yield from self._naming(reading, node)
+
+    def naming(self, reading: Reading, id: str) -> Iterator[Edge]:
+        """The sections that call a piece of code by its name."""
+        code = self._graph.memory.get_node(id)
+        for symbol in self.symbols_of(code) if code is not None and code.kind is NodeKind.CODE else ():
+            for mention in reading.mentioning(symbol):
+                yield Edge(EdgeKind.MENTIONS, mention.id, id)
+
+    @staticmethod
+    def symbols_of(code: Node) -> list[str]:
+        """The entities that name a piece of code, if anybody mentions them."""
+        return [ids.entity_id(EntityKind.SYMBOL.value, name) for name in _names(code)]
 
     def code_named(self, entity: str) -> Sequence[str]:
         """The code that an entity names, if it is a symbol."""
@@ -75,12 +90,6 @@ class Crossing:
         if node is not None and node.kind is NodeKind.SPEC and node.source is not None:
             return [id, ids.file_id(node.source.path)]
         return [id]
-
-    def _naming(self, reading: Reading, code: Node) -> Iterator[Edge]:
-        for name in _names(code):
-            for entity in reading.entities_named(name, EntityKind.SYMBOL.value):
-                for mention in reading.mentioning(entity):
-                    yield Edge(EdgeKind.MENTIONS, mention.id, code.id)
 
     def _is_file(self, path: str) -> bool:
         return (self._root / raw(path)).is_file()

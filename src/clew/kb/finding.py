@@ -1,25 +1,22 @@
 """Finding sections by words, by meaning and along the edges between them, through the engine that all parts share."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from enum import StrEnum
+from functools import partial
 
 import msgspec
 
-from clew.graph.model import EdgeKind
-from clew.kb import edges
+from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.library import Library
-from clew.kb.queries import Reading
+from clew.kb.nearby import nearby
 from clew.kb.records import DocumentRecord, SectionRecord
-from clew.kb.units import PART, tag_filter
+from clew.kb.units import PART, narrowed
 from clew.search.engine import SearchEngine
 from clew.search.fuse import Contribution
 from clew.search.question import Found, Question, Results
 from clew.search.units import Filters, Scope
-
-MOST_SECTIONS_OF_ENTITY = 12
-"""An entity in more sections than this leads nowhere in particular."""
-
-_WEIGHTS = {EdgeKind.REFERENCES: 1.0, EdgeKind.STRUCTURES: 0.5, EdgeKind.NEXT: 0.5, EdgeKind.MENTIONS: 0.5}
+from clew.text.keywords import STOP_WORDS
+from clew.text.words import terms
 
 
 class Mode(StrEnum):
@@ -62,9 +59,11 @@ class FoundSections(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Finder:
-    def __init__(self, library: Library, engine: SearchEngine) -> None:
+    def __init__(self, library: Library, engine: SearchEngine, boundary: Boundary = EVERYTHING) -> None:
         self._library = library
         self._engine = engine
+        self._boundary = boundary
+        """Holds for every search that asks for no other."""
 
     def find(
         self,
@@ -75,18 +74,23 @@ class Finder:
         narrowing: Narrowing | None = None,
         max_per_document: int | None = 1,
         cursor: str | None = None,
+        boundary: Boundary | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> FoundSections:
-        """The sections that answer a question best, at most so many of one document."""
+        """The sections that answer a question best, at most so many of one document, and all inside the boundary."""
+        boundary = boundary or self._boundary
         used = Mode.HYBRID_LOCAL if mode is Mode.AUTO else mode
         expands = used is Mode.HYBRID_LOCAL
-        question = _question(query, narrowing or Narrowing(), limit, max_per_document, cursor, linked=expands)
-        answer = self._engine.search(question, adjacency=self.neighbours if expands else None, check=check)
-        return self._described(answer, used)
+        filters = _filters(narrowing or Narrowing(), boundary)
+        question = _question(query, filters, limit, max_per_document, cursor, linked=expands)
+        answer = self._engine.search(
+            question, adjacency=partial(self.neighbours, boundary=boundary) if expands else None, check=check
+        )
+        return self._described(answer, used, boundary)
 
-    def _described(self, answer: Results, mode: Mode) -> FoundSections:
+    def _described(self, answer: Results, mode: Mode, boundary: Boundary) -> FoundSections:
         found = []
-        with self._library.reading() as reading:
+        with self._library.reading(boundary) as reading:
             for result in answer.results:
                 # What the index still holds of a document that just changed is no result.
                 section = reading.section(result.id)
@@ -99,47 +103,24 @@ class Finder:
             sections=tuple(found), mode=mode, next_cursor=answer.next_cursor, notes=notes, reason=answer.reason
         )
 
-    def neighbours(self, id: str) -> Iterator[tuple[str, float]]:
-        """The sections one step from a section: what it links to and who links to it, what stands above, below and
-        beside it, and who else mentions what few mention. A document is its first section."""
-        with self._library.reading() as reading:
-            section = reading.section(id)
-            if section is None:
-                return
-            for edge in (*edges.around(reading, section), *edges.said(reading, section)):
-                if edge.kind is EdgeKind.MENTIONS:
-                    yield from _mentioning(reading, edge.target, id)
-                    continue
-                target = _entrance(reading, edge.target)
-                if target is not None and target != id:
-                    yield target, _WEIGHTS[edge.kind]
-            for edge in edges.into_section(reading, section):
-                yield edge.source, _WEIGHTS[edge.kind]
+    def rarities(self, query: str) -> dict[str, float]:
+        """The terms of a query that say something, and how much."""
+        said = [term for term in dict.fromkeys(terms(query)) if term not in STOP_WORDS]
+        return self._engine.rarities(said)
+
+    def neighbours(self, ids: Sequence[str], boundary: Boundary = EVERYTHING) -> dict[str, list[tuple[str, float]]]:
+        """The sections one step from each of some sections."""
+        with self._library.reading(boundary) as reading:
+            return nearby(reading, ids)
 
 
-def _entrance(reading: Reading, id: str) -> str | None:
-    """A section itself, or the first one of a document that has any."""
-    document = reading.document_by_id(id)
-    if document is None:
-        return id
-    first = reading.section_at(document.path, 0)
-    return first.id if first is not None else None
-
-
-def _mentioning(reading: Reading, entity: str, id: str) -> Iterator[tuple[str, float]]:
-    others = [other for other in reading.few_mentioning(entity, MOST_SECTIONS_OF_ENTITY) if other != id]
-    for other in others:
-        yield other, _WEIGHTS[EdgeKind.MENTIONS] / len(others)
+def _filters(narrowing: Narrowing, boundary: Boundary) -> Filters:
+    return narrowed(boundary, Filters(path=narrowing.path, after=narrowing.updated_after), narrowing.tags)
 
 
 def _question(
-    query: str, narrowing: Narrowing, limit: int, max_per_document: int | None, cursor: str | None, *, linked: bool
+    query: str, filters: Filters, limit: int, max_per_document: int | None, cursor: str | None, *, linked: bool
 ) -> Question:
-    filters = Filters(
-        tags=tuple(tag_filter(tag) for tag in narrowing.tags) or None,
-        path=narrowing.path,
-        after=narrowing.updated_after,
-    )
     return Question(
         text=query,
         scope=Scope(parts=(PART,)),

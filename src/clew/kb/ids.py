@@ -6,6 +6,8 @@
 | section | `doc:docs/guide.md#install/linux`, its second piece `doc:docs/guide.md#install/linux~2` |
 | entity | `entity:flag:--strict` |
 | file that a document names | `file:src/app.py` |
+
+The first `#` ends the path: one in the name of a file is spelled `%23`, and a `%` `%25`.
 """
 
 import hashlib
@@ -18,11 +20,11 @@ _DIGEST_BYTES = 8
 
 
 def document_id(path: str) -> str:
-    return _bounded(f"{DOCUMENT}{path}")
+    return _bounded(f"{DOCUMENT}{_spelled(path)}")
 
 
 def section_id(path: str, key: str, ordinal: int) -> str:
-    return _bounded(f"{DOCUMENT}{path}#{key}{f'~{ordinal}' if ordinal > 1 else ''}")
+    return _bounded(f"{DOCUMENT}{_spelled(path)}#{key}{f'~{ordinal}' if ordinal > 1 else ''}")
 
 
 def entity_id(kind: str, normal: str) -> str:
@@ -36,6 +38,10 @@ def file_id(path: str) -> str:
 def is_own(id: str) -> bool:
     """Whether an id can only be one of these: asked of every id that anybody looks up."""
     return id.startswith((DOCUMENT, ENTITY, FILE))
+
+
+def _spelled(path: str) -> str:
+    return path.replace("%", "%25").replace("#", "%23")
 
 
 def _bounded(id: str) -> str:

@@ -1,34 +1,46 @@
 """Bringing the store of documents and the search index in step with the files.
 
 One document at a time, each as a whole: it is written to the store in one transaction and marked as not yet indexed,
-then its units go into the search index, then it is marked as indexed. Whatever stops the work, between or inside these
-steps, the next run goes on from there; nobody who searches meanwhile waits.
+then its units go into the search index, together with those of others where they are few, then it is marked as indexed.
+Whatever stops the work, between or inside these steps, the next run goes on from there; nobody who searches meanwhile
+waits. A document that cannot be read or kept is a problem that is reported, and keeps no other one away.
 """
 
 import hashlib
+import logging
+import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from clew.errors import Cancelled, ClewError, FormatError, NotFound, OutsideProject, StoreError
-from clew.files import FileEntry, Selection, read_bytes, scan
+from clew.errors import Conflict, FormatError, NotFound, OutsideProject
+from clew.files import FileEntry, Selection, Tree, read_bytes, scan
 from clew.kb.citing import Citations
 from clew.kb.library import Known, Library
+from clew.kb.moves import Gone
 from clew.kb.preparing import VERSION, content_hash, prepare, unreadable
-from clew.kb.units import PART, units_of
+from clew.kb.records import ANYWHERE, Origin, Prepared
+from clew.kb.units import PART, prepared_units, units_of
 from clew.locking import locked
 from clew.search.engine import SearchEngine
 from clew.search.units import Unit
-from clew.store.interface import Job, Store
+from clew.store.interface import Store
+from clew.store.watched import Progress, watched
+
+log = logging.getLogger(__name__)
 
 JOB = "kb_index"
 LOCK = "writer.lock"
+OTHERS_READ = "Another process is reading the documents."
 
-Progress = Callable[[int, int, str], None]
-"""Done, total, what is being done. May raise Cancelled, which ends the work where it is."""
+_AT_ONCE = 200
+"""Sections that go into the search index together."""
+_FRESH_NS = 100_000_000
+"""A file that changed so short a time before it was read may change again without another time."""
 
 
 class IndexReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,9 +66,29 @@ class Corpus(msgspec.Struct, frozen=True):
     citations: Citations
     grammar: str
     """Names the grammar of ids; another one finds other citations."""
+    origin: Origin = ANYWHERE
 
     def reader(self) -> str:
-        return hashlib.blake2b(f"{VERSION}/{self.grammar}".encode(), digest_size=8).hexdigest()
+        return hashlib.blake2b(f"{VERSION}/{self.grammar}/{self.origin}".encode(), digest_size=8).hexdigest()
+
+    def scan(self) -> Tree:
+        return scan(self.root, self.selection)
+
+    def read(self, path: str) -> bytes:
+        """The content of a file. NotFound where it is gone, FormatError or OutsideProject where it is not read."""
+        return read_bytes(self.root, path, limit=self.max_file_bytes)
+
+    def prepared(self, entry: FileEntry, data: bytes) -> Prepared:
+        """What a file with this content contributes."""
+        try:
+            return prepare(data, entry, self.citations, self.origin)
+        except Exception as error:
+            # A fault in a reader may cost one document, never all.
+            log.exception("The document %s could not be read", entry.path)
+            return self.unreadable(entry, f"'{entry.path}' cannot be read: a fault in Clew ({type(error).__name__}).")
+
+    def unreadable(self, entry: FileEntry, problem: str) -> Prepared:
+        return unreadable(entry, problem, self.origin)
 
 
 class Ingestion:
@@ -65,18 +97,22 @@ class Ingestion:
         self._library = library
         self._engine = engine
 
-    def run(
-        self,
-        progress: Progress = lambda done, total, message: None,
-        *,
-        full: bool = False,
-        again: Collection[str] = (),
-    ) -> IndexReport:
-        """Read what changed, and the paths of `again`; with `full`, everything. One process works at a time."""
-        with (self._library.path.parent / LOCK).open("a+b") as file, locked(file, 0.0) as held:
-            if not held:
-                return IndexReport(note="Another process is reading the documents.")
-            return _Run(self._corpus, self._library, self._engine, progress, full, again).run()
+    def run(self, progress: Progress = lambda done, total, message: None, *, full: bool = False) -> IndexReport:
+        """Read what changed; with `full`, everything. One process works at a time."""
+        with self.alone() as alone:
+            return self.read(progress, full=full) if alone else IndexReport(note=OTHERS_READ)
+
+    @contextmanager
+    def alone(self) -> Iterator[bool]:
+        """Whether nobody else reads documents, and nobody does for the whole block."""
+        folder = self._library.path.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / LOCK).open("a+b") as file, locked(file, 0.0) as held:
+            yield held
+
+    def read(self, progress: Progress, *, full: bool = False, again: Collection[str] = ()) -> IndexReport:
+        """Read what changed, and the paths of `again` whatever is known of them; for who is `alone`."""
+        return _Run(self._corpus, self._library, self._engine, progress, full, again).run()
 
 
 class _Run:
@@ -98,37 +134,40 @@ class _Run:
         self._again = frozenset(again)
         self._counts: Counter[str] = Counter()
         self._problems: list[str] = []
+        self._stored: list[tuple[str, str]] = []
+        """Documents, with the hash of their content, that go into the search index with the next ones."""
+        self._unsettled: list[str] = []
+        self._units: list[Unit] = []
+        self._outdated: list[str] = []
 
     def run(self) -> IndexReport:
-        tree = scan(self._corpus.root, self._corpus.selection)
+        tree = self._corpus.scan()
         self._problems += [f"{path} cannot be read." for path in tree.unreadable]
         self._problems += [f"The folder {path} does not exist." for path in tree.missing]
+        self._problems += [f"{path} leads out of the project and is not read." for path in tree.outside]
         known = self._compared(self._library.known())
-        present = {entry.path: entry for entry in tree.files}
-        gone = {path: known[path].content_hash for path in known.keys() - present.keys()}
+        present = {entry.path for entry in tree.files}
+        gone = Gone(self._library, {path: known[path] for path in known.keys() - present})
         waiting = [entry for entry in tree.files if self._is_due(entry, known.get(entry.path))]
         self._counts["unchanged"] = len(present) - len(waiting)
-        total = len(waiting) + len(gone)
+        try:
+            self._take_all(waiting, known, gone)
+        finally:
+            # What is stored is found, whatever ended the work.
+            self._index()
+        counts: dict[str, Any] = dict(self._counts)
+        return IndexReport(**counts, problems=tuple(self._problems))
+
+    def _take_all(self, waiting: list[FileEntry], known: dict[str, Known], gone: Gone) -> None:
+        total = len(waiting) + len(gone.paths())
         for done, entry in enumerate(waiting):
             self._progress(done, total, entry.path)
             self._take(entry, known.get(entry.path), gone)
-        for done, path in enumerate(sorted(gone), start=len(waiting)):
+        for done, path in enumerate(left := gone.paths(), start=total - len(left)):
             self._progress(done, total, path)
-            # The index first: were the work to stop in between, the document would still be known as gone.
-            self._engine.delete(unit.id for unit in self._units(path))
-            self._library.remove(path)
-            self._counts["removed"] += 1
-        self._progress(total, total, "")
-        counts = self._counts
-        return IndexReport(
-            added=counts["added"],
-            changed=counts["changed"],
-            moved=counts["moved"],
-            removed=counts["removed"],
-            unchanged=counts["unchanged"],
-            indexed_again=counts["indexed_again"],
-            problems=tuple(self._problems),
-        )
+            self._drop(path)
+        if total:
+            self._progress(total, total, "")
 
     def _compared(self, known: dict[str, Known]) -> dict[str, Known]:
         """What is known, with every document as not indexed of which the search index lacks a section: it may have been
@@ -149,81 +188,89 @@ class _Run:
             return True
         return known.reader != self._reader or (entry.size, entry.mtime_ns) != (known.size, known.mtime_ns)
 
-    def _take(self, entry: FileEntry, known: Known | None, gone: dict[str, str]) -> None:
+    def _take(self, entry: FileEntry, known: Known | None, gone: Gone) -> None:
         try:
-            data = read_bytes(self._corpus.root, entry.path, limit=self._corpus.max_file_bytes)
+            data = self._corpus.read(entry.path)
         except NotFound:
             # It was there a moment ago; the next run sees that it is gone.
             return
         except (FormatError, OutsideProject) as error:
             self._problems.append(str(error))
-            self._write(entry, None, known, None)
+            self._write(self._corpus.unreadable(entry, str(error)), known, None)
             return
-        if known is not None and not self._full and self._is_same(known, data):
-            self._library.touch(entry)
+        if known is not None and self._is_same(entry, known, data):
+            self._library.touch(entry, settled=not _is_fresh(entry))
             if known.indexed:
                 self._counts["unchanged"] += 1
             else:
-                self._index(entry.path, known.content_hash, ())
-                self._counts["indexed_again"] += 1
+                self._index_again(entry.path, known.content_hash)
             return
-        moved_from = self._moved_from(data, gone) if known is None else None
-        self._write(entry, data, known, moved_from)
-        if moved_from is not None:
-            del gone[moved_from]
+        prepared = self._corpus.prepared(entry, data)
+        if _is_fresh(entry):
+            self._unsettled.append(entry.path)
+        moved_from = self._moved_from(prepared, gone) if known is None else None
+        if self._write(prepared, known, moved_from) and moved_from is not None:
+            gone.found(moved_from)
 
-    def _is_same(self, known: Known, data: bytes) -> bool:
+    def _is_same(self, entry: FileEntry, known: Known, data: bytes) -> bool:
+        if self._full or entry.path in self._again:
+            return False
         return known.reader == self._reader and known.content_hash == content_hash(data)
 
     @staticmethod
-    def _moved_from(data: bytes, gone: Mapping[str, str]) -> str | None:
-        """The document that is gone and had just this content."""
-        own = content_hash(data)
-        return next((path for path, hash in gone.items() if data and hash == own), None)
+    def _moved_from(prepared: Prepared, gone: Gone) -> str | None:
+        if not prepared.sections:
+            return None
+        document = prepared.document
+        versions = {section.id: section.version for section in prepared.sections}
+        return gone.same(document.path, document.content_hash) or gone.alike(versions)
 
-    def _write(self, entry: FileEntry, data: bytes | None, known: Known | None, moved_from: str | None) -> None:
-        if data is None:
-            prepared = unreadable(entry, self._problems[-1])
-        else:
-            prepared = prepare(data, entry, self._corpus.citations)
-        changed = self._library.replace(prepared, reader=self._reader, moved_from=moved_from)
-        self._index(entry.path, prepared.document.content_hash, changed.gone)
+    def _write(self, prepared: Prepared, known: Known | None, moved_from: str | None) -> bool:
+        """Put a document into the store; False where something there is in its way."""
+        document = prepared.document
+        try:
+            changed = self._library.replace(prepared, reader=self._reader, moved_from=moved_from)
+        except Conflict as error:
+            self._problems.append(str(error))
+            return False
         self._counts["moved" if moved_from else "added" if known is None else "changed"] += 1
+        self._outdated += changed.gone
+        self._stored.append((document.path, document.content_hash))
+        self._units += prepared_units(prepared)
+        if len(self._units) + len(self._stored) >= _AT_ONCE:
+            self._index()
+        return True
 
-    def _index(self, path: str, content: str, gone: Iterable[str]) -> None:
-        self._engine.delete(gone)
-        self._engine.put(self._units(path))
-        self._library.mark_indexed(path, content)
-
-    def _units(self, path: str) -> list[Unit]:
+    def _index_again(self, path: str, content: str) -> None:
         with self._library.reading() as reading:
-            return list(units_of(reading, path))
+            self._units += units_of(reading, path)
+        self._stored.append((path, content))
+        self._counts["indexed_again"] += 1
+        if len(self._units) + len(self._stored) >= _AT_ONCE:
+            self._index()
+
+    def _index(self) -> None:
+        """Put into the search index what waits for it."""
+        self._engine.delete(self._outdated)
+        self._engine.put(self._units)
+        if self._stored:
+            self._library.mark_indexed(self._stored, unsettled=self._unsettled)
+        self._outdated, self._units, self._stored, self._unsettled = [], [], [], []
+
+    def _drop(self, path: str) -> None:
+        with self._library.reading() as reading:
+            sections = [section.id for section in reading.sections_of(path)]
+        # The index first: were the work to stop in between, the document would still be known as gone.
+        self._engine.delete(sections)
+        self._library.remove(path)
+        self._counts["removed"] += 1
+
+
+def _is_fresh(entry: FileEntry) -> bool:
+    """Whether a file may change once more and keep its time."""
+    return time.time_ns() - entry.mtime_ns < _FRESH_NS
 
 
 def run_job(ingestion: Ingestion, store: Store | None, progress: Progress, *, full: bool = False) -> IndexReport:
     """Read the documents as a job that others can watch and cancel."""
-    job: Job | None = None
-
-    def report(done: int, total: int, message: str) -> None:
-        nonlocal job
-        progress(done, total, message)
-        if store is None or not total:
-            return
-        # A store that is busy or gone costs the report, not the work.
-        with suppress(StoreError):
-            if job is None:
-                job = store.start_job(JOB, total=total)
-            store.advance_job(job.id, done=done, total=total, message=message)
-
-    state = "failed"
-    try:
-        result = ingestion.run(report, full=full)
-        state = "done"
-    except Cancelled:
-        state = "cancelled"
-        raise
-    finally:
-        if store is not None and job is not None:
-            with suppress(ClewError):
-                store.finish_job(job.id, state=state)
-    return result
+    return watched(store, JOB, lambda report: ingestion.run(report, full=full), progress)

@@ -4,22 +4,30 @@ Readers see one state for as long as they read, whatever is written meanwhile; a
 do both.
 """
 
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from sqlite3 import IntegrityError
 from typing import NamedTuple
 
 import msgspec
 
+from clew.errors import Conflict, StoreCorrupt
 from clew.files import FileEntry
 from clew.kb import ids
+from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.library_file import open_library
+from clew.kb.library_rows import Rows, remove_strays, rows_of, strays
 from clew.kb.queries import Reading
 from clew.kb.records import DocumentRecord, Prepared
 from clew.kb.succession import Piece, successors
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import Connection, Connections
+from clew.store.sqlite.derived import remove
+from clew.store.sqlite.faults import damaged
 
 PATIENCE_SECONDS = 10.0
+MADE_ANEW = "The store of documents was damaged; it is made anew from the files."
 
 _ENCODE = msgspec.json.Encoder().encode
 _OF_SECTIONS = ("section_texts", "number"), ("mentions", "section"), ("cites", "section"), ("links", "section")
@@ -46,20 +54,40 @@ class Changed(NamedTuple):
 class Library:
     def __init__(self, path: Path, *, patience: float = PATIENCE_SECONDS) -> None:
         self.path = path
-        self._connections, self.notes = open_library(path, busy_timeout=patience)
+        self._patience = patience
+        self._opening = threading.Lock()
+        self._opened, self.notes = open_library(path, busy_timeout=patience)
+
+    @property
+    def _connections(self) -> Connections:
+        """To the file that is there: anybody may delete it, or make it anew, at any time."""
+        with self._opening:
+            if self._opened.is_replaced and not self._opened.is_closed:
+                self._opened.close()
+                self._opened, self.notes = open_library(self.path, busy_timeout=self._patience)
+            return self._opened
 
     def close(self) -> None:
-        self._connections.close()
+        self._opened.close()
+
+    def renew(self) -> None:
+        """Begin with an empty file. Whoever has the old one open goes on with the new one."""
+        with self._opening:
+            self._opened.close()
+            remove(self.path)
+            self._opened, _ = open_library(self.path, busy_timeout=self._patience)
+            self.notes = (MADE_ANEW,)
 
     @contextmanager
-    def reading(self) -> Iterator[Reading]:
-        """One state of the library for a whole block."""
-        with self._connections.reading() as connection:
+    def reading(self, boundary: Boundary = EVERYTHING) -> Iterator[Reading]:
+        """One state of the library for a whole block: nothing outside of the boundary is there."""
+        with _advised(), self._connections.reading() as connection:
             connection.execute("BEGIN")
             # The state is that of the first look, not of the beginning.
             connection.execute("SELECT 1 FROM library_state").fetchone()
             try:
-                yield Reading(connection)
+                with _sound(self.path):
+                    yield Reading(connection, boundary)
             finally:
                 connection.execute("ROLLBACK")
 
@@ -75,25 +103,55 @@ class Library:
                 path: Known(size, mtime, hash, reader, bool(done)) for path, size, mtime, hash, reader, done in rows
             }
 
-    def touch(self, entry: FileEntry) -> None:
-        """Note that a file has another time, but the same content."""
+    def touch(self, entry: FileEntry, *, settled: bool = True) -> None:
+        """Note that a file has another time, but the same content; not `settled`, have it looked at again."""
         with self._writing() as connection:
             connection.execute(
-                "UPDATE documents SET size = ?, mtime_ns = ? WHERE path = ?", (entry.size, entry.mtime_ns, entry.path)
+                "UPDATE documents SET size = ?, mtime_ns = ? WHERE path = ?",
+                (entry.size, entry.mtime_ns if settled else 0, entry.path),
             )
 
-    def mark_indexed(self, path: str, content_hash: str, *, indexed: bool = True) -> None:
-        """Note that the search index holds the document, if it still has that content."""
+    def mark_indexed(self, documents: Iterable[tuple[str, str]], *, unsettled: Iterable[str] = ()) -> None:
+        """Note that the search index holds documents, if they still have these contents. The files of those that are
+        not settled are looked at again whatever their time is."""
         with self._writing() as connection:
-            connection.execute(
-                "UPDATE documents SET indexed = ? WHERE path = ? AND content_hash = ?", (indexed, path, content_hash)
+            connection.executemany(
+                "UPDATE documents SET indexed = 1 WHERE path = ? AND content_hash = ?", list(documents)
             )
+            connection.executemany("UPDATE documents SET mtime_ns = 0 WHERE path = ?", [(path,) for path in unsettled])
+
+    # What the tables hold
+
+    def rows_of(self, path: str) -> Rows:
+        """Everything that is kept of a document, as it is kept."""
+        with self._connections.reading() as connection:
+            return rows_of(connection, path)
+
+    def section_ids(self) -> dict[str, list[str]]:
+        """The ids of the sections of each document, by its path."""
+        found: dict[str, list[str]] = {}
+        with self._connections.reading() as connection:
+            for path, id in connection.execute(
+                "SELECT documents.path, sections.id FROM sections JOIN documents ON documents.number = document"
+            ):
+                found.setdefault(path, []).append(id)
+        return found
+
+    def strays(self) -> dict[str, int]:
+        """How many rows belong to no document, by table."""
+        with self._connections.reading() as connection:
+            return strays(connection)
+
+    def remove_strays(self) -> None:
+        with self._writing() as connection:
+            remove_strays(connection)
 
     # Writing documents
 
     def replace(self, prepared: Prepared, *, reader: str, moved_from: str | None = None) -> Changed:
-        """Put a document in place of the one of the same path, or of the one that was moved here."""
-        with self._writing() as connection:
+        """Put a document in place of the one of the same path, or of the one that was moved here. Conflict where rows
+        are in its way that no document has."""
+        with self._writing() as connection, _sound(self.path), _unhindered(prepared.document.path):
             reading = Reading(connection)
             before = [
                 piece for path in (prepared.document.path, moved_from) if path for piece in _pieces(reading, path)
@@ -101,14 +159,14 @@ class Library:
             for path in (prepared.document.path, moved_from):
                 if path is not None:
                     _remove(connection, path)
-            _insert(connection, prepared, reader)
-            present = tuple(section.id for section in prepared.sections)
-            gone = [piece for piece in before if piece.id not in set(present)]
+            insert_document(connection, prepared, reader)
+            present = dict.fromkeys(section.id for section in prepared.sections)
+            gone = [piece for piece in before if piece.id not in present]
             _alias(connection, prepared, before, gone)
             if moved_from is not None:
                 old, new = ids.document_id(moved_from), ids.document_id(prepared.document.path)
                 _set_aliases(connection, {old: new})
-        return Changed(present, tuple(piece.id for piece in gone))
+        return Changed(tuple(present), tuple(piece.id for piece in gone))
 
     def remove(self, path: str) -> Changed:
         """Take a document out, with everything that only it contributed."""
@@ -119,6 +177,36 @@ class Library:
         return Changed((), gone)
 
 
+@contextmanager
+def _advised() -> Iterator[None]:
+    """Whoever meets damage is told what mends it: no backup is needed of what was made from the files."""
+    try:
+        yield
+    except StoreCorrupt as error:
+        hint = "Run `clew kb reconcile`: it is made anew from the files."
+        raise StoreCorrupt(error.message, hint=hint, data=error.data) from error
+
+
+@contextmanager
+def _sound(path: Path) -> Iterator[None]:
+    """A record that cannot be read is damage like any other."""
+    try:
+        yield
+    except msgspec.DecodeError as error:
+        raise damaged(path, str(error)) from error
+
+
+@contextmanager
+def _unhindered(path: str) -> Iterator[None]:
+    try:
+        yield
+    except IntegrityError as error:
+        raise Conflict(
+            f"'{path}' cannot be kept: the store of documents holds something in its place ({error}).",
+            hint="Run `clew kb reconcile`.",
+        ) from error
+
+
 def _pieces(reading: Reading, path: str) -> list[Piece]:
     return [
         Piece(section.id, section.title, section.ordinal, section.version, reading.text(section.id) or "")
@@ -126,11 +214,12 @@ def _pieces(reading: Reading, path: str) -> list[Piece]:
     ]
 
 
-def _insert(connection: Connection, prepared: Prepared, reader: str) -> None:
+def insert_document(connection: Connection, prepared: Prepared, reader: str) -> None:
     document = prepared.document
     number = connection.execute(
-        "INSERT INTO documents (id, path, tag, content_hash, size, mtime_ns, reader, data, indexed)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)",
+        "INSERT INTO documents"
+        " (id, path, tag, environment, repository, content_hash, size, mtime_ns, reader, data, indexed)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
         (*_columns(document), reader, _ENCODE(document)),
     ).lastrowid
     numbers = []
@@ -157,7 +246,8 @@ def _insert(connection: Connection, prepared: Prepared, reader: str) -> None:
 
 def _columns(document: DocumentRecord) -> tuple[object, ...]:
     id = ids.document_id(document.path)
-    return id, document.path, document.tag, document.content_hash, document.size, document.mtime_ns
+    place = (document.tag, document.environment, document.repository)
+    return id, document.path, *place, document.content_hash, document.size, document.mtime_ns
 
 
 def _insert_entities(connection: Connection, prepared: Prepared, numbers: list[int | None]) -> None:

@@ -1,21 +1,16 @@
 """The file that holds the documents, and its tables.
 
 Everything in it was made from the files of the project, so a damaged one, or one that another version of Clew wrote, is
-replaced by an empty one. Writes may be lost with the machine's power, never by half.
+replaced by an empty one.
 """
 
-import os
-import time
 from pathlib import Path
 
-from clew.errors import StoreBusy, StoreCorrupt
-from clew.search.index_file import remove
 from clew.store.sqlite.connections import Connection, Connections
+from clew.store.sqlite.derived import Tables, open_derived
 
-LAYOUT = 1
+LAYOUT = 2
 """Changes when a table does."""
-
-_PAUSE = 0.005
 
 _SCHEMA = (
     "CREATE TABLE library_state (layout INTEGER NOT NULL)",
@@ -25,6 +20,8 @@ _SCHEMA = (
         id TEXT NOT NULL UNIQUE,
         path TEXT NOT NULL UNIQUE,
         tag TEXT NOT NULL,
+        environment TEXT NOT NULL,
+        repository TEXT NOT NULL,
         content_hash TEXT NOT NULL,
         size INTEGER NOT NULL,
         mtime_ns INTEGER NOT NULL,
@@ -56,6 +53,7 @@ _SCHEMA = (
     ) WITHOUT ROWID
     """,
     "CREATE INDEX labels_by_name ON labels (label)",
+    "CREATE INDEX labels_by_place ON labels (document, place)",
     """
     CREATE TABLE entities (
         number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, normal TEXT NOT NULL
@@ -96,56 +94,26 @@ _SCHEMA = (
 
 def open_library(path: Path, *, busy_timeout: float) -> tuple[Connections, tuple[str, ...]]:
     """Connections to the library at `path`, made where there is none, and what happened to it on the way."""
-    try:
-        connections = _opened(path, busy_timeout)
-        if _is_current(connections):
-            return connections, ()
-        connections.close()
-        cause = "was made by another version of Clew"
-    except StoreCorrupt:
-        cause = "was damaged"
-    remove(path)
-    return _opened(path, busy_timeout), (f"The store of documents {cause}; run `clew kb index` to fill it again.",)
+    return open_derived(path, _TABLES, busy_timeout=busy_timeout)
 
 
-def _opened(path: Path, busy_timeout: float) -> Connections:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o644))
-    connections = Connections(path, read_only=False, busy_timeout=busy_timeout)
-    deadline = time.monotonic() + busy_timeout
-    try:
-        while not _is_ready(connections):
-            # Two processes that make one library meet where SQLite reports "busy" without waiting.
-            if time.monotonic() >= deadline:
-                raise StoreBusy(f"The store of documents {path} is held by another process.", hint="Try again.")
-            time.sleep(_PAUSE)
-    except BaseException:
-        connections.close()
-        raise
-    return connections
+def create_tables(connection: Connection) -> None:
+    for statement in _SCHEMA:
+        connection.execute(statement)
+    connection.execute("INSERT INTO library_state VALUES (?)", (LAYOUT,))
 
 
-def _is_ready(connections: Connections) -> bool:
-    try:
-        with connections.reading() as connection:
-            if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
-                connection.execute("PRAGMA journal_mode = WAL")
-            if _has_tables(connection):
-                return True
-        with connections.writing(durable=False) as connection:
-            if not _has_tables(connection):
-                for statement in _SCHEMA:
-                    connection.execute(statement)
-                connection.execute("INSERT INTO library_state VALUES (?)", (LAYOUT,))
-    except StoreBusy:
-        return False
-    return True
+def _is_current(connection: Connection) -> bool:
+    made = sum(statement.lstrip().startswith("CREATE TABLE") for statement in _SCHEMA)
+    own = "type = 'table' AND name NOT LIKE 'sqlite_%'"
+    (present,) = connection.execute(f"SELECT count(*) FROM sqlite_master WHERE {own}").fetchone()  # noqa: S608
+    return bool(present == made and connection.execute("SELECT layout FROM library_state").fetchone() == (LAYOUT,))
 
 
-def _has_tables(connection: Connection) -> bool:
-    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'library_state'").fetchone() is not None
-
-
-def _is_current(connections: Connections) -> bool:
-    with connections.reading() as connection:
-        return bool(connection.execute("SELECT layout FROM library_state").fetchone() == (LAYOUT,))
+_TABLES = Tables(
+    name="The store of documents",
+    state="library_state",
+    create=create_tables,
+    is_current=_is_current,
+    remedy="run `clew kb index` to fill it again",
+)

@@ -6,8 +6,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
+from clew.config import EnvironmentName
 from clew.files import FileEntry
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.documents import VERSION as READER_VERSION
@@ -16,12 +17,23 @@ from clew.kb import ids
 from clew.kb.citing import Citations
 from clew.kb.entities import VERSION as ENTITIES_VERSION
 from clew.kb.entities import DocumentEntities, EntityKind, entities_of
-from clew.kb.records import CiteRow, DocumentRecord, LinkRow, MentionRow, Prepared, SectionRecord, StepRow
+from clew.kb.records import (
+    ANYWHERE,
+    CiteRow,
+    DocumentRecord,
+    LinkRow,
+    MentionRow,
+    Origin,
+    Prepared,
+    SectionRecord,
+    StepRow,
+)
 
-VERSION = f"1.{READER_VERSION}.{ENTITIES_VERSION}"
+VERSION = f"2.{READER_VERSION}.{ENTITIES_VERSION}"
 """Changes when the same file would be kept in another way."""
 
 TRAIL = " > "
+ENVIRONMENTS: tuple[str, ...] = get_args(EnvironmentName)
 
 _TAG_LINE = re.compile(r"^\s*DocTag:\s*(\S+)", re.MULTILINE)
 _SCOPED = re.compile(r"[^_].*?__(.+)")
@@ -33,14 +45,14 @@ def content_hash(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def prepare(data: bytes, entry: FileEntry, citations: Citations) -> Prepared:
+def prepare(data: bytes, entry: FileEntry, citations: Citations, origin: Origin = ANYWHERE) -> Prepared:
     document = read_document(data, entry.path)
     chunks = chunks_of(document)
     entities = entities_of(document, chunks)
     sections = _sections(document, chunks, entry.path)
     texts = tuple(document.text[chunk.start : chunk.end] for chunk in chunks)
     return Prepared(
-        document=_record(document, data, entry),
+        document=_record(document, data, entry, origin),
         sections=sections,
         texts=texts,
         labels=_labels(document, chunks),
@@ -51,26 +63,38 @@ def prepare(data: bytes, entry: FileEntry, citations: Citations) -> Prepared:
     )
 
 
-def unreadable(entry: FileEntry, problem: str) -> Prepared:
+def unreadable(entry: FileEntry, problem: str, origin: Origin = ANYWHERE) -> Prepared:
     """A document that cannot be read: it is there, says why, and holds nothing."""
     found = Diagnostic("documents.unreadable", "error", problem, 1)
     empty = Document(format_of(entry.path), posixpath.basename(entry.path), "", {}, (), (), (found,))
-    return Prepared(_record(empty, b"", entry), (), (), {}, (), (), (), ())
+    return Prepared(_record(empty, b"", entry, origin), (), (), {}, (), (), (), ())
 
 
-def _record(document: Document, data: bytes, entry: FileEntry) -> DocumentRecord:
+def _record(document: Document, data: bytes, entry: FileEntry, origin: Origin) -> DocumentRecord:
+    environment, problems = _environment(document, origin)
     return DocumentRecord(
         path=entry.path,
         title=document.title,
         format=document.format.value,
         tag=_tag(document, entry.path),
+        environment=environment,
+        repository=origin.repository,
         front_matter=document.front_matter,
         content_hash=content_hash(data),
         size=entry.size,
         mtime_ns=entry.mtime_ns,
         updated_at=_time(entry.mtime_ns),
-        problems=document.diagnostics,
+        problems=(*document.diagnostics, *problems),
     )
+
+
+def _environment(document: Document, origin: Origin) -> tuple[str, tuple[Diagnostic, ...]]:
+    """Where the document says for itself in which environment it holds, that; else where all of them do."""
+    given: Any = document.front_matter.get("environment")
+    if given is None or given in ENVIRONMENTS:
+        return given or origin.environment, ()
+    problem = f"The front matter names the environment {str(given)[:80]!r}; there are {', '.join(ENVIRONMENTS)}."
+    return origin.environment, (Diagnostic("documents.unknown_environment", "warning", problem, 1),)
 
 
 def _tag(document: Document, path: str) -> str:
@@ -176,12 +200,13 @@ def _steps(document: Document, entities: DocumentEntities, path: str) -> Iterato
 
 
 def _procedure_keys(document: Document, entities: DocumentEntities, path: str) -> Iterator[tuple[int, str]]:
-    """A procedure is named by its section; of several in one section, the later ones have a number."""
+    """A procedure is named by its section; of several in one section, the later ones have a number, behind a sign that
+    no name of a section holds."""
     seen: dict[int, int] = {}
     for number, procedure in enumerate(entities.procedures):
         again = seen[procedure.section] = seen.get(procedure.section, 0) + 1
         key = f"{path}#{document.sections[procedure.section].key}"
-        yield number, key if again == 1 else f"{key}-{again}"
+        yield number, key if again == 1 else f"{key}~{again}"
 
 
 def _cites(texts: Sequence[str], entities: DocumentEntities, path: str, citations: Citations) -> Iterator[CiteRow]:

@@ -6,11 +6,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from clew.kb import ids
+from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.records import DocumentRecord, EntityRecord, SectionRecord
+from clew.kb.visible import View
 from clew.store.sqlite.connections import Connection
 
 _SECTION = msgspec.json.Decoder(SectionRecord).decode
 _DOCUMENT = msgspec.json.Decoder(DocumentRecord).decode
+_JSON = msgspec.json.Encoder().encode
 _ENDINGS = (".md", ".rst", ".html", ".ipynb", ".txt", ".markdown", ".mdx", ".htm")
 _INDEXES = ("index", "README", "readme")
 
@@ -43,21 +47,30 @@ class LinkOf(NamedTuple):
 
 
 class Reading:
-    """One state of the library."""
+    """One state of the library, as far as it lies inside a boundary."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, boundary: Boundary = EVERYTHING) -> None:
         self._connection = connection
+        self._view = View(boundary)
 
-    def _rows(self, sql: str, *parameters: Any) -> list[Any]:
-        return self._connection.execute(sql, parameters).fetchall()
+    def rows(self, sql: str, *parameters: Any) -> list[Any]:
+        """The answer to a question in SQL, with `?` for each parameter."""
+        return self._connection.execute(self._view.over(sql), (*self._view.parameters, *parameters)).fetchall()
 
     def _row(self, sql: str, *parameters: Any) -> Any:
-        return self._connection.execute(sql, parameters).fetchone()
+        return self._connection.execute(self._view.over(sql), (*self._view.parameters, *parameters)).fetchone()
 
     # Documents and sections
 
     def count(self, table: str) -> int:
         return int(self._row(f"SELECT count(*) FROM {table}")[0])  # noqa: S608 - no caller takes the name from outside
+
+    def state(self) -> str:
+        """Another one whenever a document came, went or changed."""
+        row = self._connection.execute(
+            "SELECT (SELECT max(seq) FROM sqlite_sequence WHERE name = 'documents'), (SELECT count(*) FROM documents)"
+        ).fetchone()
+        return f"{row[0]}.{row[1]}"
 
     def counts(self) -> dict[str, int]:
         return {
@@ -66,10 +79,10 @@ class Reading:
 
     def pending(self) -> list[str]:
         """The documents that the search index does not hold yet."""
-        return [path for (path,) in self._rows("SELECT path FROM documents WHERE NOT indexed ORDER BY path")]
+        return [path for (path,) in self.rows("SELECT path FROM documents WHERE NOT indexed ORDER BY path")]
 
     def documents(self) -> Iterator[DocumentRecord]:
-        return (_DOCUMENT(data) for (data,) in self._rows("SELECT data FROM documents ORDER BY path"))
+        return (_DOCUMENT(data) for (data,) in self.rows("SELECT data FROM documents ORDER BY path"))
 
     def document(self, path: str) -> DocumentRecord | None:
         row = self._row("SELECT data FROM documents WHERE path = ?", path)
@@ -85,21 +98,27 @@ class Reading:
 
     def sections_of(self, path: str) -> list[SectionRecord]:
         sql = "SELECT data FROM sections WHERE document = (SELECT number FROM documents WHERE path = ?) ORDER BY place"
-        return [_SECTION(data) for (data,) in self._rows(sql, path)]
+        return [_SECTION(data) for (data,) in self.rows(sql, path)]
 
     def section_at(self, path: str, place: int) -> SectionRecord | None:
         own = "document = (SELECT number FROM documents WHERE path = ?)"
         row = self._row(f"SELECT data FROM sections WHERE {own} AND place = ?", path, place)  # noqa: S608
         return None if row is None else _SECTION(row[0])
 
+    def id_at(self, path: str, place: int | None) -> str:
+        """The id of the section at a place of a document; of the document itself where nothing stands there."""
+        own = "document = (SELECT number FROM documents WHERE path = ?)"
+        row = self._row(f"SELECT id FROM sections WHERE {own} AND place = ?", path, place)  # noqa: S608
+        return ids.document_id(path) if row is None else str(row[0])
+
     def below(self, path: str, parent: int) -> list[SectionRecord]:
         """The sections right below one of the document; below none with -1."""
         own = "document = (SELECT number FROM documents WHERE path = ?)"
-        rows = self._rows(f"SELECT data FROM sections WHERE {own} AND parent = ? ORDER BY place", path, parent)  # noqa: S608
+        rows = self.rows(f"SELECT data FROM sections WHERE {own} AND parent = ? ORDER BY place", path, parent)  # noqa: S608
         return [_SECTION(data) for (data,) in rows]
 
     def section_ids(self) -> list[str]:
-        return [id for (id,) in self._rows("SELECT id FROM sections ORDER BY document, place")]
+        return [id for (id,) in self.rows("SELECT id FROM sections ORDER BY document, place")]
 
     def text(self, id: str) -> str | None:
         sql = "SELECT text FROM section_texts WHERE number = (SELECT number FROM sections WHERE id = ?)"
@@ -108,11 +127,19 @@ class Reading:
 
     def current_id(self, id: str) -> str | None:
         """The id itself where something has it, else the id of what took its place."""
-        sql = "SELECT 1 FROM sections WHERE id = ?1 UNION ALL SELECT 1 FROM documents WHERE id = ?1"
-        if self._row(sql, id) is not None:
+        if self._is_there(id):
             return id
         row = self._row("SELECT new FROM aliases WHERE old = ?", id)
-        return None if row is None else str(row[0])
+        return str(row[0]) if row is not None and self._is_there(row[0]) else None
+
+    def successors(self, old: Sequence[str]) -> dict[str, str]:
+        """What took the place of ids that are gone, as far as that is known."""
+        sql = "SELECT old, new FROM json_each(?) AS wanted CROSS JOIN aliases ON aliases.old = wanted.value"
+        return dict(self.rows(sql, in_json(old)))
+
+    def _is_there(self, id: str) -> bool:
+        sql = "SELECT 1 FROM sections WHERE id = ? UNION ALL SELECT 1 FROM documents WHERE id = ?"
+        return self._row(sql, id, id) is not None
 
     # Entities
 
@@ -121,10 +148,10 @@ class Reading:
         return None if row is None else EntityRecord(row[0], row[1], row[3], row[2], row[4])
 
     def entities(self) -> list[EntityRecord]:
-        return [EntityRecord(row[0], row[1], row[3], row[2], row[4]) for row in self._rows(f"{_ENTITY} ORDER BY id")]
+        return [EntityRecord(row[0], row[1], row[3], row[2], row[4]) for row in self.rows(f"{_ENTITY} ORDER BY id")]
 
     def entities_named(self, normal: str, kind: str | None = None) -> list[str]:
-        rows = self._rows("SELECT id, kind FROM entities WHERE normal = ? ORDER BY id", normal)
+        rows = self.rows("SELECT id, kind FROM entities WHERE normal = ? ORDER BY id", normal)
         return [id for id, own in rows if kind is None or own == kind]
 
     def mentioned_in(self, section: str) -> list[MentionOf]:
@@ -133,30 +160,21 @@ class Reading:
             WHERE mentions.section = (SELECT number FROM sections WHERE id = ?)
             ORDER BY mentions.count DESC, entities.id
         """
-        return [MentionOf(*row) for row in self._rows(sql, section)]
+        return [MentionOf(*row) for row in self.rows(sql, section)]
 
     def mentioning(self, entity: str) -> list[MentionOf]:
         sql = """
             SELECT sections.id, mentions.count FROM mentions JOIN sections ON sections.number = mentions.section
             WHERE mentions.entity = (SELECT number FROM entities WHERE id = ?) ORDER BY mentions.count DESC, sections.id
         """
-        return [MentionOf(*row) for row in self._rows(sql, entity)]
-
-    def few_mentioning(self, entity: str, most: int) -> list[str]:
-        """The sections that mention an entity; none where there are more than so many."""
-        sql = """
-            SELECT sections.id FROM mentions JOIN sections ON sections.number = mentions.section
-            WHERE mentions.entity = (SELECT number FROM entities WHERE id = ?) LIMIT ?
-        """
-        found = [id for (id,) in self._rows(sql, entity, most + 1)]
-        return found if len(found) <= most else []
+        return [MentionOf(*row) for row in self.rows(sql, entity)]
 
     def steps_of(self, procedure: str) -> list[str]:
         sql = """
             SELECT entities.id FROM steps JOIN entities ON entities.number = steps.step
             WHERE steps.procedure = (SELECT number FROM entities WHERE id = ?) ORDER BY steps.place
         """
-        return [id for (id,) in self._rows(sql, procedure)]
+        return [id for (id,) in self.rows(sql, procedure)]
 
     def procedure_of(self, step: str) -> str | None:
         sql = """
@@ -173,19 +191,20 @@ class Reading:
             SELECT target, labels, rank, written FROM cites
             WHERE section = (SELECT number FROM sections WHERE id = ?) ORDER BY written, rank, target
         """
-        return [CitedBy(section, target, _labels(joined), *rest) for target, joined, *rest in self._rows(sql, section)]
+        return [CitedBy(section, target, labels_in(joined), *rest) for target, joined, *rest in self.rows(sql, section)]
 
-    def citing(self, target: str) -> list[CitedBy]:
+    def citing(self, target: str, most: int = -1) -> list[CitedBy]:
+        """Who cites a target, at most so many."""
         sql = """
             SELECT sections.id, target, labels, rank, written
             FROM cites JOIN sections ON sections.number = cites.section
-            WHERE target = ? ORDER BY sections.id
+            WHERE target = ? ORDER BY cites.section LIMIT ?
         """
-        return [CitedBy(id, own, _labels(joined), *rest) for id, own, joined, *rest in self._rows(sql, target)]
+        return [CitedBy(id, own, labels_in(joined), *rest) for id, own, joined, *rest in self.rows(sql, target, most)]
 
     def links_of(self, section: str) -> list[LinkOf]:
         sql = "SELECT path, label, anywhere FROM links WHERE section = (SELECT number FROM sections WHERE id = ?)"
-        return [LinkOf(section, path, label, bool(anywhere)) for path, label, anywhere in self._rows(sql, section)]
+        return [LinkOf(section, path, label, bool(anywhere)) for path, label, anywhere in self.rows(sql, section)]
 
     def linking(self, path: str, labels: Sequence[str] | None) -> list[LinkOf]:
         """Every link that may lead to a document or into it; with labels, only those that name one of them."""
@@ -194,15 +213,15 @@ class Reading:
             WHERE links.path = ?
         """
         if labels is None:
-            found = [row for spelled in _spellings(path) for row in self._rows(sql, spelled)]
+            found = [row for spelled in spellings(path) for row in self.rows(sql, spelled)]
         else:
-            ways = [(spelled, label) for spelled in (*_spellings(path), "") for label in labels]
-            found = [row for way in ways for row in self._rows(f"{sql} AND links.label = ?", *way)]
+            ways = [(spelled, label) for spelled in (*spellings(path), "") for label in labels]
+            found = [row for way in ways for row in self.rows(f"{sql} AND links.label = ?", *way)]
         return [LinkOf(id, own, label, bool(anywhere)) for id, own, label, anywhere in found]
 
     def labels_of(self, path: str, place: int) -> list[str]:
         own = "document = (SELECT number FROM documents WHERE path = ?)"
-        return [label for (label,) in self._rows(f"SELECT label FROM labels WHERE {own} AND place = ?", path, place)]  # noqa: S608
+        return [label for (label,) in self.rows(f"SELECT label FROM labels WHERE {own} AND place = ?", path, place)]  # noqa: S608
 
     def target_of(self, link: LinkOf) -> "tuple[str, int | None] | None":
         """The document that a link leads to, with the place of the section if it names one that is there."""
@@ -225,39 +244,53 @@ class Reading:
         stem = path.rstrip("/")
         candidates = [stem, *(stem + ending for ending in _ENDINGS)]
         candidates += [posixpath.normpath(f"{stem}/{name}{ending}") for name in _INDEXES for ending in _ENDINGS]
-        for candidate in candidates:
-            if self._row("SELECT 1 FROM documents WHERE path = ?", candidate) is not None:
-                return candidate
-        return None
+        sql = """
+            SELECT documents.path FROM json_each(?) AS wanted CROSS JOIN documents ON documents.path = wanted.value
+            ORDER BY wanted.key LIMIT 1
+        """
+        row = self._row(sql, in_json(candidates))
+        return None if row is None else str(row[0])
 
     # Documents about the same things
 
-    def shared_entities(self, path: str, most_documents: int) -> list[tuple[str, int, int]]:
+    def shared_entities(self, path: str, most_documents: int, most_sections: int) -> list[tuple[str, int, int]]:
         """Other documents that mention what a document mentions: for each entity that is rare enough, the document,
         the number of the entity and in how many documents it is."""
         sql = """
-            WITH own AS (
-                SELECT DISTINCT mentions.entity FROM mentions JOIN sections ON sections.number = mentions.section
-                WHERE sections.document = (SELECT number FROM documents WHERE path = ?1)
-            ),
-            spread AS (
-                SELECT DISTINCT mentions.entity AS entity, sections.document AS document
-                FROM own JOIN mentions ON mentions.entity = own.entity
-                JOIN sections ON sections.number = mentions.section
-            ),
-            rare AS (SELECT entity, count(*) AS documents FROM spread GROUP BY entity HAVING count(*) BETWEEN 2 AND ?2)
-            SELECT documents.path, rare.entity, rare.documents
-            FROM rare JOIN spread ON spread.entity = rare.entity JOIN documents ON documents.number = spread.document
-            WHERE documents.path <> ?1
+            SELECT entity, path FROM (
+                SELECT DISTINCT mentions.entity AS entity, sections.document AS document FROM (
+                    SELECT DISTINCT mentions.entity AS entity
+                    FROM sections JOIN main.mentions AS mentions ON mentions.section = sections.number
+                    WHERE sections.document = (SELECT number FROM documents WHERE path = ?)
+                ) AS said
+                CROSS JOIN main.mentions AS mentions ON mentions.entity = said.entity
+                CROSS JOIN sections ON sections.number = mentions.section
+                WHERE ? >= (SELECT count(*) FROM (SELECT 1 FROM main.mentions WHERE entity = said.entity LIMIT ?))
+            ) AS spread JOIN documents ON documents.number = spread.document
         """
-        return [(path, entity, number) for path, entity, number in self._rows(sql, path, most_documents)]
+        spread: dict[int, list[str]] = {}
+        for entity, other in self.rows(sql, path, most_sections, most_sections + 1):
+            spread.setdefault(entity, []).append(other)
+        return [
+            (other, entity, len(paths))
+            for entity, paths in spread.items()
+            if len(paths) <= most_documents
+            for other in paths
+            if other != path
+        ]
 
 
-def _labels(joined: str) -> tuple[str, ...]:
+def in_json(values: Sequence[Any]) -> str:
+    """Many values as one parameter, for `json_each`: the question is the same however many there are."""
+    return _JSON(values).decode()
+
+
+def labels_in(joined: str) -> tuple[str, ...]:
+    """The labels of a citation as they are kept."""
     return tuple(joined.split("+")) if joined else ()
 
 
-def _spellings(path: str) -> list[str]:
+def spellings(path: str) -> list[str]:
     """How a link may spell the path of a document."""
     stem = posixpath.splitext(path)[0]
     folder, _, name = stem.rpartition("/")

@@ -43,6 +43,8 @@ class DocumentRecord(msgspec.Struct, frozen=True):
     format: str
     tag: str
     """A short name by which searches are narrowed."""
+    environment: str
+    repository: str
     front_matter: Mapping[str, Any]
     content_hash: str
     size: int
@@ -50,6 +52,16 @@ class DocumentRecord(msgspec.Struct, frozen=True):
     updated_at: str
     """When the content was last seen to change: the file's time. UTC, ISO 8601."""
     problems: tuple[Diagnostic, ...]
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """What is said of every document of a corpus, unless the document says something else for itself."""
+
+    environment: str
+    repository: str
+
+
+ANYWHERE = Origin("dev", "")
 
 
 class EntityRecord(msgspec.Struct, frozen=True):

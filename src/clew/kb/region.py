@@ -18,34 +18,36 @@ from collections.abc import Callable, Iterator
 
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind, Source
 from clew.kb import edges, ids
+from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.crossing import Crossing
 from clew.kb.library import Library
 from clew.kb.queries import Reading
 from clew.kb.records import DocumentRecord, EntityRecord, SectionRecord
-from clew.kb.related import MOST_DOCUMENTS, related_documents
+from clew.kb.related import related_documents, relating_documents
 
 _TABLES = {NodeKind.DOCUMENT: "documents", NodeKind.SECTION: "sections", NodeKind.ENTITY: "entities"}
 """The kinds of which this region can list all nodes. Files are nodes only when something names them."""
 
 
 class DocumentRegion:
-    def __init__(self, library: Callable[[], Library], crossing: Crossing) -> None:
+    def __init__(self, library: Callable[[], Library], crossing: Crossing, boundary: Boundary = EVERYTHING) -> None:
         self._library = library
         """Opens the store when it is first asked."""
         self._crossing = crossing
+        self._boundary = boundary
 
     # Nodes
 
     def get_node(self, id: str) -> Node | None:
         if not ids.is_own(id):
             return None
-        with self._library().reading() as reading:
+        with self._library().reading(self._boundary) as reading:
             return self._node(reading, id)
 
     def nodes_by_kind(self, kind: NodeKind) -> Iterator[Node]:
         if kind not in _TABLES:
             return
-        with self._library().reading() as reading:
+        with self._library().reading(self._boundary) as reading:
             if kind is NodeKind.DOCUMENT:
                 found = [document_node(document) for document in reading.documents()]
             elif kind is NodeKind.ENTITY:
@@ -60,11 +62,11 @@ class DocumentRegion:
     def count(self, kind: NodeKind) -> int:
         if kind not in _TABLES:
             return 0
-        with self._library().reading() as reading:
+        with self._library().reading(self._boundary) as reading:
             return reading.count(_TABLES[kind])
 
     def nodes_in_file(self, path: str) -> Iterator[Node]:
-        with self._library().reading() as reading:
+        with self._library().reading(self._boundary) as reading:
             document = reading.document(path)
             if document is None:
                 return
@@ -76,12 +78,12 @@ class DocumentRegion:
     def iter_outgoing_edges(self, id: str) -> Iterator[Edge]:
         if not ids.is_own(id):
             return
-        with self._library().reading() as reading:
+        with self._library().reading(self._boundary) as reading:
             found = list(dict.fromkeys(self._outgoing(reading, id)))
         yield from found
 
     def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
-        with self._library().reading() as reading:
+        with self._library().reading(self._boundary) as reading:
             found = list(dict.fromkeys(self._incoming(reading, id)))
         yield from found
 
@@ -90,7 +92,7 @@ class DocumentRegion:
             entity = reading.entity(id)
             return None if entity is None else entity_node(entity)
         if id.startswith(ids.FILE):
-            return self._crossing.file_node(id) if reading.citing(id) else None
+            return self._crossing.file_node(id) if self._crossing.is_named(reading, id) else None
         if (section := reading.section(id)) is not None:
             document = reading.document(section.document)
             return section_node(section, document.tag if document is not None else "")
@@ -121,16 +123,11 @@ class DocumentRegion:
         elif (document := reading.document_by_id(id)) is not None:
             yield from edges.into_document(reading, document.path)
             yield from self._crossing.citing(reading, ids.file_id(document.path))
-            yield from _relating(reading, document.path)
+            for path in relating_documents(reading, document.path):
+                yield Edge(EdgeKind.RELATED, ids.document_id(path), id)
         else:
             yield from self._crossing.citing(reading, id)
-
-
-def _relating(reading: Reading, path: str) -> Iterator[Edge]:
-    """Who counts a document among the nearest is among those that share something with it."""
-    for other in dict.fromkeys(other for other, _, _ in reading.shared_entities(path, MOST_DOCUMENTS)):
-        if path in related_documents(reading, other):
-            yield Edge(EdgeKind.RELATED, ids.document_id(other), ids.document_id(path))
+            yield from self._crossing.naming(reading, id)
 
 
 def document_node(document: DocumentRecord) -> Node:

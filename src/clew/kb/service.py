@@ -4,26 +4,45 @@ Opening it reads nothing. The store of documents is opened when somebody first a
 that asks for something else.
 """
 
+import logging
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
-from clew.errors import StoreError
+from clew.config import KbTable
+from clew.errors import StoreCorrupt, StoreError
 from clew.graph.graph import Graph
+from clew.kb.boundary import Boundary, ScopeRequest, boundary_of
 from clew.kb.crossing import Crossing
+from clew.kb.deliveries import Deliveries
 from clew.kb.finding import Finder
-from clew.kb.ingest import Corpus, IndexReport, Ingestion, Progress, run_job
-from clew.kb.library import Library
+from clew.kb.ingest import Corpus, IndexReport, Ingestion, run_job
+from clew.kb.keeper import DocumentKeeper
+from clew.kb.legacy import LegacyTools
+from clew.kb.library import PATIENCE_SECONDS, Library
+from clew.kb.passages import Passages
+from clew.kb.quoting import Quoting
 from clew.kb.reconcile import ReconcileReport, Reconciliation
 from clew.kb.region import DocumentRegion
+from clew.kb.scratch import ScratchLimits, ScratchStore
+from clew.kb.shortlist import Shortlist
+from clew.kb.walking import Ground
 from clew.search.engine import SearchEngine
 from clew.store.interface import Store
+from clew.store.watched import Progress
+
+log = logging.getLogger(__name__)
 
 FOLDER = "kb"
 LIBRARY_FILE = "documents.db"
+MEGABYTE = 1024 * 1024
+
+T = TypeVar("T")
 
 
 class KbProblem(msgspec.Struct, frozen=True):
@@ -55,40 +74,78 @@ class KnowledgeBase:
         self,
         folder: Path,
         corpus: Corpus,
+        settings: KbTable,
         graph: Graph,
         store: Store | None,
         engine: Callable[[], SearchEngine | None],
         wake: Callable[[], None] = lambda: None,
+        *,
+        remake_index: Callable[[], object] = lambda: None,
+        follows_files: bool = True,
     ) -> None:
         self._path = folder / FOLDER / LIBRARY_FILE
         self._corpus = corpus
+        self._settings = settings
         self._store = store
         self._engine = engine
         self._wake = wake
         """Has vectors made for new units, behind everybody's back."""
+        self._remake_index = remake_index
         self._opening = threading.Lock()
         self._library: Library | None = None
-        self.region = DocumentRegion(lambda: self.library, Crossing(graph, corpus.root))
+        self.scratch = ScratchStore(
+            ScratchLimits(
+                ttl_seconds=settings.scratch_minutes * 60.0,
+                total_bytes=settings.scratch_mb * MEGABYTE,
+                session_bytes=settings.session_scratch_mb * MEGABYTE,
+            )
+        )
+        """Texts that answers point to."""
+        self.passages = Passages(self.scratch)
+        self.shortlist = Shortlist(self, graph=settings.graph)
+        self.quoting = Quoting(self, graph=settings.graph)
+        self.legacy = LegacyTools(self, graph=settings.graph)
+        self.keeper = DocumentKeeper(corpus, self.index, self._is_empty, follows_files=follows_files)
+        self.deliveries = Deliveries()
+        self._graph = graph
+        self._crossing = Crossing(graph, corpus.root)
+        self.region = DocumentRegion(lambda: self.library, self._crossing, self.boundary())
         """The documents as a part of the graph."""
 
     @property
     def library(self) -> Library:
         with self._opening:
             if self._library is None:
-                self._library = Library(self._path)
+                self._library = Library(self._path, patience=PATIENCE_SECONDS)
             return self._library
+
+    @property
+    def was_read(self) -> bool:
+        """Whether somebody has read the documents before, in this process or another."""
+        return self._path.exists()
 
     @property
     def is_open(self) -> bool:
         return self._library is not None
 
+    def boundary(self, asked: ScopeRequest | None = None) -> Boundary:
+        """What may be seen here; with a request, what may be seen by who makes it."""
+        return boundary_of(self._settings, asked)
+
+    @contextmanager
+    def walking(self, boundary: Boundary, check: Callable[[], None] = lambda: None) -> Iterator[Ground]:
+        """One state of the documents, and the graph they are part of, to walk in. The graph must not change meanwhile:
+        hold the project's lock."""
+        with self.library.reading(boundary) as reading:
+            yield Ground(reading, self._graph, self._crossing, check)
+
     @property
     def finder(self) -> Finder:
-        return Finder(self.library, self._searched())
+        return Finder(self.library, self._searched(), self.boundary())
 
     def index(self, progress: Progress = lambda done, total, message: None, *, full: bool = False) -> IndexReport:
         """Read the documents that changed; with `full`, all of them."""
-        report = run_job(Ingestion(self._corpus, self.library, self._searched()), self._store, progress, full=full)
+        report = self._mended(lambda: run_job(self._ingestion(), self._store, progress, full=full))
         if report.added + report.changed + report.moved + report.indexed_again:
             self._wake()
         return report
@@ -97,7 +154,11 @@ class KnowledgeBase:
         self, progress: Progress = lambda done, total, message: None, *, repair: bool = True
     ) -> ReconcileReport:
         """Compare files, store and index with each other, down to their contents, and mend what differs."""
-        return Reconciliation(self._corpus, self.library, self._searched()).run(repair=repair, progress=progress)
+
+        def compared() -> ReconcileReport:
+            return Reconciliation(self._corpus, self.library, self._searched()).run(repair=repair, progress=progress)
+
+        return self._mended(compared) if repair else compared()
 
     def status(self) -> KbStatus:
         library = self.library
@@ -105,6 +166,7 @@ class KnowledgeBase:
             counts = reading.counts()
             documents = list(reading.documents())
             pending = reading.pending()
+        state = self._searched().state()
         return KbStatus(
             documents=counts["documents"],
             sections=counts["sections"],
@@ -113,19 +175,40 @@ class KnowledgeBase:
             formats=dict(Counter(document.format for document in documents)),
             tags=dict(Counter(document.tag for document in documents)),
             pending=len(pending),
-            indexed=self._searched().state().describe(),
+            indexed=state.describe(),
             problems=tuple(
                 KbProblem(document.path, each.line, each.severity, each.code, each.message)
                 for document in documents
                 for each in document.problems
             ),
-            notes=library.notes,
+            notes=(*library.notes, *state.notes),
         )
 
+    def _is_empty(self) -> bool:
+        with self.library.reading() as reading:
+            return reading.count("documents") == 0
+
     def close(self) -> None:
+        self.keeper.close()
         with self._opening:
             if self._library is not None:
                 self._library.close()
+
+    def _ingestion(self) -> Ingestion:
+        return Ingestion(self._corpus, self.library, self._searched())
+
+    def _mended(self, work: Callable[[], T]) -> T:
+        """Do the work; where the store or the index turns out to be damaged, on one that is made anew. All they hold
+        was made from the files."""
+        try:
+            return work()
+        except StoreCorrupt as error:
+            log.warning("%s It is made anew from the files.", error.message)
+            if error.data.get("path") == str(self._path):
+                self.library.renew()
+            else:
+                self._remake_index()
+            return work()
 
     def _searched(self) -> SearchEngine:
         engine = self._engine()

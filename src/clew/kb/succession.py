@@ -1,6 +1,6 @@
 """Which new section is the successor of one that is gone, so that whoever kept the old id still finds the text."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from clew.text.keywords import keywords
@@ -28,10 +28,7 @@ def successors(gone: Sequence[Piece], fresh: Sequence[Piece], kept: Iterable[str
     left = list(fresh)
     for same in (_text, _body, _heading):
         left = _matched(gone, left, same, found)
-    for piece in gone[:_MOST_COMPARED]:
-        if piece.id not in found and (best := _most_alike(piece, left[:_MOST_COMPARED])) is not None:
-            found[piece.id] = best.id
-            left.remove(best)
+    found |= _alike([piece for piece in gone if piece.id not in found][:_MOST_COMPARED], left[:_MOST_COMPARED])
     known = {*kept, *(piece.id for piece in fresh)}
     for piece in gone:
         first = piece.id.rpartition("~")[0]
@@ -69,12 +66,21 @@ def _heading(piece: Piece) -> object:
     return (piece.title, piece.ordinal)
 
 
-def _most_alike(piece: Piece, fresh: Sequence[Piece]) -> Piece | None:
-    own = frozenset(keywords(piece.text))
-    shares: Mapping[str, float] = {other.id: _share(own, frozenset(keywords(other.text))) for other in fresh}
-    best = max(fresh, key=lambda other: shares[other.id], default=None)
-    return best if best is not None and shares[best.id] >= ALIKE else None
+def _alike(gone: Sequence[Piece], fresh: Sequence[Piece]) -> dict[str, str]:
+    """For each piece that is gone the one of the others that has most words in common with it, if those are many."""
+    found: dict[str, str] = {}
+    waiting = {piece.id: frozenset(keywords(piece.text)) for piece in fresh}
+    for piece in gone:
+        own = frozenset(keywords(piece.text))
+        shares = {id: _share(own, words) for id, words in waiting.items()}
+        best = max(shares, key=lambda id: shares[id], default=None)
+        if best is not None and shares[best] >= ALIKE:
+            found[piece.id] = best
+            del waiting[best]
+    return found
 
 
 def _share(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / max(1, len(one | other))
+    """How much of all their words two texts have in common."""
+    both = len(one & other)
+    return both / max(1, len(one) + len(other) - both)

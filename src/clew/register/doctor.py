@@ -1,9 +1,11 @@
 """Whether a clone is set up to keep its register sound."""
 
+import shutil
 from pathlib import Path
 
 import msgspec
 
+from clew.register.lock import lock_file
 from clew.register.repository import GOOD, Repository
 
 MANAGED = ("managed-by: clew-hooks", "managed-by: req-hooks")
@@ -32,7 +34,8 @@ class Doctor(msgspec.Struct, frozen=True):
 def examine(repository: Repository, register: Path, problem: str | None) -> Doctor:
     checks = [_register(register, problem)]
     if repository.exists():
-        checks += [_hook(repository), *_attributes(repository), _driver(repository), _signing(repository, register)]
+        checks += [_hook(repository), *_other_hooks(repository), *_attributes(repository), _driver(repository)]
+        checks += [_lock(repository, register), _signing(repository, register)]
     else:
         checks.append(DoctorCheck("git", False, "The register is in no git repository. Run `git init`.", False))
     failed = sum(not each.ok and not each.advisory for each in checks)
@@ -70,6 +73,23 @@ def _hook(repository: Repository) -> DoctorCheck:
     return DoctorCheck("pre-commit hook", True, f"installed, mode {hook_mode(repository) or 'your own'}", False)
 
 
+def _other_hooks(repository: Repository) -> list[DoctorCheck]:
+    """Hooks without which nothing gets lost, but less is noticed."""
+    checks = []
+    for name, command in (("post-commit", "req review"), ("commit-msg", "req check-message")):
+        ok = command in (hook_text(repository, name) or "")
+        detail = "installed" if ok else f"It does not run `clew {command}`. `clew req setup` installs it."
+        checks.append(DoctorCheck(f"{name} hook", ok, detail, True))
+    return checks
+
+
+def _lock(repository: Repository, register: Path) -> DoctorCheck:
+    lock = lock_file(register).name
+    ok = repository.ignores(lock)
+    detail = "git ignores it" if ok else f"`git add --all` would commit {lock}. `clew req setup` has git ignore it."
+    return DoctorCheck("lock file", ok, detail, True)
+
+
 def _attributes(repository: Repository) -> list[DoctorCheck]:
     file = repository.attributes_file()
     try:
@@ -92,6 +112,9 @@ def _driver(repository: Repository) -> DoctorCheck:
     if _DRIVER_THAT_LOSES in driver:
         detail = "The driver of req keeps one side of a merge and loses the other. Run `clew req setup`."
         return DoctorCheck("merge driver", False, detail, False)
+    if shutil.which(driver.split()[0]) is None:
+        detail = f"git cannot start it: {driver.split()[0]} is not on the PATH. Install Clew where git finds it."
+        return DoctorCheck("merge driver", False, detail, True)
     return DoctorCheck("merge driver", True, driver, False)
 
 

@@ -11,6 +11,9 @@ from clew.register.occasion import Occasion
 from clew.register.validator import validate_requirement
 from clew.register.validator_rules import Finding
 
+REMOVED = "removed"
+"""How the history of a register begins to tell that a requirement is gone."""
+
 
 class Draft:
     def __init__(self, register: Register, occasion: Occasion) -> None:
@@ -20,12 +23,13 @@ class Draft:
         self.requirements: dict[str, Requirement] = dict(register.requirements)
         self.purpose = register.purpose
         self._next_id = register.next_id
+        self._history: list[HistoryEntry] = []
         self._changed = False
         self._counted = False
 
     def find(self, written: str, what: str = "requirement") -> Requirement:
         """The requirement that somebody meant, or an error with the id that they may have meant."""
-        return find(self.requirements, written, what)
+        return find(self.requirements, written, what, self.register.history)
 
     def skip_to(self, number: int) -> None:
         """Hand out no id below this number: somebody else may have."""
@@ -59,19 +63,41 @@ class Draft:
         self.put(changed)
         return changed
 
+    def record(self, action: str, reason: str | None) -> None:
+        """Note what happened to the register as a whole."""
+        self._history.append(self.occasion.entry(self.occasion.by_way(action), reason))
+        self._changed = True
+
     def finished(self) -> Register:
         """The register with all changes; the very same one where there are none."""
         if not self._changed and self.purpose == self.register.purpose:
             return self.register
         return self.register.replaced(
-            requirements=self.requirements, next_id=self._next_id, updated=self.occasion.at, purpose=self.purpose
+            requirements=self.requirements,
+            next_id=self._next_id,
+            updated=self.occasion.at,
+            purpose=self.purpose,
+            history=(*self.register.history, *self._history),
         )
 
 
-def find(requirements: dict[str, Requirement], written: str, what: str = "requirement") -> Requirement:
+def find(
+    requirements: dict[str, Requirement],
+    written: str,
+    what: str = "requirement",
+    history: Sequence[HistoryEntry] = (),
+) -> Requirement:
+    """`history` is the register's own: it knows what became of a requirement that was removed."""
     found = requirements.get(written) or requirements.get(id := normalise(written))
     if found is not None:
         return found
+    for entry in history:
+        if entry.action.startswith(f"{REMOVED} {id} "):
+            told = f": {entry.reason}" if entry.reason else ""
+            raise NotFound(
+                f"There is no {what} {id} any more: {entry.actor} removed it on {entry.at[:10]}{told}.",
+                hint="git has the register as it was before; its id is never given again.",
+            )
     near = nearest(id, requirements)
     suggestion = f"Did you mean {near} ('{requirements[near].title}')? " if near else ""
     raise NotFound(

@@ -19,25 +19,66 @@ td, th { text-align: left; padding: .25rem .6rem .25rem 0; border-bottom: 1px so
 """
 
 
+HERE = "#"
+"""Where links to requirements lead on a page that holds them all."""
+
+
 def to_html(register: Register) -> str:
-    requirements = sorted(register.requirements.values(), key=lambda each: sort_key(each.id))
-    name = escape(register.name)
-    purpose = f"<p>{escape(register.purpose)}</p>" if register.purpose else ""
+    requirements = _in_order(register)
+    return _page(register.name, _overview(register, HERE), *(_article(each, register, HERE) for each in requirements))
+
+
+def overview_page(register: Register, href: str) -> str:
+    """What there is, with a link to a page of its own for each requirement: `href` and the id."""
+    return _page(register.name, _overview(register, href))
+
+
+def requirement_page(requirement: Requirement, register: Register, href: str) -> str:
+    """One requirement with all that happened to it."""
+    events = "".join(
+        f"<tr><td>{escape(entry.at[:19])}</td><td>{escape(entry.actor)}</td><td>{escape(entry.action)}</td>"
+        f"<td>{escape(entry.reason or '')}</td></tr>"
+        for entry in requirement.history
+    )
+    evidence = "".join(
+        f"<tr><td>{escape(record.at[:19])}</td><td>{record.outcome.word}</td><td>{record.kind.word}</td>"
+        f"<td>{escape(record.notes)}</td></tr>"
+        for record in requirement.tests
+    )
+    tables = (f"<h2>{name}</h2><table>{rows}</table>" for name, rows in (("Evidence", evidence), ("History", events)))
+    title = f"{requirement.id} {requirement.title}"
+    return _page(title, _article(requirement, register, href), *tables)
+
+
+def _page(title: str, *body: str) -> str:
     return "\n".join(
         (
             "<!doctype html>",
-            f'<html lang="en"><head><meta charset="utf-8"><title>{name}</title>',
+            f'<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<style>{_STYLE}</style></head><body>",
-            f"<h1>{name}</h1>{purpose}",
+            *body,
+            "</body></html>",
+            "",
+        )
+    )
+
+
+def _in_order(register: Register) -> list[Requirement]:
+    return sorted(register.requirements.values(), key=lambda each: sort_key(each.id))
+
+
+def _overview(register: Register, href: str) -> str:
+    requirements = _in_order(register)
+    purpose = f"<p>{escape(register.purpose)}</p>" if register.purpose else ""
+    return "\n".join(
+        (
+            f"<h1>{escape(register.name)}</h1>{purpose}",
             f'<p class="meta">{len(requirements)} requirements, {_counts(requirements)}; '
             f"last changed {escape(register.updated)}</p>",
             "<nav><table><thead><tr><th>id</th><th>title</th><th>priority</th><th>status</th></tr></thead><tbody>",
-            *(_row(each) for each in requirements),
+            *(_row(each, href) for each in requirements),
             "</tbody></table></nav>",
-            *(_article(each, register) for each in requirements),
-            "</body></html>",
-            "",
         )
     )
 
@@ -47,15 +88,15 @@ def _counts(requirements: list[Requirement]) -> str:
     return ", ".join(f"{number} {word}" for word, number in numbers if number) or "none yet"
 
 
-def _row(each: Requirement) -> str:
+def _row(each: Requirement, href: str) -> str:
     id = escape(each.id)
     return (
-        f'<tr><td class="id"><a href="#{id}">{id}</a></td><td>{escape(each.title)}</td>'
+        f'<tr><td class="id"><a href="{href}{id}">{id}</a></td><td>{escape(each.title)}</td>'
         f"<td>{each.priority.word}</td><td>{each.status.word}</td></tr>"
     )
 
 
-def _article(each: Requirement, register: Register) -> str:
+def _article(each: Requirement, register: Register, href: str) -> str:
     tags = "".join(f'<span class="tag">{escape(tag)}</span>' for tag in (each.kind.word, *each.tags))
     parts = [
         f'<article id="{escape(each.id)}" class="{each.status.word}">',
@@ -67,11 +108,11 @@ def _article(each: Requirement, register: Register) -> str:
     if each.acceptance:
         parts.append("<ol>" + "".join(f"<li>{escape(item)}</li>" for item in each.acceptance) + "</ol>")
     if each.links:
-        links = ", ".join(f"{link.kind.word} {_anchor(link.target, register)}" for link in each.links)
+        links = ", ".join(f"{link.kind.word} {_anchor(link.target, register, href)}" for link in each.links)
         parts.append(f'<p class="meta">{links}</p>')
     return "\n".join((*parts, "</article>"))
 
 
-def _anchor(target: str, register: Register) -> str:
+def _anchor(target: str, register: Register, href: str) -> str:
     id = escape(target)
-    return f'<a href="#{id}">{id}</a>' if target in register.requirements else id
+    return f'<a href="{href}{id}">{id}</a>' if target in register.requirements else id

@@ -1,5 +1,6 @@
 """What `req_help` and `clew req help` say: one text for each subject, true for Clew."""
 
+import re
 from collections.abc import Callable, Mapping
 
 import msgspec
@@ -36,6 +37,17 @@ _GENERATED: Mapping[str, Callable[[], str]] = {"errors": _rules}
 
 def index() -> HelpIndex:
     return HelpIndex(tuple(HelpSection(name, summary) for name, (summary, _) in help_texts.SECTIONS.items()))
+
+
+class Advice(msgspec.Struct, frozen=True):
+    when: str
+    call: str
+
+
+def occasions() -> tuple[Advice, ...]:
+    """The advice to agents as data: on which occasion to call what."""
+    rows = (re.split(r" {2,}", line, maxsplit=1) for line in help_texts.AGENTS.splitlines())
+    return tuple(Advice(*row) for row in rows if len(row) == 2)
 
 
 def section(written: str) -> HelpText:

@@ -26,6 +26,7 @@ user-friendly promise without saying how much.
 The rationale says why, so that somebody can later judge whether the requirement is still needed.
 A criterion describes an observation: given this, that happens.
 Retire requirements instead of removing them: the history is worth more than the space.
+Heed what req_add says about requirements that are alike, live or retired within 60 days.
 """
 
 WORKFLOW = """
@@ -44,6 +45,9 @@ project.req is JSON with sorted keys, two spaces of indent and no line feed at i
 everything but `_integrity`, `_format`, `_warning` and `_instructions`, written without white space and with sorted
 keys. An edit by hand is noticed, and the file is refused until a person accepts it with
 `clew req repair --confirm-direct-edit`, or git restores it.
+
+`_history` tells what happened to the register as a whole: which requirements were removed and why, who accepted an edit
+by hand, why the purpose changed.
 
 A register may also be a folder: index.req, and one file for each requirement below requirements/.
 Keys that Clew does not know are kept as they are. Registers of req-v1 and req-v2 are read; the first write brings them
@@ -66,21 +70,29 @@ around a rule: rewrite the statement.
 """
 
 WEB = """
+`clew req serve` shows the register in a browser, to read: / lists all requirements, /r/REQ-0001 shows one with its
+history, /api/list and /api/r/REQ-0001 give the data. It listens on 127.0.0.1:7878 unless --host and --port say
+otherwise, and asks nobody for a password.
+
 `clew req export --format html -o requirements.html` writes one page that needs nothing besides itself. It can be
 opened in a browser, printed, and put wherever pages are served.
 """
 
 TUI = """
-There is no full-screen mode. `clew req brief`, `list`, `show` and `next` print what a person needs, in colour on a
-terminal, and every command takes --json.
+`clew req tui` asks for one command after another: a number from its menu, or any command with its arguments.
+`clew req brief`, `list`, `show` and `next` print what a person needs, in colour on a terminal, and every command takes
+--json.
 """
 
 INTEGRATION = """
-`clew req setup` prepares a clone: a pre-commit hook that validates the register when it is staged, the lines of
-.gitattributes, and the merge driver. It leaves hooks of others alone. `clew req doctor` says what is missing.
+`clew req setup` prepares a clone: a pre-commit hook that validates the register as it is staged and asks changed code
+for markers, a commit-msg hook that knows every id, a post-commit hook that says what comes next, the lines of
+.gitattributes and .gitignore, and the merge driver. It leaves hooks of others alone; several projects of a repository
+share them. With --claude-code it also tells Claude Code. `clew req doctor` says what is missing.
 
 In CI: `clew req validate`, `clew req coverage --strict` and `clew req review --base origin/main --gate` end with exit
-code 1 when something is wrong. In an MCP client: `clew serve --profile req` offers the tools of req under their names.
+code 1 when something is wrong. In an MCP client: `clew req mcp` offers the tools of req under their names, and
+`clew req mcp --init-config` writes the entry.
 """
 
 VERSION_CONTROL = """
@@ -88,7 +100,8 @@ Commit project.req together with the code that it speaks of. req_diff shows what
 requirement by requirement, req_review what a branch does, req_audit who signed.
 
 Two branches that both add requirements merge into one register: where both gave the same id, one is renumbered, and
-its links with it. Two different edits of one requirement are a conflict that names the fields.
+its links with it; it stays the same requirement in later merges. Two different edits of one requirement are a
+conflict that names the fields.
 """
 
 AUDIT = """

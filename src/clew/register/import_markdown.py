@@ -36,6 +36,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """In the place it comes from."""
     links: tuple[tuple[str, str], ...] = ()
     """Kind and target, in the ids of the place it comes from."""
+    problem: str = ""
+    """Why it is none."""
 
 
 def read_markdown(text: str) -> Iterator[Candidate]:

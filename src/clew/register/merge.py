@@ -10,15 +10,19 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from clew.formats.register.ids import format_id, in_order, number_of
-from clew.formats.register.model import Link, Register, Requirement
+from clew.formats.register.ids import in_order
+from clew.formats.register.model import HistoryEntry, Register, Requirement, TestRecord
+from clew.register.merge_ids import aligned
 from clew.register.occasion import Occasion
 from clew.register.validator_links import check_cycles, check_targets
 
 Item = TypeVar("Item")
+Entry = TypeVar("Entry", bound=HistoryEntry | TestRecord)
 
-_PLAIN = ("title", "statement", "rationale", "kind", "priority", "status", "validation", "extras")
-_ARTEFACTS = ("hazards", "safety_functions", "safety_requirements")
+_PLAIN = ("title", "statement", "rationale", "kind", "priority", "status", "validation")
+_KEYED = ("hazards", "safety_functions", "safety_requirements", "extras")
+_NOTHING = object()
+"""What no field holds."""
 _COUNTERS = ("next_id", "next_haz_id", "next_sf_id", "next_sr_id")
 
 
@@ -37,7 +41,9 @@ class Merged(msgspec.Struct, frozen=True):
 
 
 def merge(base: Register, ours: Register, theirs: Register, by: Occasion) -> Merged:
-    theirs, renumbered = _renumbered(base, ours, theirs, by)
+    known = _broken(ours) | _broken(theirs)
+    found = aligned(base, ours, theirs, by)
+    base, theirs = found.base, found.theirs
     conflicts: list[MergeConflict] = []
     requirements: dict[str, Requirement] = {}
     for id in in_order({*ours.requirements, *theirs.requirements}):
@@ -51,11 +57,15 @@ def merge(base: Register, ours: Register, theirs: Register, by: Occasion) -> Mer
         updated=max(ours.updated, theirs.updated, by.at),
         **{name: max(getattr(ours, name), getattr(theirs, name)) for name in _COUNTERS},
         **{name: _head(name, base, ours, theirs, conflicts) for name in ("name", "purpose", "config", "schema_rev")},
-        **{name: _artefacts(name, base, ours, theirs, conflicts) for name in _ARTEFACTS},
+        **{
+            name: _keyed(None, getattr(base, name), getattr(ours, name), getattr(theirs, name), conflicts)
+            for name in _KEYED
+        },
+        notice=ours.notice or theirs.notice,
+        history=_grown(ours.history, theirs.history),
     )
-    known = _broken(ours) | _broken(theirs)
     conflicts += [MergeConflict(id, "links", message, "") for id, message in sorted(_broken(merged) - known)]
-    return Merged(merged, tuple(conflicts), renumbered)
+    return Merged(merged, tuple(conflicts), found.renumbered)
 
 
 def _broken(register: Register) -> set[tuple[str, str]]:
@@ -63,35 +73,6 @@ def _broken(register: Register) -> set[tuple[str, str]]:
     requirements = register.requirements
     targets = (each for one in requirements.values() for each in check_targets(one, requirements))
     return {(each.id, each.message) for each in (*targets, *check_cycles(requirements))}
-
-
-def _renumbered(base: Register, ours: Register, theirs: Register, by: Occasion) -> tuple[Register, dict[str, str]]:
-    """Their register with a new id for everything that is new on both sides under one id and not the same."""
-    taken = max((number_of(id) or 0 for id in (*ours.requirements, *theirs.requirements)), default=0)
-    free = max(ours.next_id, theirs.next_id, taken + 1)
-    new: dict[str, str] = {}
-    for id in in_order(ours.requirements.keys() & theirs.requirements.keys() - base.requirements.keys()):
-        one, other = ours.requirements[id], theirs.requirements[id]
-        if (one.created, one.title) != (other.created, other.title):
-            new[id] = format_id(free)
-            free += 1
-    if not new:
-        return theirs, new
-    moved = {}
-    for id, requirement in theirs.requirements.items():
-        changed = relinked(requirement, new)
-        if id in new:
-            entry = by.entry(f"renumbered from {id} (merge)")
-            changed = msgspec.structs.replace(changed, id=new[id], history=(*changed.history, entry))
-        moved[changed.id] = changed
-    return theirs.replaced(requirements=moved, next_id=free), new
-
-
-def relinked(requirement: Requirement, new: Mapping[str, str]) -> Requirement:
-    if not any(link.target in new for link in requirement.links):
-        return requirement
-    links = tuple(msgspec.structs.replace(link, target=new.get(link.target, link.target)) for link in requirement.links)
-    return msgspec.structs.replace(requirement, links=links)
 
 
 def _requirement(
@@ -114,35 +95,38 @@ def _requirement(
         return ours
     if ours == base:
         return theirs
-    start = base or _common(ours, theirs)
+    return _merged_fields(id, base or _older(ours, theirs), ours, theirs, conflicts)
+
+
+def _merged_fields(
+    id: str, base: Requirement | None, ours: Requirement, theirs: Requirement, conflicts: list[MergeConflict]
+) -> Requirement:
+    """Both versions in one. Without one that they go back to, every difference is a conflict."""
     fields: dict[str, Any] = {}
     for name in _PLAIN:
-        fields[name] = _field(id, name, start, ours, theirs, conflicts)
-    fields["acceptance"] = _list(id, "acceptance", start.acceptance, ours.acceptance, theirs.acceptance, conflicts)
+        before = getattr(base, name) if base else _NOTHING
+        fields[name] = _field(id, name, before, getattr(ours, name), getattr(theirs, name), conflicts)
+    criteria = base.acceptance if base else None
+    fields["acceptance"] = _list(id, "acceptance", criteria, ours.acceptance, theirs.acceptance, conflicts)
+    fields["extras"] = _keyed(id, base.extras if base else {}, ours.extras, theirs.extras, conflicts)
     return msgspec.structs.replace(
         ours,
         updated=max(ours.updated, theirs.updated),
-        tags=_set(start.tags, ours.tags, theirs.tags),
-        links=_links(start.links, ours.links, theirs.links),
-        history=_grown(start.history, ours.history, theirs.history),
-        tests=_grown(start.tests, ours.tests, theirs.tests),
+        tags=_set(base.tags if base else (), ours.tags, theirs.tags),
+        links=_set(base.links if base else (), ours.links, theirs.links),
+        history=_grown(ours.history, theirs.history),
+        tests=_grown(ours.tests, theirs.tests),
         **fields,
     )
 
 
-def _common(ours: Requirement, theirs: Requirement) -> Requirement:
-    """What two versions without a common one can be taken to go back to: what they share."""
-    shared = 0
-    for one, other in zip(ours.history, theirs.history, strict=False):
-        if one != other:
-            break
-        shared += 1
-    tests = tuple(record for record in ours.tests if record in theirs.tests)
-    return msgspec.structs.replace(ours, history=ours.history[:shared], tests=tests)
+def _older(ours: Requirement, theirs: Requirement) -> Requirement | None:
+    """The one of two versions that the other goes back to; None where both went on."""
+    shared = _shared(ours.history, theirs.history)
+    return next((each for each in (theirs, ours) if len(each.history) == shared), None)
 
 
-def _field(id: str, name: str, base: Any, ours: Any, theirs: Any, conflicts: list[MergeConflict]) -> Any:
-    before, mine, other = getattr(base, name), getattr(ours, name), getattr(theirs, name)
+def _field(id: str, name: str, before: Any, mine: Any, other: Any, conflicts: list[MergeConflict]) -> Any:
     if mine == other or other == before:
         return mine
     if mine == before:
@@ -152,13 +136,13 @@ def _field(id: str, name: str, base: Any, ours: Any, theirs: Any, conflicts: lis
 
 
 def _head(name: str, base: Register, ours: Register, theirs: Register, conflicts: list[MergeConflict]) -> Any:
-    return _field("register", name, base, ours, theirs, conflicts)
+    return _field("register", name, getattr(base, name), getattr(ours, name), getattr(theirs, name), conflicts)
 
 
 def _list(
     id: str,
     name: str,
-    base: tuple[str, ...],
+    base: tuple[str, ...] | None,
     ours: tuple[str, ...],
     theirs: tuple[str, ...],
     conflicts: list[MergeConflict],
@@ -168,8 +152,8 @@ def _list(
         return ours
     if ours == base:
         return theirs
-    start = len(base)
-    if ours[:start] == theirs[:start] == base:
+    start = len(base or ())
+    if base is not None and ours[:start] == theirs[:start] == base:
         return (*ours, *(item for item in theirs[start:] if item not in ours))
     conflicts.append(MergeConflict(id, name, _shown(ours), _shown(theirs)))
     return ours
@@ -182,28 +166,37 @@ def _set(base: Sequence[Item], ours: Sequence[Item], theirs: Sequence[Item]) -> 
     return (*kept, *(item for item in theirs if item not in kept and item not in removed))
 
 
-def _links(base: tuple[Link, ...], ours: tuple[Link, ...], theirs: tuple[Link, ...]) -> tuple[Link, ...]:
-    return _set(base, ours, theirs)
-
-
-def _grown(base: tuple[Any, ...], ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
+def _grown(ours: Sequence[Entry], theirs: Sequence[Entry]) -> tuple[Entry, ...]:
     """Both continuations of a record that only grows, in the order of their times."""
-    start = len(base)
-    added = [*ours[start:], *(item for item in theirs[start:] if item not in ours[start:])]
-    return (*base, *sorted(added, key=lambda item: item.at))
+    shared = _shared(ours, theirs)
+    added = [*ours[shared:], *(item for item in theirs[shared:] if item not in ours[shared:])]
+    return (*ours[:shared], *sorted(added, key=lambda item: item.at))
 
 
-def _artefacts(name: str, base: Register, ours: Register, theirs: Register, conflicts: list[MergeConflict]) -> Any:
-    """Safety artefacts are taken whole from the side that changed them."""
-    before, mine, other = getattr(base, name), getattr(ours, name), getattr(theirs, name)
+def _shared(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
+    """How many items two records have in common from the beginning."""
+    pairs = zip(ours, theirs, strict=False)
+    return next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(ours), len(theirs)))
+
+
+def _keyed(
+    id: str | None,
+    base: Mapping[str, Any],
+    ours: Mapping[str, Any],
+    theirs: Mapping[str, Any],
+    conflicts: list[MergeConflict],
+) -> dict[str, Any]:
+    """Values that are taken whole from the side that changed them. Without an id, the keys are ids themselves, or keys
+    of the register that Clew does not know."""
     merged: dict[str, Any] = {}
-    for id in in_order({*mine, *other}):
-        one, two, start = mine.get(id), other.get(id), before.get(id)
-        if one != two and one != start and two != start:
-            conflicts.append(MergeConflict(id, name, _shown(one), _shown(two)))
+    for key in in_order({*ours, *theirs}):
+        one, two, start = ours.get(key), theirs.get(key), base.get(key)
         chosen = two if one == start else one
-        if chosen is not None:
-            merged[id] = chosen
+        if one != two and one != start and two != start:
+            conflicts.append(MergeConflict(id or key, key if id else "value", _shown(one), _shown(two)))
+            chosen = two if one is None else one
+        if chosen is not None or (key in ours and key in theirs):
+            merged[key] = chosen
     return merged
 
 

@@ -6,6 +6,7 @@ driver only reports a conflict, and this takes all versions of all files from gi
 """
 
 from clew.errors import ClewError, InvalidArgument
+from clew.formats.register.model import Register
 from clew.register.merge import Merged, merge
 from clew.register.occasion import Occasion
 from clew.register.repository import Repository
@@ -22,7 +23,9 @@ def merge_branch(file: RegisterFile, repository: Repository, theirs: str | None,
     if head is None:
         raise InvalidArgument("There is no commit to merge into.", hint="Commit first.")
     other, base = _sides(repository, head, theirs)
-    ours = register_at(file, repository, head)
+    # In the middle of a merge the work tree holds no side of it; otherwise it may hold what nobody committed yet.
+    merging = any(repository.commit_of(name) is not None for name in (_MERGING, *_PICKING))
+    ours = register_at(file, repository, head) if merging else file.read().register
     try:
         before = register_at(file, repository, base) if base else None
     except ClewError:
@@ -30,8 +33,16 @@ def merge_branch(file: RegisterFile, repository: Repository, theirs: str | None,
     # Without a version that both go back to, everything is new on both sides.
     empty = ours.replaced(requirements={}, hazards={}, safety_functions={}, safety_requirements={})
     merged = merge(before or empty, ours, register_at(file, repository, other), by)
-    file.create(merged.register, force=True)
+    file.create(merged.register, force=True, keep=merging and _is_worth_keeping(file, ours))
     return merged
+
+
+def _is_worth_keeping(file: RegisterFile, ours: Register) -> bool:
+    """Whether the work tree holds a sound register other than ours: somebody may have gone on from a conflict."""
+    try:
+        return file.read().register.requirements != ours.requirements
+    except ClewError:
+        return False
 
 
 def _sides(repository: Repository, head: str, theirs: str | None) -> tuple[str, str | None]:

@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 
 from clew.errors import AlreadyExists, InvalidArgument, NotFound, Refused, WouldCycle
-from clew.formats.register.ids import in_order
+from clew.formats.register.ids import in_order, normalise, number_of
 from clew.formats.register.model import Kind, Link, LinkKind, Priority, Requirement, Status
 from clew.register import results
 from clew.register.dossier import may_be_verified
-from clew.register.draft import Draft, checked
+from clew.register.draft import REMOVED, Draft, checked
 from clew.register.lifecycle import check_move
 from clew.register.validator import TITLE_MOST
 from clew.register.validator_links import DIRECTED, path_between
@@ -176,6 +176,7 @@ def delete(draft: Draft, id: str, reason: str | None, *, hard: bool = False) -> 
             data={"inbound": inbound},
         )
     draft.remove(requirement.id)
+    draft.record(f"{REMOVED} {requirement.id} '{requirement.title}'", reason)
     return results.Deleted("hard", requirement.id)
 
 
@@ -183,7 +184,7 @@ def link(
     draft: Draft, source: str, target: str, kind: LinkKind, *, remove: bool = False, reason: str | None = None
 ) -> results.Linked:
     """Make a link, or take it away."""
-    start, end = draft.find(source, "source"), draft.find(target, "target")
+    start, end = draft.find(source, "source"), _end(draft, target)
     if start.id == end.id:
         raise InvalidArgument(f"{start.id} cannot link to itself.", hint="Name two different requirements.")
     entry = draft.occasion.entry(f"{'removed' if remove else 'added'} {kind.word} link to {end.id}", reason)
@@ -203,6 +204,16 @@ def link(
         check_circle(draft, start.id, end.id, kind)
         draft.change(start, entry, links=(*start.links, Link(kind=kind, target=end.id)))
     return results.Linked(start.id, kind.word, remove, end.id)
+
+
+def _end(draft: Draft, target: str) -> Requirement:
+    if number_of(normalise(target)) is None and target.strip() not in draft.requirements:
+        raise NotFound(
+            f"'{target[:80]}' is no requirement of the register, and links lead from one to another of those.",
+            hint=f"To cite a requirement of another format, write `Implements: {target[:80]}` into the rationale with "
+            "req_update; `Refines:` and `Verifies:` are understood too.",
+        )
+    return draft.find(target, "target")
 
 
 def check_circle(draft: Draft, start: str, end: str, kind: LinkKind) -> None:

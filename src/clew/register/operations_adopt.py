@@ -8,7 +8,7 @@ from clew.errors import InvalidArgument
 from clew.formats.register.ids import in_order
 from clew.formats.register.model import Evidence, Kind, Outcome, Register, Requirement, Status
 from clew.register.draft import Draft
-from clew.register.merge import relinked
+from clew.register.merge_ids import relinked
 from clew.register.operations import check_dossier
 from clew.register.operations_evidence import with_record
 

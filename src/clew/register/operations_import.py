@@ -13,6 +13,7 @@ from clew.register.import_markdown import Candidate, read_markdown
 from clew.register.words import LINK_KINDS, parse
 
 FORMATS = ("markdown", "json")
+_FORM = "req_schema with which=import shows the form."
 
 
 class _JsonLink(msgspec.Struct, frozen=True):
@@ -39,7 +40,9 @@ def candidates(text: str, written_in: str) -> list[Candidate]:
     found = list(read_markdown(text)) if written_in == "markdown" else list(_from_json(text))
     if not found:
         wanted = "headings of level 2 or 3" if written_in == "markdown" else "requirements"
-        raise InvalidArgument(f"The {written_in} has no {wanted}.", hint="req_schema with which=import shows the form.")
+        raise InvalidArgument(f"The {written_in} has no {wanted}.", hint=_FORM)
+    if all(candidate.problem for candidate in found):
+        raise InvalidArgument(found[0].problem, hint=_FORM)
     return found
 
 
@@ -52,9 +55,9 @@ def _from_json(text: str) -> Iterator[Candidate]:
         try:
             item = msgspec.convert(raw, _JsonCandidate)
         except msgspec.ValidationError as error:
-            raise InvalidArgument(
-                f"Item {number} is no requirement: {error}.", hint="req_schema with which=import shows the form."
-            ) from error
+            title = raw.get("title") if isinstance(raw, Mapping) else None
+            yield Candidate(title=str(title or f"item {number}"), problem=f"Item {number} is no requirement: {error}.")
+            continue
         plain = {name: getattr(item, name) for name in _JsonCandidate.__struct_fields__ if name != "links"}
         yield Candidate(**plain, links=tuple((link.kind, link.target) for link in item.links))
 
@@ -102,6 +105,8 @@ def import_all(
 
 
 def _new(candidate: Candidate) -> operations.NewRequirement:
+    if candidate.problem:
+        raise InvalidArgument(candidate.problem, hint=_FORM)
     return operations.NewRequirement(
         title=candidate.title,
         statement=candidate.statement,

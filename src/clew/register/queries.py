@@ -8,10 +8,13 @@ from clew.formats.register.ids import sort_key
 from clew.formats.register.model import Kind, LinkKind, Priority, Register, Requirement, Status
 from clew.register import results
 from clew.register.validator_rules import Finding
+from clew.text.tokens import estimate_tokens
 
 DONE = (Status.IMPLEMENTED, Status.VERIFIED)
 _PRIORITIES, _STATUSES = tuple(Priority), tuple(Status)
 _BLOCKED_NAMED = 5
+_NAME_TOKENS, _PURPOSE_TOKENS, _TITLE_TOKENS = 20, 150, 35
+"""What texts in a brief may take; those of Latin letters hardly ever take as much."""
 _BRIEF_IDS, _BRIEF_IDS_FULL, _SPINE = 10, 50, 3
 
 
@@ -131,9 +134,9 @@ def brief(
     most = _BRIEF_IDS_FULL if full else _BRIEF_IDS
     spine = [each for each in chosen if each.status is Status.VERIFIED and each.priority is Priority.MUST][:_SPINE]
     return results.Brief(
-        project=register.name,
-        purpose=register.purpose,
-        spine=tuple(results.Named(each.id, each.title) for each in spine),
+        project=_shortened(register.name, _NAME_TOKENS),
+        purpose=_shortened(register.purpose, _PURPOSE_TOKENS) if register.purpose else None,
+        spine=tuple(results.Named(each.id, _shortened(each.title, _TITLE_TOKENS)) for each in spine),
         total=figures.total,
         by_status=figures.by_status,
         delivery_pct=figures.delivery_progress_pct,
@@ -146,7 +149,16 @@ def brief(
 
 
 def _coming(requirement: Requirement) -> results.NextUp:
-    return results.NextUp(requirement.id, requirement.title, requirement.status.word, requirement.priority.word)
+    title = _shortened(requirement.title, _TITLE_TOKENS)
+    return results.NextUp(requirement.id, title, requirement.status.word, requirement.priority.word)
+
+
+def _shortened(text: str, tokens: int) -> str:
+    """The beginning of a text that is too long. How many characters make a token depends on the script."""
+    kept = text
+    while (count := estimate_tokens(kept)) > tokens:
+        kept = kept[: min(len(kept) - 1, len(kept) * tokens // count)].rstrip()
+    return kept if kept == text else f"{kept}…"
 
 
 def validation_report(findings: Iterable[Finding]) -> results.ValidationReport:

@@ -1,7 +1,7 @@
 """The register of a project, as far as it is asked and not changed."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -11,7 +11,7 @@ import msgspec
 from clew import __version__
 from clew.config import Config
 from clew.errors import ClewError, InvalidArgument
-from clew.files import read_bytes
+from clew.files import read_bytes, resolve
 from clew.formats.register import FORMAT_TAG
 from clew.formats.register.model import Register, Requirement
 from clew.register import audit, coverage, doctor, lint, queries, results, review, revisions, staleness
@@ -25,6 +25,7 @@ from clew.register.repository import Repository
 from clew.register.review import NearHunks
 from clew.register.transaction import RegisterFile, Snapshot
 from clew.register.validator import validate_register
+from clew.register.validator_duplicates import TwinIndex
 from clew.register.validator_rules import Finding
 
 MOST_IMPORT_BYTES = 64 * 1024 * 1024
@@ -59,6 +60,10 @@ class RegisterReading:
         return self._make_scanner()
 
     @cached_property
+    def _twins(self) -> TwinIndex:
+        return TwinIndex()
+
+    @cached_property
     def _around(self) -> Repository:
         """Git, seen from the folder that holds the register."""
         return Repository(self.file.place.parent)
@@ -81,7 +86,8 @@ class RegisterReading:
         return queries.listing(self.register, wanted)
 
     def show(self, id: str) -> Requirement:
-        return find(dict(self.register.requirements), id)
+        register = self.register
+        return find(dict(register.requirements), id, history=register.history)
 
     def status(self, tags: tuple[str, ...] = ()) -> results.StatusReport:
         return queries.status(self.register, tags)
@@ -98,18 +104,22 @@ class RegisterReading:
             last_change=self._around.last_change(self.file.place.name) if in_git else None,
         )
 
-    def findings(self) -> list[Finding]:
+    def findings(self, register: Register | None = None) -> list[Finding]:
         """What is wrong, judged once for each version of the register. A judge outside is asked every time."""
-        register = self.register
+        register = register or self.register
         judge = judge_from()
         if judge is not None:
-            return validate_register(register, judge)
+            return validate_register(register, judge, self._twins)
         if self._validated is None or self._validated[0] is not register:
-            self._validated = (register, validate_register(register))
+            self._validated = (register, validate_register(register, twins=self._twins))
         return self._validated[1]
 
-    def validate(self) -> results.ValidationReport:
-        return queries.validation_report(self.findings())
+    def validate(self, *, staged: bool = False) -> results.ValidationReport:
+        """`staged` asks about the register that the next commit would hold."""
+        return queries.validation_report(self.findings(self._next_register() if staged else None))
+
+    def _next_register(self) -> Register:
+        return revisions.staged_register(self.file, self._around) or self.register
 
     def export(self, form: str) -> str:
         return exports.export(self.register, form)
@@ -137,6 +147,10 @@ class RegisterReading:
     def stale(self, path: str = ".", *, only_stale: bool = False) -> staleness.Report:
         chosen = queries.Filter().select(self.register)
         return staleness.report(chosen, self._project(self.mentions(path)), only_stale=only_stale)
+
+    def freshness(self, requirement: Requirement) -> str:
+        """Whether the last evidence of one requirement still holds."""
+        return staleness.state_of(requirement, self._project(self.mentions())).state.value
 
     def _project(self, mentions: Mentions) -> staleness.Project:
         known: dict[str, frozenset[str] | None] = {}
@@ -174,13 +188,13 @@ class RegisterReading:
 
     def _changed_files(self, commit: str, path: str) -> tuple[str, ...]:
         """What differs from a commit below a folder, the register itself left out."""
-        inside = "" if path in (".", "") else f"{path.rstrip('/')}/"
+        return self._below(path, self._tree.changed_since(commit) or ())
+
+    def _below(self, path: str, names: Iterable[str]) -> tuple[str, ...]:
+        inside = resolve(self.root, path).relative_to(self.root.resolve()).as_posix()
+        prefix = "" if inside == "." else f"{inside}/"
         return tuple(
-            sorted(
-                name
-                for name in self._tree.changed_since(commit) or ()
-                if name.startswith(inside) and not self._is_own(name)
-            )
+            sorted(name for name in names if (name == inside or name.startswith(prefix)) and not self._is_own(name))
         )
 
     def _is_own(self, name: str) -> bool:
@@ -215,30 +229,35 @@ class RegisterReading:
     ) -> review.Review:
         """`near` asks for a marker within so many lines of every changed place; `no_defects` lets a gate fail on
         verified requirements whose last evidence failed."""
-        register = self.register
-        commit = self._base(base, staged=staged, gate=gate)
+        register = self._next_register() if staged else self.register
+        base, commit = self._base(base, staged=staged, gate=gate)
         before = self._register_before(commit, register)
-        files = self._tree.staged() if staged else self._changed_files(commit, path) if commit else ()
+        files = (
+            self._below(path, self._tree.staged()) if staged else self._changed_files(commit, path) if commit else ()
+        )
         endings = tuple(f".{ending.lstrip('.')}" for ending in extensions) or ("",)
-        files = tuple(name for name in files if not self._is_own(name) and name.endswith(endings))
+        files = tuple(name for name in files if name.endswith(endings))
         diff = revisions.diff(base, before, register)
-        findings = self.findings()
+        findings = self.findings(register)
         if (staged or only_new) and not everything:
             touched = {*diff.added, *(each.id for each in diff.changed)}
             findings = [each for each in findings if each.id in touched]
         read = self._tree.staged_content if staged else self._content
         span = f"{commit}..HEAD" if commit and not staged else None
-        log = self._around.log(self.file.place.name, 1000, span) if self._around.head() else []
+        place = self.file.place.name
+        # Whether a signature is good takes git longer than all the rest, and only the last one is reported.
+        last = self._around.log(place, 1, span) if self._around.head() else []
+        commits = self._around.count(place, span) if last else 0
         found = review.compose(
-            "staged" if staged else base,
+            base,
             diff,
             queries.validation_report(findings),
             review.review_files(
                 *(files, register, read, self._scanner.cited, ignore), self._near_hunks(near, commit, staged=staged)
             ),
             self.stale(path),
-            self.status().verified_but_defective,
-            log,
+            queries.status(register).verified_but_defective,
+            review.ReviewAudit.of(commits, last),
             gate=gate,
             no_defects=no_defects,
         )
@@ -253,25 +272,22 @@ class RegisterReading:
             return None
         return NearHunks(lines, self._tree.hunks(commit, staged=staged))
 
-    def _base(self, base: str, *, staged: bool, gate: bool) -> str | None:
-        """The commit to compare with. A gate never passes because its base is missing."""
+    def _base(self, base: str, *, staged: bool, gate: bool) -> tuple[str, str | None]:
+        """What to compare with, and its commit. A gate never passes because its base is missing."""
+        if not self._around.exists() or (not staged and self._around.commit_of(base) is None and base != "origin/main"):
+            return base, self._tree.fork_of(self._around.revision(base))
         if staged:
-            return self._tree.head()
-        if not self._around.exists() or (self._around.commit_of(base) is None and base != "origin/main"):
-            return self._fork(self._around.revision(base))
+            return "staged", self._tree.head()
         for name in (base, "main", "master"):
             commit = self._around.commit_of(name)
             if commit is not None:
-                return self._fork(commit)
+                return name, self._tree.fork_of(commit)
         if gate:
             raise InvalidArgument(
                 f"'{base}' is no revision of this repository, so the gate stays shut.",
                 hint="Fetch the base branch, or name another with base.",
             )
-        return self._tree.head()
-
-    def _fork(self, commit: str) -> str:
-        return self._tree.fork_of(commit)
+        return base, self._tree.head()
 
     def _register_before(self, commit: str | None, register: Register) -> Register:
         if commit is None:

@@ -1,5 +1,6 @@
 """What a register asks git: one call for each question. Outside of a repository every answer is plain."""
 
+import os
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from clew.paths import display, raw
 _COMMIT = re.compile(r"[0-9a-f]{4,64}")
 _REGISTER_ID = re.compile(r"REQ-[0-9]{4,}", re.IGNORECASE)
 _HUNK = re.compile(r"@@ -[0-9,]+ \+([0-9]+)(?:,([0-9]+))? @@")
+_INDEX = "GIT_INDEX_FILE"
 _FIELD, _RECORD = "\x1f", "\x1e"
 _SIGNATURES = {
     "G": "good",
@@ -93,10 +95,16 @@ class Repository:
 
     def contents_at(self, commit: str, folder: str) -> dict[str, bytes]:
         """The files of a folder in a commit, with two questions to git however many there are."""
-        blobs: dict[str, str] = {}
-        for row in self._names("ls-tree", "-r", "-z", commit, "--", folder):
-            attributes, _, path = row.partition("\t")
-            blobs[path] = attributes.split()[2]
+        rows = (row.partition("\t") for row in self._names("ls-tree", "-r", "-z", commit, "--", folder))
+        return self._blobs({path: attributes.split()[2] for attributes, _, path in rows})
+
+    def staged_contents(self, folder: str) -> dict[str, bytes]:
+        """The files of a folder as the next commit would hold them."""
+        output = self._ask_index("ls-files", "--stage", "-z", "--", folder) or b""
+        rows = (row.partition("\t") for row in _split(output))
+        return self._blobs({path: attributes.split()[1] for attributes, _, path in rows})
+
+    def _blobs(self, blobs: dict[str, str]) -> dict[str, bytes]:
         asked = "".join(f"{blob}\n" for blob in blobs.values()).encode()
         output = git.command(self._folder, "cat-file", "--batch", stdin=asked) if blobs else b""
         return dict(zip(blobs, _contents(output), strict=True))
@@ -113,20 +121,21 @@ class Repository:
 
     def staged(self) -> tuple[str, ...]:
         """The files of which the next commit would hold another version."""
-        names = self._names("diff", "--cached", "--name-only", "-z", "--no-renames", "--relative", "--diff-filter=d")
-        return tuple(sorted(names))
+        shown = ("--name-only", "-z", "--no-renames", "--relative", "--diff-filter=d")
+        return tuple(sorted(_split(self._ask_index("diff", "--cached", *shown) or b"")))
 
     def hunks(self, commit: str | None, *, staged: bool = False) -> dict[str, list[tuple[int, int]]]:
         """By file, the first and last line of each place where the work tree, or the next commit, has other lines."""
         against = ("--cached",) if staged else (commit,) if commit else ()
-        output = self._ask(
+        ask = self._ask_index if staged else self._ask
+        output = ask(
             *("diff", "--unified=0", "--no-color", "--no-ext-diff", "--no-renames", "--relative", "--no-prefix"),
             *(*against, "--"),
         )
         return _hunks((output or b"").decode("utf-8", "surrogateescape"))
 
     def staged_content(self, path: str) -> bytes | None:
-        return self._ask("cat-file", "blob", f":./{raw(path)}")
+        return self._ask_index("cat-file", "blob", f":./{raw(path)}")
 
     def log(self, path: str, limit: int, span: str | None = None) -> list[Commit]:
         """The commits that changed a file, newest first, with what git says about their signatures."""
@@ -144,6 +153,11 @@ class Repository:
                 commit, date, author, mark, signer, subject = parts
                 found.append(Commit(commit, date, author, _SIGNATURES.get(mark, "unknown"), signer, subject))
         return found
+
+    def count(self, path: str, span: str | None = None) -> int:
+        """How many commits changed a file."""
+        output = self._ask("rev-list", "--count", span or "HEAD", "--", raw(path))
+        return int(output) if output else 0
 
     def last_change(self, path: str) -> str | None:
         """How long ago a file was last committed, in words."""
@@ -163,15 +177,25 @@ class Repository:
         top = git.toplevel(self._folder)
         return top / ".gitattributes" if top else None
 
+    def ignores(self, path: str) -> bool:
+        """Whether git passes a file over, be it there or not."""
+        return self._ask("check-ignore", "--quiet", "--", raw(path)) is not None
+
     def _names(self, *arguments: str) -> list[str]:
         return _split(self._ask(*arguments) or b"")
 
-    def _ask(self, *arguments: str) -> bytes | None:
+    def _ask(self, *arguments: str, environment: dict[str, str] | None = None) -> bytes | None:
         """The answer of git; None where it has none."""
         try:
-            return git.command(self._folder, *arguments)
+            return git.command(self._folder, *arguments, environment=environment)
         except Unavailable:
             return None
+
+    def _ask_index(self, *arguments: str) -> bytes | None:
+        """The answer of git about the next commit. In a hook of `git commit --all` or `git commit FILE` that is another
+        index than the one of the work tree, and git tells the hook which."""
+        named = os.environ.get(_INDEX)
+        return self._ask(*arguments, environment={_INDEX: str(Path(named).absolute())} if named else None)
 
 
 def _contents(batch: bytes) -> list[bytes]:

@@ -1,7 +1,7 @@
 """What a branch, or the next commit, does to the register and to the code under it."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
@@ -50,6 +50,13 @@ class ReviewAudit(msgspec.Struct, frozen=True):
     last_signer: str | None
     last_author: str | None
 
+    @classmethod
+    def of(cls, commits: int, last: Sequence[Commit]) -> "ReviewAudit":
+        newest = last[0] if last else None
+        if newest is None:
+            return cls(commits, None, None, None)
+        return cls(commits, newest.signature_status, newest.signer, newest.author)
+
 
 class Review(msgspec.Struct, frozen=True, kw_only=True):
     base: str
@@ -74,7 +81,8 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
 def is_source(path: str, ignore: tuple[str, ...] = ()) -> bool:
     """Whether a changed file is code that should say which requirement it serves."""
     parts = PurePosixPath(path)
-    if family_for(path) is None or parts.suffix.lstrip(".").lower() in _NOT_SOURCE:
+    # Settings such as .gitignore have comments, but do nothing that somebody required.
+    if family_for(path) is None or parts.name.startswith(".") or parts.suffix.lstrip(".").lower() in _NOT_SOURCE:
         return False
     if any(folder in _IGNORED_FOLDERS for folder in parts.parts[:-1]):
         return False
@@ -158,13 +166,12 @@ def compose(
     coverage: ReviewCoverage,
     staleness: Report,
     defects: tuple[str, ...],
-    log: list[Commit],
+    audit: ReviewAudit,
     *,
     gate: bool = False,
     no_defects: bool = False,
 ) -> Review:
     failures = tuple(_failures(validate, coverage, defects if no_defects else ()))
-    last = log[0] if log else None
     return Review(
         base=base,
         ok=not failures,
@@ -179,12 +186,7 @@ def compose(
             tuple(row.id for row in staleness.rows if row.state is State.STALE), staleness.summary.drifted
         ),
         defects=defects,
-        audit=ReviewAudit(
-            len(log),
-            last.signature_status if last else None,
-            last.signer if last else None,
-            last.author if last else None,
-        ),
+        audit=audit,
     )
 
 

@@ -56,18 +56,35 @@ def register_at(file: RegisterFile, repository: Repository, commit: str) -> Regi
     """The register in a commit, whatever its checksum says: what git keeps, git vouches for. `repository` is seen from
     the folder that holds the register."""
     name = file.place.name
-    if file.layout is Layout.SINGLE:
-        data = repository.content_at(commit, name)
-        if data is None:
-            raise NotFound(
-                f"There is no {name} in {commit[:9]}.", hint="Name a revision that has the register already."
-            )
-        return read_single(data, name, trusted=True)
-    found = repository.contents_at(commit, name)
+    single = file.layout is Layout.SINGLE
+    data = repository.content_at(commit, name) if single else None
+    found = {name: data} if data is not None else {} if single else repository.contents_at(commit, name)
+    register = _register_in(found, name, file.layout, trusted=True)
+    if register is None:
+        path = name if single else f"{name}/{INDEX}"
+        raise NotFound(f"There is no {path} in {commit[:9]}.", hint="Name a revision that has the register already.")
+    return register
+
+
+def staged_register(file: RegisterFile, repository: Repository) -> Register | None:
+    """The register that the next commit would hold; None where it would hold none, or just the one that is there."""
+    name = file.place.name
+    found = repository.staged_contents(name)
+    now = file.read().files
+    if found.keys() == {_path(name, path) for path in now} and all(found[_path(name, p)] == now[p] for p in now):
+        return None
+    return _register_in(found, name, file.layout, trusted=False)
+
+
+def _path(name: str, path: str) -> str:
+    return f"{name}/{path}" if path else name
+
+
+def _register_in(found: Mapping[str, bytes], name: str, layout: Layout, *, trusted: bool) -> Register | None:
+    if layout is Layout.SINGLE:
+        return read_single(found[name], name, trusted=trusted) if name in found else None
     files = {path.removeprefix(f"{name}/"): data for path, data in found.items() if path.endswith(ENDING)}
-    if INDEX not in files:
-        raise NotFound(f"There is no {name}/{INDEX} in {commit[:9]}.", hint="Name a revision that has it already.")
-    return read_directory(files, name, trusted=True)
+    return read_directory(files, name, trusted=trusted) if INDEX in files else None
 
 
 def transitions(before: Requirement, after: Requirement) -> Iterator[str]:

@@ -19,6 +19,7 @@ from clew.register.operations_batch import VERIFY_KINDS, apply_batch
 from clew.register.operations_evidence import NO_GIT, LinkedFiles, record_run, record_test, verify
 from clew.register.operations_import import candidates, import_all
 from clew.register.reading import MOST_IMPORT_BYTES, RegisterReading
+from clew.register.resemblance import resemblances
 from clew.register.run_logs import read_log
 from clew.register.transaction import MigrationReport
 from clew.register.words import parse
@@ -26,6 +27,13 @@ from clew.register.words import parse
 Result = TypeVar("Result")
 
 NO_MATCH = "no test names matched the req_NNNN_* convention"
+
+
+def added(draft: Draft, new: operations.NewRequirement) -> results.Added:
+    """A single new requirement, with a word about what it resembles."""
+    made = operations.add(draft, new)
+    alike = resemblances(draft.requirements[made.id], draft.requirements.values())
+    return msgspec.structs.replace(made, warnings=(*made.warnings, *alike))
 
 
 class RegisterService(RegisterReading):
@@ -36,7 +44,7 @@ class RegisterService(RegisterReading):
         return self.file.transaction(by, operation, expected=expected)
 
     def add(self, by: Occasion, new: operations.NewRequirement) -> results.Added:
-        return self.change(by, lambda draft: operations.add(draft, new))
+        return self.change(by, lambda draft: added(draft, new))
 
     def update(
         self, by: Occasion, id: str, amendment: operations.Amendment, reason: str | None, *, force: bool = False

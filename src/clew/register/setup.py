@@ -1,53 +1,19 @@
-"""Preparing a clone: hooks, the lines of .gitattributes, and the merge driver. Nobody else's hooks are touched."""
+"""Preparing a clone: hooks, the lines of .gitattributes and .gitignore, and the merge driver."""
 
-import stat
 from pathlib import Path
 
 import msgspec
 
 from clew import git
 from clew.errors import InvalidArgument
-from clew.register.doctor import DRIVER, LINE_ENDS, MANAGED, MERGE_ATTRIBUTE, hook_mode
+from clew.register import hooks as hooking
+from clew.register.doctor import DRIVER, LINE_ENDS, MERGE_ATTRIBUTE
+from clew.register.lock import lock_file
 from clew.register.repository import Repository
 
 DRIVER_NAME = "merge.req-merge.name"
 DRIVER_COMMAND = "clew req merge-driver %O %A %B --path %P"
-
-_PRE_COMMIT = """#!/bin/sh
-# managed-by: clew-hooks
-# mode: {mode}
-command -v clew >/dev/null 2>&1 || exit 0
-staged=$(git diff --cached --name-only)
-case "$staged" in
-*.req*)
-    clew req validate || {{
-        echo "The register has errors. Mend them, or see: clew req help best-practice" >&2
-        exit 1
-    }} ;;
-esac
-if [ -z "$REQ_SKIP_GATE" ] && [ -n "$staged" ]; then
-    clew req review --staged --gate{near} || {{
-        echo "Put the id of its requirement in a comment of each file, or REQ-NONE: and a reason." >&2
-        exit 1
-    }}
-fi
-exit 0
-"""
-_POST_COMMIT = """#!/bin/sh
-# managed-by: clew-hooks
-command -v clew >/dev/null 2>&1 || exit 0
-git rev-parse --verify --quiet HEAD~1 >/dev/null && clew req review --base HEAD~1 --summary 2>/dev/null
-exit 0
-"""
-_COMMIT_MSG = """#!/bin/sh
-# managed-by: clew-hooks
-command -v clew >/dev/null 2>&1 || exit 0
-[ -n "$REQ_SKIP_GATE" ] && exit 0
-exec clew req check-message "$1"
-"""
-STRICT_LINES = 50
-"""How near to a change the strict hook asks for a marker."""
-HOOKS = ("pre-commit", "post-commit", "commit-msg")
+LOCKS = ".*.req.lock"
 
 
 class SetupStep(msgspec.Struct, frozen=True):
@@ -61,69 +27,57 @@ class SetupReport(msgspec.Struct, frozen=True):
     steps: tuple[SetupStep, ...]
 
 
-def set_up(folder: Path, *, strict: bool | None = None, hooks: bool = True) -> SetupReport:
-    """Prepare the clone. A hook that is strict stays so unless it is told otherwise."""
-    repository = Repository(folder)
-    if not repository.exists():
-        raise InvalidArgument(f"{folder} is in no git repository.", hint="Run `git init` first.")
-    steps = [_attributes(repository), _driver(folder)]
-    if hooks:
-        is_strict = hook_mode(repository) == "strict" if strict is None else strict
-        near = f" --marker-near-hunks {STRICT_LINES}" if is_strict else ""
-        text = _PRE_COMMIT.format(mode="strict" if is_strict else "default", near=near)
-        for name, script in zip(HOOKS, (text, _POST_COMMIT, _COMMIT_MSG), strict=True):
-            steps.append(_hook(repository, name, script))
+def set_up(root: Path, register: Path | None = None, *, strict: bool | None = None, hooks: bool = True) -> SetupReport:
+    """Prepare the clone that holds a register, by default the one in `project.req` of the folder."""
+    register = register or root / "project.req"
+    repository = Repository(register.parent)
+    place = hooking.place_of(root, register)
+    if place is None:
+        raise InvalidArgument(f"{register.parent} is in no git repository.", hint="Run `git init` first.")
+    steps = [_attributes(repository), _ignored(repository, register), _driver(register.parent)]
+    for name in hooking.HOOKS if hooks else ():
+        step = hooking.install(repository, name, place, strict=strict)
+        steps.append(SetupStep(name, step.done, step.detail))
     return SetupReport(all(step.done for step in steps), tuple(steps))
 
 
-def take_down(folder: Path) -> SetupReport:
-    """Remove the hooks that Clew or req installed."""
-    repository = Repository(folder)
-    steps = [_without_hook(repository, name) for name in HOOKS]
-    return SetupReport(True, tuple(steps))
+def take_down(root: Path, register: Path) -> SetupReport:
+    """Remove the hooks that Clew or req installed for a register."""
+    repository, place = Repository(register.parent), hooking.place_of(root, register)
+    if place is None:
+        return SetupReport(True, ())
+    steps = ((name, hooking.uninstall(repository, name, place)) for name in hooking.HOOKS)
+    return SetupReport(True, tuple(SetupStep(name, step.done, step.detail) for name, step in steps))
 
 
 def _attributes(repository: Repository) -> SetupStep:
     file = repository.attributes_file()
     if file is None:
         return SetupStep(".gitattributes", False, "There is no work tree.")
+    return _with_lines(file, (MERGE_ATTRIBUTE, LINE_ENDS[0]))
+
+
+def _ignored(repository: Repository, register: Path) -> SetupStep:
+    """The lock beside a register is never removed, and belongs into no commit."""
+    lock = lock_file(register)
+    attributes = repository.attributes_file()
+    if attributes is None or repository.ignores(lock.name):
+        return SetupStep(".gitignore", True, "as it should be")
+    return _with_lines(attributes.with_name(".gitignore"), (LOCKS if lock.match(LOCKS) else lock.name,))
+
+
+def _with_lines(file: Path, wanted: tuple[str, ...]) -> SetupStep:
     text = file.read_text(encoding="utf-8") if file.exists() else ""
     present = {" ".join(line.split()) for line in text.splitlines()}
-    missing = [line for line in (MERGE_ATTRIBUTE, LINE_ENDS[0]) if line not in present]
+    missing = [line for line in wanted if line not in present]
     if missing:
         start = text if not text or text.endswith("\n") else text + "\n"
         file.write_text(start + "".join(f"{line}\n" for line in missing), encoding="utf-8", newline="\n")
-    return SetupStep(".gitattributes", True, f"added {len(missing)} lines" if missing else "as it should be")
+    lines = "line" if len(missing) == 1 else "lines"
+    return SetupStep(file.name, True, f"added {len(missing)} {lines}" if missing else "as it should be")
 
 
 def _driver(folder: Path) -> SetupStep:
     git.command(folder, "config", DRIVER_NAME, "merge two versions of a register")
     git.command(folder, "config", DRIVER, DRIVER_COMMAND)
     return SetupStep("merge driver", True, DRIVER_COMMAND)
-
-
-def _hook(repository: Repository, name: str, text: str) -> SetupStep:
-    folder = repository.hooks_folder()
-    if folder is None:
-        return SetupStep(name, False, "git does not say where hooks are.")
-    file = folder / name
-    if file.exists() and not _is_managed(file):
-        return SetupStep(name, False, f"{file} is somebody else's and was left alone; call `clew req` from it.")
-    folder.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8", newline="\n")
-    file.chmod(file.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
-    return SetupStep(name, True, str(file))
-
-
-def _without_hook(repository: Repository, name: str) -> SetupStep:
-    folder = repository.hooks_folder()
-    file = folder / name if folder else None
-    if file is None or not file.exists() or not _is_managed(file):
-        return SetupStep(name, True, "nothing of ours")
-    file.unlink()
-    return SetupStep(name, True, "removed")
-
-
-def _is_managed(file: Path) -> bool:
-    text = file.read_text(encoding="utf-8", errors="replace")
-    return any(mark in text for mark in MANAGED)

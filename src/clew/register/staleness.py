@@ -93,15 +93,7 @@ def state_of(requirement: Requirement, project: Project) -> Row:
 
 def _compared(id: str, record: TestRecord, project: Project) -> tuple[State, tuple[str, ...]]:
     if record.content_hash and record.linked_files:
-        if content_hash(record.linked_files, project.read) == record.content_hash:
-            return State.FRESH, ()
-        files = tuple(plain_path(path) for path in record.linked_files)
-        changed = _touched(record, project, files)
-        # A checksum covers several files and depends on how a checkout ends lines: git can say which file changed, or
-        # that none did. Where git knows nothing, all are named.
-        if changed is None:
-            return State.STALE, files
-        return (State.STALE, changed) if changed else (State.DRIFTED, ())
+        return _by_content(record, record.linked_files, project)
     if project.head is None:
         return State.UNKNOWN, ()
     if record.commit == project.head:
@@ -110,6 +102,34 @@ def _compared(id: str, record: TestRecord, project: Project) -> tuple[State, tup
     if changed is None:
         return State.UNKNOWN, ()
     return (State.STALE, changed) if changed else (State.DRIFTED, ())
+
+
+def _by_content(record: TestRecord, paths: Sequence[str], project: Project) -> tuple[State, tuple[str, ...]]:
+    for content in (project.read, _reading(project.read, _with_lf), _reading(project.read, _with_crlf)):
+        # The same commit ends its lines differently on different systems.
+        if content_hash(paths, content) == record.content_hash:
+            return State.FRESH, ()
+    files = tuple(plain_path(path) for path in paths)
+    changed = _touched(record, project, files)
+    if changed:
+        return State.STALE, changed
+    if changed is not None and any("\\" in path for path in paths):
+        # Made on Windows, where some files may have had other line ends than the rest; git saw none of them change.
+        return State.DRIFTED, ()
+    # It speaks of content that was never committed, or git knows nothing: which of the files it was cannot be told.
+    return State.STALE, files
+
+
+def _reading(read: ReadFile, spelled: Callable[[bytes], bytes]) -> ReadFile:
+    return lambda path: spelled(read(path) or b"")
+
+
+def _with_lf(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n")
+
+
+def _with_crlf(data: bytes) -> bytes:
+    return _with_lf(data).replace(b"\n", b"\r\n")
 
 
 def _touched(record: TestRecord, project: Project, files: tuple[str, ...]) -> tuple[str, ...] | None:

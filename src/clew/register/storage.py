@@ -15,14 +15,13 @@ import msgspec
 from clew.errors import FormatError, NotFound, Tampered
 from clew.formats.register import read_directory, read_single, write_directory, write_single
 from clew.formats.register.canonical import parse
-from clew.formats.register.directory import ENDING, FOLDER, INDEX
+from clew.formats.register.directory import ENDING, FOLDER, INDEX, JOURNAL
 from clew.formats.register.envelope import INTEGRITY
 from clew.formats.register.model import Layout, Register
 from clew.formats.register.single import Renderings
 from clew.register.durable import remove_file, replace_file, sweep
 
 MAX_BYTES = 256 * 1024 * 1024
-JOURNAL = ".clew-journal"
 SINGLE = ""
 """The name of the only file of a register that is one."""
 _RACY_NS = 2_000_000_000

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import msgspec
 
-from clew.errors import AlreadyExists, Conflict, FormatError, NotFound, Refused, Tampered
+from clew.errors import AlreadyExists, Conflict, FormatError, InvalidArgument, NotFound, Refused, Tampered
 from clew.formats.register import FORMAT_TAG
 from clew.formats.register.canonical import canonical, digest
 from clew.formats.register.envelope import DIRECTORY_TAG, NOTICE
@@ -28,6 +28,9 @@ from clew.register.occasion import Occasion
 from clew.register.storage import SINGLE, Files, Storage, storage_at
 
 Result = TypeVar("Result")
+
+MOST_PURPOSE = 500
+REPAIRED = "accepted a direct edit of the file"
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,8 @@ class RegisterFile:
                 self._write(after)
         return result
 
-    def create(self, register: Register, *, force: bool = False) -> None:
+    def create(self, register: Register, *, force: bool = False, keep: bool = False) -> None:
+        """Make a register, with `force` in the place of another; `keep` leaves that one beside it."""
         with translated(self.place):
             self.place.parent.mkdir(parents=True, exist_ok=True)
             with writing(self.place, self._patience):
@@ -135,15 +139,29 @@ class RegisterFile:
                     raise AlreadyExists(
                         f"{self.place} exists already.", hint="Name another file, or pass --force to replace it."
                     )
+                if keep and self.layout is Layout.SINGLE and self.place.is_file():
+                    self._write_backup(self.place.read_bytes(), "replaced")
                 self._write(register)
 
-    def repair(self, check: Callable[[Register], None]) -> Register:
-        """Accept a file that was edited by hand: renew its checksum. `check` raises where it should not be accepted."""
+    def repair(self, occasion: Occasion, check: Callable[[Register], None]) -> Register:
+        """Accept a file that was edited by hand: renew its checksum, and note who did. `check` raises where it should
+        not be accepted. A file that matches its checksum needs no repair and stays as it is."""
         with translated(self.place), writing(self.place, self._patience):
-            register = self._storage.decode(self._storage.load(), trusted=True)
+            files = self._storage.load()
+            register = self._storage.decode(files, trusted=True)
             check(register)
-            self._write(register)
-            return register
+            if self._is_whole(files):
+                return register
+            repaired = register.replaced(history=(*register.history, occasion.entry(REPAIRED)))
+            self._write(repaired)
+            return repaired
+
+    def _is_whole(self, files: Files) -> bool:
+        try:
+            self._storage.decode(files)
+        except Tampered:
+            return False
+        return True
 
     def migrate(self) -> MigrationReport:
         """Bring the file to the format of today, keeping the old one beside it."""
@@ -204,6 +222,8 @@ def _same(one: Files, other: Files) -> bool:
 
 def check_succession(before: Register, after: Register) -> None:
     """Refuse a change that would rewrite the past: shorten a history, reuse an id, or turn the counter back."""
+    if after.history[: len(before.history)] != before.history:
+        raise Refused("The register's history would be rewritten.", hint="This is a fault in Clew; please report it.")
     if after.next_id < before.next_id:
         raise Refused("The counter of ids would go back.", hint="This is a fault in Clew; please report it.")
     for id, requirement in after.requirements.items():
@@ -226,9 +246,19 @@ def _rewritten(id: str, now: Requirement, earlier: Requirement | None, before: R
     return "Its test records would be rewritten." if now.tests[: len(earlier.tests)] != earlier.tests else ""
 
 
+def check_purpose(purpose: str) -> None:
+    if len(purpose) > MOST_PURPOSE:
+        raise InvalidArgument(
+            f"The purpose has {len(purpose)} characters; {MOST_PURPOSE} are the most.", hint="Say it shorter."
+        )
+
+
 def new_register(
     name: str, occasion: Occasion, *, purpose: str | None = None, config: Mapping[str, object] | None = None
 ) -> Register:
+    if not name.strip():
+        raise InvalidArgument("A register needs a name.", hint="Name the project.")
+    check_purpose(purpose or "")
     return Register(
         name=name,
         created=occasion.at,

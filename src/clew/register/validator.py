@@ -7,7 +7,7 @@ from clew.formats.register.ids import sort_key
 from clew.formats.register.model import Kind, LinkKind, Register, Requirement, Status
 from clew.register.dossier import may_be_verified
 from clew.register.safety_levels import is_live
-from clew.register.validator_duplicates import check_duplicates
+from clew.register.validator_duplicates import TwinIndex, check_duplicates
 from clew.register.validator_links import check_cycles, check_targets
 from clew.register.validator_prose import check_statement
 from clew.register.validator_rules import Finding, finding
@@ -60,14 +60,14 @@ def _acceptance(requirement: Requirement) -> Iterator[Finding]:
             yield finding("0015", requirement.id, f"Criterion {number} '{criterion.strip()}' says too little to test.")
 
 
-def validate_register(register: Register, judge: Judge | None = None) -> list[Finding]:
-    """Everything that is wrong, sorted by id."""
+def validate_register(register: Register, judge: Judge | None = None, twins: TwinIndex | None = None) -> list[Finding]:
+    """Everything that is wrong, sorted by id. Whoever validates again and again passes the same `twins`."""
     found: list[Finding] = []
     for requirement in register.requirements.values():
         found.extend(validate_requirement(requirement))
         found.extend(_in_context(requirement, register))
     live = [each for each in register.requirements.values() if each.status is not Status.OBSOLETE]
-    found.extend(check_duplicates(live))
+    found.extend(check_duplicates(live, twins))
     found.extend(check_cycles(register.requirements))
     found.extend(check_safety(register))
     for id, artefact in register.safety_requirements.items():

@@ -1,110 +1,143 @@
-"""Requirements that say much the same, found without comparing each with each.
+"""Requirements that say much the same, found by the search engine's lexical index of them."""
 
-Two texts are alike when their sets of stems overlap by 65 % (Jaccard). Sets that alike share one of their rarest
-stems, however the stems are ordered, as long as the order is the same for both: so each set is looked up only under a
-few of its rarest stems, and only against sets of about its own size.
-"""
-
-import re
+import sqlite3
+import threading
+import weakref
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from math import ceil
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from clew.formats.register.ids import sort_key
 from clew.formats.register.model import Requirement
 from clew.register.validator_rules import Finding, finding
+from clew.search.lexical import LexicalIndex, create
+from clew.search.similar import MOST_ALIKE, Alike, alike, like, terms_in, terms_of
 from clew.text.stem import stem
+from clew.text.words import split
 
 THRESHOLD = 0.65
-MOST_CANDIDATES = 32
-"""Looked at for one requirement at most. Only a register of dozens of clones has more, and there each of them finds
-enough of the others."""
 _NAMED, _TERMS = 3, 6
+_FEW = 20
+"""So many changed requirements are compared one by one sooner than all of them are looked through."""
 
-_WORD = re.compile(r"[a-z0-9]{3,}")
-_STOP_WORDS = frozenset(
-    ["the", "and", "for", "with", "that", "this", "shall", "must", "should", "will", "system", "cli"]
+IGNORED = frozenset(
+    stem(word)
+    for word in ("the", "and", "for", "with", "that", "this", "shall", "must", "should", "will", "system", "cli")
 )
+"""What every requirement says."""
 
 
 class Twin(NamedTuple):
-    first: str
-    second: str
+    first: Requirement
+    second: Requirement
+    """The larger id of the two."""
     similarity: float
 
 
-def content_stems(requirement: Requirement) -> frozenset[str]:
-    words = _WORD.findall(f"{requirement.title} {requirement.statement}".lower())
-    return frozenset(stem(word) for word in words if word not in _STOP_WORDS)
+class TwinIndex:
+    """Requirements in a lexical index of their own, kept in step from one look to the next: only what changed since is
+    read again."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
+        weakref.finalize(self, self._connection.close)
+        create(self._connection)
+        self._numbers: dict[str, int] = {}
+        self._texts: dict[str, tuple[str, str]] = {}
+        self._pairs: tuple[Alike, ...] = ()
+
+    def twins(self, live: Iterable[Requirement]) -> list[Twin]:
+        """Every pair of these requirements that says much the same."""
+        requirements = {requirement.id: requirement for requirement in sorted(live, key=lambda each: sort_key(each.id))}
+        with self._lock:
+            self._update({id: (each.title, each.statement) for id, each in requirements.items()})
+            by_number = {self._numbers[id]: each for id, each in requirements.items()}
+            pairs = self._pairs
+        return [_ordered(by_number[pair.one], by_number[pair.other], pair.similarity) for pair in pairs]
+
+    def _update(self, texts: dict[str, tuple[str, str]]) -> None:
+        index = LexicalIndex(self._connection)
+        gone = {self._numbers[id] for id in self._texts if id not in texts}
+        changed = [id for id, text in texts.items() if self._texts.get(id) != text]
+        for id in changed:
+            self._numbers.setdefault(id, len(self._numbers))
+        index.remove(gone)
+        index.put((self._numbers[id], *texts[id]) for id in changed)
+        self._texts = texts
+        self._compare({self._numbers[id] for id in changed}, gone)
+
+    def _compare(self, changed: set[int], gone: set[int]) -> None:
+        if not changed and not gone:
+            return
+        terms = terms_of(self._connection, IGNORED)
+        crowded = Counter(pair.one for pair in self._pairs)
+        if len(changed) > _FEW or any(count >= MOST_ALIKE for count in crowded.values()):
+            # Of a crowd only some pairs are known, so that what is left of them says nothing about the rest.
+            self._pairs = tuple(alike(self._connection, terms, THRESHOLD))
+            return
+        kept = [pair for pair in self._pairs if not {pair.one, pair.other} & (changed | gone)]
+        new = {pair for unit in changed for pair in like(unit, terms, THRESHOLD)}
+        self._pairs = (*kept, *new)
 
 
-def similarity(one: frozenset[str], other: frozenset[str]) -> float:
-    shared = len(one & other)
-    return shared / (len(one) + len(other) - shared) if shared else 0.0
+def _ordered(one: Requirement, other: Requirement, similarity: float) -> Twin:
+    swapped = sort_key(other.id) < sort_key(one.id)
+    return Twin(other, one, similarity) if swapped else Twin(one, other, similarity)
 
 
-def find_twins(stems: Mapping[str, frozenset[str]]) -> Iterator[Twin]:
-    """Pairs of ids whose stems are alike, the smaller id first."""
-    for id, others in candidates(stems):
-        own = stems[id]
-        for other in others:
-            score = similarity(own, stems[other])
-            if score >= THRESHOLD:
-                yield Twin(id, other, score)
-
-
-def candidates(stems: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, list[str]]]:
-    """For each id the larger ones worth comparing it with. A set is looked up before it is indexed, so every pair comes
-    up once."""
-    frequency = Counter(term for terms in stems.values() for term in terms)
-    index: dict[str, list[str]] = {}
-    for id in sorted(stems, key=sort_key, reverse=True):
-        own = stems[id]
-        rare = sorted(own, key=lambda term: (frequency[term], term))[: len(own) - ceil(THRESHOLD * len(own)) + 1]
-        yield id, _candidates(rare, index, stems, len(own))
-        for term in rare:
-            index.setdefault(term, []).append(id)
-
-
-def _candidates(
-    rare: list[str], index: Mapping[str, list[str]], stems: Mapping[str, frozenset[str]], size: int
-) -> list[str]:
-    least, most = ceil(THRESHOLD * size), int(size / THRESHOLD)
-    found: dict[str, None] = {}
-    for term in rare:
-        # What was indexed last is nearest in number, and nearest is likeliest to be the copy.
-        for other in reversed(index.get(term, ())):
-            if other not in found and least <= len(stems[other]) <= most:
-                found[other] = None
-                if len(found) >= MOST_CANDIDATES:
-                    return list(found)
-    return list(found)
-
-
-def check_duplicates(live: Iterable[Requirement]) -> list[Finding]:
+def check_duplicates(live: Iterable[Requirement], index: TwinIndex | None = None) -> list[Finding]:
     """One finding for each requirement that has twins with larger ids: the nearest explained, the others named."""
-    stems = {requirement.id: content_stems(requirement) for requirement in live}
     by_first: dict[str, list[Twin]] = {}
-    for twin in find_twins(stems):
-        by_first.setdefault(twin.first, []).append(twin)
-    return [finding("0020", id, _explained(twins, stems)) for id, twins in by_first.items()]
+    for twin in (index or TwinIndex()).twins(live):
+        by_first.setdefault(twin.first.id, []).append(twin)
+    return [finding("0020", id, _explained(twins)) for id, twins in by_first.items()]
 
 
-def _explained(twins: list[Twin], stems: Mapping[str, frozenset[str]]) -> str:
-    nearest, *others = sorted(twins, key=lambda twin: (-twin.similarity, sort_key(twin.second)))
-    one, two = stems[nearest.first], stems[nearest.second]
-    message = f"It says {round(nearest.similarity * 100)} % the same as {nearest.second}: both speak of "
-    message += _some(one & two)
-    if one != two:
-        message += f"; they differ in {_some(one ^ two)}"
+def _explained(twins: list[Twin]) -> str:
+    nearest, *others = sorted(twins, key=lambda twin: (-twin.similarity, sort_key(twin.second.id)))
+    message = f"It says {told(nearest.similarity)} the same as {nearest.second.id}: "
+    message += compared(nearest.first, nearest.second)
     if others:
-        named = ", ".join(f"{twin.second} ({round(twin.similarity * 100)} %)" for twin in others[:_NAMED])
-        more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+        named = ", ".join(f"{twin.second.id} ({told(twin.similarity)})" for twin in others[:_NAMED])
+        count = len(others) - _NAMED
+        # Of a crowd only some are looked for.
+        more = " and more" if len(twins) >= MOST_ALIKE else f" and {count} more" if count > 0 else ""
         message += f". Also alike: {named}{more}"
     return message + "."
 
 
-def _some(terms: frozenset[str]) -> str:
-    shown = ", ".join(sorted(terms)[:_TERMS])
-    return f"{shown} and {len(terms) - _TERMS} more" if len(terms) > _TERMS else shown
+def told(similarity: float) -> str:
+    return f"{round(similarity * 100)} %"
+
+
+def compared(one: Requirement, two: Requirement) -> str:
+    """What two requirements share, and in what they differ, in their own words."""
+    words = _words(text_of(one)) | _words(text_of(two))
+    first, second = said(one), said(two)
+    message = f"both speak of {_some(first & second, words)}"
+    return message if first == second else f"{message}; they differ in {_some(first ^ second, words)}"
+
+
+def said(requirement: Requirement) -> frozenset[str]:
+    return _said(text_of(requirement))
+
+
+_said = lru_cache(maxsize=1 << 14)(lambda text: terms_in(text, IGNORED))
+
+
+def text_of(requirement: Requirement) -> str:
+    return f"{requirement.title}\n{requirement.statement}"
+
+
+@lru_cache(maxsize=1 << 14)
+def _words(text: str) -> dict[str, str]:
+    """A word of the text for each term."""
+    return {stem(word): word for word in split(text).words}
+
+
+def _some(terms: frozenset[str], words: Mapping[str, str]) -> str:
+    spoken = sorted(words.get(term, term) for term in terms)
+    shown = ", ".join(spoken[:_TERMS])
+    return f"{shown} and {len(spoken) - _TERMS} more" if len(spoken) > _TERMS else shown

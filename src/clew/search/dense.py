@@ -43,7 +43,7 @@ class DenseSearch:
         """Whether vectors turned out to be damaged; they are until `index_vectors` wrote them anew."""
 
     def rank(self, connection: "Connection", query: str, condition: Condition, depth: int) -> DenseRanking:
-        space, note = self._serving()
+        space, note = self._serving(connection)
         if space is None:
             return DenseRanking(note=note)
         try:
@@ -60,9 +60,9 @@ class DenseSearch:
         self.damaged = False
         return DenseRanking(tuple(zip(numbers.tolist(), scores.tolist(), strict=True)))
 
-    def version(self) -> str:
+    def version(self, connection: "Connection") -> str:
         """Differs after every change of the vectors that answer."""
-        space, _ = self._serving()
+        space, _ = self._serving(connection)
         return "" if space is None else f"{space.embedder.name}/{self._version_of(space)}"
 
     def _version_of(self, space: Space) -> str:
@@ -72,14 +72,14 @@ class DenseSearch:
             self._noticed(error)
             return "damaged"
 
-    def embed_query(self, query: str) -> None:
-        space, _ = self._serving()
+    def embed_query(self, connection: "Connection", query: str) -> None:
+        space, _ = self._serving(connection)
         if space is not None:
             space.vector(query)
 
-    def vectors_of(self, numbers: Sequence[int]) -> "dict[int, NDArray[np.float32]]":
+    def vectors_of(self, connection: "Connection", numbers: Sequence[int]) -> "dict[int, NDArray[np.float32]]":
         """The vectors of those of the units that have one."""
-        space, _ = self._serving()
+        space, _ = self._serving(connection)
         if space is None:
             return {}
         try:
@@ -90,7 +90,7 @@ class DenseSearch:
 
     def state(self, connection: "Connection") -> IndexState:
         """How much is indexed; counted once for each state of the index."""
-        space, note = self._serving()
+        space, note = self._serving(connection)
         key = (index.version(connection), space and space.embedder.name, space and self._version_of(space), note)
         with self._lock:
             known = self._described
@@ -123,9 +123,9 @@ class DenseSearch:
             units=units, embedded=embedded, embedder=space.embedder.name, state=state, parts=parts, notes=notes
         )
 
-    def _serving(self) -> tuple[Space | None, str | None]:
+    def _serving(self, connection: "Connection") -> tuple[Space | None, str | None]:
         try:
-            space = self._spaces.serving()
+            space = self._spaces.serving(connection)
         except (StoreCorrupt, OSError) as error:
             return None, self._noticed(error)
         except ClewError as error:

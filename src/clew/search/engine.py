@@ -17,13 +17,15 @@ import msgspec
 
 from clew.errors import InvalidCursor
 from clew.paging import Cursors
-from clew.search import diversity, evidence, index
+from clew.search import diversity, evidence, index, lexical_tables
 from clew.search.dense import DenseSearch
 from clew.search.embed import EmbedSettings
 from clew.search.fuse import Fused
 from clew.search.index import UnitIndex, Written
 from clew.search.indexing import Progress, VectorReport, index_vectors
+from clew.search.lexical_plan import rarity
 from clew.search.lexical_query import parse_query
+from clew.search.lexical_streams import Streams
 from clew.search.neighbourhood import Adjacency
 from clew.search.question import Found, IndexState, Question, RankedUnit, Ranking, Results
 from clew.search.ranking import Kept, Rankings, meaning, rank
@@ -40,6 +42,7 @@ INDEX_FILE = "index.db"
 _TOOL = "search"
 _SPREAD_OVER = 50
 """Results among which variety is looked for."""
+_IDS_KEPT = 200_000
 _PREVIEWED_CHARACTERS = 200_000
 _LONGEST_TITLE = 300
 _TOO_SMALL = "The budget is too small for one result; allow more tokens or bytes."
@@ -47,18 +50,32 @@ _TOO_SMALL = "The budget is too small for one result; allow more tokens or bytes
 
 class SearchEngine:
     def __init__(
-        self, folder: Path, *, cursors: Cursors, embed: EmbedSettings | None = None, recipes: Recipes = BUILT_IN
+        self,
+        folder: Path,
+        *,
+        cursors: Cursors,
+        embed: EmbedSettings | None = None,
+        recipes: Recipes = BUILT_IN,
+        rankings: Rankings | None = None,
     ) -> None:
+        """`rankings` are those of an engine on the same folder before, whose further pages this one goes on with."""
         self.folder = folder
         self.recipes = recipes
         self._cursors = cursors
         self._index = UnitIndex(folder / INDEX_FILE)
         self.spaces = Spaces(folder, self._index, embed or EmbedSettings())
         self._dense = DenseSearch(self.spaces)
-        self._rankings = Rankings()
+        self._streams = Streams()
+        self._ids: dict[int, str] = {}
+        self._rankings = rankings if rankings is not None else Rankings()
 
     def close(self) -> None:
         self._index.close()
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether the index was taken away, or made anew by another process; it has to be opened again then."""
+        return self._index.is_replaced
 
     # Units
 
@@ -83,6 +100,18 @@ class SearchEngine:
 
     def count(self) -> int:
         return self._index.count()
+
+    def rarities(self, terms: Iterable[str]) -> dict[str, float]:
+        """How much each of some terms says: the fewer units hold it, the more."""
+        with self._index.reading() as connection:
+            held, units = lexical_tables.units_with(connection, terms), lexical_tables.totals(connection).units
+        return {term: rarity(held.get(term, 0), units) for term in terms}
+
+    def writes(self) -> tuple[str, int]:
+        """Names the index, and counts the writes that changed its units, by whatever process: one for each call with up
+        to 500 of them."""
+        with self._index.reading() as connection:
+            return index.writes(connection)
 
     # Vectors
 
@@ -114,7 +143,7 @@ class SearchEngine:
             return self._state(connection)
 
     def _state(self, connection: "Connection") -> str:
-        return f"{index.version(connection)}/{self._dense.version()}"
+        return f"{index.version(connection)}/{self._dense.version(connection)}"
 
     # Searching
 
@@ -132,12 +161,13 @@ class SearchEngine:
                 kept = self._ranked(connection, question, recipe, adjacency, check)
                 self._rankings.keep(identity, kept)
             page = self._page(connection, question, kept, offset)
+            total = self._total(connection, question, kept)
             described = self._dense.state(connection)
         # A budget too small for one result would lead to the same page for ever.
         more = offset < page.end < len(kept.units)
         return Results(
             results=page.items,
-            total=len(kept.units),
+            total=total,
             next_cursor=self._cursors.issue(_TOOL, identity, kept.state, page.end) if more else None,
             recipe=f"{recipe.name}/{recipe.version}",
             truncated=page.end < len(kept.units),
@@ -182,11 +212,13 @@ class SearchEngine:
 
     def embed_query(self, text: str) -> None:
         """Have the vector of a query ready before it is asked, for whoever measures the two apart."""
-        self._dense.embed_query(meaning(parse_query(text), text))
+        with self._index.reading() as connection:
+            self._dense.embed_query(connection, meaning(parse_query(text), text))
 
     def warm(self) -> None:
         """Load what a search by meaning needs, so that the first one does not wait for it."""
-        self._dense.embed_query("")
+        with self._index.reading() as connection:
+            self._dense.embed_query(connection, "")
 
     def _ranked(
         self,
@@ -196,9 +228,9 @@ class SearchEngine:
         adjacency: Adjacency | None,
         check: Callable[[], None],
     ) -> Kept:
-        ranked = rank(connection, self._dense, question, recipe, adjacency, check)
+        ranked = rank(connection, self._streams, self._dense, question, recipe, adjacency, check)
         fused = self._varied(connection, ranked.fused, recipe, question)
-        ids = index.ids_of(connection, (result.id for result in fused))
+        ids = self._ids_of(connection, [result.id for result in fused])
         return Kept(
             state=self._state(connection),
             units=tuple(RankedUnit(ids[result.id], result.score, result.contributions) for result in fused),
@@ -208,6 +240,16 @@ class SearchEngine:
             notes=ranked.notes,
             by_adjacency=adjacency is not None,
         )
+
+    def _ids_of(self, connection: "Connection", numbers: Sequence[int]) -> dict[int, str]:
+        """The ids of units. A number stands for one unit for ever, so each is asked for once."""
+        known = self._ids
+        if missing := [number for number in numbers if number not in known]:
+            if len(known) > _IDS_KEPT:
+                known = self._ids = {}
+                missing = list(numbers)
+            known.update(index.ids_of(connection, missing))
+        return {number: known[number] for number in numbers if number in known}
 
     # Steps
 
@@ -243,6 +285,13 @@ class SearchEngine:
             end = places[len(shown.items)]
         return _Page(shown.items, end, shown.limit_reason.value)
 
+    def _total(self, connection: "Connection", question: Question, kept: Kept) -> int:
+        """How many results of a ranking there are still."""
+        if kept.state == self._state(connection):
+            return len(kept.units)
+        numbers = index.numbers_of(connection, (ranked.id for ranked in kept.units))
+        return len(index.allowed(connection, compile_condition(question.scope, question.filters), [*numbers.values()]))
+
     def _varied(
         self, connection: "Connection", fused: tuple[Fused[int], ...], recipe: Recipe, question: Question
     ) -> tuple[Fused[int], ...]:
@@ -255,12 +304,12 @@ class SearchEngine:
                 fused, lambda result: documents.get(result.id) or result.id, min(limits)
             )
         if recipe.diversity.novelty > 0 and len(fused) > 1:
-            fused = self._spread(fused, recipe.diversity.novelty)
+            fused = self._spread(connection, fused, recipe.diversity.novelty)
         return fused
 
-    def _spread(self, fused: Sequence[Fused[int]], novelty: float) -> tuple[Fused[int], ...]:
+    def _spread(self, connection: "Connection", fused: Sequence[Fused[int]], novelty: float) -> tuple[Fused[int], ...]:
         head, tail = fused[:_SPREAD_OVER], fused[_SPREAD_OVER:]
-        vectors = self._dense.vectors_of([result.id for result in head])
+        vectors = self._dense.vectors_of(connection, [result.id for result in head])
         best = head[0].score or 1.0
 
         def similarity(one: Fused[int], other: Fused[int]) -> float:

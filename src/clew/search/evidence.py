@@ -111,7 +111,7 @@ def question_tokens(question: str) -> frozenset[str]:
 
 def evidence(question: str, passages: Sequence[str], limits: Limits | None = None) -> tuple[Quote, ...]:
     """The spans of the passages that share most tokens with the question, best first."""
-    limits = _checked(limits or Limits())
+    limits = checked(limits or Limits())
     tokens = question_tokens(question)
     candidates = (
         candidate
@@ -137,7 +137,7 @@ def weighted_evidence(
     `document_frequency` says in how many of the `documents` a term occurs. `terms` turns text into the terms it knows,
     such as the stems of an index; without it they are tokens that are no stop words.
     """
-    limits = _checked(limits or Limits())
+    limits = checked(limits or Limits())
     analyse = terms or _content_tokens
     weights = {term: _rarity(document_frequency(term), documents) for term in dict.fromkeys(analyse(question))}
     candidates = (
@@ -294,7 +294,7 @@ def _by_position(candidate: _Candidate) -> tuple[int, int]:
     return candidate.start, candidate.passage
 
 
-def _checked(limits: Limits) -> Limits:
+def checked(limits: Limits) -> Limits:
     for name, least in (("max_quotes", 1), ("max_quote_tokens", 1), ("max_quote_chars", 1), ("context_tokens", 0)):
         value = getattr(limits, name)
         if value < least:

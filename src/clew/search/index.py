@@ -16,7 +16,7 @@ from clew.errors import InvalidArgument
 from clew.search import index_file, lexical_tables
 from clew.search.lexical import LexicalIndex
 from clew.search.mentions import title_key
-from clew.search.units import MAX_ID_CHARACTERS, Condition, Unit
+from clew.search.units import MAX_ID_CHARACTERS, Condition, Unit, moment
 from clew.store.sqlite.connections import Connection
 from clew.store.sqlite.faults import translated
 from clew.text.words import storable
@@ -25,6 +25,8 @@ MAX_TEXT_CHARACTERS = 8_000_000
 PATIENCE_SECONDS = 10.0
 
 _AT_ONCE = 500
+_WORTH_TIDYING = 1_000
+"""Pages, of 4 KB."""
 _DATA = msgspec.msgpack.Decoder(Unit)
 
 
@@ -69,6 +71,11 @@ class UnitIndex:
     def close(self) -> None:
         self._connections.close()
 
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another file took the place of this one, or none did."""
+        return self._connections.is_replaced
+
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """One state of the index for a whole block, whatever others write meanwhile."""
@@ -106,6 +113,18 @@ class UnitIndex:
                 total += _count(connection, Written(removed=len(known)))
         return total
 
+    def tidy(self) -> bool:
+        """Give the space of what was deleted back where it is most of the file; whether that was done. It takes as long
+        as writing the rest anew; others may read meanwhile."""
+        with self._connections.reading() as connection:
+            (pages,) = connection.execute("PRAGMA page_count").fetchone()
+            (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+            if free < _WORTH_TIDYING or free * 2 < pages:
+                return False
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return True
+
     # Reading
 
     def count(self) -> int:
@@ -141,8 +160,14 @@ class UnitIndex:
 
 def version(connection: Connection) -> str:
     """Differs after every write that changed something, and between two indexes."""
-    series, number = connection.execute("SELECT series, version FROM index_state").fetchone()
+    series, number = writes(connection)
     return f"{series}-{number}"
+
+
+def writes(connection: Connection) -> tuple[str, int]:
+    """The index, and how many writes changed something in it."""
+    series, number = connection.execute("SELECT series, version FROM index_state").fetchone()
+    return series, number
 
 
 def allowed(connection: Connection, condition: Condition, among: Sequence[int] | None = None) -> list[int]:
@@ -219,8 +244,8 @@ def _put(connection: Connection, units: Iterable[Unit]) -> Written:
 def _insert(connection: Connection, new: _New) -> int:
     unit = new.unit
     columns = (
-        *(unit.id, unit.part, unit.title, unit.document, unit.path, unit.status, unit.session, unit.agent, unit.time),
-        *(new.content_hash, new.text_hash, len(unit.title) + len(unit.body)),
+        *(unit.id, unit.part, unit.title, unit.document, unit.path, unit.status, unit.session, unit.agent),
+        *(moment(unit.time), new.content_hash, new.text_hash, len(unit.title) + len(unit.body)),
     )
     inserted = connection.execute(
         """
@@ -248,8 +273,8 @@ def _update(connection: Connection, number: int, new: _New) -> None:
             content_hash = ? WHERE number = ?
         """,
         (
-            *(unit.part, unit.document, unit.path, unit.status, unit.session, unit.agent, unit.time),
-            *(new.content_hash, number),
+            *(unit.part, unit.document, unit.path, unit.status, unit.session, unit.agent),
+            *(moment(unit.time), new.content_hash, number),
         ),
     )
     connection.execute("UPDATE unit_bodies SET data = ? WHERE number = ?", (_encoded(unit), number))
@@ -300,6 +325,7 @@ def _checked(unit: Unit) -> Unit:
             f"The unit {unit.id!r} has {len(unit.title) + len(unit.body):,} characters.",
             hint=f"Split it: a unit has at most {MAX_TEXT_CHARACTERS:,}. It and those after it were not added.",
         )
+    moment(unit.time)
     try:
         unit.content_hash()
     except UnicodeEncodeError:

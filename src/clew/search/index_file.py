@@ -1,21 +1,17 @@
 """The file that holds the units and the lexical index, and its tables.
 
 Everything in it can be made again from what the units were made of, so a damaged file, or one that an older Clew cut
-into words in another way, is replaced by an empty one. Writes may be lost with the machine's power, never by half.
+into words in another way, is replaced by an empty one.
 """
 
-import os
-import time
 from pathlib import Path
 
-from clew.errors import StoreBusy, StoreCorrupt
 from clew.search import lexical, lexical_tables
 from clew.store.sqlite.connections import Connection, Connections
+from clew.store.sqlite.derived import Tables, open_derived
 
 LAYOUT = 1
 """Changes when a table does."""
-
-_PAUSE = 0.005
 
 _SCHEMA = (
     """
@@ -69,73 +65,27 @@ _SCHEMA = (
 
 def open_index(path: Path, *, busy_timeout: float) -> tuple[Connections, tuple[str, ...]]:
     """Connections to the index at `path`, made where there is none, and what happened to it on the way."""
-    try:
-        connections = _opened(path, busy_timeout)
-        if _is_current(connections):
-            return connections, ()
-        connections.close()
-        cause = "was made by another version of Clew"
-    except StoreCorrupt:
-        cause = "was damaged"
-    remove(path)
-    return _opened(path, busy_timeout), (f"The search index {cause}; it is made anew.",)
+    return open_derived(path, _TABLES, busy_timeout=busy_timeout)
 
 
-def remove(path: Path) -> None:
-    """Take the file away. Whoever has it open notices, and opens the one that is made in its place."""
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+def _create(connection: Connection) -> None:
+    for statement in _SCHEMA:
+        connection.execute(statement)
+    lexical.create(connection)
+    connection.execute(
+        "INSERT INTO index_state VALUES (?, ?, 0, lower(hex(randomblob(8))))", (LAYOUT, lexical_tables.ANALYSIS)
+    )
 
 
-def _opened(path: Path, busy_timeout: float) -> Connections:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o644))
-    connections = Connections(path, read_only=False, busy_timeout=busy_timeout)
-    deadline = time.monotonic() + busy_timeout
-    try:
-        # Two processes that make one index meet where SQLite reports "busy" without waiting.
-        while not _is_ready(connections, give_up=time.monotonic() >= deadline):
-            time.sleep(_PAUSE)
-    except BaseException:
-        connections.close()
-        raise
-    return connections
-
-
-def _is_ready(connections: Connections, *, give_up: bool) -> bool:
-    try:
-        with connections.reading() as connection:
-            (journal,) = connection.execute("PRAGMA journal_mode").fetchone()
-            if journal != "wal":
-                connection.execute("PRAGMA journal_mode = WAL")
-            is_empty = not _has_tables(connection)
-        if is_empty:
-            _create(connections)
-    except StoreBusy:
-        if give_up:
-            raise
-        return False
-    return True
-
-
-def _create(connections: Connections) -> None:
-    with connections.writing(durable=False) as connection:
-        # Another process may have been faster.
-        if _has_tables(connection):
-            return
-        for statement in _SCHEMA:
-            connection.execute(statement)
-        lexical.create(connection)
-        connection.execute(
-            "INSERT INTO index_state VALUES (?, ?, 0, lower(hex(randomblob(8))))", (LAYOUT, lexical_tables.ANALYSIS)
-        )
-
-
-def _has_tables(connection: Connection) -> bool:
-    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'index_state'").fetchone() is not None
-
-
-def _is_current(connections: Connections) -> bool:
-    with connections.reading() as connection:
-        row = connection.execute("SELECT layout, analysis FROM index_state").fetchone()
+def _is_current(connection: Connection) -> bool:
+    row = connection.execute("SELECT layout, analysis FROM index_state").fetchone()
     return bool(row == (LAYOUT, lexical_tables.ANALYSIS))
+
+
+_TABLES = Tables(
+    name="The search index",
+    state="index_state",
+    create=_create,
+    is_current=_is_current,
+    remedy="it is made anew",
+)

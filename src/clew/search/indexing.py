@@ -6,13 +6,13 @@ was embedded before, under another id or before an edit was taken back, need no 
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from clew.errors import StoreBusy, StoreCorrupt
+from clew.errors import StoreBusy, StoreCorrupt, StoreError
 from clew.search.embed import Embedder
 from clew.search.index import Text, UnitIndex, units_of
 from clew.search.spaces import Space, Spaces
@@ -72,7 +72,8 @@ class _Work:
         self._reused = 0
 
     def run(self) -> VectorReport:
-        known = self._spaces.made().get(self._embedder.name)
+        with self._index.reading() as connection:
+            known = self._spaces.made(connection).get(self._embedder.name)
         if known is None:
             self._spaces.register(self._embedder, complete=False)
         space, rebuilt = self._sound_space()
@@ -83,6 +84,9 @@ class _Work:
                 self._embed(space, self._pending(space))
         if self._embedded or self._reused or rebuilt or known is None or not known.complete:
             self._finish(space)
+        # An index that is busy is tidied another time.
+        with suppress(StoreError):
+            self._index.tidy()
         return VectorReport(embedder=self._embedder.name, embedded=self._embedded, reused=self._reused, rebuilt=rebuilt)
 
     def _sound_space(self) -> tuple[Space, bool]:

@@ -7,17 +7,22 @@ the work is done all the same.
 import logging
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 
-from clew.errors import Cancelled, ClewError, StoreError
+from clew.errors import Cancelled, ClewError
 from clew.search.engine import SearchEngine
 from clew.search.indexing import Progress, VectorReport
-from clew.store.interface import Job, Store
+from clew.store.interface import Store
+from clew.store.watched import watched
 
 log = logging.getLogger(__name__)
 
 JOB = "index"
 PAUSE_SECONDS = 2.0
+AGAIN_SECONDS = 60.0
+"""After how long work that could not be done is tried again: an embedder may come back, and another process that does
+the work may end before it is done."""
+CLOSING_SECONDS = 10.0
+"""How long whoever closes waits for a batch. A service that does not answer must not keep a process alive."""
 
 
 class IndexKeeper:
@@ -42,34 +47,43 @@ class IndexKeeper:
         self._wake.set()
 
     def close(self) -> None:
-        """Stop after the batch that is under way; what is done is kept."""
+        """Stop after the batch that is under way, unless that takes too long; what is done is kept."""
         with self._lock:
             self._closing.set()
             thread = self._thread
         self._wake.set()
         if thread is not None:
-            thread.join()
+            thread.join(CLOSING_SECONDS)
 
     def _work(self) -> None:
         # Whoever starts a server asks it something first; loading the encoder meanwhile would make that slower.
         self._closing.wait(PAUSE_SECONDS)
+        done = True
         while True:
-            self._wake.wait()
+            self._wake.wait(None if done else AGAIN_SECONDS)
             self._wake.clear()
             if self._closing.is_set():
                 return
-            engine = self._engine()
-            if engine is None:
-                continue
-            try:
-                run_job(engine, self._store, self._stop)
-                engine.warm()
-            except Cancelled:
-                log.info("Making vectors was cancelled.")
-            except ClewError as error:
-                log.warning("Vectors could not be made: %s", error)
-            except Exception:
-                log.exception("Vectors could not be made")
+            done = self._made_vectors()
+
+    def _made_vectors(self) -> bool:
+        """Whether every unit has its vector now, or somebody wished it otherwise."""
+        engine = self._engine()
+        if engine is None:
+            return False
+        try:
+            report = run_job(engine, self._store, self._stop)
+            engine.warm()
+        except Cancelled:
+            log.info("Making vectors was cancelled.")
+            return True
+        except ClewError as error:
+            log.warning("Vectors could not be made: %s", error)
+            return False
+        except Exception:
+            log.exception("Vectors could not be made")
+            return False
+        return report.note is None
 
     def _stop(self, done: int, total: int, message: str) -> None:
         if self._closing.is_set():
@@ -78,28 +92,4 @@ class IndexKeeper:
 
 def run_job(engine: SearchEngine, store: Store | None, progress: Progress) -> VectorReport:
     """Make the vectors that are missing, as a job that others can watch and cancel once there is something to do."""
-    job: Job | None = None
-
-    def report(done: int, total: int, message: str) -> None:
-        nonlocal job
-        progress(done, total, message)
-        if store is None:
-            return
-        # A store that is busy or gone costs the report, not the work.
-        with suppress(StoreError):
-            if job is None:
-                job = store.start_job(JOB, total=total or None)
-            store.advance_job(job.id, done=done, total=total or None, message=message)
-
-    state = "failed"
-    try:
-        result = engine.index_vectors(report)
-        state = "done"
-    except Cancelled:
-        state = "cancelled"
-        raise
-    finally:
-        if store is not None and job is not None:
-            with suppress(ClewError):
-                store.finish_job(job.id, state=state)
-    return result
+    return watched(store, JOB, engine.index_vectors, progress)

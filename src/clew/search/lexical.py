@@ -16,7 +16,7 @@ from clew.search import lexical_tables
 from clew.search.lexical_plan import Correction, Item, Plan, all_of, either, make_plan
 from clew.search.lexical_query import LexicalQuery, Sign
 from clew.search.lexical_ranking import Ranked, Ranking, Scorer
-from clew.search.lexical_tables import Row
+from clew.search.lexical_streams import Stream, Streams
 from clew.search.units import Condition
 
 EMPTY_QUERY = "The query holds no word."
@@ -39,7 +39,7 @@ class Effort(msgspec.Struct, frozen=True, kw_only=True):
     """How many matches of all terms together FTS5 may look at; with more, it looks at those of the rarer terms."""
 
 
-class LexicalHit(msgspec.Struct, frozen=True):
+class LexicalHit(msgspec.Struct, frozen=True, gc=False):
     unit: int
     score: float
     """The higher, the better; comparable within one result only."""
@@ -67,9 +67,16 @@ class LexicalIndex:
     """The lexical index in the database behind `connection`. Writes happen in the transaction of the caller."""
 
     def __init__(
-        self, connection: sqlite3.Connection, *, ranking: Ranking | None = None, effort: Effort | None = None
+        self,
+        connection: sqlite3.Connection,
+        *,
+        ranking: Ranking | None = None,
+        effort: Effort | None = None,
+        streams: Streams | None = None,
     ) -> None:
+        """`streams` are those of this very index, where somebody keeps them and no number is ever used again."""
         self._connection = connection
+        self._streams = streams or Streams(characters=0)
         self._ranking = ranking or Ranking()
         self._effort = effort or Effort()
 
@@ -92,7 +99,7 @@ class LexicalIndex:
         if reason := nothing_to_search(query):
             return LexicalResult(reason=reason)
         totals = lexical_tables.totals(self._connection)
-        plan = make_plan(self._connection, query, totals.units)
+        plan = make_plan(self._connection, query, totals.units, restrict)
         notes = _notes(query, plan)
         scorer = Scorer(self._ranking, totals)
         ranked = scorer.rank(self._candidates(plan, restrict, limit), plan.items)
@@ -118,41 +125,40 @@ class LexicalIndex:
     def _units_with(self, terms: Iterable[str]) -> dict[str, int]:
         return lexical_tables.units_with(self._connection, terms)
 
-    def _candidates(self, plan: Plan, restrict: Condition | None, limit: int) -> list[Row]:
+    def _candidates(self, plan: Plan, restrict: Condition | None, limit: int) -> list[Stream]:
         if not plan.items:
             return []
         wanted = max(self._effort.candidates, limit)
         anchored = _anchored(plan.items, self._effort.matches)
-        rows = self._matching(_constrained(anchored, plan), restrict, wanted)
-        if len(rows) < max(_ENOUGH, limit) and anchored != (
+        found = self._matching(_constrained(anchored, plan), restrict, wanted)
+        if len(found) < max(_ENOUGH, limit) and anchored != (
             everything := either(item.expression for item in plan.items)
         ):
-            found = {row.unit for row in rows}
+            known = {stream.row.unit for stream in found}
             more = self._matching(_constrained(everything, plan), restrict, wanted)
-            rows += [row for row in more if row.unit not in found]
-        return rows
+            found += [stream for stream in more if stream.row.unit not in known]
+        return found
 
-    def _matching(self, expression: str, restrict: Condition | None, wanted: int) -> list[Row]:
+    def _matching(self, expression: str, restrict: Condition | None, wanted: int) -> list[Stream]:
         join, condition = "", ""
         if restrict is not None:
             # CROSS JOIN keeps the full-text index in the outer loop: one look at `units` for each match.
             join, condition = "CROSS JOIN units ON units.number = lexical.rowid", f"AND ({restrict.sql})"
         # The parts of the statement that vary are Clew's own text; every value is a parameter.
         statement = f"""
-            SELECT best.unit, streams.title, streams.body, streams.compounds FROM (
-                SELECT lexical.rowid AS unit, bm25(lexical, ?, 1.0, 1.0) AS badness FROM lexical {join}
-                WHERE lexical MATCH ? {condition} ORDER BY badness, unit LIMIT ?
-            ) AS best JOIN lexical_streams AS streams ON streams.unit = best.unit ORDER BY best.badness, best.unit
+            SELECT lexical.rowid AS unit, bm25(lexical, ?, 1.0, 1.0) AS badness FROM lexical {join}
+            WHERE lexical MATCH ? {condition} ORDER BY badness, unit LIMIT ?
             """  # noqa: S608
         values = (float(self._ranking.title_weight), expression, *(restrict.parameters if restrict else ()), wanted)
-        rows: list[Row] = []
+        units = [unit for unit, _ in self._connection.execute(statement, values)]
+        found: list[Stream] = []
         characters = 0
-        for row in map(Row._make, self._connection.execute(statement, values)):
-            characters += len(row.body) + len(row.title)
-            if rows and characters > _MAX_CHARACTERS_RANKED:
+        for stream in self._streams.of(self._connection, units):
+            characters += len(stream.row.body) + len(stream.row.title)
+            if found and characters > _MAX_CHARACTERS_RANKED:
                 break
-            rows.append(row)
-        return rows
+            found.append(stream)
+        return found
 
 
 def nothing_to_search(query: LexicalQuery) -> str | None:

@@ -1,38 +1,33 @@
 """What a query demands of a unit, whichever signal found it: `+word`, `"a phrase"`, `start*`, and not `-word`.
 
-A search by words obeys by itself. A search by meaning knows no such thing, so what it found is checked here.
+A search by words obeys by itself. A search by meaning knows no such thing, so what it found is checked here, by the
+same expressions: a demand means the same to every signal, with all the forms and corrections of its words.
 """
 
 from collections.abc import Iterable, Sequence
 
-from clew.search.lexical_plan import all_of, either, quoted
-from clew.search.lexical_query import Clause, Kind, LexicalQuery, Sign
+from clew.search.lexical_plan import all_of, either, is_demand, make_plan
+from clew.search.lexical_query import LexicalQuery
+from clew.search.lexical_tables import totals
+from clew.search.units import Condition
 from clew.store.sqlite.connections import Connection
 
 _AT_ONCE = 500
 
 
-def obeying(connection: Connection, query: LexicalQuery, units: Sequence[int]) -> set[int]:
+def obeying(
+    connection: Connection, query: LexicalQuery, units: Sequence[int], restrict: Condition | None = None
+) -> set[int]:
     """Those of the units that hold what the query demands and nothing that it excludes."""
     left = set(units)
-    wanted = [clause for clause in query.clauses if clause.sign is Sign.MUST or _is_marked(clause)]
-    if wanted:
-        left &= _matching(connection, all_of([_expression(clause) for clause in wanted]), units)
-    unwanted = [clause for clause in query.clauses if clause.sign is Sign.NOT]
-    if unwanted and left:
-        left -= _matching(connection, either(_expression(clause) for clause in unwanted), units)
+    if not left or not any(is_demand(clause) for clause in query.clauses):
+        return left
+    plan = make_plan(connection, query, totals(connection).units, restrict)
+    if plan.demanded:
+        left &= _matching(connection, all_of(plan.demanded), units)
+    if plan.excluded and left:
+        left -= _matching(connection, either(plan.excluded), units)
     return left
-
-
-def _is_marked(clause: Clause) -> bool:
-    """Whoever writes quotes or a star asks for the very words."""
-    return clause.sign is Sign.SHOULD and clause.kind is not Kind.WORD
-
-
-def _expression(clause: Clause) -> str:
-    if clause.kind is Kind.PREFIX:
-        return f"{quoted(clause.words[0])} *"
-    return either([quoted(*clause.terms), *([quoted(clause.whole)] if clause.whole else [])])
 
 
 def _matching(connection: Connection, expression: str, units: Sequence[int]) -> set[int]:

@@ -12,11 +12,13 @@ import msgspec
 from clew.search.lexical_query import Clause, Kind, LexicalQuery, Sign, content_words
 from clew.search.lexical_spelling import Replacement, replacements
 from clew.search.lexical_tables import units_with
+from clew.search.units import Condition
 from clew.text.stem import stem
 
 MAX_ITEMS = 40
 MAX_CORRECTED_WORDS = 8
 MAX_PREFIX_TERMS = 64
+MAX_UNITS_LOOKED_AT = 200
 
 _IDENTIFIER = re.compile(r"[_0-9]|[a-z][A-Z]")
 _LESSER_WEIGHT = 0.3
@@ -49,6 +51,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     items: tuple[Item, ...]
     """The rarest first."""
     required: tuple[str, ...]
+    """What units that are found by their words have to hold."""
+    demanded: tuple[str, ...]
+    """What units have to hold that are found in another way: also the phrases and beginnings that only add to a score
+    where words are searched. Whoever writes quotes or a star asks for the very words."""
     excluded: tuple[str, ...]
     corrections: dict[str, tuple[Replacement, ...]]
     unused_items: int
@@ -61,14 +67,23 @@ def rarity(units: int, all_units: int) -> float:
     return math.log(1 + (all_units - units + 0.5) / (units + 0.5))
 
 
-def make_plan(connection: sqlite3.Connection, query: LexicalQuery, all_units: int) -> Plan:
-    return _Planning(connection, all_units).plan(query)
+def make_plan(
+    connection: sqlite3.Connection, query: LexicalQuery, all_units: int, restrict: Condition | None = None
+) -> Plan:
+    """The plan of a query among the units that `restrict`, a condition on the table `units`, lets through."""
+    return _Planning(connection, all_units, restrict).plan(query)
+
+
+def is_demand(clause: Clause) -> bool:
+    """Whether a unit that does not hold the clause, or that holds it in spite of its minus, is no result."""
+    return clause.sign is not Sign.SHOULD or clause.kind is not Kind.WORD
 
 
 class _Planning:
-    def __init__(self, connection: sqlite3.Connection, all_units: int) -> None:
+    def __init__(self, connection: sqlite3.Connection, all_units: int, restrict: Condition | None) -> None:
         self._connection = connection
         self._all_units = all_units
+        self._restrict = restrict
         self._units: dict[str, int] = {}
         self._weights: defaultdict[str, float] = defaultdict(float)
         self._spellings: dict[str, str] = {}
@@ -95,6 +110,7 @@ class _Planning:
         return Plan(
             items=tuple(used),
             required=tuple(self._constraint(clause) for clause in wanted if clause.sign is Sign.MUST),
+            demanded=tuple(self._constraint(clause) for clause in wanted if is_demand(clause)),
             excluded=tuple(self._constraint(clause) for clause in query.clauses if clause.sign is Sign.NOT),
             corrections=self._corrections,
             unused_items=len(self._items) - len(used),
@@ -117,11 +133,24 @@ class _Planning:
                 self._weights[compound] += 1 if is_identifier or not compound.isascii() else _LESSER_WEIGHT
         for word in words:
             term = stem(word)
-            if term in self._units:
+            if term in self._units and self._is_visible(term):
                 self._weights[term] += _LESSER_WEIGHT if len(word) == 1 and not word.isascii() else 1
                 self._spellings.setdefault(term, word)
             elif clause.whole not in self._units:
                 self._correct(word)
+
+    def _is_visible(self, term: str) -> bool:
+        """Whether a unit that the search may see holds the term. A frequent one is trusted to be: to look for it in
+        vain would take long."""
+        if self._restrict is None or self._units[term] > MAX_UNITS_LOOKED_AT:
+            return True
+        # The condition is Clew's own text; every value is a parameter.
+        statement = f"""
+            SELECT 1 FROM lexical CROSS JOIN units ON units.number = lexical.rowid
+            WHERE lexical MATCH ? AND ({self._restrict.sql}) LIMIT 1
+            """  # noqa: S608
+        values = (quoted(term), *self._restrict.parameters)
+        return self._connection.execute(statement, values).fetchone() is not None
 
     def _correct(self, word: str) -> None:
         if word not in self._corrections and len(self._corrections) < MAX_CORRECTED_WORDS:

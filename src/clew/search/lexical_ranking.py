@@ -8,13 +8,15 @@ their own.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
+from operator import attrgetter
 from typing import Self
 
 import msgspec
 
 from clew.errors import InvalidArgument
 from clew.search.lexical_plan import Item, rarity
-from clew.search.lexical_tables import Row, Totals, length
+from clew.search.lexical_streams import Stream
+from clew.search.lexical_tables import Row, Totals
 from clew.search.recipes import Feedback
 from clew.text.keywords import STOP_WORDS
 from clew.text.stem import stem
@@ -24,6 +26,8 @@ _MIN_LEARNT_CHARACTERS = 3
 _MIN_LEARNT_UNITS = 2
 _MIN_HOLDERS = 2
 
+
+_SCORE = attrgetter("score")
 
 UnitsWith = Callable[[Iterable[str]], Mapping[str, int]]
 """In how many units each of some terms occurs."""
@@ -66,14 +70,14 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
             )
 
 
-class Ranked(msgspec.Struct, frozen=True):
+class Ranked(msgspec.Struct, frozen=True, gc=False):
     """A unit with its score; `text` is what terms are counted in, `norm` what its length makes of the counts."""
 
     row: Row
     text: str
     norm: float
-    score: float = 0.0
-    matched: tuple[str, ...] = ()
+    score: float
+    matched: tuple[str, ...]
     """The labels of the query's items that the unit holds."""
 
 
@@ -85,14 +89,15 @@ class Scorer:
         self._all_units = totals.units
         self._average_length = max(totals.words / max(totals.units, 1), 1.0)
 
-    def rank(self, rows: Iterable[Row], items: Sequence[Item]) -> list[Ranked]:
-        """The rows, the best first."""
-        ranked = [Ranked(row, self._text(row), self._norm(row)) for row in rows]
-        scores, held = self._scored(ranked, items)
-        return _best_first(
-            Ranked(each.row, each.text, each.norm, score, tuple(labels))
-            for each, score, labels in zip(ranked, scores, held, strict=True)
-        )
+    def rank(self, streams: Sequence[Stream], items: Sequence[Item]) -> list[Ranked]:
+        """The units of the streams, the best first."""
+        rows = [stream.row for stream in streams]
+        texts = [row.title * self._ranking.title_weight + row.body + row.compounds for row in rows]
+        share, saturation = self._ranking.length_share, self._ranking.saturation
+        norms = [saturation * (1 - share + share * length / self._average_length) for _, length in streams]
+        held: list[list[str]] = [[] for _ in rows]
+        scores = self._scored(texts, norms, [0.0] * len(rows), items, held)
+        return _best_first(map(Ranked, rows, texts, norms, scores, map(tuple, held)))
 
     def learn(self, ranked: Sequence[Ranked], items: Sequence[Item], units_with: UnitsWith) -> list[Item]:
         """Terms that set the best of the ranked rows apart, with weights for use beside the items of the query."""
@@ -103,34 +108,29 @@ class Scorer:
         strength = sum(item.weight for item in items) * share / (1 - share) / sum(item.weight for item in learnt)
         return [item._replace(weight=item.weight * strength) for item in learnt]
 
-    def _text(self, row: Row) -> str:
-        return row.title * self._ranking.title_weight + row.body + row.compounds
-
-    def _norm(self, row: Row) -> float:
-        share = self._ranking.length_share
-        return self._ranking.saturation * (1 - share + share * length(row) / self._average_length)
-
     def rank_again(self, ranked: Sequence[Ranked], learnt: Sequence[Item]) -> list[Ranked]:
-        """The rows with what the learnt items add to their scores, the best first."""
-        scores, _ = self._scored(ranked, learnt)
-        return _best_first(
-            Ranked(each.row, each.text, each.norm, score, each.matched)
-            for each, score in zip(ranked, scores, strict=True)
-        )
+        """The units with what the learnt items add to their scores, the best first."""
+        rows, texts, norms, before, matched = zip(*map(msgspec.structs.astuple, ranked), strict=True)
+        scores = self._scored(texts, norms, list(before), learnt)
+        return _best_first(map(Ranked, rows, texts, norms, scores, matched))
 
-    def _scored(self, ranked: Sequence[Ranked], items: Sequence[Item]) -> tuple[list[float], list[list[str]]]:
-        """For each of the rows its score, and the labels of the items it holds."""
-        texts = [each.text for each in ranked]
-        norms = [each.norm for each in ranked]
-        scores = [each.score for each in ranked]
-        held: list[list[str]] = [[] for _ in ranked]
+    def _scored(
+        self,
+        texts: Sequence[str],
+        norms: Sequence[float],
+        scores: list[float],
+        items: Sequence[Item],
+        held: list[list[str]] | None = None,
+    ) -> list[float]:
+        """The scores with what the items add to them. `held` is told for each text the labels of the items in it."""
         for item in items:
             weight = item.weight * item.rarity * (self._ranking.saturation + 1)
             for at, times in enumerate(_counts(texts, item.needles)):
                 if times:
                     scores[at] += weight * times / (times + norms[at])
-                    held[at].append(item.label)
-        return scores, held
+                    if held is not None:
+                        held[at].append(item.label)
+        return scores
 
     def _telling_terms(self, best: Sequence[Ranked], units_with: UnitsWith) -> list[Item]:
         """The terms that the best units share and others lack, weighted."""
@@ -153,7 +153,9 @@ class Scorer:
 
 
 def _best_first(ranked: Iterable[Ranked]) -> list[Ranked]:
-    return sorted(ranked, key=lambda each: (-each.score, each.row.unit))
+    found = sorted(ranked, key=lambda each: each.row.unit)
+    found.sort(key=_SCORE, reverse=True)
+    return found
 
 
 def _counts(texts: Sequence[str], needles: Sequence[str]) -> Iterator[int]:

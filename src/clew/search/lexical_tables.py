@@ -102,9 +102,13 @@ def remove(connection: sqlite3.Connection, units: Iterable[int]) -> None:
 
 def streams(connection: sqlite3.Connection, units: Iterable[int]) -> list[Row]:
     """What is kept of these units, for those that are there."""
-    find = "SELECT unit, title, body, compounds FROM lexical_streams WHERE unit = ?"
-    found = (connection.execute(find, (unit,)).fetchone() for unit in dict.fromkeys(units))
-    return [Row(*row) for row in found if row]
+    # One statement for all of them: asking for each takes several times as long.
+    find = """
+        SELECT unit, title, body, compounds FROM json_each(?) AS asked
+        CROSS JOIN lexical_streams ON lexical_streams.unit = asked.value
+        """
+    rows = connection.execute(find, (json.dumps(list(dict.fromkeys(units))),))
+    return [Row._make(row) for row in rows]
 
 
 def totals(connection: sqlite3.Connection) -> Totals:

@@ -1,7 +1,9 @@
 """What a walk meets: the units that a unit leads to, of those a search may see."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
+
+import msgspec
 
 from clew.search import index, lexical_tables
 from clew.search.mentions import MentionGraph
@@ -9,8 +11,8 @@ from clew.search.titles import TitleTable
 from clew.search.units import Condition
 from clew.store.sqlite.connections import Connection
 
-Adjacency: TypeAlias = Callable[[str], Iterable[tuple[str, float]]]
-"""From the id of a unit to the ids of units it leads to, with weights above 0."""
+Adjacency: TypeAlias = Callable[[Sequence[str]], Mapping[str, Iterable[tuple[str, float]]]]
+"""From the ids of units to the ids of units that each leads to, with weights above 0."""
 
 
 class Neighbourhood:
@@ -21,6 +23,7 @@ class Neighbourhood:
         self._connection = connection
         self._condition = condition
         self._adjacency = adjacency
+        self._known: dict[int, list[tuple[int, float]]] = {}
         self._mentions = MentionGraph(
             TitleTable(connection, condition),
             self._body,
@@ -29,19 +32,36 @@ class Neighbourhood:
         )
 
     def named_in(self, text: str) -> list[int]:
-        """The units whose title a text holds."""
-        return self._mentions.named(text)
+        """The units whose title a text holds. Who brings edges of their own has titles for reading, such as
+        "Search": everybody uses such words, and nobody means the section by them."""
+        return self._mentions.named(text) if self._adjacency is None else []
 
     def neighbours(self, number: int) -> list[tuple[int, float]]:
         if self._adjacency is None:
             return self._mentions.neighbours(number)
-        id = index.ids_of(self._connection, [number]).get(number)
-        weights = dict(self._adjacency(id)) if id is not None else {}
-        numbers = index.numbers_of(self._connection, weights)
-        seen = set(numbers.values())
-        if self._condition is not None:
-            seen = set(index.allowed(self._connection, self._condition, list(numbers.values())))
-        return [(target, weights[id]) for id, target in numbers.items() if target in seen]
+        self.load([number])
+        return self._known[number]
+
+    def load(self, numbers: Iterable[int]) -> None:
+        """Look up at once where some units lead, which takes little longer than to look up one."""
+        new = [number for number in numbers if number not in self._known]
+        if self._adjacency is None or not new:
+            return
+        ids = index.ids_of(self._connection, new)
+        leads = self._adjacency(list(ids.values()))
+        seen = self._seen(dict.fromkeys(target for id in ids.values() for target, _ in leads.get(id, ())))
+        for number in new:
+            edges = leads.get(ids[number], ()) if number in ids else ()
+            self._known[number] = [(seen[target], weight) for target, weight in edges if target in seen]
+
+    def _seen(self, ids: Iterable[str]) -> dict[str, int]:
+        """The numbers of those of the units that there are and that the search may see."""
+        statement = "SELECT units.id, units.number FROM json_each(?) CROSS JOIN units ON units.id = value"
+        numbers = dict(self._connection.execute(statement, (msgspec.json.encode(list(ids)).decode(),)).fetchall())
+        if self._condition is None:
+            return numbers
+        allowed = set(index.allowed(self._connection, self._condition, list(numbers.values())))
+        return {id: number for id, number in numbers.items() if number in allowed}
 
     def _body(self, number: int) -> str | None:
         row = self._connection.execute("SELECT body FROM unit_bodies WHERE number = ?", (number,)).fetchone()

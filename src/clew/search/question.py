@@ -66,7 +66,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     """What each signal says about it; their values add up to the score."""
 
 
-class RankedUnit(msgspec.Struct, frozen=True):
+class RankedUnit(msgspec.Struct, frozen=True, gc=False):
     id: str
     score: float
     why: tuple[Contribution, ...]

@@ -15,6 +15,7 @@ from clew.search.lexical_demands import obeying
 from clew.search.lexical_plan import Correction
 from clew.search.lexical_query import LexicalQuery, Sign, parse_query
 from clew.search.lexical_ranking import Ranking
+from clew.search.lexical_streams import Streams
 from clew.search.neighbourhood import Adjacency, Neighbourhood
 from clew.search.pagerank import personalised_pagerank, seeds_from
 from clew.search.question import Question, RankedUnit
@@ -76,6 +77,7 @@ def _key(question: Mapping[str, Any]) -> bytes:
 
 def rank(
     connection: "Connection",
+    streams: Streams,
     dense: DenseSearch,
     question: Question,
     recipe: Recipe,
@@ -92,7 +94,7 @@ def rank(
     restrict = None if dense.visible.is_everything(connection, condition) else condition
     words = LexicalResult()
     if "lexical" in depths:
-        learning = LexicalIndex(connection, ranking=Ranking.learning(recipe.feedback))
+        learning = LexicalIndex(connection, ranking=Ranking.learning(recipe.feedback), streams=streams)
         words = learning.search(query, limit=depths["lexical"], restrict=restrict)
     check()
     rankings: dict[str, tuple[tuple[int, float], ...]] = {}
@@ -101,13 +103,13 @@ def rank(
         rankings["lexical"] = tuple((hit.unit, hit.score) for hit in words.hits)
     if "dense" in depths:
         found = dense.rank(connection, meaning(query, question.text), condition, depths["dense"])
-        kept = obeying(connection, query, [number for number, _ in found.hits])
+        kept = obeying(connection, query, [number for number, _ in found.hits], restrict)
         rankings["dense"] = tuple(hit for hit in found.hits if hit[0] in kept)
         notes += [found.note] if found.note else []
         check()
     fused = fuse(rankings, recipe)
     if recipe.agreement is not None and asks_around(query, recipe.agreement):
-        vectors = dense.vectors_of([result.id for result in fused[: recipe.agreement.among]])
+        vectors = dense.vectors_of(connection, [result.id for result in fused[: recipe.agreement.among]])
         fused = agree(fused, vectors, recipe.agreement)
     if recipe.expansion is not None and fused:
         around = Neighbourhood(connection, restrict, adjacency)
@@ -127,6 +129,7 @@ def _expanded(
     """The ranking after a walk along the links of its best, which starts from what the query names as well."""
     best = [result.id for result in fused]
     seeds = seeds_from(best, expansion.seeds, around.named_in(text), expansion.named)
+    around.load(seeds)
     walked = personalised_pagerank(
         seeds, around.neighbours, alpha=expansion.alpha, eps=expansion.eps, max_edges=expansion.max_edges
     )

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Literal
 
 import msgspec
 
@@ -42,6 +42,9 @@ class Signal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many of its best results take part."""
     floor: float | None = None
     """The lowest score the signal can give, where there is one; otherwise the lowest it gave counts as nothing."""
+    unfound: float | None = None
+    """The score of what it does not find, where that is known. A ranking that ends before those of the other signals
+    goes on with it, so that one of few finds stands out as far as it does."""
 
 
 class Expansion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -167,7 +170,8 @@ def _signal_rules(field: str, signal: Signal, signals: tuple[str, ...]) -> Itera
     yield f"{field}.name", signal.name, signal.name in signals, f"one of {', '.join(signals)}"
     yield f"{field}.weight", signal.weight, 0 <= signal.weight < math.inf, "a number from 0 up"
     yield f"{field}.depth", signal.depth, signal.depth >= 1, "1 or more"
-    yield f"{field}.floor", signal.floor, signal.floor is None or math.isfinite(signal.floor), "a number, or null"
+    for name, score in (("floor", signal.floor), ("unfound", signal.unfound)):
+        yield f"{field}.{name}", score, score is None or math.isfinite(score), "a number, or null"
 
 
 def _expansion_rules(expansion: Expansion) -> Iterator[_Rule]:
@@ -194,7 +198,7 @@ def _agreement_rules(agreement: Agreement) -> Iterator[_Rule]:
 
 
 class Recipes:
-    """Recipes by name. Adding one gives a new collection."""
+    """Recipes by name."""
 
     def __init__(self, recipes: Iterable[Recipe], signals: Iterable[str] = SIGNALS) -> None:
         self._signals = tuple(signals)
@@ -222,15 +226,11 @@ class Recipes:
             )
         return recipe
 
-    def with_recipe(self, recipe: Recipe) -> Self:
-        """These recipes and one more, which may not take the name of another."""
-        return type(self)((*self, recipe), self._signals)
-
 
 _BOTH = Recipe(
     "default",
-    2,
-    (Signal("lexical"), Signal("dense")),
+    3,
+    (Signal("lexical", unfound=0.0), Signal("dense")),
     fusion=Fusion.WEIGHTED_SCORES,
     normalisation=Normalisation.Z,
     feedback=Feedback(),
@@ -248,6 +248,7 @@ BUILT_IN = Recipes(
 """`default` for questions, `linked` for those whose answer lies behind a link, and each signal alone.
 
 Both signals weigh the same. Their scores are counted in standard deviations, because ranks say nothing of how far the
-first result is ahead: with reciprocal ranks, what only one signal can find comes out far lower. The figures lie in the
-middle of wide ranges in which results hardly differ.
+first result is ahead: with reciprocal ranks, what only one signal can find comes out far lower. Words that stand
+nowhere score 0, so the one unit with a rare word is far above the rest. The figures lie in the middle of wide ranges in
+which results hardly differ.
 """

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clew.search.vectors import VectorSpace
+    from clew.store.sqlite.connections import Connection
 
 REST_SECONDS = 30.0
 
@@ -109,13 +110,13 @@ class Spaces:
         self.problem = problem
         self._rest_until = time.monotonic() + REST_SECONDS
 
-    def serving(self) -> Space | None:
+    def serving(self, connection: "Connection") -> Space | None:
         """The space that answers queries now: that of the configured embedder once it is complete; until then one that
         an earlier embedder completed, where both its vectors and the embedder can still be used."""
         if not self.wanted:
             return None
         embedder = self.configured()
-        made = self.made()
+        made = self.made(connection)
         own = made.get(embedder.name) if embedder is not None else None
         if own is None or not own.complete:
             for other in made.values():
@@ -152,9 +153,8 @@ class Spaces:
 
     # What the index knows of its embedders
 
-    def made(self) -> dict[str, Made]:
-        with self._index.reading() as connection:
-            rows = connection.execute("SELECT name, dimensions, settings, complete FROM embedders").fetchall()
+    def made(self, connection: "Connection") -> dict[str, Made]:
+        rows = connection.execute("SELECT name, dimensions, settings, complete FROM embedders").fetchall()
         return {
             name: Made(name, dimensions, msgspec.json.decode(settings, type=EmbedSettings), bool(complete))
             for name, dimensions, settings, complete in rows

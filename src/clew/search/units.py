@@ -7,6 +7,8 @@ can never widen it.
 
 import hashlib
 from collections.abc import Iterable
+from datetime import UTC, datetime
+from posixpath import normpath
 
 import msgspec
 
@@ -30,7 +32,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     session: str | None = None
     agent: str | None = None
     time: str | None = None
-    """UTC, ISO 8601."""
+    """ISO 8601; UTC where it names no zone."""
     links: tuple[str, ...] = ()
     """Ids of graph nodes that the unit stands for or mentions."""
 
@@ -50,7 +52,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     sessions: tuple[str, ...] | None = None
     agents: tuple[str, ...] | None = None
     path: str | None = None
-    """Only units below this folder, or in this file."""
+    """Only units below this folder, or in this file; `.` stands for all that have a path."""
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -93,13 +95,25 @@ def compile_condition(scope: Scope, filters: Filters) -> Condition:
     clauses.equal("units.session", filters.session)
     clauses.equal("units.agent", filters.agent)
     clauses.equal("units.document", filters.document)
-    clauses.compare("units.time >= ?", filters.after)
-    clauses.compare("units.time < ?", filters.before)
+    clauses.compare("units.time >= ?", moment(filters.after))
+    clauses.compare("units.time < ?", moment(filters.before))
     if filters.tags is not None:
         clauses.tagged(filters.tags)
     for tag in filters.all_tags or ():
         clauses.tagged((tag,))
     return clauses.condition()
+
+
+def moment(time: str | None) -> str | None:
+    """A time in the one form in which the order of texts is the order of times."""
+    if time is None:
+        return None
+    try:
+        at = datetime.fromisoformat(time)
+        at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise InvalidArgument(f"'{time[:40]}' is no time.", hint="Write it as in 2026-01-31T12:00:00Z.") from error
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class _Clauses:
@@ -121,10 +135,14 @@ class _Clauses:
             self._add(sql, value)
 
     def below(self, path: str | None) -> None:
-        if path is not None:
-            folder = path.rstrip("/") + "/"
+        if path is None:
+            return
+        place = normpath(path)
+        if place == ".":
+            self._add("units.path IS NOT NULL")
+        else:
             # A range on the indexed column; the character after the slash ends it.
-            self._add("(units.path = ? OR (units.path >= ? AND units.path < ?))", path, folder, folder[:-1] + "0")
+            self._add("(units.path = ? OR (units.path >= ? AND units.path < ?))", place, f"{place}/", f"{place}0")
 
     def tagged(self, tags: tuple[str, ...]) -> None:
         own = "SELECT 1 FROM unit_tags WHERE unit_tags.number = units.number"

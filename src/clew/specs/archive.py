@@ -1,8 +1,8 @@
 """Applying and archiving changes on disk: all files of a change or none, and never over what somebody else wrote.
 
-Every file is replaced only while it still holds what the change was applied to; if one cannot be, those before it are
-put back. Applying is idempotent, so that a process that was killed in between is simply run again. Moving the folder
-into the archive comes last and is one rename.
+Every file must still be the one in which conflicts were looked for, and is replaced only while it holds what the change
+was applied to; if one cannot be, those before it are put back. Applying is idempotent, so that a process that was
+killed in between is simply run again. Moving the folder into the archive comes last and is one rename.
 """
 
 import logging
@@ -15,18 +15,19 @@ from uuid import uuid4
 
 import msgspec
 
-from clew.clients.writing import read_if_there, replace_file, sync_folder
+from clew.clients.writing import read_if_there, remove_leftovers, replace_file, sync_folder
 from clew.errors import ClewError, ConfigError, Conflict, Refused
 from clew.files import read_bytes, resolve
-from clew.formats.openspec.apply import Applied, Sides, apply_change
+from clew.formats.openspec.apply import Applied, apply_change
 from clew.formats.openspec.change import Change
-from clew.formats.openspec.conflicts import ConflictFound, ConflictKind
+from clew.formats.openspec.conflicts import ConflictFound
 from clew.formats.openspec.difference import difference, summary
-from clew.formats.openspec.layout import Layout, Root, new_change_folder, root_for, spec_path
+from clew.formats.openspec.layout import SPEC_FILE, PlaceKind, Root, classify, spec_path
 from clew.formats.openspec.reader import write
 from clew.formats.openspec.validate_change import check_whole
-from clew.paths import raw
+from clew.paths import display, raw
 from clew.specs.baselines import forget
+from clew.specs.deciding import check_order, decided
 from clew.specs.library import ChangeEntry, Library
 from clew.specs.results import ArchiveReport
 from clew.store.interface import Store
@@ -34,12 +35,9 @@ from clew.store.interface import Store
 log = logging.getLogger(__name__)
 
 COLLECTION = "spec_edits"
-SIDES = ("spec", "change")
 _DATED = 11
 """Characters of `2026-01-31-`."""
-_SHOWN = 5
-"""Conflicts that a refusal names."""
-_UNUSABLE = frozenset({"spec_at_root", "specs_not_skipped", "metadata_flag"})
+_UNUSABLE = frozenset({"spec_at_root", "delta_misnamed", "specs_not_skipped", "metadata_flag"})
 """What makes it uncertain what a change as a whole is meant to do."""
 
 
@@ -63,6 +61,7 @@ class Manner(msgspec.Struct, frozen=True):
 class Archivist:
     def __init__(self, root: Path, roots: Sequence[Root], max_bytes: int, store: Store | None) -> None:
         self._root = root
+        self._roots = roots
         self._kept = {(root / each.specs).resolve() for each in roots}
         """Folders that stay, however empty."""
         self._max_bytes = max_bytes
@@ -76,14 +75,15 @@ class Archivist:
         entry = known.change(change_id)
         target = self._target(entry, today) if manner.move else None
         _check_manner(manner)
-        self._check_tasks(entry.change, manner)
+        unfinished = _check_tasks(entry.change, manner)
         self._check_files(entry)
         applied: tuple[Applied, ...] = ()
         paths: dict[str, str] = {}
         if not manner.skip_specs:
             paths = {delta.spec_id: _path(known, entry.root, delta.spec_id) for delta in entry.change.deltas}
-            sides = _sides(entry.change, found, manner)
-            applied = apply_change(entry.change, self._files(paths), sides)
+            check_order(known, change_id)
+            sides = decided(entry.change, found, manner.take)
+            applied = apply_change(entry.change, self._files(known, paths), sides)
             _refuse(entry.change, applied)
         writing = [each for each in applied if each.changes_file]
         if not manner.dry_run:
@@ -97,9 +97,12 @@ class Archivist:
             applied=bool(writing) and not manner.dry_run,
             archived_to=target if not manner.dry_run else None,
             files=tuple(paths[each.spec_id] for each in writing),
-            summary=summary(applied) if applied else "",
+            summary="".join((summary(applied) if applied else "", *(f"({each})\n" for each in unfinished))),
             diff="\n".join(difference(each, paths[each.spec_id]) for each in writing),
-            warnings=tuple(f"{each.spec_id}: {warning}" for each in applied for warning in each.warnings),
+            warnings=(
+                *unfinished,
+                *(f"{each.spec_id}: {warning}" for each in applied for warning in each.warnings),
+            ),
         )
 
     # What stands against it
@@ -112,49 +115,64 @@ class Archivist:
             raise Conflict(f"'{target}' exists already.", hint="Rename the change, or remove the older one.")
         return target
 
-    def _check_tasks(self, change: Change, manner: Manner) -> None:
-        tasks = change.tasks
-        if tasks is not None and tasks.completed < tasks.total and manner.move and not manner.unfinished:
-            left = tasks.total - tasks.completed
-            raise Refused(
-                f"{left} of {tasks.total} tasks of '{change.id}' are not done.",
-                hint="Finish them, or say that it is to be archived unfinished (--yes, unfinished=true).",
-            )
-
     def _check_files(self, entry: ChangeEntry) -> None:
         """Whether the deltas are still those that were read: what is archived is what was applied."""
         for delta in entry.change.deltas:
             path = entry.delta_paths[delta.spec_id]
             if read_if_there(resolve(self._root, path)) != write(delta.document):
-                raise Conflict(f"'{path}' changed since it was read.", hint="Run the command again.")
+                raise _changed(path)
+        unread = self._deltas_in(entry.folder) - set(entry.delta_paths.values())
+        if unread:
+            raise Conflict(
+                f"'{min(unread)}' was not read, so it would be archived without being applied.",
+                hint="Run the command again if it is new; `clew check` says why a file cannot be read.",
+            )
+
+    def _deltas_in(self, folder: str) -> set[str]:
+        """The deltas that lie in the folder of a change now."""
+        found = Path(self._root, raw(folder), "specs").rglob(SPEC_FILE)
+        paths = (display(path.relative_to(self._root).as_posix()) for path in found)
+        placed = ((path, classify(path, self._roots)) for path in paths)
+        return {path for path, place in placed if place is not None and place.kind is PlaceKind.DELTA}
 
     # Doing it
 
-    def _files(self, paths: Mapping[str, str]) -> dict[str, bytes]:
-        """The files as they are now, whatever the graph last saw."""
-        there = {id: path for id, path in paths.items() if resolve(self._root, path).exists()}
-        return {id: read_bytes(self._root, path, limit=self._max_bytes) for id, path in there.items()}
+    def _files(self, known: Library, paths: Mapping[str, str]) -> dict[str, bytes]:
+        """The files as they are now. In one that is another than the graph has, nobody looked for conflicts."""
+        found: dict[str, bytes] = {}
+        for id, path in paths.items():
+            there = resolve(self._root, path).exists()
+            entry = known.spec(id) if id in known.unread_specs else known.specs.get(id)
+            if there:
+                found[id] = read_bytes(self._root, path, limit=self._max_bytes)
+            if found.get(id) != (write(entry.spec.document) if entry is not None else None):
+                raise _changed(path)
+        return found
 
     def _write(self, writing: list[Applied], paths: Mapping[str, str], change_id: str, manner: Manner) -> None:
-        if self._store is None:
-            self._write_files(writing, paths)
-            return
-        diffs = {paths[each.spec_id]: difference(each, paths[each.spec_id]) for each in writing}
-        # The store's lock keeps other processes of Clew from writing at the same time; its record says what was done.
-        with self._store.transaction(actor=manner.actor, reason=f"apply {change_id}") as transaction:
-            if writing:
-                transaction.put(COLLECTION, uuid4().hex, {"change_id": change_id, "files": diffs}, if_version=0)
-            self._write_files(writing, paths)
-
-    def _write_files(self, writing: list[Applied], paths: Mapping[str, str]) -> None:
         done: list[Applied] = []
         try:
-            for each in writing:
-                self._replace(paths[each.spec_id], each.before, each.after)
-                done.append(each)
+            if self._store is None:
+                self._write_files(writing, paths, done)
+                return
+            diffs = {paths[each.spec_id]: difference(each, paths[each.spec_id]) for each in writing}
+            # The store's lock keeps other processes of Clew from writing at the same time; its record says what was
+            # done.
+            with self._store.transaction(actor=manner.actor, reason=f"apply {change_id}") as transaction:
+                if writing:
+                    transaction.put(COLLECTION, uuid4().hex, {"change_id": change_id, "files": diffs}, if_version=0)
+                for each in writing:
+                    # Nobody else writes here now: what an earlier run left, which was killed, belongs to nobody.
+                    remove_leftovers(resolve(self._root, paths[each.spec_id]))
+                self._write_files(writing, paths, done)
         except BaseException:
             self._take_back(done, paths)
             raise
+
+    def _write_files(self, writing: list[Applied], paths: Mapping[str, str], done: list[Applied]) -> None:
+        for each in writing:
+            self._replace(paths[each.spec_id], each.before, each.after)
+            done.append(each)
 
     def _take_back(self, done: list[Applied], paths: Mapping[str, str]) -> None:
         for each in reversed(done):
@@ -171,7 +189,7 @@ class Archivist:
             replace_file(place, after, expected=before, within=self._root)
             return
         if read_if_there(place) != before:
-            raise Conflict(f"'{path}' changed while the change was applied.", hint="Run the command again.")
+            raise _changed(path)
         place.unlink(missing_ok=True)
         # The folders of a spec that is gone go as well, unless they hold anything else.
         with suppress(OSError):
@@ -198,40 +216,22 @@ class Archivist:
             ) from error
 
 
-def _sides(change: Change, found: Sequence[ConflictFound], manner: Manner) -> dict[str, Sides]:
-    """Which side each requirement in conflict takes; refused where nobody said it."""
-    if not found:
-        return {}
-    if manner.take not in SIDES:
-        raise _undecided(change.id, found)
-    decided: dict[str, dict[str, frozenset[str]]] = {}
-    for each in found:
-        added = frozenset(each.scenarios) if each.kind is ConflictKind.SCENARIO_LOST else frozenset()
-        names = decided.setdefault(each.spec_id, {})
-        names[each.requirement] = names.get(each.requirement, frozenset()) | added
-    for delta in change.deltas:
-        names = decided.get(delta.spec_id, {})
-        for rename in delta.renamed:
-            # A renamed requirement is decided under both of its names.
-            if rename.old in names or rename.new in names:
-                both = names.get(rename.old, frozenset()) | names.get(rename.new, frozenset())
-                names[rename.old] = names[rename.new] = both
-    if manner.take == "spec":
-        return {id: Sides(spec=frozenset(names)) for id, names in decided.items()}
-    return {id: Sides(change=names) for id, names in decided.items()}
+def _changed(path: str) -> Conflict:
+    return Conflict(f"'{path}' changed since it was read.", hint="Run the command again. Nothing was changed.")
 
 
-def _undecided(change_id: str, found: Sequence[ConflictFound]) -> Refused:
-    messages = list(dict.fromkeys(each.message for each in found))
-    more = f" And {len(messages) - _SHOWN} more." if len(messages) > _SHOWN else ""
-    return Refused(
-        f"'{change_id}' has {len(found)} conflict{'' if len(found) == 1 else 's'}: {' '.join(messages[:_SHOWN])}{more}",
-        hint=(
-            "change_conflicts shows both sides. Bring the change up to date and run `clew change rebase"
-            f" {change_id}`, or say which side to take: spec or change (--take, take)."
-        ),
-        data={"conflicts": len(found)},
+def _check_tasks(change: Change, manner: Manner) -> tuple[str, ...]:
+    """What is to be said about tasks that are not done; they stand against an archive, not against a look at it."""
+    tasks = change.tasks
+    if tasks is None or tasks.completed == tasks.total or not manner.move or manner.unfinished:
+        return ()
+    refusal = Refused(
+        f"{tasks.total - tasks.completed} of {tasks.total} tasks of '{change.id}' are not done.",
+        hint="Finish them, or say that it is to be archived unfinished (--yes, unfinished=true).",
     )
+    if not manner.dry_run:
+        raise refusal
+    return (str(refusal),)
 
 
 def _check_manner(manner: Manner) -> None:
@@ -263,21 +263,3 @@ def _is_dated(name: str) -> bool:
         date.fromisoformat(name[: _DATED - 1])
         return name[_DATED - 1 : _DATED] == "-"
     return False
-
-
-def new_change(project: Path, roots: Sequence[Root], change_id: str, title: str, today: date) -> tuple[str, ...]:
-    """Begin a change: a folder with a proposal and tasks to fill in. Returns the files."""
-    root = root_for(roots, change_id)
-    folder = new_change_folder(root, change_id)
-    if resolve(project, folder).exists():
-        raise Conflict(f"'{folder}' exists already.", hint="Choose another id.")
-    heading = " ".join(title.split()) or folder.rpartition("/")[2].replace("-", " ").capitalize()
-    files = {
-        f"{folder}/proposal.md": f"# {heading}\n\n## Why\n\n## What Changes\n\n## Impact\n",
-        f"{folder}/tasks.md": "## 1. Implementation\n\n- [ ] 1.1 \n",
-    }
-    if root.layout is Layout.OPENSPEC:
-        files[f"{folder}/.openspec.yaml"] = f"schema: spec-driven\ncreated: {today.isoformat()}\n"
-    for path, text in files.items():
-        replace_file(resolve(project, path), text.encode(), expected=None, within=project)
-    return tuple(files)

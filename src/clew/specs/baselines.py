@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from clew.errors import StoreError
-from clew.formats.openspec.touches import Baseline, record
+from clew.formats.openspec.touches import Baseline, places, promises, record
 from clew.specs.library import Library
 from clew.store.interface import Store
 
@@ -47,7 +47,8 @@ def record_anew(change_id: str, known: Library, store: Store | None) -> tuple[st
         raise StoreError(
             "There is no store that could remember it.", hint="Make the folder .clew of the project writable."
         )
-    present = record(known.change(change_id).change, known.in_force())
+    specs = known.in_force()
+    present = record(known.change(change_id).change, specs, promises(known.open_changes(), specs))
     with store.transaction(actor=_ACTOR, reason=f"{change_id} is up to date") as transaction:
         before = transaction.get(COLLECTION, change_id)
         seen = _by_place(_decoded(before.data) if before is not None else ())
@@ -57,20 +58,29 @@ def record_anew(change_id: str, known: Library, store: Store | None) -> tuple[st
 
 def forget(change_id: str, store: Store | None) -> None:
     """A change that is archived has no baseline any more; a later one of the same name begins anew."""
-    if store is not None and store.get(COLLECTION, change_id) is not None:
-        with store.transaction(actor=_ACTOR, reason="the change is archived") as transaction:
-            transaction.delete(COLLECTION, change_id)
+    try:
+        if store is not None and store.get(COLLECTION, change_id) is not None:
+            with store.transaction(actor=_ACTOR, reason="the change is archived") as transaction:
+                transaction.delete(COLLECTION, change_id)
+    except StoreError as error:
+        # The change is archived; that its baseline is still there must not look as if it were not.
+        log.warning("What '%s' touched when it was written is still remembered: %s", change_id, error)
 
 
 def _fresh(known: Library, remembered: Mapping[str, Sequence[Baseline]]) -> dict[str, tuple[Baseline, ...]]:
-    fresh: dict[str, tuple[Baseline, ...]] = {}
+    """What is touched for the first time. Where there is nothing new, no spec is looked into."""
+    changes = known.open_changes()
+    seen = {change.id: {each.place for each in remembered.get(change.id, ())} for change in changes}
+    new = [change for change in changes if not places(change) <= seen[change.id]]
+    if not new:
+        return {}
     in_force = known.in_force()
-    for change in known.open_changes():
-        seen = _by_place(remembered.get(change.id, ()))
-        new = tuple(each for each in record(change, in_force) if each.place not in seen)
-        if new:
-            fresh[change.id] = new
-    return fresh
+    brought = promises(changes, in_force)
+    found = {
+        change.id: tuple(each for each in record(change, in_force, brought) if each.place not in seen[change.id])
+        for change in new
+    }
+    return {id: baselines for id, baselines in found.items() if baselines}
 
 
 def _by_place(baselines: Sequence[Baseline]) -> dict[tuple[str, str], Baseline]:

@@ -11,10 +11,11 @@ from clew.formats.openspec.change import Change
 from clew.formats.openspec.layout import PlaceKind, Root, checked_id
 from clew.formats.openspec.names import folded
 from clew.formats.openspec.outline import SealedSpec, SpecOutline
-from clew.formats.openspec.records import Requirement, Scenario, Spec
+from clew.formats.openspec.records import Delta, Requirement, Scenario, Spec
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.graph.readers.specs import SpecFile
+from clew.specs.unread import Unread
 
 T = TypeVar("T", Requirement, Scenario)
 
@@ -47,17 +48,29 @@ class Library(msgspec.Struct, frozen=True):
     """By id, sorted."""
     changes: Mapping[str, ChangeEntry]
     """Open ones, likewise."""
+    unread: tuple[Unread, ...] = ()
+    """Files of either that are there and could not be read."""
+
+    @property
+    def unread_specs(self) -> dict[str, Unread]:
+        """By id, where no other file is that spec."""
+        found = {each.place.spec_id: each for each in self.unread if each.place.kind is PlaceKind.SPEC}
+        return {id: each for id, each in found.items() if id not in self.specs}
 
     def spec(self, id: str) -> SpecEntry:
         entry = self.specs.get(checked_id(id))
+        if entry is None and (found := self.unread_specs.get(id)) is not None:
+            raise NotFound(f"Spec '{id}' could not be read: {found.reason.message}", hint=f"Look at '{found.path}'.")
         if entry is None:
-            raise NotFound(f"Spec '{id}' was not found.", hint=_hint(id, self.specs, "list_specs shows all specs."))
+            raise NotFound(
+                f"Spec '{id}' was not found.", hint=similar_names(id, self.specs, "list_specs shows all specs.")
+            )
         return entry
 
     def change(self, id: str) -> ChangeEntry:
         entry = self.changes.get(checked_id(id, "change"))
         if entry is None:
-            hint = _hint(id, self.changes, "list_changes shows all open changes.")
+            hint = similar_names(id, self.changes, "list_changes shows all open changes.")
             raise NotFound(f"Change '{id}' was not found.", hint=hint)
         return entry
 
@@ -84,16 +97,23 @@ class InForce(Mapping[str, Spec]):
         return len(self._entries)
 
 
-def library(graph: Graph) -> Library:
-    return graph.derived("specs.library", _library)
+def find_deltas(change: Change, spec_id: str | None) -> tuple[Delta, ...]:
+    """What a change does to one spec, or to all."""
+    if spec_id is None:
+        return change.deltas
+    found = change.delta(checked_id(spec_id))
+    if found is None:
+        touched = ", ".join(delta.spec_id for delta in change.deltas) or "no spec"
+        raise NotFound(f"Change '{change.id}' does not touch spec '{spec_id}'.", hint=f"It touches: {touched}.")
+    return (found,)
 
 
 def find_requirement(spec: Spec, name: str) -> Requirement:
     """By name, by slug, or by a name that differs only in case and spaces."""
     found = _named(name, spec.requirements)
     if found is None:
-        hint = _hint(name, [each.name for each in spec.requirements], "get_spec_requirements lists them.")
-        raise NotFound(f"Spec '{spec.id}' has no requirement '{_short(name)}'.", hint=hint)
+        hint = similar_names(name, [each.name for each in spec.requirements], "get_spec_requirements lists them.")
+        raise NotFound(f"Spec '{spec.id}' has no requirement '{shortened(name)}'.", hint=hint)
     return found
 
 
@@ -102,8 +122,8 @@ def find_scenario(requirement: Requirement, name: str) -> Scenario:
     found = _named(name, requirement.scenarios)
     if found is None:
         names = [each.name for each in requirement.scenarios]
-        hint = _hint(name, names, f"It has: {', '.join(names[:10]) or 'none'}.")
-        raise NotFound(f"Requirement '{requirement.name}' has no scenario '{_short(name)}'.", hint=hint)
+        hint = similar_names(name, names, f"It has: {', '.join(names[:10]) or 'none'}.")
+        raise NotFound(f"Requirement '{requirement.name}' has no scenario '{shortened(name)}'.", hint=hint)
     return found
 
 
@@ -120,16 +140,18 @@ def _named(name: str, among: tuple[T, ...]) -> T | None:
     return None
 
 
-def _hint(name: str, known: Iterable[str], otherwise: str) -> str:
+def similar_names(name: str, known: Iterable[str], otherwise: str) -> str:
+    """A hint that names what may have been meant."""
     close = get_close_matches(name[:80], list(known), n=3, cutoff=0.6)
     return f"Did you mean {', '.join(map(repr, close))}? {otherwise}" if close else otherwise
 
 
-def _short(name: str) -> str:
+def shortened(name: str) -> str:
     return name if len(name) <= 80 else name[:77] + "..."
 
 
-def _library(graph: Graph) -> Library:
+def library(graph: Graph, unread: Iterable[Unread] = ()) -> Library:
+    """Put together anew; the service keeps it for each state of the graph."""
     specs: dict[str, SpecEntry] = {}
     for node in graph.nodes_by_kind(NodeKind.SPEC):
         if node.source is not None and not node.get_field("is_duplicate"):
@@ -141,7 +163,7 @@ def _library(graph: Graph) -> Library:
         if change_id is not None:
             parts.setdefault(change_id, []).append(node)
     changes = {id: _change(id, nodes) for id, nodes in parts.items()}
-    return Library(dict(sorted(specs.items())), dict(sorted(changes.items())))
+    return Library(dict(sorted(specs.items())), dict(sorted(changes.items())), tuple(unread))
 
 
 def _change(id: str, nodes: list[Node]) -> ChangeEntry:
@@ -152,6 +174,10 @@ def _change(id: str, nodes: list[Node]) -> ChangeEntry:
         for node in nodes
         if (delta := _file(node).delta) is not None and node.source is not None
     }
+    misnamed = [node.source.path for node in nodes if _file(node).misnamed and node.source is not None]
+    root: Root = nodes[0].get_field("root")
+    own = id.removeprefix(f"{root.prefix}/") if root.prefix else id
+    folder = f"{root.changes}/{own}"
     change = Change(
         id,
         proposal=files[PlaceKind.PROPOSAL].proposal if PlaceKind.PROPOSAL in files else None,
@@ -160,10 +186,9 @@ def _change(id: str, nodes: list[Node]) -> ChangeEntry:
         deltas=tuple(sorted(deltas, key=lambda delta: delta.spec_id)),
         metadata=files[PlaceKind.METADATA].metadata if PlaceKind.METADATA in files else None,
         misplaced=PlaceKind.MISPLACED in files,
+        misnamed=tuple(sorted(path.removeprefix(f"{folder}/") for path in misnamed)),
     )
-    root: Root = nodes[0].get_field("root")
-    own = id.removeprefix(f"{root.prefix}/") if root.prefix else id
-    return ChangeEntry(change, root, f"{root.changes}/{own}", paths)
+    return ChangeEntry(change, root, folder, paths)
 
 
 def _file(node: Node) -> SpecFile:

@@ -6,14 +6,15 @@ The index of the specs is made on demand and kept in step after that: a search p
 import threading
 from collections.abc import Callable
 
-from clew.errors import ClewError, Refused, StoreError
+from clew.errors import ClewError, InvalidArgument, Refused, StoreError
+from clew.formats.openspec.layout import checked_id
 from clew.formats.openspec.outline import SealedSpec
 from clew.formats.openspec.records import Delta, Requirement, Scenario
 from clew.search.engine import SearchEngine
 from clew.search.evidence import preview
 from clew.search.question import Question, RankedUnit
 from clew.search.units import Filters, Scope, Unit
-from clew.specs.library import Library
+from clew.specs.library import Library, shortened, similar_names
 from clew.specs.results import IndexBuilt, SpecHit, SpecHits
 from clew.specs.units import (
     CHANGE,
@@ -68,6 +69,9 @@ class SpecIndex:
         check: Callable[[], None] = lambda: None,
     ) -> SpecHits:
         """The most relevant purposes, requirements and scenarios, best first; none below the threshold."""
+        if not query.strip():
+            raise InvalidArgument("The query is blank.", hint="Say what to look for, in words or as a question.")
+        prefix, notes = _checked_prefix(known, spec_prefix)
         engine = self._open()
         built = engine.get(_MANIFEST) is None
         if built:
@@ -81,7 +85,7 @@ class SpecIndex:
         question = Question(
             text=query,
             scope=Scope(parts=PARTS if with_changes else (PURPOSE, REQUIREMENT, SCENARIO)),
-            filters=Filters(tags=(prefix_tag(spec_prefix),) if spec_prefix else None),
+            filters=Filters(tags=(prefix_tag(prefix),) if prefix is not None else None),
         )
         ranking = engine.rank(question, check=check)
         relevant = [ranked for ranked in ranking.units if _is_relevant(ranked)]
@@ -95,7 +99,7 @@ class SpecIndex:
             index_built=built,
             stale_specs=stale,
             indexed=ranking.indexed,
-            notes=ranking.notes,
+            notes=(*notes, *ranking.notes),
         )
 
     def _open(self) -> SearchEngine:
@@ -180,6 +184,18 @@ def _deltas(known: Library) -> dict[tuple[str, str, str], Delta]:
         for id, entry in known.changes.items()
         for delta in entry.change.deltas
     }
+
+
+def _checked_prefix(known: Library, spec_prefix: str | None) -> tuple[str | None, tuple[str, ...]]:
+    """The prefix, and a note where nothing lies below it: an empty answer is then not about the query."""
+    if spec_prefix is None:
+        return None, ()
+    prefix = checked_id(spec_prefix.strip("/"))
+    touched = (delta.spec_id for entry in known.changes.values() for delta in entry.change.deltas)
+    if any(id == prefix or id.startswith(f"{prefix}/") for id in (*known.specs, *touched)):
+        return prefix, ()
+    hint = similar_names(prefix, known.specs, "list_specs shows all specs.")
+    return prefix, (f"No spec is '{shortened(prefix)}' or lies below it. {hint}",)
 
 
 def _is_relevant(ranked: RankedUnit) -> bool:

@@ -4,13 +4,14 @@ Every method reads the graph and returns frozen values. What is written goes thr
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clew.errors import InvalidArgument, NotFound
+from clew.formats.diagnostics import Diagnostic
 from clew.formats.openspec.conflicts import ConflictFound, conflicts
 from clew.formats.openspec.dependencies import dependencies, order
 from clew.formats.openspec.layout import Root
@@ -20,9 +21,11 @@ from clew.formats.openspec.rules import Dialect
 from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
 from clew.specs import results, validation, views
-from clew.specs.archive import Archivist, Manner, new_change
+from clew.specs.archive import Archivist, Manner
 from clew.specs.baselines import first_seen, record_anew
-from clew.specs.library import Library, find_requirement, find_scenario, library
+from clew.specs.library import Library, find_deltas, find_requirement, find_scenario, library
+from clew.specs.proposing import new_change
+from clew.specs.unread import Unread, unread
 from clew.store.interface import Store
 
 if TYPE_CHECKING:
@@ -46,10 +49,10 @@ class Surroundings:
     wake: Callable[[], None]
     """Has vectors made for what was indexed."""
     lock: ReadWriteLock
-    ensure: Callable[[], object]
-    """Brings the graph in step with the files."""
     refresh: Callable[[], object]
-    """Reads what changed."""
+    """Brings the graph in step with the files."""
+    diagnostics: Callable[[], Iterable[tuple[str, Diagnostic]]]
+    """What was wrong with files, by their paths."""
 
 
 class SpecsService:
@@ -61,7 +64,15 @@ class SpecsService:
 
     @property
     def library(self) -> Library:
-        return library(self._graph)
+        """The specs and open changes. Whoever looks at them sees changes, perhaps for the first time."""
+        self.remember()
+        return self._known()
+
+    def _known(self) -> Library:
+        def unreadable() -> Iterator[Unread]:
+            return unread(self._around.diagnostics(), self._around.roots)
+
+        return self._graph.derived("specs.library", lambda graph: library(graph, unreadable()))
 
     # Specs
 
@@ -95,9 +106,8 @@ class SpecsService:
         )
 
     def _summaries(self) -> tuple[results.SpecSummary, ...]:
-        return self._graph.derived(
-            "specs.summaries", lambda graph: tuple(map(views.summary, library(graph).specs.values()))
-        )
+        known = self.library
+        return self._graph.derived("specs.summaries", lambda graph: views.summaries(known))
 
     def requirements(
         self,
@@ -168,18 +178,25 @@ class SpecsService:
     # Changes
 
     def list_changes(self, *, offset: int = 0, limit: int = 50) -> results.ChangeList:
-        self.remember()
         entries = list(self.library.changes.values())
         page = tuple(views.change_summary(entry) for entry in entries[offset : offset + limit])
         return results.ChangeList(page, len(page), len(entries), truncated=offset + limit < len(entries))
 
-    def change(self, change_id: str, section: str | None = None, *, full: bool = False) -> results.ChangeDetail:
-        """A change, or one section of it; with `full` the whole text of every delta."""
+    def change(
+        self,
+        change_id: str,
+        section: str | None = None,
+        *,
+        texts: int = 0,
+        spec_id: str | None = None,
+        requirement: str | None = None,
+    ) -> results.ChangeDetail:
+        """A change, or one section of it; the first `texts` operations with their whole text. `spec_id` and
+        `requirement` leave only what it does to these."""
         if section is not None and section not in SECTIONS:
             raise InvalidArgument(
                 f"A change has no section '{section[:40]}'.", hint=f"Sections are: {', '.join(SECTIONS)}."
             )
-        self.remember()
         entry = self.library.change(change_id)
         change = entry.change
         wanted = SECTIONS if section is None else (section,)
@@ -188,7 +205,7 @@ class SpecsService:
             proposal=views.proposal(entry) if "proposal" in wanted else None,
             tasks=views.tasks(entry) if "tasks" in wanted else None,
             design=change.design if "design" in wanted else None,
-            deltas=tuple(views.delta_part(delta, full=full) for delta in change.deltas) if "deltas" in wanted else None,
+            deltas=views.deltas(find_deltas(change, spec_id), requirement, texts) if "deltas" in wanted else None,
         )
         if section is not None and getattr(detail, section) is None:
             raise NotFound(f"Change '{change_id}' has no {section}.", hint=f"Write {section}.md in {entry.folder}.")
@@ -197,7 +214,6 @@ class SpecsService:
     def validate_changes(
         self, change_id: str | None, dialect: str = Dialect.ALL, *, strict: bool = False
     ) -> results.Validation:
-        self.remember()
         return validation.validate_changes(self.library, change_id, Dialect(dialect), strict=strict)
 
     # Conflicts
@@ -240,8 +256,8 @@ class SpecsService:
         return results.Rebased(change_id, moved, valid.valid, valid.errors)
 
     def remember(self) -> None:
-        """Record what changes touch as soon as anybody looks at them."""
-        self._graph.derived("specs.remembered", lambda graph: first_seen(library(graph), self._around.store))
+        """Record what changes touch, once for each state of the graph."""
+        self._graph.derived("specs.remembered", lambda graph: first_seen(self._known(), self._around.store))
 
     # Searching
 
@@ -259,7 +275,8 @@ class SpecsService:
     def archive(self, change_id: str, manner: Manner) -> results.ArchiveReport:
         """Apply a change to the specs, and archive it unless told otherwise."""
         around = self._around
-        around.ensure()
+        # Even where nobody follows the files: what is not seen would be overwritten.
+        around.refresh()
         with around.lock.reading():
             known = self.library
             known.change(change_id)

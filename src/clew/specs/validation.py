@@ -2,18 +2,43 @@
 
 from collections.abc import Iterable
 
+from clew.formats.openspec.change import Change
+from clew.formats.openspec.layout import PlaceKind
 from clew.formats.openspec.rules import Dialect, Issue, Level, is_valid
 from clew.formats.openspec.validate_change import validate_change
+from clew.formats.openspec.validate_delta import Elsewhere
 from clew.formats.openspec.validate_spec import validate_spec
-from clew.specs.library import Library
+from clew.specs.library import Library, SpecEntry
 from clew.specs.results import IssueReport, Validation
+from clew.specs.unread import Unread
+
+_SECTIONS = {
+    PlaceKind.PROPOSAL: "proposal",
+    PlaceKind.TASKS: "tasks",
+    PlaceKind.DESIGN: "design",
+    PlaceKind.DELTA: "deltas",
+}
 
 
 def validate_specs(known: Library, spec_id: str | None, dialect: Dialect, *, strict: bool) -> Validation:
     """One spec, or all of them; files are then named from the project's folder."""
-    entries = [known.spec(spec_id)] if spec_id is not None else list(known.specs.values())
+    if spec_id in known.unread_specs:
+        broken = [known.unread_specs[spec_id]]
+        entries: list[SpecEntry] = []
+    else:
+        entries = [known.spec(spec_id)] if spec_id is not None else list(known.specs.values())
+        broken = [each for each in known.unread if not each.place.change_id] if spec_id is None else []
     issues = [(entry.path, issue) for entry in entries for issue in validate_spec(entry.spec, dialect)]
-    return _report(issues, _counted(len(entries), "spec"), strict=strict)
+    issues += [(each.path, _unreadable(each)) for each in broken]
+    checked = len(entries) + sum(each.place.kind is PlaceKind.SPEC for each in broken)
+    return _report(issues, _counted(checked, "spec"), strict=strict)
+
+
+def _unreadable(file: Unread) -> Issue:
+    """Whatever the rules are, nobody can hold a file to them that cannot be read."""
+    misplaced = file.place.kind is PlaceKind.MISPLACED
+    level, section = Level.WARNING if misplaced else Level.ERROR, _SECTIONS.get(file.place.kind, "")
+    return Issue(file.reason.code, level, file.reason.message, file.path, file.reason.line, section)
 
 
 def validate_changes(known: Library, change_id: str | None, dialect: Dialect, *, strict: bool) -> Validation:
@@ -21,21 +46,26 @@ def validate_changes(known: Library, change_id: str | None, dialect: Dialect, *,
     entries = [known.change(change_id)] if change_id is not None else list(known.changes.values())
     issues: list[tuple[str, Issue]] = []
     for entry in entries:
-        promised = promised_by_others(known, entry.change.id)
-        found = validate_change(entry.change, known.in_force(), dialect, promised=promised)
+        others = [other.change for id, other in known.changes.items() if id != entry.change.id]
+        found = validate_change(entry.change, known.in_force(), dialect, elsewhere=_elsewhere(others))
         prefix = "" if change_id is not None else f"{entry.change.id}/"
         issues.extend((f"{prefix}{issue.file}", issue) for issue in found)
+        broken = (each for each in known.unread if each.place.change_id == entry.change.id)
+        inside = len(entry.folder) + 1
+        issues.extend((f"{prefix}{each.path[inside:]}", _unreadable(each)) for each in broken)
     return _report(issues, _counted(len(entries), "change"), strict=strict)
 
 
-def promised_by_others(known: Library, change_id: str) -> dict[str, set[str]]:
-    """The names that other open changes bring, by spec."""
-    promised: dict[str, set[str]] = {}
-    for entry in known.changes.values():
-        for delta in entry.change.deltas if entry.change.id != change_id else ():
-            names = (*(each.name for each in delta.added), *(rename.new for rename in delta.renamed))
-            promised.setdefault(delta.spec_id, set()).update(names)
-    return promised
+def _elsewhere(changes: Iterable[Change]) -> dict[str, Elsewhere]:
+    """The names that changes bring and free, by spec."""
+    found: dict[str, tuple[set[str], set[str]]] = {}
+    for delta in (delta for change in changes for delta in change.deltas):
+        brought, freed = found.setdefault(delta.spec_id, (set(), set()))
+        brought.update(each.name for each in delta.added)
+        brought.update(rename.new for rename in delta.renamed)
+        freed.update(each.name for each in delta.removed)
+        freed.update(rename.old for rename in delta.renamed)
+    return {id: Elsewhere(frozenset(brought), frozenset(freed)) for id, (brought, freed) in found.items()}
 
 
 def _report(issues: list[tuple[str, Issue]], checked: str, *, strict: bool) -> Validation:

@@ -2,11 +2,13 @@
 
 import msgspec
 
+from clew.errors import NotFound
 from clew.formats.openspec.apply import Operation
 from clew.formats.openspec.conflicts import ConflictFound
+from clew.formats.openspec.names import folded
 from clew.formats.openspec.records import Delta, Requirement, Section
 from clew.specs import results
-from clew.specs.library import ChangeEntry, SpecEntry
+from clew.specs.library import ChangeEntry, Library, SpecEntry, shortened, similar_names
 from clew.text.tokens import estimate_tokens
 
 _CATALOGUED, _ROOM = 300, 2_800
@@ -15,7 +17,13 @@ _WIDTHS = (80, 60, 45, 30, 20, 12, 0)
 """Characters of a purpose in the catalogue, the most that there is room for."""
 
 
-def summary(entry: SpecEntry) -> results.SpecSummary:
+def summaries(known: Library) -> tuple[results.SpecSummary, ...]:
+    """All specs by id, also those that could not be read."""
+    unread = (results.SpecSummary(id, id, "", 0, 0, problems=1) for id in known.unread_specs)
+    return tuple(sorted((*map(_summary, known.specs.values()), *unread), key=lambda each: each.id))
+
+
+def _summary(entry: SpecEntry) -> results.SpecSummary:
     outline = entry.outline
     return results.SpecSummary(
         id=outline.id,
@@ -92,19 +100,46 @@ def tasks(entry: ChangeEntry) -> results.TasksPart | None:
     return results.TasksPart("".join(each.raw for each in tasks.document.sections), tasks.completed, tasks.total)
 
 
-def delta_part(delta: Delta, *, full: bool) -> results.DeltaPart:
+def deltas(found: tuple[Delta, ...], requirement: str | None, texts: int) -> tuple[results.DeltaPart, ...]:
+    """What a change does to specs, or in them to one requirement; the first `texts` operations with their text."""
+    parts = [results.DeltaPart(each.spec_id, _operations(each)) for each in found]
+    if requirement is not None:
+        parts = _only(requirement, parts)
+    shown: list[results.DeltaPart] = []
+    for part in parts:
+        bare = tuple(msgspec.structs.replace(item, text=None) for item in part.items[texts:])
+        shown.append(results.DeltaPart(part.capability, (*part.items[:texts], *bare)))
+        texts = max(texts - len(part.items), 0)
+    return tuple(shown)
+
+
+def _operations(delta: Delta) -> tuple[results.DeltaItem, ...]:
     items = [
         results.DeltaItem(Operation.RENAMED, each.old, (), each.new, None, each.span.line) for each in delta.renamed
     ]
     for each in delta.removed:
-        text = f"{each.reason}\n{each.migration}".strip() if full else None
+        text = f"{each.reason}\n{each.migration}".strip()
         items.append(results.DeltaItem(Operation.REMOVED, each.name, (), None, text, each.span.line))
     for operation, requirements in ((Operation.MODIFIED, delta.modified), (Operation.ADDED, delta.added)):
         for requirement in requirements:
             names = tuple(scenario.name for scenario in requirement.scenarios)
-            text = requirement.raw.rstrip() if full else None
+            text = requirement.raw.rstrip()
             items.append(results.DeltaItem(operation, requirement.name, names, None, text, requirement.span.line))
-    return results.DeltaPart(delta.spec_id, tuple(sorted(items, key=lambda item: item.line)))
+    return tuple(sorted(items, key=lambda item: item.line))
+
+
+def _only(requirement: str, parts: list[results.DeltaPart]) -> list[results.DeltaPart]:
+    wanted = folded(requirement)
+    chosen = [
+        results.DeltaPart(part.capability, items)
+        for part in parts
+        if (items := tuple(item for item in part.items if wanted in (folded(item.name), folded(item.new_name or ""))))
+    ]
+    if not chosen:
+        names = [item.name for part in parts for item in part.items]
+        hint = similar_names(requirement, names, "get_change lists what it touches.")
+        raise NotFound(f"The change does not touch requirement '{shortened(requirement)}'.", hint=hint)
+    return chosen
 
 
 def conflict(found: ConflictFound) -> results.ConflictReport:

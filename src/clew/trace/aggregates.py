@@ -1,11 +1,13 @@
-"""Figures over all requirements. Each is computed once for a state of the graph, however often it is asked for."""
+"""Figures over all requirements. Each is computed once for a state of the graph, however often it is asked for, and a
+change of the graph costs no more than what it touched."""
 
 from collections.abc import Mapping
 
 import msgspec
 
 from clew.graph.graph import Graph
-from clew.graph.model import NodeKind
+from clew.graph.model import Node, NodeKind
+from clew.graph.tally import Row
 from clew.trace.coverage import percent
 
 
@@ -38,19 +40,64 @@ class LevelCoverage(msgspec.Struct, frozen=True):
     validated_pct: float | None = None
 
 
+class _Sums(msgspec.Struct, frozen=True):
+    """What the requirements of one level add up to."""
+
+    requirements: int
+    active: int
+    full: int
+    """Every assertion is named by a test."""
+    partial: int
+    failing: int
+    validated: int
+    """Every assertion is named by a test that passed."""
+    assertions: int
+    tested_assertions: int
+    validated_assertions: int
+    untested_assertions: int
+    stale_hashes: int
+
+
+def _by_level(graph: Graph) -> dict[str, _Sums]:
+    sums = graph.tallied("requirements", _rows, lambda graph, id: _row(graph, graph.get_node(id)))
+    return {level: _Sums(*numbers) for level, numbers in sums.items()}
+
+
+def _rows(graph: Graph) -> dict[str, Row]:
+    found = ((node.id, _row(graph, node)) for node in graph.nodes_by_kind(NodeKind.REQUIREMENT))
+    return {id: row for id, row in found if row is not None}
+
+
+def _row(graph: Graph, node: Node | None) -> Row | None:
+    if node is None or node.kind is not NodeKind.REQUIREMENT:
+        return None
+    fields, metrics = node.fields, graph.metrics(node.id)
+    total, tested, untested = metrics["total_assertions"], metrics["tested"], len(metrics["untested_labels"])
+    return fields.get("level", "Unknown"), (
+        1,
+        fields.get("role") == "active",
+        tested > 0 and not untested,
+        tested > 0 and untested > 0,
+        metrics["has_failures"],
+        total > 0 and metrics["validated"] == total,
+        total,
+        tested,
+        metrics["validated"] or 0,
+        untested,
+        fields.get("hash_state") == "stale",
+    )
+
+
 def count_by_level(graph: Graph) -> LevelCounts:
     return graph.derived("count_by_level", _count_by_level)
 
 
 def _count_by_level(graph: Graph) -> LevelCounts:
-    active: dict[str, int] = {}
-    everything: dict[str, int] = {}
-    for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
-        level = node.get_field("level", "Unknown")
-        everything[level] = everything.get(level, 0) + 1
-        if node.get_field("role") == "active":
-            active[level] = active.get(level, 0) + 1
-    return LevelCounts(active=dict(sorted(active.items())), all=dict(sorted(everything.items())))
+    levels = _by_level(graph)
+    return LevelCounts(
+        active={level: sums.active for level, sums in levels.items() if sums.active},
+        all={level: sums.requirements for level, sums in levels.items()},
+    )
 
 
 def count_by_coverage(graph: Graph) -> CoverageCounts:
@@ -58,24 +105,17 @@ def count_by_coverage(graph: Graph) -> CoverageCounts:
 
 
 def _count_by_coverage(graph: Graph) -> CoverageCounts:
-    full = partial = failing = validated = 0
-    for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
-        metrics = graph.metrics(node.id)
-        if metrics["tested"] and not metrics["untested_labels"]:
-            full += 1
-        elif metrics["tested"]:
-            partial += 1
-        failing += metrics["has_failures"]
-        validated += metrics["total_assertions"] > 0 and metrics["validated"] == metrics["total_assertions"]
-    total = graph.count(NodeKind.REQUIREMENT)
+    levels = _by_level(graph).values()
+    total = sum(sums.requirements for sums in levels)
+    full, partial = sum(sums.full for sums in levels), sum(sums.partial for sums in levels)
     known = graph.evidence.has_results()
     return CoverageCounts(
         total=total,
         full_coverage=full,
         partial_coverage=partial,
         no_coverage=total - full - partial,
-        failing=failing if known else None,
-        validated=validated if known else None,
+        failing=sum(sums.failing for sums in levels) if known else None,
+        validated=sum(sums.validated for sums in levels) if known else None,
     )
 
 
@@ -84,26 +124,18 @@ def coverage_by_level(graph: Graph) -> tuple[LevelCoverage, ...]:
 
 
 def _coverage_by_level(graph: Graph) -> tuple[LevelCoverage, ...]:
-    sums: dict[str, list[int]] = {}
-    for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
-        metrics = graph.metrics(node.id)
-        row = sums.setdefault(node.get_field("level", "Unknown"), [0, 0, 0, 0])
-        row[0] += 1
-        row[1] += metrics["total_assertions"]
-        row[2] += metrics["tested"]
-        row[3] += metrics["validated"] or 0
     known = graph.evidence.has_results()
     return tuple(
         LevelCoverage(
             level=level,
-            requirements=requirements,
-            assertions=assertions,
-            tested_assertions=tested,
-            tested_pct=percent(tested, assertions),
-            validated_assertions=validated if known else None,
-            validated_pct=percent(validated, assertions) if known else None,
+            requirements=sums.requirements,
+            assertions=sums.assertions,
+            tested_assertions=sums.tested_assertions,
+            tested_pct=percent(sums.tested_assertions, sums.assertions),
+            validated_assertions=sums.validated_assertions if known else None,
+            validated_pct=percent(sums.validated_assertions, sums.assertions) if known else None,
         )
-        for level, (requirements, assertions, tested, validated) in sorted(sums.items())
+        for level, sums in _by_level(graph).items()
     )
 
 
@@ -112,23 +144,29 @@ def orphan_count(graph: Graph) -> int:
     return graph.derived("orphan_count", _orphan_count)
 
 
+_CITING = (NodeKind.TEST, NodeKind.CODE, NodeKind.TEST_RESULT)
+_ONE: Row = ("", (1,))
+
+
 def _orphan_count(graph: Graph) -> int:
-    kinds = (NodeKind.TEST, NodeKind.CODE, NodeKind.TEST_RESULT)
-    return sum(graph.memory.count_citing_nothing(kind) for kind in kinds)
+    sums = graph.tallied("orphans", _orphans, _orphan)
+    return sum(number for (number,) in sums.values())
+
+
+def _orphans(graph: Graph) -> dict[str, Row]:
+    return {id: _ONE for kind in _CITING for id in graph.memory.citing_nothing(kind)}
+
+
+def _orphan(graph: Graph, id: str) -> Row | None:
+    node = graph.memory.get_node(id)
+    is_citing = node is not None and node.kind in _CITING
+    return _ONE if is_citing and next(graph.memory.iter_outgoing_edges(id), None) is None else None
 
 
 def stale_hash_count(graph: Graph) -> int:
-    return graph.derived("stale_hash_count", _stale_hash_count)
-
-
-def _stale_hash_count(graph: Graph) -> int:
-    return sum(1 for node in graph.nodes_by_kind(NodeKind.REQUIREMENT) if node.get_field("hash_state") == "stale")
+    return sum(sums.stale_hashes for sums in _by_level(graph).values())
 
 
 def uncovered_assertion_count(graph: Graph) -> int:
     """Assertions that no test names."""
-    return graph.derived("uncovered_assertion_count", _uncovered_assertion_count)
-
-
-def _uncovered_assertion_count(graph: Graph) -> int:
-    return sum(len(graph.metrics(node.id)["untested_labels"]) for node in graph.nodes_by_kind(NodeKind.REQUIREMENT))
+    return sum(sums.untested_assertions for sums in _by_level(graph).values())

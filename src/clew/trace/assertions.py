@@ -47,3 +47,22 @@ def citations_of(graph: Graph, id: str) -> Iterator[Cited]:
             by = graph.get_node(edge.source)
             if by is not None:
                 yield Cited(edge, by)
+
+
+def written(graph: Graph, edge: Edge) -> str:
+    """What a citation names, spelled as the ids of the cited assertions are: REQ-d00001-A+B, or clock/hands#minute."""
+    if not edge.labels:
+        return edge.target
+    separators: dict[str, str] = graph.derived("label_separators", lambda graph: {})
+    separator = separators.get(edge.target)
+    if separator is None:
+        separator = separators[edge.target] = _separator(graph, edge.target)
+    return f"{edge.target}{separator}{'+'.join(edge.labels)}"
+
+
+def _separator(graph: Graph, id: str) -> str:
+    """What parts the id of a requirement or journey from the labels of what it is made of."""
+    part = next(graph.iter_children(id, (EdgeKind.STRUCTURES,)), None)
+    if part is None:
+        return "/"  # the steps of a journey are no nodes
+    return part.id.removeprefix(id).removesuffix(part.get_field("label", ""))

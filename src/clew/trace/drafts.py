@@ -49,6 +49,8 @@ class Restoration(msgspec.Struct, frozen=True):
     end: int
     """The bytes after it that are replaced."""
     text: bytes
+    made: bool = False
+    """Whether there was no such file before it."""
 
 
 class SavedMutation(msgspec.Struct, frozen=True):

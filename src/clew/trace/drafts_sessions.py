@@ -31,7 +31,8 @@ class WrittenFile(msgspec.Struct, frozen=True):
     """The name of the file beside it that holds the new content."""
     before: str | None
     """Hash of the content that is replaced; None where there is no file yet."""
-    after: str
+    after: str | None
+    """Hash of the new content; None where the file goes."""
 
 
 class Journal(msgspec.Struct, frozen=True):

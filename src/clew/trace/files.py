@@ -189,8 +189,9 @@ class RequirementFiles:
         path = node.source.path
         if not selects(self._root, self._config.requirements, path):
             raise WrongKind(
-                f"{node.id} stands in '{path}', which is no markdown file of requirements.",
-                hint="Only those can be changed here; req_update changes a register, an editor the rest.",
+                f"{node.id} stands in '{path}', which is no file of the folders in [requirements] of clew.toml.",
+                hint="Only those can be changed here. req_update changes a register; the spec of another tool is "
+                "changed by one of its changes, or in an editor.",
             )
         self._refuse_drafts([path])
         data = read_bytes(self._root, path, limit=self._config.max_file_bytes)

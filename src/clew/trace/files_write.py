@@ -24,6 +24,8 @@ class FileEdit(msgspec.Struct, frozen=True):
     before: bytes | None
     """What the file held when the edit was made; None where there was none."""
     after: bytes
+    removes: bool = False
+    """Whether the file goes; nothing is left in it then."""
 
 
 class Occasion(msgspec.Struct, frozen=True):
@@ -41,8 +43,9 @@ def diff_of(edits: Iterable[FileEdit]) -> str:
     for edit in edits:
         if edit.before != edit.after:
             old = "/dev/null" if edit.before is None else f"a/{edit.path}"
+            new = "/dev/null" if edit.removes else f"b/{edit.path}"
             before, after = _lines(edit.before or b""), _lines(edit.after)
-            lines.extend(map(_ended, unified_diff(before, after, old, f"b/{edit.path}")))
+            lines.extend(map(_ended, unified_diff(before, after, old, new)))
     return "".join(lines)
 
 

@@ -4,6 +4,7 @@ Every list is cut to a page here; the surfaces say where a page begins and how l
 """
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -17,7 +18,7 @@ from clew.trace.find_keywords import matching
 from clew.trace.find_kinds import Listed, edge_kinds, listed, node_kinds, sorted_nodes
 from clew.trace.find_scope import Direction, scope
 from clew.trace.find_tests import RequirementTests
-from clew.trace.find_words import WordIndex
+from clew.trace.find_words import WordIndex, searchable_text, title_text
 from clew.trace.minimize import DEFAULT_EDGE_KINDS, minimize, superseded_by
 from clew.trace.query import text_matcher
 from clew.trace.resolve import Resolver, shortened
@@ -42,7 +43,17 @@ def never() -> None:
 class SearchMatches(Protocol):
     """The one search over requirements; every tool that searches ranks through it."""
 
-    def __call__(self, query: str, *, field: str, regex: bool, related: bool, again: bool, check: Check) -> Matches: ...
+    def __call__(
+        self,
+        query: str,
+        *,
+        field: str,
+        regex: bool,
+        related: bool,
+        within: AbstractSet[str] | None = None,
+        again: bool,
+        check: Check,
+    ) -> Matches: ...
 
 
 class ScopedMatch(msgspec.Struct, frozen=True):
@@ -87,7 +98,7 @@ class TraceQueries:
         found: list[Node] = []
         for kind in node_kinds(query.kind) or tuple(NodeKind):
             if listed(query.keywords):
-                found += matching(self._index.words(kind), query.keywords, match_all=query.match_all)
+                found += matching(self._index.words(kind, searchable_text), query.keywords, match_all=query.match_all)
             else:
                 found += sorted_nodes(self._graph, kind)
         for name in ("level", "status", "actor"):
@@ -105,14 +116,14 @@ class TraceQueries:
         """Nodes whose title has the keywords."""
         found: list[Node] = []
         for each in node_kinds(kind) or (NodeKind.REQUIREMENT,):
-            found += matching(self._index.words(each, titles_only=True), keywords, match_all=match_all)
+            found += matching(self._index.words(each, title_text), keywords, match_all=match_all)
         return _node_page(found, offset, limit)
 
     def assertions_by_keywords(
         self, keywords: Listed, *, match_all: bool, offset: int, limit: int
     ) -> results_find.AssertionPage:
         """Assertions whose text has the keywords."""
-        found = matching(self._index.words(NodeKind.ASSERTION), keywords, match_all=match_all)
+        found = matching(self._index.words(NodeKind.ASSERTION, searchable_text), keywords, match_all=match_all)
         page = tuple(
             assertion_in_context(node, owner)
             for node in found[offset : offset + limit]
@@ -221,10 +232,9 @@ class TraceQueries:
     def scoped_matches(self, query: ScopedQuery, *, again: bool = False, check: Check = never) -> list[ScopedMatch]:
         """The requirements within a scope that match, best first; `again` where another page of them is asked for."""
         inside = scope(self._graph, self._resolver.node(query.scope_id), query.direction)
-        everywhere = self._search(
-            query.query, field=query.field, regex=query.regex, related=False, again=again, check=check
-        )
-        matches = [match for match in everywhere.found if match.node.id in inside]
+        matches = self._search(
+            query.query, field=query.field, regex=query.regex, related=False, within=inside, again=again, check=check
+        ).found
         if not query.include_assertions:
             return [ScopedMatch(match) for match in matches]
         by_text = self._matching_assertions(query, inside, check)

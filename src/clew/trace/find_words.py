@@ -2,7 +2,8 @@
 
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 import msgspec
 
@@ -11,19 +12,42 @@ from clew.graph.model import Node, NodeKind
 
 WORD = re.compile(r"[^\W_]+")
 
+_FREQUENT = 2
+"""So many places for each node are not worth collecting: a look at the texts is faster."""
+
 
 class Words(msgspec.Struct, frozen=True):
     """The words of all nodes of a kind, in folded case."""
 
     nodes: Mapping[str, Node]
-    places: Mapping[str, frozenset[str]]
-    """By word: the ids of the nodes that have it."""
+    places: dict[str, set[str]]
+    """By word: the ids of the nodes that have it. They follow the graph, and are nobody's to keep or to change."""
     vocabulary: Sequence[str]
     """All words, sorted."""
+    joined: str
+    """The vocabulary as one text, a word on each line."""
     text_of: Callable[[Node], str]
 
     def folded(self, id: str) -> str:
         return self.text_of(self.nodes[id]).casefold()
+
+    def having(self, *parts: str) -> AbstractSet[str] | None:
+        """The ids of the nodes that have a word with one of the parts, each a word or a part of one, anywhere in it;
+        None where there are too many of them to be worth the effort."""
+        places = [self.places[word] for part in parts for word in self._with(part)]
+        if len(places) == 1:
+            return places[0]
+        if sum(map(len, places)) > _FREQUENT * len(self.nodes):
+            return None
+        return frozenset().union(*places)
+
+    def _with(self, part: str) -> Iterator[str]:
+        joined = self.joined
+        at = joined.find(part)
+        while at >= 0:
+            end = joined.index("\n", at)
+            yield joined[joined.rfind("\n", 0, at) + 1 : end]
+            at = joined.find(part, end)
 
 
 class WordIndex:
@@ -34,30 +58,30 @@ class WordIndex:
         self._turn = threading.Lock()
         self._known: dict[str, Words] = {}
 
-    def words(self, kind: NodeKind, *, titles_only: bool = False) -> Words:
-        name = f"words:{kind.value}:{titles_only}"
+    def words(self, kind: NodeKind, text_of: Callable[[Node], str]) -> Words:
+        """The words of the text that `text_of`, a function with a name of its own, finds in the nodes of a kind."""
+        name = f"words:{kind.value}:{text_of.__name__}"
         with self._turn:
-            return self._graph.derived(name, lambda graph: self._follow(graph, kind, name, titles_only))
+            return self._graph.derived(name, lambda graph: self._follow(graph, kind, name, text_of))
 
-    def _follow(self, graph: Graph, kind: NodeKind, name: str, titles_only: bool) -> Words:
-        text_of = _title if titles_only else searchable_text
-        before = self._known.get(name, Words({}, {}, (), text_of))
+    def _follow(self, graph: Graph, kind: NodeKind, name: str, text_of: Callable[[Node], str]) -> Words:
+        # Whoever reads the graph holds it back from changing, so nobody reads the words of the state before any more.
+        # They are taken away first: what fails half-way begins anew.
+        before = self._known.pop(name, None) or Words({}, {}, (), "", text_of)
         nodes = {node.id: node for node in graph.nodes_by_kind(kind)}
-        gone = {id: node for id, node in before.nodes.items() if nodes.get(id) is not node}
-        came = {id: node for id, node in nodes.items() if before.nodes.get(id) is not node}
-        changed: dict[str, set[str]] = {}
-        for id, node in gone.items():
-            for word in _words(text_of(node)):
-                changed.setdefault(word, set(before.places[word])).discard(id)
-        for id, node in came.items():
-            for word in _words(text_of(node)):
-                if word not in changed:
-                    changed[word] = set(before.places.get(word, ()))
-                changed[word].add(id)
-        # Whoever still reads the words of the state before keeps them as they were.
-        places = {word: ids for word, ids in before.places.items() if word not in changed}
-        places.update((word, frozenset(ids)) for word, ids in changed.items() if ids)
-        self._known[name] = Words(nodes, places, sorted(places), text_of)
+        places = before.places
+        for id, node in before.nodes.items():
+            if nodes.get(id) is not node:
+                for word in _words(text_of(node)):
+                    places[word].discard(id)
+                    if not places[word]:
+                        del places[word]
+        for id, node in nodes.items():
+            if before.nodes.get(id) is not node:
+                for word in _words(text_of(node)):
+                    places.setdefault(word, set()).add(id)
+        vocabulary = sorted(places)
+        self._known[name] = Words(nodes, places, vocabulary, "".join(f"{word}\n" for word in vocabulary), text_of)
         return self._known[name]
 
 
@@ -71,5 +95,11 @@ def searchable_text(node: Node) -> str:
     return "\n".join((node.title, *(part for part in parts if part)))
 
 
-def _title(node: Node) -> str:
+def title_text(node: Node) -> str:
     return node.title
+
+
+def requirement_text(node: Node) -> str:
+    """What a search of requirements looks at. Each part stands on lines of its own, so that the anchors of a pattern
+    hold at its ends."""
+    return f"{node.id}\n{node.title}\n{node.get_field('body', '')}"

@@ -3,10 +3,12 @@
 | code | severity | meaning |
 |---|---|---|
 | `trace.broken_reference` | error | a citation names something that does not exist |
+| `trace.circle` | error | a requirement stands below itself |
 | `trace.duplicate_id` | error | an id is defined more than once |
 | `trace.stale_hash` | error | assertions changed since the hash in the End marker was written |
 | `trace.missing_hash` | warning | assertions, but no hash in the End marker |
 | `trace.uncovered_assertion` | warning | no test names this assertion |
+| `trace.wrong_level` | warning | a requirement implements one of a level that its own may not implement |
 | `trace.unmatched_result` | warning | a report has a result for a test that does not exist, or that several could be |
 | `trace.suspect_link` | warning, info | what a link cites changed since the link was reviewed, or first seen here |
 | `elspais.*`, `markers.*`, `results.*`, `reviews.*`, `file.*` | as reported | what a reader could not read as meant |
@@ -18,9 +20,12 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from clew.formats.elspais.settings import ElspaisSettings
 from clew.graph.build import Builder
+from clew.graph.circles import circles
 from clew.graph.graph import Graph
-from clew.graph.model import Node, NodeKind
+from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.trace.find_scope import hierarchy
 from clew.trace.suspect import suspects
 
 
@@ -35,13 +40,13 @@ class Finding(msgspec.Struct, frozen=True):
     hint: str = ""
 
 
-def findings(graph: Graph, builder: Builder) -> tuple[Finding, ...]:
+def findings(graph: Graph, builder: Builder, settings: ElspaisSettings) -> tuple[Finding, ...]:
     """All findings, sorted by place."""
-    found = [finding for source in SOURCES for finding in source(graph, builder)]
+    found = [finding for source in SOURCES for finding in source(graph, builder, settings)]
     return tuple(sorted(found, key=lambda finding: (finding.path, finding.line, finding.code, finding.node_id or "")))
 
 
-def broken_references(graph: Graph, builder: Builder) -> Iterator[Finding]:
+def broken_references(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
     for reference in graph.broken_references():
         fault = _FAULTS[reference.fault]
         yield Finding(
@@ -63,7 +68,51 @@ _FAULTS = {
 }
 
 
-def duplicate_ids(graph: Graph, builder: Builder) -> Iterator[Finding]:
+def circular_hierarchy(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+    for circle in () if settings.allow_circular else circles(graph, hierarchy(graph).circular):
+        *_, last, first = circle
+        node = graph.get_node(last)
+        if node is None:
+            continue
+        if last == first:
+            message, hint = f"{last} stands below itself.", "Remove that reference."
+        else:
+            message = f"{last} stands below itself: {_shortened((last, *circle[:-1]))}."
+            hint = f"Remove its reference to {first}, or another one on the way."
+        yield _at(node, "trace.circle", "error", message, hint)
+
+
+MOST_OF_A_CIRCLE = 10
+"""Ids of one circle that a message names."""
+
+
+def _shortened(circle: tuple[str, ...]) -> str:
+    named = circle if len(circle) <= MOST_OF_A_CIRCLE else (*circle[: MOST_OF_A_CIRCLE - 2], "...", *circle[-2:])
+    return " -> ".join(named)
+
+
+def wrong_levels(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+    allowed = {level.name: level.implements for level in settings.levels if level.implements is not None}
+    known = {level.name for level in settings.levels}
+    for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
+        levels = allowed.get(node.get_field("level"))
+        if levels is None:
+            continue
+        for cited in graph.iter_parents(node.id, (EdgeKind.IMPLEMENTS,)):
+            level = cited.get_field("level")
+            if level in known and not any(level.casefold() == each.casefold() for each in levels):
+                own = node.get_field("level")
+                yield _at(
+                    node,
+                    "trace.wrong_level",
+                    "warning",
+                    f"{node.id} of level {own} implements {cited.id} of level {level}.",
+                    f"Level {own} may implement {', '.join(levels) or 'nothing'}. Turn the reference round, or correct "
+                    "the level.",
+                )
+
+
+def duplicate_ids(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
     kinds = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
     for node in (node for kind in kinds for node in graph.nodes_by_kind(kind)):
         if node.get_field("is_duplicate"):
@@ -77,7 +126,7 @@ def duplicate_ids(graph: Graph, builder: Builder) -> Iterator[Finding]:
             )
 
 
-def hashes(graph: Graph, builder: Builder) -> Iterator[Finding]:
+def hashes(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
     for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
         state = node.get_field("hash_state")
         if state == "stale":
@@ -86,7 +135,7 @@ def hashes(graph: Graph, builder: Builder) -> Iterator[Finding]:
                 "trace.stale_hash",
                 "error",
                 f"{node.id} carries hash {node.get_field('hash')}; its assertions give {node.get_field('hash_now')}.",
-                "Review what changed, then write the new hash into the End marker.",
+                f"Review what changed, then run `clew fix {node.id}`, which writes the new hash into the End marker.",
             )
         elif state == "missing":
             yield _at(
@@ -94,11 +143,11 @@ def hashes(graph: Graph, builder: Builder) -> Iterator[Finding]:
                 "trace.missing_hash",
                 "warning",
                 f"{node.id} has assertions but no hash in its End marker.",
-                f"Add | **Hash**: {node.get_field('hash_now')} to the End marker.",
+                f"Add | **Hash**: {node.get_field('hash_now')} to the End marker; `clew fix {node.id}` does.",
             )
 
 
-def uncovered_assertions(graph: Graph, builder: Builder) -> Iterator[Finding]:
+def uncovered_assertions(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
     for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
         retired = node.get_field("role") == "retired"
         untested = set() if retired else set(graph.metrics(node.id)["untested_labels"])
@@ -113,7 +162,7 @@ def uncovered_assertions(graph: Graph, builder: Builder) -> Iterator[Finding]:
                 )
 
 
-def suspect_links(graph: Graph, builder: Builder) -> Iterator[Finding]:
+def suspect_links(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
     """What only this working copy remembers is a remark: an answer that CI depends on must be the same everywhere."""
     for suspect in suspects(graph, builder.store):
         link, citing = suspect.link, graph.get_node(suspect.link.citing_id)
@@ -132,7 +181,7 @@ MOST_UNMATCHED = 100
 """Of one report: where its names lead nowhere, the reason is nearly always the same for all."""
 
 
-def unmatched_results(graph: Graph, builder: Builder) -> Iterator[Finding]:
+def unmatched_results(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
     counts: dict[str, int] = {}
     for id, reason in graph.evidence.unmatched():
         node = graph.get_node(id)
@@ -164,7 +213,7 @@ _UNMATCHED = {
 }
 
 
-def reader_diagnostics(graph: Graph, builder: Builder) -> Iterator[Finding]:
+def reader_diagnostics(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
     for path, item in builder.diagnostics():
         yield Finding(code=item.code, severity=item.severity, message=item.message, path=path, line=item.line)
 
@@ -174,8 +223,10 @@ def _at(node: Node, code: str, severity: str, message: str, hint: str) -> Findin
     return Finding(code=code, severity=severity, message=message, path=path, line=line, node_id=node.id, hint=hint)
 
 
-SOURCES: tuple[Callable[[Graph, Builder], Iterator[Finding]], ...] = (
+SOURCES: tuple[Callable[[Graph, Builder, ElspaisSettings], Iterator[Finding]], ...] = (
     broken_references,
+    circular_hierarchy,
+    wrong_levels,
     duplicate_ids,
     hashes,
     uncovered_assertions,

@@ -13,11 +13,13 @@ import msgspec
 
 from clew.graph.graph import Graph
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
+from clew.trace.assertions import written
 from clew.trace.citations import links_citing
 from clew.trace.subject import Subject
 from clew.trace.suspect import Suspect
 
 _NO_CITATIONS = frozenset({EdgeKind.STRUCTURES, EdgeKind.YIELDS})
+_MENTIONS = frozenset({EdgeKind.MENTIONS})
 
 
 class Affected(msgspec.Struct, frozen=True):
@@ -68,6 +70,9 @@ class Impact(msgspec.Struct, frozen=True):
     becomes_suspect: tuple[Doubt, ...]
     becomes_suspect_total: int
     suspect_now: int
+    documented: tuple[Affected, ...] = ()
+    """Sections of documents that mention it, as they were read last."""
+    documented_total: int = 0
 
 
 def impact(graph: Graph, subject: Subject, suspects: Iterable[Suspect], *, limit: int) -> Impact:
@@ -91,6 +96,16 @@ def impact(graph: Graph, subject: Subject, suspects: Iterable[Suspect], *, limit
         becomes_suspect_total=len(doubts),
         suspect_now=sum(1 for doubt in doubts if doubt.suspect_now),
     )
+
+
+def documented(graph: Graph, subject: Subject) -> list[Affected]:
+    """The sections of documents that mention the subject. Asks the store of documents."""
+    edges = [edge for id in subject.ids for edge in _naming(graph, id, graph.edges_into(_whole(graph, id), _MENTIONS))]
+    if subject.kind == NodeKind.FILE.value:
+        edges += graph.edges_into(f"file:{subject.name}", _MENTIONS)
+    seen: set[str] = set()
+    found = [(edge, node) for edge in sorted(edges, key=_place) if (node := _new(graph, edge.source, seen))]
+    return [_affected(graph, node, edge, 1) for edge, node in found]
 
 
 def _above(graph: Graph, ids: Iterable[str]) -> Iterator[Affected]:
@@ -119,7 +134,7 @@ def _reached(
     while edges:
         found = [(edge, node) for edge in sorted(edges, key=_place) if (node := _new(graph, end(edge), seen))]
         for edge, node in found:
-            yield _affected(node, edge, distance)
+            yield _affected(graph, node, edge, distance)
         edges = [edge for _, node in found for edge in onwards(graph, node.id)]
         distance += 1
 
@@ -142,14 +157,15 @@ def _cited_by(graph: Graph, id: str) -> list[Edge]:
 
 def _citing(graph: Graph, id: str) -> list[Edge]:
     """The citations of a node; those of an assertion name it, or the whole that it is part of."""
+    edges = graph.iter_incoming_edges(_whole(graph, id))
+    return [edge for edge in _naming(graph, id, edges) if edge.kind not in _NO_CITATIONS]
+
+
+def _naming(graph: Graph, id: str, edges: Iterable[Edge]) -> list[Edge]:
+    """Those of the edges that mean a node: where it is an assertion, they name it or none."""
     node = graph.get_node(id)
     label = node.get_field("label") if node is not None and node.kind is NodeKind.ASSERTION else None
-    edges = graph.iter_incoming_edges(_whole(graph, id))
-    return [
-        edge
-        for edge in edges
-        if edge.kind not in _NO_CITATIONS and (label is None or not edge.labels or label in edge.labels)
-    ]
+    return [edge for edge in edges if label is None or not edge.labels or label in edge.labels]
 
 
 def _whole(graph: Graph, id: str) -> str:
@@ -160,13 +176,13 @@ def _whole(graph: Graph, id: str) -> str:
     return next((parent.id for parent in graph.iter_parents(id, (EdgeKind.STRUCTURES,))), id)
 
 
-def _affected(node: Node, edge: Edge, distance: int) -> Affected:
+def _affected(graph: Graph, node: Node, edge: Edge, distance: int) -> Affected:
     path, line = place_of(node)
-    return Affected(node.id, node.kind.value, node.title, path, line, f"{edge.kind.value} {_target(edge)}", distance)
+    return Affected(node.id, node.kind.value, node.title, path, line, _how(graph, edge), distance)
 
 
-def _target(edge: Edge) -> str:
-    return f"{edge.target}-{'+'.join(edge.labels)}" if edge.labels else edge.target
+def _how(graph: Graph, edge: Edge) -> str:
+    return f"{edge.kind.value} {written(graph, edge)}"
 
 
 def _proofs(graph: Graph, ids: Iterable[str], below: Iterable[Affected]) -> Iterator[Proof]:
@@ -174,11 +190,11 @@ def _proofs(graph: Graph, ids: Iterable[str], below: Iterable[Affected]) -> Iter
     for id in ids:
         node = graph.get_node(id)
         if node is not None and node.kind is NodeKind.TEST:
-            tests[id] = ", ".join(_target(edge) for edge in _cited_by(graph, id))
+            tests[id] = ", ".join(written(graph, edge) for edge in _cited_by(graph, id))
         elif node is not None and node.kind is NodeKind.CODE:
             for cited in _cited_by(graph, id):
                 tests.update(
-                    (edge.source, f"{edge.kind.value} {_target(edge)}")
+                    (edge.source, _how(graph, edge))
                     for edge in _citing(graph, cited.target)
                     if _same(cited, edge) and _is_test(graph, edge.source)
                 )
@@ -210,7 +226,9 @@ def _result(graph: Graph, test_id: str) -> str | None:
 
 def _doubts(graph: Graph, ids: Iterable[str], suspects: Iterable[Suspect]) -> Iterator[Doubt]:
     doubtful = {suspect.link.key for suspect in suspects}
-    for link in sorted(links_citing(graph, ids), key=lambda link: (link.cited, link.citing_id, link.kind)):
+    # A comment may name an assertion twice, by itself and within a range: that is one link.
+    found = {(link.cited, link.citing_id, link.kind): link for link in links_citing(graph, ids)}
+    for _, link in sorted(found.items()):
         citing = graph.get_node(link.citing_id)
         path, line = place_of(citing) if citing is not None else ("", 0)
         yield Doubt(link.citing_id, link.kind, link.cited, path, line, link.key in doubtful)

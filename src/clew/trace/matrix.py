@@ -7,7 +7,7 @@ import msgspec
 
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
-from clew.trace.assertions import Cited, assertions_of, citations_of
+from clew.trace.assertions import Cited, assertions_of, citations_of, written
 from clew.trace.coverage import percent, proof
 from clew.trace.serialize import place
 
@@ -156,11 +156,7 @@ def _row(graph: Graph, node: Node) -> MatrixRow:
 def _parents(graph: Graph, node: Node) -> tuple[Parent, ...]:
     citing = (edge for edge in graph.iter_outgoing_edges(node.id) if edge.kind is not EdgeKind.STRUCTURES)
     edges = sorted(citing, key=lambda edge: (edge.target, edge.labels))
-    return tuple(Parent(edge.target, edge.kind.value, "-".join((edge.target, *_joined(edge.labels)))) for edge in edges)
-
-
-def _joined(labels: tuple[str, ...]) -> tuple[str, ...]:
-    return ("+".join(labels),) if labels else ()
+    return tuple(Parent(edge.target, edge.kind.value, written(graph, edge)) for edge in edges)
 
 
 def _assertion(graph: Graph, part: Node, citations: Sequence[Cited], metrics: Mapping[str, Any]) -> AssertionRow:

@@ -206,6 +206,9 @@ class MutationService:
         """Write all drafts to the files, or none."""
         with self._keeper.turn(progress):
             self._pending.demand_tip(if_tip)
+            if self._pending.conflicts() and self._keeper.follows_files:
+                # What stood in the way may be gone: a file that is there again, or that has its former text.
+                self._keeper.catch_up(progress)
             self._refuse_conflicts()
             drafts = list(self._pending)
             if not drafts:

@@ -25,12 +25,24 @@ class Places:
         beside = self._path_of(parent) if parent is not None else None
         if beside is not None:
             return beside
-        nodes = self._author.graph.nodes_by_kind(NodeKind.REQUIREMENT)
-        found = [(node.get_field("level") == level, node.id, path) for node in nodes if (path := self._path_of(node))]
-        if found:
-            return max(found)[2]
+        found = self._last_of(level)
+        if found is not None:
+            return found
         folder = next((folder for folder in self._selection.folders if not is_glob(folder)), "spec")
         return self._checked(NEW_FILE if folder == "." else f"{folder}/{NEW_FILE}")
+
+    def _last_of(self, level: str) -> str | None:
+        """The file of the last requirement of a level, or else of any."""
+        graph = self._author.graph
+        other: str | None = None
+        for id in sorted((node.id for node in graph.nodes_by_kind(NodeKind.REQUIREMENT)), reverse=True):
+            node = graph.get_node(id)
+            is_wanted = node is not None and node.fields.get("level") == level
+            path = self._path_of(node) if node is not None and (is_wanted or other is None) else None
+            if is_wanted and path is not None:
+                return path
+            other = other or path
+        return other
 
     def _path_of(self, node: Node) -> str | None:
         """The file of a node, where it is one that requirements can be written to."""

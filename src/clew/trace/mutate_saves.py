@@ -1,6 +1,6 @@
 """From drafts to files: what is written where, and how it can be taken back."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from clew.graph.model import Node, NodeKind
 from clew.graph.patches import Patches
 from clew.graph.reading import Progress, content_hash
 from clew.trace import saving
-from clew.trace.drafts import DraftLog, Pending, Restoration, SavedMutation
+from clew.trace.drafts import REVERT, DraftLog, Pending, Restoration, SavedMutation
 from clew.trace.drafts_sessions import Journal
 from clew.trace.files_write import FileEdit, check_writable
 
@@ -68,7 +68,8 @@ class Saves:
 
     def save(self, pending: Sequence[Pending], *, save_branch: bool, message: str | None) -> Saved:
         """Write the files, or raise and leave all of them alone."""
-        edits = [self._edit(path) for path in self._history.patches.paths()]
+        unmade = self._unmade(pending)
+        edits = [self._edit(path, unmade) for path in self._history.patches.paths()]
         edits = [edit for edit in edits if edit.before != edit.after]
         check_writable(self._root, edits)
         for edit in edits:
@@ -91,7 +92,15 @@ class Saves:
             raise
         return Saved(tuple(edit.path for edit in edits), branch)
 
-    def _edit(self, path: str) -> FileEdit:
+    def _unmade(self, pending: Sequence[Pending]) -> set[str]:
+        """The files that were made by what is being taken back."""
+        reverted = {each.draft.arguments["mutation_id"] for each in pending if each.draft.operation == REVERT}
+        if not reverted:
+            return set()
+        saved = [each for each in self._drafts.saved() if each.draft.id in reverted]
+        return {file.path for each in saved for file in each.files if file.made}
+
+    def _edit(self, path: str, unmade: set[str]) -> FileEdit:
         try:
             before: bytes | None = self._builder.original(path)
         except NotFound:
@@ -100,7 +109,8 @@ class Saves:
             known = self._originals.get(path, b"")
             edit = FileEdit(path, known, self._history.patches.written(path, known))
             raise saving.changed_meanwhile(edit, saving.content_of(self._root, path)) from None
-        return FileEdit(path, before, self._history.patches.written(path, before or b""))
+        after = self._history.patches.written(path, before or b"")
+        return FileEdit(path, before, after, removes=not after and before is not None and path in unmade)
 
     def _branch(self, edits: Sequence[FileEdit]) -> str:
         from clew.trace import safety
@@ -133,9 +143,15 @@ class Saves:
             for text in change.texts:
                 patches.put(text.slot, text.after)
             after = {path: patches.written(path, self._content(path)) for path in paths}
-            files = tuple(_restoration(path, before[path], after[path]) for path in paths)
+            files = tuple(
+                _restoration(path, before[path], after[path], made=self._makes(path, before)) for path in paths
+            )
             saved.append(SavedMutation(each.draft, files))
         return saved
+
+    def _makes(self, path: str, before: Mapping[str, bytes]) -> bool:
+        """Whether it is what had nothing before it that makes a file."""
+        return not before[path] and not (self._root / path).exists()
 
     def _content(self, path: str) -> bytes:
         try:
@@ -145,16 +161,16 @@ class Saves:
 
     def read_again(self, paths: Sequence[str], progress: Progress | None) -> None:
         """Bring the graph in step with what was written."""
-        if all(self._builder.knows(path) for path in paths):
+        if all(self._builder.knows(path) and (self._root / path).exists() for path in paths):
             self._keeper.read_again(paths)
         else:
             self._keeper.catch_up(progress)
 
 
-def _restoration(path: str, before: bytes, after: bytes) -> Restoration:
+def _restoration(path: str, before: bytes, after: bytes, *, made: bool) -> Restoration:
     start = _common(before, after)
     end = _common(before[start:][::-1], after[start:][::-1])
-    return Restoration(path, content_hash(after), start, len(after) - end, before[start : len(before) - end])
+    return Restoration(path, content_hash(after), start, len(after) - end, before[start : len(before) - end], made)
 
 
 def _common(one: bytes, other: bytes) -> int:

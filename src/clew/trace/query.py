@@ -6,7 +6,7 @@ minus excludes, and a leading `=` asks for a whole keyword. A pattern is a regul
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -21,7 +21,9 @@ PATTERN_SECONDS = 2.0
 FIELDS = ("all", "id", "title", "body", "keywords")
 
 _WORD = re.compile(r'-?"[^"]*"|[^\s()]+')
-_CAN_BACKTRACK = re.compile(r"[*+?{|(]")
+_REPEATS = re.compile(r"[*+]|\{\d*,|\{[^\d,]|\)\{|\(\?")
+_CHOICE = re.compile(r"[?|]")
+_MOST_CHOICES = 4
 _SEES_THE_EDGES = re.compile(r"\(\?|\\[AZzGK]|[*+?}]\+")
 _EMPTY = frozenset({'""', '-""', "-"})
 
@@ -107,34 +109,58 @@ def can_be_joined(pattern: str) -> bool:
     return not _SEES_THE_EDGES.search(pattern)
 
 
-def compile_pattern(pattern: str) -> Callable[[str], bool]:
-    """A matcher for a regular expression, in any case, with ^ and $ at every line. All its matches together get
-    PATTERN_SECONDS of time."""
+class Pattern:
+    """A regular expression, in any case, with ^ and $ at every line. All it does gets PATTERN_SECONDS of time."""
+
+    def __init__(self, pattern: str, compiled: Any) -> None:
+        self._pattern = pattern
+        self._compiled = compiled
+        # Watching the clock costs more than a pattern ever will that can go wrong in a few ways only.
+        self._is_watched = bool(_REPEATS.search(pattern)) or len(_CHOICE.findall(pattern)) > _MOST_CHOICES
+        self._deadline = time.monotonic() + PATTERN_SECONDS
+
+    def __call__(self, text: str) -> bool:
+        """Whether it matches anything in the text."""
+        if not self._is_watched:
+            return self._compiled.search(text) is not None
+        try:
+            # Without the interpreter's lock, so that a slow pattern holds up nobody else.
+            return self._compiled.search(text, timeout=self._left(), concurrent=True) is not None
+        except TimeoutError:
+            raise self._too_slow() from None
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where what it matches begins and ends, from left to right, none within another."""
+        if not self._is_watched:
+            yield from (match.span() for match in self._compiled.finditer(text))
+            return
+        try:
+            for match in self._compiled.finditer(text, timeout=self._left(), concurrent=True):
+                yield match.span()
+                self._left()
+        except TimeoutError:
+            raise self._too_slow() from None
+
+    def _left(self) -> float:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise self._too_slow()
+        return left
+
+    def _too_slow(self) -> InvalidPattern:
+        return InvalidPattern(
+            f"'{self._pattern}' took longer than {PATTERN_SECONDS:g} s.",
+            hint="Nested repetitions such as (a|aa)+ explode; simplify the pattern or search for words.",
+        )
+
+
+def compile_pattern(pattern: str) -> Pattern:
     import regex
 
     check_length(pattern)
     try:
-        compiled: Any = regex.compile(pattern, regex.IGNORECASE | regex.MULTILINE)
+        return Pattern(pattern, regex.compile(pattern, regex.IGNORECASE | regex.MULTILINE))
     except (regex.error, OverflowError, RecursionError) as error:
         raise InvalidPattern(
             f"'{pattern}' is not a regular expression: {error}.", hint="Escape special characters, or pass regex=false."
         ) from error
-    if not _CAN_BACKTRACK.search(pattern):
-        # Watching the clock costs more than such a pattern ever will.
-        return lambda text: compiled.search(text) is not None
-    deadline = time.monotonic() + PATTERN_SECONDS
-
-    def matches(text: str) -> bool:
-        left = deadline - time.monotonic()
-        try:
-            if left > 0:
-                # Without the interpreter's lock, so that a slow pattern holds up nobody else.
-                return compiled.search(text, timeout=left, concurrent=True) is not None
-        except TimeoutError:
-            pass
-        raise InvalidPattern(
-            f"'{pattern}' took longer than {PATTERN_SECONDS:g} s.",
-            hint="Nested repetitions such as (a|aa)+ explode; simplify the pattern or search for words.",
-        ) from None
-
-    return matches

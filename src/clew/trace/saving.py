@@ -30,7 +30,7 @@ def planned(root: Path, edits: Sequence[FileEdit]) -> tuple[WrittenFile, ...]:
             path=edit.path,
             temporary=f".{resolve(root, edit.path).name}.{secrets.token_hex(6)}.clew",
             before=None if edit.before is None else content_hash(edit.before),
-            after=content_hash(edit.after),
+            after=None if edit.removes else content_hash(edit.after),
         )
         for edit in edits
     )
@@ -39,6 +39,8 @@ def planned(root: Path, edits: Sequence[FileEdit]) -> tuple[WrittenFile, ...]:
 def write_temporaries(root: Path, edits: Sequence[FileEdit], files: Sequence[WrittenFile]) -> None:
     try:
         for edit, file in zip(edits, files, strict=True):
+            if edit.removes:
+                continue
             target = resolve(root, edit.path)
             target.parent.mkdir(parents=True, exist_ok=True)
             temporary = target.with_name(file.temporary)
@@ -76,7 +78,7 @@ def replace_all(root: Path, edits: Sequence[FileEdit], files: Sequence[WrittenFi
     try:
         for edit, file in zip(edits, files, strict=True):
             _demand(root, edit)
-            _rename(root, file)
+            _put_in_place(root, file)
             done.append(edit)
     except (OSError, FileChanged) as error:
         for each in reversed(done):
@@ -100,7 +102,7 @@ def recovered(root: Path, journal: Journal) -> bool:
     if is_ours or done:
         for file in waiting:
             with suppress(FileNotFoundError):
-                _rename(root, file)
+                _put_in_place(root, file)
     _sync(root, journal.files)
     remove_temporaries(root, journal.files)
     return is_ours and all(_hash_of(root, file.path) == file.after for file in journal.files)
@@ -136,23 +138,27 @@ def _hash_of(root: Path, path: str) -> str | None:
     return None if content is None else content_hash(content)
 
 
-def _rename(root: Path, file: WrittenFile) -> None:
+def _put_in_place(root: Path, file: WrittenFile) -> None:
     target = resolve(root, file.path)
-    target.with_name(file.temporary).replace(target)
+    if file.after is None:
+        target.unlink()
+    else:
+        target.with_name(file.temporary).replace(target)
 
 
 def _take_back(root: Path, edit: FileEdit) -> None:
     """Restore a file that was replaced already, unless somebody changed it since."""
     target = resolve(root, edit.path)
     with suppress(OSError):
-        if target.read_bytes() != edit.after:
+        if content_of(root, edit.path) != (None if edit.removes else edit.after):
             return
         if edit.before is None:
             target.unlink()
             return
         temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.clew")
         temporary.write_bytes(edit.before)
-        temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+        with suppress(FileNotFoundError):
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
         temporary.replace(target)
 
 

@@ -4,9 +4,8 @@ Every method reads the graph through its iterators and returns frozen values. It
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
-
-import msgspec
 
 from clew import __version__, git
 from clew.config import Config
@@ -35,9 +34,6 @@ from clew.trace.results import (
 )
 from clew.trace.search import Check, Matches, Rank, RequirementSearch
 from clew.trace.serialize import requirement_full, requirement_summary, scored_summary
-
-HOLDS_THE_WORDS = 1.0
-"""The least score of what holds all words of a query; what only has to do with it scores less."""
 
 
 class TraceService:
@@ -169,7 +165,7 @@ class TraceService:
 
     def findings(self) -> tuple[Finding, ...]:
         """All findings, sorted by place."""
-        return self._graph.derived("findings", lambda graph: findings(graph, self._builder))
+        return self._graph.derived("findings", lambda graph: findings(graph, self._builder, self._config.elspais))
 
     def matrix(self, requirements: Sequence[Node]) -> Matrix:
         """What implements and what proves these requirements."""
@@ -254,18 +250,16 @@ class TraceService:
         field: str = "all",
         regex: bool = False,
         related: bool = True,
+        within: AbstractSet[str] | None = None,
         again: bool = False,
         check: Check = lambda: None,
     ) -> Matches:
         """The one ranking behind search, scoped search, discovery and cursors. `related` adds what has to do with the
-        query without holding its words; `again` says that another page of the same question is asked for."""
+        query without holding its words; `within` are the ids of those that are searched; `again` says that another
+        page of the same question is asked for."""
         if field != "all" or regex:
-            return Matches(self._search.find(query, field=field, regex=regex, check=check))
-        matches = self._search.ranked(query, again=again, check=check)
-        if related:
-            return matches
-        holding = [match for match in matches.found if match.score >= HOLDS_THE_WORDS]
-        return msgspec.structs.replace(matches, found=holding)
+            return Matches(self._search.find(query, field=field, regex=regex, within=within, check=check))
+        return self._search.ranked(query, related=related, within=within, again=again, check=check)
 
 
 def _broken_by_source(graph: Graph) -> dict[str, tuple[str, ...]]:

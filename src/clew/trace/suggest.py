@@ -7,6 +7,7 @@ confidence. Nothing here changes the graph or a file.
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from clew.trace.suggest_results import SuggestionPage
 from clew.trace.suggest_sources import ProjectSources
 from clew.trace.suggest_units import TEST, LinkUnit, SourceFile
 from clew.trace.suggest_wording import Found, in_words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LEAST_CONFIDENCE = 0.2
 MOST_PER_UNIT = 3
@@ -118,7 +122,7 @@ class LinkSuggester:
         found: list[Found] = []
         for row, (unit, source) in enumerate(asked):
             around, elsewhere = surroundings.evidence(unit, source), surroundings.elsewhere(unit)
-            best = np.argsort(-texts[row], kind="stable")[:CONSIDERED_BY_TEXT].tolist()
+            best = _highest(texts[row], CONSIDERED_BY_TEXT)
             likely: list[Found] = []
             for number in dict.fromkeys([*best, *(column[id] for id in around if id in column)]):
                 requirement = prepared.requirements[number]
@@ -129,3 +133,14 @@ class LinkSuggester:
             likely.sort(key=lambda each: (-each.confidence, each.requirement.id))
             found += [each for each in likely[:MOST_PER_UNIT] if each.confidence >= LEAST_CONFIDENCE]
         return found
+
+
+def _highest(values: "NDArray[np.float32]", count: int) -> list[int]:
+    """The places of the highest values, highest first, and of equal ones the first: without sorting all the others."""
+    if len(values) > count:
+        least = np.partition(values, len(values) - count)[len(values) - count]
+        places = np.flatnonzero(values >= least)
+    else:
+        places = np.arange(len(values))
+    found: list[int] = places[np.argsort(-values[places], kind="stable")][:count].tolist()
+    return found

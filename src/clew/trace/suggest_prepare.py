@@ -60,15 +60,15 @@ class Preparation:
         self._state: str | None = None
         self._requirements: tuple[Node, ...] = ()
         self._background: tuple[LinkUnit, ...] = ()
+        self._texts: tuple[list[Artefact], list[Artefact]] = [], []
+        """Of the requirements, and of the background."""
         self._prepared: dict[bool, Prepared] = {}
         """With meaning, and by words alone."""
 
     def prepare(self, asked: Sequence[LinkUnit], patient: bool, progress: Progress | None) -> Prepared:
         if self._state != self._graph.state.fingerprint:
-            self._state, self._prepared = self._graph.state.fingerprint, {}
-            self._requirements, self._background = self._all_requirements(), self._some_units()
-        artefacts = [requirement_artefact(node) for node in self._requirements]
-        others = [unit.artefact() for unit in self._background]
+            self._follow()
+        artefacts, others = self._texts
         in_question = [unit.artefact() for unit in asked]
         if True not in self._prepared:
             in_question += [*artefacts, *others]
@@ -78,7 +78,25 @@ class Preparation:
             candidates = Candidates(artefacts, others, ready.vectors, progress)
             known = Prepared(candidates, self._requirements, self._background, ready.vectors, (), settled=True)
             self._prepared[ready.vectors is not None] = known
-        return msgspec.structs.replace(known, notes=ready.notes, settled=ready.settled)
+        return msgspec.structs.replace(
+            known,
+            requirements=self._requirements,
+            background=self._background,
+            notes=ready.notes,
+            settled=ready.settled,
+        )
+
+    def _follow(self) -> None:
+        """See what the graph holds now. What is ready stays ready while the texts are the same: most changes, such as
+        a link that was accepted, leave them alone."""
+        self._requirements, self._background = self._all_requirements(), self._some_units()
+        texts = (
+            [requirement_artefact(node) for node in self._requirements],
+            [unit.artefact() for unit in self._background],
+        )
+        if texts != self._texts:
+            self._texts, self._prepared = texts, {}
+        self._state = self._graph.state.fingerprint
 
     def _all_requirements(self) -> tuple[Node, ...]:
         """Those that something new may still cite, in the order of their files: neighbours are related."""

@@ -1,7 +1,7 @@
 """The link service: suggestions, decisions about them, and links written into files."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from clew.errors import InvalidArgument, StoreError
 from clew.formats.elspais.ids import IdGrammar
 from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
+from clew.graph.reading import Reader
 from clew.store.interface import Store
 from clew.trace.link_writing import Link, LinkWriter
 from clew.trace.suggest_decisions import ACCEPT, REJECT, Decision, Decisions
@@ -35,6 +36,7 @@ class LinkService:
         store: Store | None,
         lock: ReadWriteLock,
         folder: Path,
+        readers: Callable[[], Sequence[Reader]],
         refresh: Callable[[], object],
     ) -> None:
         """`folder` is where the project keeps its state; `refresh` brings the graph in step with the files."""
@@ -43,7 +45,7 @@ class LinkService:
         self._lock = lock
         self._refresh = refresh
         self._folder = folder / VECTORS_FOLDER if store is not None else None
-        self._sources = ProjectSources(graph, config, grammar)
+        self._sources = ProjectSources(graph, config, readers)
         self._writer = LinkWriter(graph, config, grammar, self._sources, store)
         self._decisions = Decisions(store)
         self._opening = threading.Lock()

@@ -1,18 +1,16 @@
 """The files of a project that hold tests and code, and the units in them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from clew.config import Config
 from clew.errors import ClewError, NotFound
 from clew.files import read_bytes, resolve, scan
-from clew.formats.elspais.ids import IdGrammar
 from clew.formats.markers import MarkerRecords
 from clew.graph.graph import Graph
-from clew.graph.readers import readers_for
 from clew.graph.readers.markers import MarkerReader
-from clew.graph.reading import content_hash
+from clew.graph.reading import Reader, content_hash
 from clew.paths import display
 from clew.trace.suggest_evidence import cited_by
 from clew.trace.suggest_units import LinkUnit, SourceFile, linked_to, read_units
@@ -26,12 +24,11 @@ class KnownFile(msgspec.Struct, frozen=True):
 
 
 class ProjectSources:
-    def __init__(self, graph: Graph, config: Config, grammar: IdGrammar) -> None:
+    def __init__(self, graph: Graph, config: Config, readers: Callable[[], Sequence[Reader]]) -> None:
+        """`readers` are those that the graph is built with; they change when the project gets a register."""
         self._graph = graph
         self._config = config
-        self._readers = {
-            reader.name: reader for reader in readers_for(config, grammar) if isinstance(reader, MarkerReader)
-        }
+        self._readers = readers
         self._read: dict[str, SourceFile] = {}
 
     def files(self) -> dict[str, KnownFile]:
@@ -41,7 +38,7 @@ class ProjectSources:
     def _scanned(self) -> dict[str, KnownFile]:
         found: dict[str, KnownFile] = {}
         for name in (CODE_READER, TEST_READER):
-            reader = self._readers.get(name)
+            reader = self._reader(name)
             for entry in scan(self._config.root, reader.selection).files if reader is not None else ():
                 found[entry.path] = KnownFile(entry.path, name == TEST_READER)
         return found
@@ -82,7 +79,12 @@ class ProjectSources:
 
     def records(self, file: KnownFile, data: bytes) -> MarkerRecords:
         """What the project reads in a file when it holds this."""
-        return self._readers[TEST_READER if file.is_test else CODE_READER].markers(data, file.path)
+        reader = self._reader(TEST_READER if file.is_test else CODE_READER)
+        return MarkerRecords() if reader is None else reader.markers(data, file.path)
+
+    def _reader(self, name: str) -> MarkerReader | None:
+        markers = (reader for reader in self._readers() if isinstance(reader, MarkerReader))
+        return next((reader for reader in markers if reader.name == name), None)
 
     def unlinked(self, source: SourceFile) -> Iterator[LinkUnit]:
         """The units of a file that cite nothing."""

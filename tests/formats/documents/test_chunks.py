@@ -123,3 +123,58 @@ def test_every_sign_is_in_one_chunk_and_nothing_small_is_cut(parts: list[str], s
                 touching = [chunk for chunk in chunks if chunk.start < block.end and block.start < chunk.end]
                 size = estimate_tokens(f"\n{document.text[block.start : block.end]}\n")
                 assert len(touching) == 1 or size > sizes.most
+
+
+_HEADINGS = st.sampled_from(["# One", "# Two", "## A", "## B", "### Deep", "## A {#named}"])
+_SECTIONS = st.lists(
+    st.tuples(_HEADINGS, st.sampled_from(["Some words.", SENTENCE * 40, "- item\n- item", "```\ncode\n```"])),
+    min_size=1,
+    max_size=6,
+)
+
+
+# Verifies: REQ-d00091-D, REQ-d00095-A
+@settings(max_examples=150, deadline=None)
+@given(sections=_SECTIONS, added=_SECTIONS)
+def test_what_is_added_at_the_end_changes_no_name_and_no_version_above(
+    sections: list[tuple[str, str]], added: list[tuple[str, str]]
+) -> None:
+    def named(parts: list[tuple[str, str]]) -> list[tuple[str, int, str]]:
+        document = read("".join(f"{heading}\n\n{body}\n\n" for heading, body in parts))
+        return [(document.sections[each.section].key, each.ordinal, each.version) for each in chunks_of(document)]
+
+    before, after = named(sections), named([*sections, *added])
+    assert after[: len(before)] == before
+    assert len({(key, ordinal) for key, ordinal, _ in after}) == len(after)
+
+
+_ODD = ("    indented", "::", ".. note:: x", "é 中 \U0001f600", "\x0c", "<p>x</p>", "word " * 600, SENTENCE * 12)
+_FILES = st.lists(
+    st.sampled_from(
+        ["# H", "Title\n-----", "- one\n  - two", "1. a\n2. b", "| a |\n|---|\n| 1 |", "```\nx\n\ny\n```", *_ODD]
+    ),
+    max_size=12,
+)
+
+
+# Verifies: REQ-d00090-A, REQ-d00091-A
+@settings(max_examples=150, deadline=None)
+@given(
+    parts=_FILES,
+    end=st.sampled_from(["\n", "\r\n", "\r"]),
+    name=st.sampled_from(["a.md", "a.rst", "a.txt"]),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
+def test_a_chunk_is_what_the_file_holds_at_its_characters_and_lines(
+    parts: list[str], end: str, name: str, encoding: str
+) -> None:
+    text = "\n\n".join(parts).replace("\n", end)
+    document = read_document(text.encode(encoding), name)
+    assert document.text == text
+    lines = text.split(end)
+    for chunk in chunks_of(document):
+        shown = end.join(lines[chunk.line - 1 : chunk.end_line])
+        assert text[chunk.start : chunk.end] in shown
+        # Whole lines, unless a single line is too long for one chunk.
+        if max(map(len, lines[chunk.line - 1 : chunk.end_line])) < 1000:
+            assert text[chunk.start : chunk.end].strip() == shown.strip()

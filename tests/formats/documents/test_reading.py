@@ -135,6 +135,16 @@ def test_html_is_read_as_a_person_would_read_it() -> None:
 
 
 # Verifies: REQ-d00090-A
+def test_code_of_a_page_keeps_its_lines_wherever_it_stands_and_ends_with_its_block() -> None:
+    def text(page: str) -> str:
+        return read_document(page.encode(), "a.html").text
+
+    assert text("<ul><li>Do<pre>a = 1\n  b = 2\n</pre>then  wait</li></ul>") == "- Do\na = 1\n  b = 2\nthen wait"
+    assert text("<table><tr><td>1</td><td><pre>x\n  y</pre></td></tr></table>") == "1 | \nx\n  y"
+    assert text("<pre>open\n  code<p>prose  of\nlines") == "open\n  code\n\nprose of lines"
+
+
+# Verifies: REQ-d00090-A
 def test_a_notebook_is_read_with_what_its_cells_printed() -> None:
     cells = [
         {"cell_type": "markdown", "source": ["# Analysis\n", "\n", "Text about `x`."]},
@@ -212,7 +222,17 @@ def test_renaming_a_document_keeps_the_names_of_its_sections() -> None:
     assert [section.key for section in before.sections[1:]] == ["part", "part/deep"]
     assert [section.key for section in before.sections[1:]] == [section.key for section in after.sections[1:]]
     several = read_document("# Ä é 中文\n\n## Part\n\n# B\n\n## Part\n".encode(), "a.md")
-    assert [section.key for section in several.sections] == ["a-e-中文", "a-e-中文/part", "b", "b/part"]
+    assert [section.key for section in several.sections] == ["a-e-中文", "part", "b", "b/part"]
+
+
+# Verifies: REQ-d00095-A
+def test_a_heading_that_is_added_at_the_end_renames_nothing_above_it() -> None:
+    text = "# Title\n\n## Part\n\n### Deep\n"
+    before = [section.key for section in read_document(text.encode(), "a.md").sections]
+    for added in ("# Another title\n", "## Part\n", "### Deep\n"):
+        after = [section.key for section in read_document((text + added).encode(), "a.md").sections]
+        assert after[:-1] == before
+        assert len(set(after)) == len(after)
 
 
 # Verifies: REQ-d00090-D

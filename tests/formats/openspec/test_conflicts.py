@@ -7,7 +7,7 @@ from clew.formats.openspec.conflicts import ConflictFound, ConflictKind, conflic
 from clew.formats.openspec.dependencies import dependencies, order
 from clew.formats.openspec.reader import read_spec
 from clew.formats.openspec.records import Spec
-from clew.formats.openspec.touches import record
+from clew.formats.openspec.touches import places, promises, record
 
 Make = Callable[..., Change]
 
@@ -37,7 +37,8 @@ def specs_of(data: bytes) -> dict[str, Spec]:
 
 def found(changes: list[Change], before: bytes, after: bytes | None = None) -> list[ConflictFound]:
     """The conflicts of changes that were written when the spec was `before`, now that it is `after`."""
-    recorded = {change.id: record(change, specs_of(before)) for change in changes}
+    promised = promises(changes, specs_of(before))
+    recorded = {change.id: record(change, specs_of(before), promised) for change in changes}
     return list(conflicts(changes, specs_of(after if after is not None else before), recorded))
 
 
@@ -46,6 +47,7 @@ def test_the_requirements_that_a_change_touches_are_recorded_with_a_hash(change:
     made = change("a", lamp=dawn() + added("Ring") + renamed("Sound in fog", "Blow in fog"))
     recorded = {each.name: each for each in record(made, specs_of(lamp))}
     assert set(recorded) == {"Stop at dawn", "Ring", "Sound in fog"}
+    assert places(made) == {each.place for each in recorded.values()}
     assert recorded["Ring"].hash == ""
     assert len(recorded["Stop at dawn"].hash) == 16
     assert recorded["Stop at dawn"].scenarios == ("Dawn",)
@@ -143,6 +145,52 @@ def test_a_freed_name_is_taken_after_it_is_freed(change: Make, lamp: bytes) -> N
             changes = [change("a-taking", lamp=taking), change("b-freeing", lamp=freeing)]
             needed = dependencies(changes, specs_of(lamp))
             assert [(each.first, each.then) for each in needed] == [("b-freeing", "a-taking")]
+
+
+# Verifies: REQ-d00075-G
+def test_a_change_that_was_applied_waits_for_nobody_who_frees_its_names(change: Make, lamp: bytes) -> None:
+    for applied in (dawn("ADDED"), renamed("Burn at noon", "Stop at dawn")):
+        start, end = lamp.index(b"### Requirement: Stop"), lamp.index(b"### Requirement: Sound")
+        there = lamp[:start] + dawn().partition("\n")[2].encode() + lamp[end:]
+        changes = [change("a", lamp=applied), change("b", lamp=removed())]
+        assert dependencies(changes, specs_of(there)) == ()
+        assert [each.kind for each in found(changes, there)] == [ConflictKind.SAME_REQUIREMENT]
+
+
+# Verifies: REQ-d00075-G
+def test_what_another_change_brought_in_between_is_no_conflict_unless_it_is_something_else(
+    change: Make, lamp: bytes
+) -> None:
+    ring, louder = change("a", lamp=added("Ring")), change("b", lamp=dawn(text="L").replace("Stop at dawn", "Ring"))
+    both = [ring, louder]
+    recorded = {each.id: record(each, specs_of(lamp), promises(both, specs_of(lamp))) for each in both}
+
+    def after(changes: list[Change], spec: bytes) -> list[ConflictKind]:
+        return [each.kind for each in conflicts(changes, specs_of(spec), recorded)]
+
+    archived = lamp + b"\n" + added("Ring").partition("\n")[2].encode()
+    assert after(both, lamp) == after([louder], archived) == []
+    assert after([louder], archived.replace(b"MUST rest", b"SHALL rest")) == [ConflictKind.BASE_MOVED]
+    other = change("a", lamp=added("Ring").replace("MUST rest", "SHALL rest"))
+    assert after([other, louder], lamp) == [ConflictKind.BASE_MOVED]
+    assert after([louder], lamp) == [ConflictKind.BASE_MOVED]
+
+
+# Verifies: REQ-d00075-G
+def test_a_base_that_no_spec_and_no_change_has_yet_is_recorded_when_it_comes(change: Make, lamp: bytes) -> None:
+    louder = change("b", lamp=dawn().replace("Stop at dawn", "Ring"))
+    assert record(louder, specs_of(lamp)) == ()
+    arrived = lamp.replace(b"Stop at dawn", b"Ring")
+    assert [each.name for each in record(louder, specs_of(arrived))] == ["Ring"]
+
+
+# Verifies: REQ-d00075-G
+def test_room_that_somebody_made_for_what_is_added_is_no_conflict(change: Make, lamp: bytes) -> None:
+    gone = lamp.replace(b"Requirement: Stop at dawn", b"Requirement: Rest")
+    assert found([change("a", lamp=dawn("ADDED"))], lamp, gone) == []
+    start, end = lamp.index(b"### Requirement: Stop"), lamp.index(b"### Requirement: Sound")
+    same = change("a", lamp="## ADDED Requirements\n" + lamp[start:end].decode())
+    assert [each.kind for each in found([same], lamp, gone)] == [ConflictKind.BASE_MOVED]
 
 
 # Verifies: REQ-d00075-E

@@ -33,6 +33,7 @@ ROOTS = (openspec_root(), spox_root())
         ("openspec/changes/add-x/notes.md", "change_note", "", "add-x", False),
         ("openspec/changes/add-x/specs/platform/auth/spec.md", "delta", "platform/auth", "add-x", False),
         ("openspec/changes/add-x/specs/spec.md", "misplaced", "", "add-x", False),
+        ("openspec/changes/add-x/specs/auth.md", "delta_note", "", "add-x", False),
         ("openspec/changes/archive/2026-01-02-add-x/specs/auth/spec.md", "delta", "auth", "2026-01-02-add-x", True),
         ("specs/auth/spec.md", "spec", "auth", "", False),
         ("specs/_changes/add-x/specs/auth/spec.md", "delta", "auth", "add-x", False),

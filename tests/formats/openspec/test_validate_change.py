@@ -12,6 +12,7 @@ from clew.formats.openspec.reader import read_spec
 from clew.formats.openspec.rules import Dialect, Issue
 from clew.formats.openspec.tasks import read_tasks
 from clew.formats.openspec.validate_change import validate_change
+from clew.formats.openspec.validate_delta import Elsewhere
 
 Make = Callable[..., Change]
 
@@ -21,10 +22,10 @@ GOOD = f"## ADDED Requirements\n### Requirement: Ring\nThe bell SHALL ring.\n{SC
 
 
 def issues_of(
-    change: Change, lamp: bytes, dialect: Dialect = Dialect.ALL, promised: Mapping[str, set[str]] | None = None
+    change: Change, lamp: bytes, dialect: Dialect = Dialect.ALL, elsewhere: Mapping[str, Elsewhere] | None = None
 ) -> list[Issue]:
     specs = {"lamp": read_spec(lamp, "lamp")}
-    return list(validate_change(change, specs, dialect, promised=promised or {}))
+    return list(validate_change(change, specs, dialect, elsewhere=elsewhere or {}))
 
 
 def deltas_only(issues: list[Issue]) -> list[Issue]:
@@ -87,6 +88,11 @@ def test_a_change_may_skip_specs_but_not_by_halves(change: Make, lamp: bytes) ->
     assert [each.code for each in issues_of(wrong, lamp)] == ["metadata_flag"]
     stray = msgspec.structs.replace(complete(change("x", lamp=GOOD)), misplaced=True)
     assert [each.code for each in issues_of(stray, lamp)] == ["spec_at_root"]
+    misnamed = msgspec.structs.replace(complete(change("x")), misnamed=("specs/lamp.md",))
+    assert [each.code for each in issues_of(misnamed, lamp)] == ["delta_misnamed"]
+    listed = msgspec.structs.replace(complete(change("x", lamp=GOOD)), tasks=read_tasks(b"```\n- a\n```\n\n1. Ring\n"))
+    (issue,) = issues_of(listed, lamp, Dialect.OPENSPEC)
+    assert (issue.code, issue.level.value, issue.line) == ("tasks_as_plain_list", "warning", 5)
 
 
 # Verifies: REQ-d00073-B
@@ -120,6 +126,9 @@ def test_a_change_may_skip_specs_but_not_by_halves(change: Make, lamp: bytes) ->
         ("## MODIFIED Requirements\n### Requirement: Stop at dawn\n#### Scenario: Dawn\nx\n", "modified_without_text"),
         ("## MODIFIED Requirements\n### Requirement: Stop at dawn\nMUST\n", "modified_without_scenario"),
         ("## RENAMED Requirements\n- FROM: Stop at dawn\n", "unpaired_rename"),
+        ("## ADDED Requirements\n### Requirement: A\nMUST\n#### Scenario: S\n", "added_without_scenario"),
+        (f"{GOOD}## REMOVED Requirements\n", "delta_section_unused"),
+        (f"## Notes\n### Requirement: A\nMUST\n{SCENARIO}\n{GOOD}", "requirement_ignored"),
     ],
 )
 def test_a_delta_must_make_sense_by_itself(change: Make, lamp: bytes, delta: str, code: str) -> None:
@@ -173,9 +182,22 @@ def test_a_spec_that_does_not_exist_can_only_be_added(change: Make, lamp: bytes)
 # Verifies: REQ-d00073-C
 def test_what_another_open_change_brings_is_only_a_warning(change: Make, lamp: bytes) -> None:
     delta = f"## MODIFIED Requirements\n### Requirement: Ring\nMUST\n{SCENARIO}"
+    brings = Elsewhere(brought=frozenset({"Ring"}))
     for spec in ("lamp", "bell"):
-        (issue,) = deltas_only(issues_of(change("x", **{spec: delta}), lamp, promised={spec: {"Ring"}}))
+        (issue,) = deltas_only(issues_of(change("x", **{spec: delta}), lamp, elsewhere={spec: brings}))
         assert (issue.code, issue.level.value) == ("requirement_promised", "warning")
+
+
+# Verifies: REQ-d00073-C
+def test_a_name_that_another_open_change_frees_is_only_a_warning(change: Make, lamp: bytes) -> None:
+    adding = GOOD.replace("Ring", "Stop at dawn")
+    renaming = "## RENAMED Requirements\n- FROM: Sound in fog\n- TO: Stop at dawn\n"
+    frees = {"lamp": Elsewhere(freed=frozenset({"Stop at dawn"}))}
+    for delta, taken in ((adding, "added_exists"), (renaming, "rename_target_exists")):
+        (issue,) = deltas_only(issues_of(change("x", lamp=delta), lamp))
+        assert (issue.code, issue.level.value) == (taken, "error")
+        (issue,) = deltas_only(issues_of(change("x", lamp=delta), lamp, elsewhere=frees))
+        assert (issue.code, issue.level.value) == ("name_not_free", "warning")
 
 
 # Verifies: REQ-d00073-B

@@ -46,7 +46,11 @@ def test_a_good_spec_breaks_no_rule(lamp: bytes) -> None:
         ("not_normative", "## Requirements\n### Requirement: A\nIt must.\n", None, "warning", "warning"),
         ("not_normative", "## Requirements\n### Requirement: A\nIt SHALLOW.\n", None, "warning", "warning"),
         ("no_scenarios", "## Requirements\n### Requirement: A\nMUST\n", "warning", "error", "error"),
-        ("scenario_empty", "## Requirements\n### Requirement: A\nMUST\n#### Scenario: S\n", None, "error", "error"),
+        ("purpose_unwritten", "## Purpose\nTODO write it\n", None, "warning", "warning"),
+        ("purpose_unwritten", "## Purpose\ntbd.\n", None, "warning", "warning"),
+        ("purpose_unwritten", "## Purpose\nTodo el mundo lo sabe.\n", None, None, None),
+        ("no_scenarios", "## Requirements\n### Requirement: A\nMUST\n#### Scenario: S\n", None, "error", "error"),
+        ("scenario_empty", "## Requirements\n### Requirement: A\nMUST\n#### Scenario: S\n", None, None, "warning"),
         (
             "scenario_without_when",
             f"## Requirements\n### Requirement: A\nMUST\n{SCENARIO[:17]}- **THEN** y\n",

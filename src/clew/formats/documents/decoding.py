@@ -13,6 +13,8 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _LOOKED_AT = 8192
+_MOSTLY = 0.7
+_NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
@@ -21,10 +23,21 @@ def decoded(data: bytes) -> tuple[str, tuple[Diagnostic, ...]]:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _strict(data[len(mark) :], encoding)
+    if (unmarked := _unmarked(data[:_LOOKED_AT])) is not None:
+        return _strict(data, unmarked)
     if b"\0" in data[:_LOOKED_AT]:
         problem = "The file holds NUL bytes, so it is not text. Leave it out of docs.patterns in clew.toml."
         return "", (Diagnostic("documents.binary", "error", problem, 1),)
     return _strict(data, "utf-8")
+
+
+def _unmarked(data: bytes) -> str | None:
+    """UTF-16 that does not say so: nearly every sign of a western text has one byte that is zero, always the same."""
+    half = len(data) // 2
+    for encoding, zeros, others in (("utf-16-le", data[1::2], data[::2]), ("utf-16-be", data[::2], data[1::2])):
+        if half and zeros.count(0) >= half * _MOSTLY and not _NO_TEXT.search(others):
+            return encoding
+    return None
 
 
 def _strict(data: bytes, encoding: str) -> tuple[str, tuple[Diagnostic, ...]]:

@@ -62,6 +62,7 @@ class _Reading(HTMLParser):
         self._in_title = False
         self._lists = 0
         self._tables = 0
+        self._code = 0
 
     # What the parser meets
 
@@ -72,6 +73,7 @@ class _Reading(HTMLParser):
             return
         given = {name: value or "" for name, value in attrs}
         self._opened(tag, given)
+        self._code += tag == "pre"
         for name in ("id", "name") if tag == "a" else ("id",):
             if given.get(name):
                 self._labels.append(given[name])
@@ -94,7 +96,7 @@ class _Reading(HTMLParser):
         elif not self._unread:
             if self._run.is_empty and data.strip():
                 self._line = self.getpos()[0] + data[: len(data) - len(data.lstrip())].count("\n")
-            self._run.add(data, keep_space=self._kind is BlockKind.CODE)
+            self._run.add(data, keep_space=self._code > 0)
 
     # What that means
 
@@ -119,6 +121,11 @@ class _Reading(HTMLParser):
             self._begin_block(tag)
 
     def _closed(self, tag: str) -> None:
+        if tag == "pre" and self._code:
+            self._code -= 1
+            if self._lists or self._tables:
+                # Below an item or in a cell it is lines of that.
+                self._run.break_line()
         if tag == "title":
             self._in_title = False
         elif tag == "a":
@@ -160,6 +167,8 @@ class _Reading(HTMLParser):
             self._run.break_line()
         elif tag in _CELLS:
             self._run.separate(" | ")
+        elif tag == "pre":
+            self._run.break_line()
         elif tag in _BREAKING or tag == "li":
             self._run.add(" ")
 
@@ -192,4 +201,5 @@ class _Reading(HTMLParser):
                 if link := link_to(target, start + first, start + last, text[first:last]):
                     self.links.append(link)
             self._labels = []
-        self._kind, self._level = BlockKind.PROSE, 0
+        # Code that is never closed ends with its block.
+        self._kind, self._level, self._code = BlockKind.PROSE, 0, 0

@@ -76,8 +76,8 @@ class Section(msgspec.Struct, frozen=True):
     anchor: str
     """The name of the section among those that stand below the same heading."""
     path: tuple[str, ...]
-    """The anchors from the outermost section to this one, unique in the document. A document's title is none of them,
-    unless it is the last: renaming the document keeps the names of its sections."""
+    """The anchors from the outermost section to this one, unique in the document. The first heading, which is the
+    document's title, is none of them unless it is the last: renaming the document keeps the names of its sections."""
     labels: tuple[str, ...]
     """Every name by which a link inside or into the document may mean the section."""
     start: int

@@ -12,7 +12,8 @@ def outline(blocks: Sequence[Block], title: str) -> tuple[Section, ...]:
     """The sections of a document: one for each heading, and one for what stands before the first."""
     groups = list(_groups(blocks))
     headings = [group[0] for group in groups if group[0].kind is BlockKind.HEADING]
-    title_heading = _title_heading(headings)
+    # Not whether it stands above all others: a heading that comes later would rename what is above it.
+    title_heading = headings[0] if headings else None
     sections: list[Section] = []
     names = _Names()
     open_sections: list[int] = []
@@ -47,7 +48,7 @@ def outline(blocks: Sequence[Block], title: str) -> tuple[Section, ...]:
 
 
 def first_title(blocks: Sequence[Block]) -> str:
-    """The title that a document gives itself: its first heading, where nothing stands above that."""
+    """The title that a document gives itself: its first heading."""
     return next((block.title for block in blocks if block.kind is BlockKind.HEADING), "")
 
 
@@ -60,13 +61,6 @@ def _groups(blocks: Sequence[Block]) -> Iterator[list[Block]]:
         group.append(block)
     if group:
         yield group
-
-
-def _title_heading(headings: Sequence[Block]) -> Block | None:
-    """The heading under which all others stand, if the first is one."""
-    if headings and all(heading.level > headings[0].level for heading in headings[1:]):
-        return headings[0]
-    return None
 
 
 def _names_above(parent: Section, title_heading: Block | None) -> tuple[str, ...]:

@@ -18,8 +18,8 @@ class Level(msgspec.Struct, frozen=True):
     letter: str
     """How the level is spelled inside an id."""
     display_name: str = ""
-    implements: tuple[str, ...] = ()
-    """The levels a requirement of this level may implement."""
+    implements: tuple[str, ...] | None = None
+    """The levels a requirement of this level may implement; None where the project has no rule about it."""
 
 
 DEFAULT_LEVELS = (
@@ -48,7 +48,7 @@ def read_levels(values: TomlValues) -> tuple[Level, ...]:
                 rank=level.integer("rank", "level", default=number, least=0, most=1_000),
                 letter=letter,
                 display_name=level.text("display_name", "name"),
-                implements=level.texts("implements", default=allowed.get(name.casefold(), ())),
+                implements=level.texts("implements") if "implements" in entry else allowed.get(name.casefold()),
             )
         )
     return tuple(levels)

@@ -63,6 +63,8 @@ class ElspaisSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Between two labels."""
 
     levels: tuple[Level, ...] = DEFAULT_LEVELS
+    allow_circular: bool = False
+    """Requirements may stand below themselves."""
 
     skip: tuple[str, ...] = ("node_modules", ".git", "__pycache__", "*.pyc", ".venv", ".env")
     """Patterns of names and paths that are never read, whatever the kind of file."""
@@ -187,6 +189,7 @@ def _ids(values: TomlValues, settings: ElspaisSettings) -> ElspaisSettings:
             values, *_below(labels, "multi_separator"), "references.defaults.multi_assertion_separator", default="+"
         ),
         levels=read_levels(values) or DEFAULT_LEVELS,
+        allow_circular=values.flag("rules.hierarchy.allow_circular", default=False),
     )
 
 

@@ -1,8 +1,11 @@
 """Editing references in comments of code and tests, one line at a time."""
 
 import re
+from collections.abc import Iterator
 
 _KEYWORD = re.compile(r"implements|refines|verifies|validates|tests", re.IGNORECASE)
+_PART_OF_ID = re.compile(r"[\w-]")
+_MORE_OF_ID = re.compile(r"[\w+]|-\w")
 
 
 def with_reference(line: str, written: str, text: str) -> str | None:
@@ -11,8 +14,20 @@ def with_reference(line: str, written: str, text: str) -> str | None:
     What stands before the keyword is code. A line without keyword continues the list of the line above.
     """
     keyword = _KEYWORD.search(line)
-    start = keyword.end() if keyword is not None else 0
-    head, tail = line[:start], line[start:]
-    pattern = re.compile(rf"(?<![\w-]){re.escape(written)}(?![\w+]|-\w)")
-    changed, number = pattern.subn(lambda match: text, tail)
-    return head + changed if number else None
+    done = keyword.end() if keyword is not None else 0
+    pieces = [line[:done]]
+    for start in _places(line, written, done):
+        pieces += (line[done:start], text)
+        done = start + len(written)
+    return "".join((*pieces, line[done:])) if len(pieces) > 1 else None
+
+
+def _places(line: str, written: str, first: int) -> Iterator[int]:
+    """Where a reference stands by itself. A pattern for each reference would take longer to make than to use."""
+    start = line.find(written, first)
+    while start >= 0:
+        end = start + len(written)
+        is_whole = start == first or _PART_OF_ID.match(line, start - 1) is None
+        if is_whole and _MORE_OF_ID.match(line, end) is None:
+            yield start
+        start = line.find(written, end)

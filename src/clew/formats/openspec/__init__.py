@@ -23,6 +23,7 @@ What a reader reports. Codes are stable; the severity is the reader's own view.
 | `openspec.indented_header` | warning | an indented heading is text |
 | `openspec.metadata` | error, info | a line of `.openspec.yaml` cannot be used |
 | `openspec.metadata_flag` | error | `skip_specs` or `retire_capabilities` is neither true nor false |
+| `openspec.misplaced_spec` | warning | a `spec.md` directly in the folder of specs has no id and is not read |
 | `openspec.more` | info | how many further diagnostics of a code are not listed |
 | `openspec.not_utf8` | warning | bytes that are not UTF-8 |
 | `openspec.scenario_depth` | warning | a scenario with more or fewer than four number signs was accepted |
@@ -36,5 +37,5 @@ What a reader reports. Codes are stable; the severity is the reader's own view.
 | `openspec.unreadable_rename` | error | a section RENAMED, or a heading in it, names no pair |
 """
 
-READER_VERSION = 3
+READER_VERSION = 4
 """Goes up whenever the same bytes give other records; records cached under another version are not used."""

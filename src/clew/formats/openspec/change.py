@@ -18,6 +18,8 @@ class Change(msgspec.Struct, frozen=True, array_like=True):
     metadata: ChangeMetadata | None = None
     misplaced: bool = False
     """Whether a `spec.md` stands directly in its folder `specs`, where it belongs to no spec."""
+    misnamed: tuple[str, ...] = ()
+    """Other files below `specs` that hold sections of a delta, relative to the change; nobody applies them."""
 
     @property
     def title(self) -> str:

@@ -14,9 +14,19 @@ from clew.formats.openspec.apply import Operation
 from clew.formats.openspec.change import Change
 from clew.formats.openspec.dependencies import must_precede
 from clew.formats.openspec.difference import text_difference
-from clew.formats.openspec.hashes import requirement_hash, settled
+from clew.formats.openspec.hashes import with_name
 from clew.formats.openspec.records import Requirement, Spec
-from clew.formats.openspec.touches import Baseline, Touch, by_name, by_place, scenario_names, touches
+from clew.formats.openspec.touches import (
+    Baseline,
+    Promises,
+    Touch,
+    based,
+    by_name,
+    by_place,
+    promised,
+    promises,
+    standing,
+)
 
 
 class ConflictKind(StrEnum):
@@ -58,8 +68,9 @@ def conflicts(
 ) -> tuple[ConflictFound, ...]:
     """Every conflict of the open changes. `recorded` holds what was recorded for each when it was first seen."""
     found: list[ConflictFound] = []
+    brought = promises(changes, specs)
     for change in changes:
-        found.extend(_with_specs(change, specs, recorded.get(change.id, ())))
+        found.extend(_with_specs(change, specs, recorded.get(change.id, ()), brought))
     found.extend(_with_each_other(changes, specs))
     return tuple(sorted(found, key=lambda each: (each.spec_id, each.requirement, each.kind, each.changes)))
 
@@ -71,21 +82,21 @@ def _with_each_other(changes: Sequence[Change], specs: Mapping[str, Spec]) -> It
     for (spec_id, name), touching in by_place(changes).items():
         if len(touching) == 1:
             continue
-        exists = name in by_name(specs.get(spec_id))
+        there = by_name(specs.get(spec_id))
         seen: set[tuple[str, str]] = set()
         for (one, mine), (other, theirs) in combinations(touching, 2):
             # Both orders of one pair, and several operations of one change, are one conflict.
             pair = (one, other)
-            if one == other or pair in seen or _agree(mine, theirs, name, exists=exists):
+            if one == other or pair in seen or _agree(mine, theirs, name, there):
                 continue
             seen.add(pair)
             yield _between(spec_id, name, (one, mine), (other, theirs))
 
 
-def _agree(mine: Touch, theirs: Touch, name: str, *, exists: bool) -> bool:
+def _agree(mine: Touch, theirs: Touch, name: str, there: Mapping[str, Requirement]) -> bool:
     """Whether two changes do the same to a requirement, or one makes room for what the other brings."""
     return mine == theirs or any(
-        must_precede(first, then, name, exists=exists) is not None for first, then in ((mine, theirs), (theirs, mine))
+        must_precede(first, then, name, there) is not None for first, then in ((mine, theirs), (theirs, mine))
     )
 
 
@@ -111,53 +122,52 @@ def _lost(mine: Touch, theirs: Touch) -> tuple[str, ...]:
 # A change and the specs
 
 
-def _with_specs(change: Change, specs: Mapping[str, Spec], baselines: Sequence[Baseline]) -> Iterator[ConflictFound]:
+def _with_specs(
+    change: Change, specs: Mapping[str, Spec], baselines: Sequence[Baseline], brought: Promises
+) -> Iterator[ConflictFound]:
     recorded = {baseline.place: baseline for baseline in baselines}
     for delta in change.deltas:
         there = by_name(specs.get(delta.spec_id))
-        olds = {rename.new: rename.old for rename in delta.renamed}
-        wanted = {olds.get(touch.name, touch.name): touch for touch in touches(delta)}
-        for name, touch in wanted.items():
-            baseline = recorded.get((touch.spec_id, name))
-            now = there.get(name)
+        for name, touch in dict(based(delta)).items():
+            place = (touch.spec_id, name)
+            now = standing(*place, there.get(name))
+            if not now.hash and touch.operation is not Operation.ADDED:
+                # What the change needs may still be on its way, in another one.
+                now = promised(place, change.id, brought) or now
+            baseline = recorded.get(place)
             if baseline is None or _is_settled(baseline, now, touch, there):
                 continue
-            view = _three_way(baseline, now, touch)
-            if now is not None and touch.operation is not Operation.RENAMED:
-                lost = [each for each in scenario_names(now) if each not in touch.scenarios + baseline.scenarios]
+            if now.hash and touch.operation is not Operation.RENAMED:
+                lost = [each for each in now.scenarios if each not in touch.scenarios + baseline.scenarios]
                 if lost:
                     yield _scenario_lost(change.id, touch.spec_id, name, tuple(lost))
-            yield _moved(change.id, touch.spec_id, name, baseline, now, view)
+            yield _moved(change.id, baseline, now, _three_way(baseline, now, touch))
 
 
-def _is_settled(baseline: Baseline, now: Requirement | None, touch: Touch, there: Mapping[str, Requirement]) -> bool:
-    """Whether the requirement is as it was, or already as the change wants it."""
-    if (requirement_hash(now) if now is not None else "") == baseline.hash:
+def _is_settled(baseline: Baseline, now: Baseline, touch: Touch, there: Mapping[str, Requirement]) -> bool:
+    """Whether the requirement is as it was, or archiving the change takes nothing back."""
+    if now.hash == baseline.hash:
         return True
-    if now is None:
-        # Renamed or removed, as the change wants it.
-        renamed = there.get(touch.new_name or touch.name)
-        return touch.operation is Operation.REMOVED or (touch.operation is not Operation.ADDED and renamed is not None)
-    return touch.text is not None and settled(now) == touch.text
+    if now.hash:
+        return touch.text == now.text
+    if touch.operation is Operation.ADDED:
+        # Somebody made room for it; unless it was there just so, and was removed on purpose.
+        return touch.text != baseline.text
+    # Renamed or removed, as the change wants it.
+    return touch.operation is Operation.REMOVED or (touch.new_name or touch.name) in there
 
 
-def _three_way(baseline: Baseline, now: Requirement | None, touch: Touch) -> ThreeWay:
-    then = baseline.text if baseline.hash else None
-    current = settled(now) if now is not None else None
+def _three_way(baseline: Baseline, now: Baseline, touch: Touch) -> ThreeWay:
     wanted = touch.text
-    if wanted is None and touch.operation is Operation.RENAMED and then is not None:
-        wanted = _renamed(then, touch.new_name)
+    if wanted is None and touch.operation is Operation.RENAMED and baseline.hash:
+        wanted = with_name(baseline.text, touch.new_name)
     return ThreeWay(
-        then,
-        current,
+        baseline.text if baseline.hash else None,
+        now.text if now.hash else None,
         wanted,
-        theirs=text_difference(then or "", current or ""),
-        ours=text_difference(then or "", wanted or ""),
+        theirs=text_difference(baseline.text, now.text),
+        ours=text_difference(baseline.text, wanted or ""),
     )
-
-
-def _renamed(text: str, name: str) -> str:
-    return "\n".join((f"### Requirement: {name}", *text.split("\n")[1:]))
 
 
 def _scenario_lost(change_id: str, spec_id: str, name: str, lost: tuple[str, ...]) -> ConflictFound:
@@ -170,12 +180,10 @@ def _scenario_lost(change_id: str, spec_id: str, name: str, lost: tuple[str, ...
     return ConflictFound(ConflictKind.SCENARIO_LOST, spec_id, name, (change_id,), message, lost)
 
 
-def _moved(
-    change_id: str, spec_id: str, name: str, baseline: Baseline, now: Requirement | None, view: ThreeWay
-) -> ConflictFound:
-    happened = "was removed or renamed" if now is None else "was changed" if baseline.hash else "was added"
+def _moved(change_id: str, baseline: Baseline, now: Baseline, view: ThreeWay) -> ConflictFound:
+    happened = "was removed or renamed" if not now.hash else "was changed" if baseline.hash else "was added"
     message = (
-        f"{name!r} of {spec_id!r} {happened} since {change_id!r} was written. Compare both sides and bring the change"
-        " up to date."
+        f"{now.name!r} of {now.spec_id!r} {happened} since {change_id!r} was written. Compare both sides and bring the"
+        " change up to date."
     )
-    return ConflictFound(ConflictKind.BASE_MOVED, spec_id, name, (change_id,), message, view=view)
+    return ConflictFound(ConflictKind.BASE_MOVED, now.spec_id, now.name, (change_id,), message, view=view)

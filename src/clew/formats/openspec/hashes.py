@@ -12,5 +12,11 @@ def settled(requirement: Requirement) -> str:
     return requirement.raw.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
-def requirement_hash(requirement: Requirement) -> str:
-    return sha256(settled(requirement).encode()).hexdigest()[:_LENGTH]
+def text_hash(text: str) -> str:
+    """The hash of a text that is settled."""
+    return sha256(text.encode()).hexdigest()[:_LENGTH]
+
+
+def with_name(text: str, name: str) -> str:
+    """The settled text of a requirement that is renamed."""
+    return "\n".join((f"### Requirement: {name}", *text.split("\n")[1:]))

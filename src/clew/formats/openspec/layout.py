@@ -55,6 +55,8 @@ class PlaceKind(StrEnum):
     DELTA = "delta"
     MISPLACED = "misplaced"
     """A `spec.md` directly in a folder of specs: it has no id."""
+    DELTA_NOTE = "delta_note"
+    """Another markdown file below the deltas of a change."""
     CHANGE_NOTE = "change_note"
 
 
@@ -165,7 +167,7 @@ def _in_change(inner: tuple[str, ...], root: Root, *, archived: bool) -> Place |
     if inner[1] != "specs" or any(part.startswith(".") for part in inner[2:]):
         return Place(PlaceKind.CHANGE_NOTE, root, "", change_id, archived) if inner[-1].endswith(".md") else None
     if inner[-1] != SPEC_FILE:
-        return Place(PlaceKind.CHANGE_NOTE, root, "", change_id, archived) if inner[-1].endswith(".md") else None
+        return Place(PlaceKind.DELTA_NOTE, root, "", change_id, archived) if inner[-1].endswith(".md") else None
     if len(inner) == 3:
         return Place(PlaceKind.MISPLACED, root, change_id=change_id, archived=archived)
     return Place(PlaceKind.DELTA, root, _joined(root.prefix, "/".join(inner[2:-1])), change_id, archived)

@@ -44,6 +44,7 @@ _E, _W, _I = Level
 RULES: dict[str, Rule] = {
     # Specs
     "purpose_missing": Rule("a spec has a section Purpose with text", _E, _E),
+    "purpose_unwritten": Rule("a purpose is no TBD or TODO", None, _W),
     "purpose_short": Rule("a purpose has at least 50 characters", _W, _W),
     "requirements_missing": Rule("a spec has a section Requirements", _E, _E),
     "no_requirements": Rule("a spec has a requirement", _W, _E),
@@ -51,7 +52,7 @@ RULES: dict[str, Rule] = {
     "requirement_long": Rule("a requirement's text has at most 500 characters", None, _I),
     "not_normative": Rule("a requirement says SHALL or MUST", _W, _W),
     "no_scenarios": Rule("a requirement has a scenario", _W, _E),
-    "scenario_empty": Rule("a scenario has text", None, _E),
+    "scenario_empty": Rule("a scenario has text", None, None, _W),
     "scenario_without_when": Rule("a scenario has a WHEN", _E),
     "scenario_without_then": Rule("a scenario has a THEN", _E),
     "delta_header_in_spec": Rule("only changes have sections ADDED, MODIFIED, REMOVED and RENAMED", None, _E),
@@ -68,6 +69,7 @@ RULES: dict[str, Rule] = {
     "description_short": Rule("what a proposal says about a spec has at least 10 characters", None, _I, _W),
     "tasks_missing": Rule("a change has a tasks.md", _E),
     "tasks_without_box": Rule("tasks are boxes `- [ ] 1.1 text`", _E),
+    "tasks_as_plain_list": Rule("a list of tasks has boxes", None, _W),
     "task_without_number": Rule("a task begins with a number such as 1.1", _W),
     "task_number_repeated": Rule("tasks have different numbers", None, _W),
     "metadata_invalid": Rule(".openspec.yaml can be read", None, None, _E),
@@ -76,8 +78,11 @@ RULES: dict[str, Rule] = {
     "no_deltas": Rule("a change has an operation, or says skip_specs", _E, _E),
     "specs_not_skipped": Rule("a change that says skip_specs has no specs", None, _E),
     "spec_at_root": Rule("a delta lies in the folder of its spec", None, _E),
+    "delta_misnamed": Rule("a delta is called spec.md and lies in the folder of its spec", None, _E),
     "no_delta_header": Rule("a delta has a section ADDED, MODIFIED, REMOVED or RENAMED", _E, _E),
-    "delta_section_empty": Rule("a section of a delta has an entry", None, _E),
+    "delta_section_empty": Rule("the sections of a delta have an entry", None, _E),
+    "delta_section_unused": Rule("each section of a delta has an entry", None, None, _W),
+    "requirement_ignored": Rule("the requirements of a delta stand in its sections", None, _W),
     "duplicate_in_section": Rule("a section of a delta names a requirement once", None, _E),
     "conflicting_operations": Rule("a requirement is added, modified or removed, not two of these", None, _E),
     "modified_by_old_name": Rule("MODIFIED uses the new name of a renamed requirement", None, _E),
@@ -94,6 +99,7 @@ RULES: dict[str, Rule] = {
     "spec_unknown": Rule("what is modified, removed or renamed belongs to a spec that exists", None, None, _E),
     "requirement_unknown": Rule("what is modified, removed or renamed exists in the spec", None, None, _E),
     "requirement_promised": Rule("what is modified, removed or renamed exists already", None, None, _W),
+    "name_not_free": Rule("a name that is added or renamed to is free already", None, None, _W),
     "already_renamed": Rule("what is renamed still has its old name", None, None, _W),
     "rename_target_exists": Rule("a requirement is renamed to a free name", None, None, _E),
     "added_exists": Rule("what is added is not there yet with another text", None, None, _E),
@@ -101,8 +107,8 @@ RULES: dict[str, Rule] = {
 }
 
 
-_HIDING = frozenset({"duplicate_section", "section_depth"})
-"""What the reader says about the section Requirements that OpenSpec would not find."""
+_SEEN_BY_OPENSPEC = frozenset({"duplicate_section", "section_depth", "unpaired_rename"})
+"""What of the reader's errors OpenSpec calls an error too: half a rename, and what hides requirements from it."""
 
 
 class Issue(msgspec.Struct, frozen=True):
@@ -145,11 +151,11 @@ class Issues:
             self._found.append(Issue(code, level, message, self._file, line, self._section, self._spec_id))
 
     def adopt(self, diagnostics: tuple[Diagnostic, ...]) -> None:
-        """Add what the reader reported; of it, the other tools see only what hides requirements from them."""
+        """Add what the reader reported; of it, the other tools see little."""
         for diagnostic in diagnostics:
             code, level = diagnostic.code.partition(".")[2], Level(diagnostic.severity)
-            hides = self.dialect is Dialect.OPENSPEC and code in _HIDING and level is Level.ERROR
-            if self.dialect is Dialect.ALL or hides:
+            seen = self.dialect is Dialect.OPENSPEC and code in _SEEN_BY_OPENSPEC and level is Level.ERROR
+            if self.dialect is Dialect.ALL or seen:
                 place = (self._file, diagnostic.line, self._section, self._spec_id)
                 self._found.append(Issue(code, level, diagnostic.message, *place))
 

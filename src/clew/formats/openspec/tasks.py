@@ -7,10 +7,12 @@ import re
 
 import msgspec
 
+from clew.formats.openspec.lines import TEXT
 from clew.formats.openspec.reader import read_document
 from clew.formats.openspec.records import Document
 
 _BOX = re.compile(r"(\s*)[-*]\s*\[([\sxX])\]\s*(.*)")
+_LISTED = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])\s+\S")
 _NUMBER = re.compile(r"(\d+(?:\.\d+)+[A-Za-z]*)[.):]?(?:\s+|$)")
 _HEADING = re.compile(r"##\s+(.*)")
 
@@ -29,6 +31,8 @@ class Task(msgspec.Struct, frozen=True, gc=False, array_like=True):
 class Tasks(msgspec.Struct, frozen=True, array_like=True):
     items: tuple[Task, ...]
     document: Document
+    listed: int = 0
+    """The line of the first item of a list that is no box; 0 where there is none."""
 
     @property
     def completed(self) -> int:
@@ -42,10 +46,12 @@ class Tasks(msgspec.Struct, frozen=True, array_like=True):
 def read_tasks(data: bytes) -> Tasks:
     document, lines = read_document(data)
     items: list[Task] = []
-    group = ""
+    group, listed = "", 0
     for line, text in enumerate(lines.text, start=1):
         box = _BOX.match(text)
         if box is None:
+            if not listed and lines.kinds[line - 1] == TEXT and _LISTED.match(text) is not None:
+                listed = line
             heading = _HEADING.match(text)
             group = heading[1].strip() if heading is not None else group
             continue
@@ -61,4 +67,4 @@ def read_tasks(data: bytes) -> Tasks:
                 line=line,
             )
         )
-    return Tasks(tuple(items), document)
+    return Tasks(tuple(items), document, listed)

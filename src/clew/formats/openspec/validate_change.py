@@ -1,6 +1,6 @@
 """Whether a change follows the rules: its proposal, its tasks, and what it does to specs."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from typing import Final
 
 from clew.formats.openspec.change import Change
@@ -9,12 +9,12 @@ from clew.formats.openspec.proposal import Proposal
 from clew.formats.openspec.records import Spec
 from clew.formats.openspec.rules import Dialect, Issue, Issues
 from clew.formats.openspec.tasks import Tasks
-from clew.formats.openspec.validate_delta import check_against, check_delta
+from clew.formats.openspec.validate_delta import NOTHING_ELSEWHERE, Elsewhere, check_against, check_delta
 
 SHORTEST_WHY, LONGEST_WHY = 50, 1_000
 SHORTEST_DESCRIPTION = 10
 MOST_OPERATIONS = 10
-_NOTHING: Final[Mapping[str, Set[str]]] = {}
+_NOTHING: Final[Mapping[str, Elsewhere]] = {}
 
 
 def validate_change(
@@ -22,11 +22,11 @@ def validate_change(
     specs: Mapping[str, Spec],
     dialect: Dialect = Dialect.ALL,
     *,
-    promised: Mapping[str, Set[str]] = _NOTHING,
+    elsewhere: Mapping[str, Elsewhere] = _NOTHING,
 ) -> tuple[Issue, ...]:
     """Everything a change breaks.
 
-    `specs` are the specs in force by id; `promised` names the requirements that other open changes will bring, by spec.
+    `specs` are the specs in force by id; `elsewhere` says what other open changes do to names, by spec.
     """
     issues = Issues(dialect)
     issues.enter("proposal.md", "proposal")
@@ -41,7 +41,7 @@ def validate_change(
     for delta in change.deltas:
         issues.enter(f"specs/{delta.spec_id}/spec.md", "deltas", delta.spec_id)
         check_delta(delta, issues)
-        check_against(delta, specs.get(delta.spec_id), issues, promised.get(delta.spec_id, frozenset()), specs)
+        check_against(delta, specs.get(delta.spec_id), issues, elsewhere.get(delta.spec_id, NOTHING_ELSEWHERE), specs)
     return issues.found()
 
 
@@ -79,6 +79,9 @@ def _check_tasks(tasks: Tasks | None, issues: Issues) -> None:
         return
     if not tasks.items:
         issues.add("tasks_without_box", "tasks.md has no box. Write tasks as `- [ ] 1.1 text`.", 1)
+        if tasks.listed:
+            message = "The tasks are a plain list, so nobody knows which are done. Write them as `- [ ] 1.1 text`."
+            issues.add("tasks_as_plain_list", message, tasks.listed)
     first: dict[str, int] = {}
     for task in tasks.items:
         if not task.number:
@@ -104,10 +107,13 @@ def _check_extent(change: Change, issues: Issues) -> None:
     operations = sum(delta.count for delta in change.deltas)
     if change.misplaced:
         issues.add("spec_at_root", "specs/spec.md belongs to no spec. Move it to specs/<spec>/spec.md.")
-    if change.skips_specs and (change.deltas or change.misplaced):
+    for path in change.misnamed:
+        message = f"{path} holds sections of a delta, but only files called spec.md are applied. Move it to a folder"
+        issues.add("delta_misnamed", f"{message} of its spec, as spec.md.")
+    if change.skips_specs and (change.deltas or change.misplaced or change.misnamed):
         message = "The change says skip_specs, but has files below specs/. Remove the files or the mark."
         issues.add("specs_not_skipped", message)
-    elif not change.skips_specs and not operations:
+    elif not (change.skips_specs or operations or change.misplaced or change.misnamed):
         message = "The change does nothing to any spec. Write specs/<spec>/spec.md, or skip_specs: true."
         issues.add("no_deltas", message)
     if operations > MOST_OPERATIONS:

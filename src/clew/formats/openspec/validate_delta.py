@@ -3,14 +3,27 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 
+import msgspec
+
+from clew.formats.openspec.hashes import settled
 from clew.formats.openspec.names import folded, suggestion
 from clew.formats.openspec.records import DELTA_KINDS, Delta, Requirement, SectionKind, Spec
 from clew.formats.openspec.requirement import SCENARIO_DEPTH
 from clew.formats.openspec.rules import Dialect, Issues
-from clew.formats.openspec.validate_spec import check_scenarios, normative_advice
+from clew.formats.openspec.validate_spec import check_scenarios, has_body, normative_advice
 
 Named = tuple[str, int]
 """A name and the line in which it stands."""
+
+
+class Elsewhere(msgspec.Struct, frozen=True):
+    """What other open changes do to the names of a spec."""
+
+    brought: frozenset[str] = frozenset()
+    freed: frozenset[str] = frozenset()
+
+
+NOTHING_ELSEWHERE = Elsewhere()
 
 
 def check_delta(delta: Delta, issues: Issues) -> None:
@@ -19,6 +32,10 @@ def check_delta(delta: Delta, issues: Issues) -> None:
     if not any(delta.document.of_kind(*DELTA_KINDS)):
         known = ", ".join(f"`## {kind.name} Requirements`" for kind in DELTA_KINDS)
         issues.add("no_delta_header", f"The file has no section of a delta, so it changes nothing. Write {known}.", 1)
+    for section in delta.document.sections:
+        for requirement in section.requirements if section.kind not in DELTA_KINDS else ():
+            message = f"Requirement {requirement.name!r} stands in no section of the delta, so it changes nothing."
+            issues.add("requirement_ignored", f"{message} Move it into one.", requirement.span.line)
     names = _names(delta)
     _check_entries(delta, names, issues)
     for kind, entries in names.items():
@@ -40,14 +57,20 @@ def _names(delta: Delta) -> dict[SectionKind, list[Named]]:
 
 
 def _check_entries(delta: Delta, names: dict[SectionKind, list[Named]], issues: Issues) -> None:
-    for section in delta.document.of_kind(*DELTA_KINDS):
+    sections = list(delta.document.of_kind(*DELTA_KINDS))
+    empty = []
+    for section in sections:
         # OpenSpec does not know Spec Oxide's way to write a rename.
         unknown = section.kind is SectionKind.RENAMED and issues.dialect is Dialect.OPENSPEC
         by_arrow = {each.span.line for each in section.requirements} if unknown else set()
         lines = (line for _, line in names[section.kind] if line not in by_arrow)
         if not any(section.span.line <= line <= section.span.end_line for line in lines):
-            message = f"`## {section.heading}` names no requirement. Write `### Requirement: name` below it."
-            issues.add("delta_section_empty", message, section.span.line)
+            empty.append(section)
+    # Templates bring sections that are left empty; a delta of nothing else is a mistake.
+    code = "delta_section_empty" if len(empty) == len(sections) else "delta_section_unused"
+    for section in empty:
+        message = f"`## {section.heading}` names no requirement. Write `### Requirement: name` below it."
+        issues.add(code, message, section.span.line)
 
 
 def _check_repeats(section: str, entries: Sequence[Named], issues: Issues) -> None:
@@ -97,16 +120,17 @@ def _check_requirement(kind: SectionKind, requirement: Requirement, issues: Issu
         )
     elif not requirement.is_normative:
         issues.add("delta_not_normative", normative_advice(requirement), line)
-    if not any(scenario.depth == SCENARIO_DEPTH for scenario in requirement.scenarios):
+    if not any(has_body(each, issues.dialect) for each in requirement.scenarios if each.depth == SCENARIO_DEPTH):
         message = f"{kind.name} requirement {name!r} has no scenario. Write `#### Scenario: name`."
         issues.add(f"{kind}_without_scenario", message, line)
     check_scenarios(requirement, issues)
 
 
 def check_against(
-    delta: Delta, spec: Spec | None, issues: Issues, promised: Set[str], known_specs: Iterable[str]
+    delta: Delta, spec: Spec | None, issues: Issues, elsewhere: Elsewhere, known_specs: Iterable[str]
 ) -> None:
-    """What shows only beside the spec in force. `promised` are names that other open changes bring into it."""
+    """What shows only beside the spec in force, and what other open changes do to it."""
+    promised = elsewhere.brought
     if spec is None:
         _check_new(delta, issues, promised, known_specs)
         return
@@ -115,7 +139,7 @@ def check_against(
     if purpose is not None and (spec.purpose is None or purpose.text != spec.purpose.text):
         message = f"Spec {spec.id!r} exists and keeps its purpose; the one stated here is ignored."
         issues.add("purpose_ignored", message, purpose.span.line)
-    after = _check_renames(delta, there, issues, promised)
+    after = _check_renames(delta, there, issues, elsewhere)
     for removal in delta.removed:
         if removal.name not in after:
             _report_unknown("REMOVED", removal.name, removal.span.line, after, issues, promised)
@@ -129,7 +153,11 @@ def check_against(
             _check_dropped(requirement, in_force, issues)
     for requirement in delta.added:
         in_force = after.get(requirement.name)
-        if in_force is not None and in_force.raw.strip() != requirement.raw.strip():
+        if in_force is None or settled(in_force) == settled(requirement):
+            continue
+        if requirement.name in elsewhere.freed:
+            _report_occupied("ADDED", requirement.name, requirement.span.line, issues)
+        else:
             message = f"ADDED requirement {requirement.name!r} exists already with another text. Use MODIFIED."
             issues.add("added_exists", message, requirement.span.line)
 
@@ -150,7 +178,7 @@ def _check_new(delta: Delta, issues: Issues, promised: Set[str], known_specs: It
 
 
 def _check_renames(
-    delta: Delta, there: dict[str, Requirement], issues: Issues, promised: Set[str]
+    delta: Delta, there: dict[str, Requirement], issues: Issues, elsewhere: Elsewhere
 ) -> dict[str, Requirement]:
     """The requirements by their names after the renames."""
     after = dict(there)
@@ -161,7 +189,9 @@ def _check_renames(
                 message = f"{rename.old!r} is not there, but {rename.new!r} is: the rename seems to be done already."
                 issues.add("already_renamed", f"{message} Remove it from the change.", line)
             else:
-                _report_unknown("RENAMED", rename.old, line, after, issues, promised)
+                _report_unknown("RENAMED", rename.old, line, after, issues, elsewhere.brought)
+        elif rename.new in after and rename.new in elsewhere.freed:
+            _report_occupied("RENAMED", rename.new, line, issues)
         elif rename.new in after:
             message = f"{rename.old!r} cannot be renamed to {rename.new!r}: that name is taken. Choose another."
             issues.add("rename_target_exists", message, line)
@@ -184,6 +214,11 @@ def _report_unknown(
 def _report_promised(section: str, name: str, line: int, issues: Issues) -> None:
     message = f"{section} names {name!r}, which only another open change adds. Archive that one first."
     issues.add("requirement_promised", message, line)
+
+
+def _report_occupied(section: str, name: str, line: int, issues: Issues) -> None:
+    message = f"{section} takes the name {name!r}, which another open change frees. Archive that one first."
+    issues.add("name_not_free", message, line)
 
 
 def _check_dropped(modified: Requirement, in_force: Requirement, issues: Issues) -> None:

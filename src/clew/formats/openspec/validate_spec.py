@@ -1,5 +1,6 @@
 """Whether a spec follows the rules."""
 
+import re
 from collections import Counter
 
 from clew.formats.openspec.records import DELTA_KINDS, Requirement, Scenario, SectionKind, Spec
@@ -8,6 +9,8 @@ from clew.formats.openspec.rules import Dialect, Issue, Issues
 
 SHORTEST_PURPOSE = 50
 LONGEST_REQUIREMENT = 500
+_UNWRITTEN = re.compile(r"(?:TBD|TODO)(?!\w)|(?i:tbd|todo)[ \t]*(?:$|[-:.,;()\[\]{}–—\n])")
+"""In capitals the word is a mark, whatever follows it; else it may begin a sentence, as it often does in Spanish."""
 
 
 def validate_spec(spec: Spec, dialect: Dialect = Dialect.ALL) -> tuple[Issue, ...]:
@@ -26,6 +29,9 @@ def _check_sections(spec: Spec, issues: Issues) -> None:
     if purpose is None or not purpose.text:
         line = purpose.span.line if purpose is not None else 1
         issues.add("purpose_missing", "The spec has no purpose. Write what it is for below `## Purpose`.", line)
+    elif _UNWRITTEN.match(purpose.text):
+        message = f"The purpose is still {purpose.text[:4].strip()}. Write what the spec is for."
+        issues.add("purpose_unwritten", message, purpose.span.line)
     elif len(purpose.text) < SHORTEST_PURPOSE:
         message = f"The purpose has {len(purpose.text)} characters, fewer than {SHORTEST_PURPOSE}. Say more."
         issues.add("purpose_short", message, purpose.span.line)
@@ -63,7 +69,7 @@ def _check_requirement(requirement: Requirement, issues: Issues) -> None:
     if len(requirement.statement) > LONGEST_REQUIREMENT:
         message = f"Requirement {name!r} has {len(requirement.statement)} characters. Consider to split it."
         issues.add("requirement_long", message, line)
-    if not any(scenario.depth >= SCENARIO_DEPTH for scenario in requirement.scenarios):
+    if not any(has_body(each, issues.dialect) for each in requirement.scenarios if each.depth >= SCENARIO_DEPTH):
         issues.add("no_scenarios", f"Requirement {name!r} has no scenario. Write `#### Scenario: name`.", line)
     check_scenarios(requirement, issues)
 
@@ -87,6 +93,11 @@ def normative_advice(requirement: Requirement) -> str:
     if "SHALL" in requirement.name or "MUST" in requirement.name:
         return f"{message} Its name does; write it in the text below the heading."
     return f"{message} Say what SHALL hold."
+
+
+def has_body(scenario: Scenario, dialect: Dialect) -> bool:
+    """Whether a scenario counts: to OpenSpec a heading with nothing below it is none."""
+    return dialect is Dialect.SPOX or bool(scenario.steps or scenario.text)
 
 
 def check_scenarios(requirement: Requirement, issues: Issues) -> None:

@@ -78,8 +78,8 @@ def _unreadable(data: bytes, name: str, error: Exception) -> FormatError:
     if b"\n<<<<<<< " in data or data.startswith(b"<<<<<<< "):
         return FormatError(
             f"{name} holds the marks of an unresolved merge.",
-            hint="Take one side with `git checkout --ours` or `--theirs`, and merge again with the merge driver that "
-            "`clew req setup` installs.",
+            hint="`clew req merge` merges both sides whole, out of what git has of them. `clew req setup` installs the "
+            "driver with which git does so itself.",
         )
     return FormatError(
         f"{name} is not valid JSON: {error}.",

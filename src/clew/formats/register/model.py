@@ -178,6 +178,8 @@ class Register(msgspec.Struct, frozen=True, kw_only=True):
     """Of the file it was read from; a file is always written in the format of today."""
     notice: Mapping[str, Any] = msgspec.field(default_factory=dict)
     """What the file tells people who open it, as found there; empty where it said nothing."""
+    history: tuple[HistoryEntry, ...] = ()
+    """What happened to the register as a whole, such as the removal of a requirement."""
     extras: Mapping[str, Any] = msgspec.field(default_factory=dict)
     """Keys of the file that this version does not know, as they stand."""
 

@@ -63,6 +63,18 @@ def _gathered(raw: _Raw, known: frozenset[str]) -> _Raw:
     return {EXTRAS_KEY: extras} | {key: value for key, value in raw.items() if key in known}
 
 
+def decode_history(raw: Any) -> tuple[HistoryEntry, ...] | None:
+    """Entries of a history; None for what is none, which belongs to a program that means something else by the key."""
+    try:
+        return tuple(msgspec.convert(_history(entry), HistoryEntry) for entry in raw)
+    except (msgspec.ValidationError, TypeError, AttributeError):
+        return None
+
+
+def encode_history(entries: tuple[HistoryEntry, ...]) -> list[HistoryEntry | _Raw]:
+    return [_spread(msgspec.to_builtins(entry)) if entry.extras else entry for entry in entries]
+
+
 def encode_requirement(requirement: Requirement) -> Requirement | _Raw:
     """What stands in the file for a requirement. Without unknown keys the value encodes as it is, and faster."""
     if not requirement.extras and not any(

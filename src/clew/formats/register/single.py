@@ -9,13 +9,14 @@ from clew.errors import FormatError
 from clew.formats.register import envelope
 from clew.formats.register.canonical import canonical, digest, encoded_parts, joined, parse
 from clew.formats.register.model import Layout, Register, Requirement
-from clew.formats.register.records import decode_requirement, encode_requirement
+from clew.formats.register.records import decode_history, decode_requirement, encode_history, encode_requirement
 
 Value = TypeVar("Value")
 
 _REQUIREMENTS = "requirements"
 _ARTEFACTS = ("hazards", "safety_functions", "safety_requirements")
 _COUNTERS = ("next_haz_id", "next_sf_id", "next_sr_id")
+_HISTORY = "_history"
 _PAYLOAD = frozenset(
     {"name", "created", "updated", "next_id", "requirements", "_purpose", "_config", "_schema_rev"}
     | set(_ARTEFACTS)
@@ -69,11 +70,14 @@ def decode_register(document: Mapping[str, Any], requirements: Any, name: str, l
     except msgspec.ValidationError as error:
         raise FormatError(f"{name} cannot be read: {error}.", hint=envelope.repair_hint(name)) from error
     known = _PAYLOAD | envelope.ENVELOPE | ({"requirement_ids"} if layout is Layout.DIRECTORY else set())
+    history = decode_history(document.get(_HISTORY, ()))
+    known |= set() if history is None else {_HISTORY}
     return Register(
         requirements={key: decode_requirement(raw, key, name) for key, raw in requirements.items()},
         layout=layout,
         format_tag=document[envelope.FORMAT],
         notice=envelope.notice_in(document),
+        history=history or (),
         extras={key: value for key, value in document.items() if key not in known},
         **{field: getattr(head, field) for field in Head.__struct_fields__},
     )
@@ -93,7 +97,13 @@ def head_payload(register: Register) -> dict[str, Any]:
 
 
 def optional_payload(register: Register) -> dict[str, Any]:
-    values = {"_purpose": register.purpose, "_config": register.config, "_schema_rev": register.schema_rev}
+    values: dict[str, Any] = {
+        "_purpose": register.purpose,
+        "_config": register.config,
+        "_schema_rev": register.schema_rev,
+    }
+    if register.history:
+        values[_HISTORY] = encode_history(register.history)
     return {key: value for key, value in values.items() if value is not None} | dict(register.extras)
 
 

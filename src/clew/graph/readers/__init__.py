@@ -9,6 +9,7 @@ from clew.graph.readers.elspais import ElspaisReader
 from clew.graph.readers.markers import MarkerReader
 from clew.graph.readers.register import RegisterReader
 from clew.graph.readers.register_places import RegisterPlaces, globs_of
+from clew.graph.readers.register_seals import FolderSeals, Refused
 from clew.graph.readers.results import ResultsReader
 from clew.graph.readers.reviews import ReviewsReader
 from clew.graph.readers.spec_roots import spec_roots
@@ -28,23 +29,25 @@ class ProjectReaders:
         self._config = config
         self._grammar = grammar
         self._places = RegisterPlaces(config.root)
-        self._held: tuple[bool, tuple[str, ...]] | None = None
+        self._seals = FolderSeals(config.root)
+        self._held: tuple[bool, tuple[str, ...], Refused] | None = None
         self._readers: tuple[Reader, ...] = ()
 
     def now(self) -> tuple[Reader, ...]:
         """The same readers as before, unless the project holds other things."""
-        held = has_specs(self._config), self._places.found()
+        places = self._places.found()
+        held = has_specs(self._config), places, self._seals.refused(places)
         if held != self._held:
             self._held, self._readers = held, self._made(*held)
         return self._readers
 
-    def _made(self, specs: bool, registers: tuple[str, ...]) -> tuple[Reader, ...]:
+    def _made(self, specs: bool, registers: tuple[str, ...], refused: Refused) -> tuple[Reader, ...]:
         config, grammar = self._config, self._grammar
         return (
             ElspaisReader(config.requirements, grammar, config.elspais, register=bool(registers)),
             SpecReader(spec_roots(config), grammar, assumed=not config.specs, register=bool(registers)),
             *marker_readers(config, grammar, specs=specs, register=bool(registers)),
-            RegisterReader(globs_of(registers, config.root), grammar, config.elspais, specs=specs),
+            RegisterReader(globs_of(registers, config.root), grammar, config.elspais, specs=specs, refused=refused),
             ResultsReader(config.results),
             ReviewsReader(config.reviews),
         )

@@ -33,6 +33,7 @@ from clew.formats.results.records import FAILED, PASSED
 from clew.graph.link import Citation, Contribution, Definition
 from clew.graph.model import EdgeKind, Node, NodeKind, Source
 from clew.graph.readers.elspais import fingerprint
+from clew.graph.reading import content_hash
 
 LEVEL = "register"
 _ROLES = {Status.DRAFT: "provisional", Status.PROPOSED: "provisional", Status.OBSOLETE: "retired"}
@@ -67,15 +68,31 @@ class RegisterReader:
     name = "register"
     records_type: Any = RegisterRecords
 
-    def __init__(self, globs: tuple[str, ...], grammar: IdGrammar, settings: ElspaisSettings, *, specs: bool) -> None:
+    def __init__(
+        self,
+        globs: tuple[str, ...],
+        grammar: IdGrammar,
+        settings: ElspaisSettings,
+        *,
+        specs: bool,
+        refused: tuple[tuple[str, str], ...] = (),
+    ) -> None:
         # What is named is read, even where git ignores it.
         self.selection = Selection(folders=(), patterns=(), globs=globs)
-        self.version = f"{READER_VERSION}-{fingerprint(settings)}{'-specs' if specs else ''}"
+        doubted = f"-{content_hash(repr(refused).encode())}" if refused else ""
+        self.version = f"{READER_VERSION}-{fingerprint(settings)}{'-specs' if specs else ''}{doubted}"
+        self._refused = dict(refused)
+        """Folders whose files do not belong together, with the reason."""
         self._grammar = grammar
         self._specs = specs
 
     def read(self, data: bytes, path: str) -> RegisterRecords:
         place = PurePosixPath(path)
+        fault = self._refused.get(_folder_of(place))
+        if fault is not None:
+            # Said once, at the index; what the other files hold is not to be trusted.
+            told = (Diagnostic("register.refused", "error", fault, 1),) if place.name == INDEX else ()
+            return RegisterRecords(diagnostics=told)
         try:
             if place.name == INDEX:
                 check_format(parse(data, INDEX).document, INDEX, Layout.DIRECTORY)
@@ -143,6 +160,13 @@ class RegisterReader:
             )
             for each in cited
         )
+
+
+def _folder_of(place: PurePosixPath) -> str:
+    """The folder of the register that a file belongs to; empty where it is a register of its own."""
+    if place.name == INDEX:
+        return place.parent.as_posix()
+    return place.parent.parent.as_posix() if place.parent.name == FOLDER else ""
 
 
 def _whole(data: bytes, name: str) -> tuple[RegisterRecord, ...]:

@@ -28,7 +28,7 @@ from clew.formats.openspec.outline import (
 )
 from clew.formats.openspec.proposal import Proposal, read_proposal
 from clew.formats.openspec.reader import read_delta, read_spec
-from clew.formats.openspec.records import Delta
+from clew.formats.openspec.records import DELTA_KINDS, Delta
 from clew.formats.openspec.references import requirement_id, scenario_id
 from clew.formats.openspec.rules import Level
 from clew.formats.openspec.tasks import Tasks, read_tasks
@@ -39,6 +39,7 @@ from clew.graph.model import EdgeKind, Node, NodeKind, Source
 from clew.graph.readers.elspais import fingerprint
 from clew.text.spans import Span
 
+MISPLACED = "openspec.misplaced_spec"
 LEVEL = "spec"
 STATUS = "Active"
 
@@ -55,6 +56,8 @@ class SpecFile(msgspec.Struct, frozen=True, gc=False):
     proposal: Proposal | None = None
     tasks: Tasks | None = None
     metadata: ChangeMetadata | None = None
+    misnamed: bool = False
+    """Whether it holds sections of a delta, though it is called otherwise."""
     text: str | None = None
     lines: int = 1
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -96,6 +99,11 @@ class SpecReader:
             case PlaceKind.METADATA:
                 metadata = read_metadata(data)
                 return SpecFile(metadata=metadata, lines=lines, diagnostics=metadata.problems)
+            case PlaceKind.MISPLACED if place is not None and not place.change_id:
+                message = "A spec.md directly in the folder of specs has no id, so it is not read. Move it to a folder."
+                return SpecFile(lines=lines, diagnostics=(Diagnostic(MISPLACED, "warning", message, 1),))
+            case PlaceKind.DELTA_NOTE:
+                return SpecFile(misnamed=any(read_delta(data).document.of_kind(*DELTA_KINDS)), lines=lines)
             case PlaceKind.DESIGN:
                 return SpecFile(text=data.decode("utf-8", "replace"), lines=lines)
             case _:
@@ -110,7 +118,8 @@ class SpecReader:
             return Contribution()
         if records.outline is not None:
             return Contribution(tuple(_spec(records.outline, records, path)))
-        if not place.change_id or place.kind is PlaceKind.CHANGE_NOTE:
+        beside = place.kind is PlaceKind.CHANGE_NOTE or (place.kind is PlaceKind.DELTA_NOTE and not records.misnamed)
+        if not place.change_id or beside:
             return Contribution()
         return Contribution((_change_file(records, place, path),))
 
@@ -193,7 +202,8 @@ def _scenario(record: ScenarioOutline, requirement: RequirementOutline, spec_id:
 
 
 def _change_file(records: SpecFile, place: Place, path: str) -> Definition:
-    inner = f":{place.spec_id}" if place.spec_id else ""
+    named = path if place.kind is PlaceKind.DELTA_NOTE else place.spec_id
+    inner = f":{named}" if named else ""
     fields = {"change_id": place.change_id, "kind": place.kind.value, "records": records, "root": place.root}
     node = Node(
         f"change:{place.change_id}:{place.kind}{inner}",

@@ -3,6 +3,7 @@
 | module | subject |
 |---|---|
 | `model` | kinds of entities, mentions, procedures |
+| `pieces` | the text of each chunk, cut into prose and code |
 | `shell` | commands, flags and variables in lines for a shell |
 | `settings_blocks` | keys in blocks of YAML, TOML, INI and JSON |
 | `shapes` | what a word is by its shape: flag, variable, file, symbol, version, error |

@@ -9,19 +9,25 @@ from collections.abc import Iterator, Sequence
 from clew.formats.documents import BlockKind, Chunk, Document
 from clew.kb.entities import settings_blocks, shapes, shell, terms
 from clew.kb.entities.model import DocumentEntities, EntityKind, Tally
+from clew.kb.entities.pieces import Piece, code_of, pieces_of
 from clew.kb.entities.procedures import procedures_of
 
-VERSION = 1
+VERSION = 2
 """Changes when the same document would give other entities."""
 
-_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[ \t]*\{?\.?([\w+-]*)[^\n]*\n?|\s*\.\. [\w-]+::[ \t]*([\w+-]*)[^\n]*\n?")
 _INLINE = re.compile(r"(`+)(?!`)\s?([^\n]*?)\s?(?<!`)\1(?!`)")
 _LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
 _ADDRESS = re.compile(r"\b[a-z][a-z+.-]*://\S+")
 _ABOUT_SETTINGS = re.compile(
     r"\b(?:config\w*|settings?|options?|properties|keys?|parameters?|tables?)\b", re.IGNORECASE
 )
-_ABOUT_ERRORS = re.compile(r"\b(?:troubleshooting|errors?|faq|problems?|messages?)\b", re.IGNORECASE)
+_ABOUT_ERRORS = re.compile(
+    r"\b(?:troubleshooting|errors?|faq|problems?|messages?|fail(?:s|ed|ures?)?|(?:goes|went) wrong)\b", re.IGNORECASE
+)
+_CALLING = re.compile(
+    r"\b(?:run(?:s|ning)?|with|using|execut(?:e|es|ing)|invok(?:e|es|ing)|type|enter|via)\s+$", re.IGNORECASE
+)
+_LOOKED_BACK = 20
 _COMMAND_WORD = re.compile(r"\s*(?:command|subcommand)s?\b")
 _WHOLE_CODE = re.compile(r"[#\s]*`+([^`]+)`+\s*$")
 _DEFINITION = re.compile(r"^\s*(?:async\s+)?(?:def|class|func|fn|function)\s+([A-Za-z_]\w*)", re.MULTILINE)
@@ -29,7 +35,7 @@ _DEFINITION = re.compile(r"^\s*(?:async\s+)?(?:def|class|func|fn|function)\s+([A
 
 def entities_of(document: Document, chunks: Sequence[Chunk]) -> DocumentEntities:
     """What each chunk mentions, and the procedures of the document. Takes time linear in the text."""
-    pieces = [list(_pieces(document, chunk)) for chunk in chunks]
+    pieces = list(pieces_of(document, chunks))
     known = terms.recurring(
         found
         for parts in pieces
@@ -37,7 +43,7 @@ def entities_of(document: Document, chunks: Sequence[Chunk]) -> DocumentEntities
         if kind in (BlockKind.PROSE, BlockKind.ITEM, BlockKind.TABLE, BlockKind.HEADING)
         for found in terms.names_in(_prose(text))
     )
-    programs = _programs(pieces)
+    programs, tables = _programs(pieces), _setting_tables(pieces)
     is_about_errors = _ABOUT_ERRORS.search(document.title) is not None
     found = []
     for chunk, parts in zip(chunks, pieces, strict=True):
@@ -47,20 +53,13 @@ def entities_of(document: Document, chunks: Sequence[Chunk]) -> DocumentEntities
             about_settings=_ABOUT_SETTINGS.search(titles) is not None,
             about_errors=is_about_errors or _ABOUT_ERRORS.search(titles) is not None,
             programs=programs,
+            tables=tables,
             terms=known,
         )
         for kind, text in parts:
             reading.read(kind, text)
         found.append(reading.tally.mentions())
     return DocumentEntities(tuple(found), tuple(procedures_of(document)))
-
-
-def _pieces(document: Document, chunk: Chunk) -> Iterator[tuple[BlockKind, str]]:
-    """The blocks of a chunk, or the parts of them that are in it."""
-    for block in document.sections[chunk.section].blocks:
-        start, end = max(block.start, chunk.start), min(block.end, chunk.end)
-        if start < end:
-            yield block.kind, document.text[start:end]
 
 
 def _titles(document: Document, section: int) -> str:
@@ -71,26 +70,30 @@ def _titles(document: Document, section: int) -> str:
     return " / ".join(titles)
 
 
-def _programs(pieces: Sequence[Sequence[tuple[BlockKind, str]]]) -> frozenset[str]:
+def _programs(pieces: Sequence[Sequence[Piece]]) -> frozenset[str]:
     """The programs that the document calls in code, by which commands in its prose are told from other code."""
-    found = set()
-    for parts in pieces:
-        for kind, text in parts:
-            if kind is BlockKind.CODE:
-                language, code = _code(text)
-                for line in shell.shell_lines(code, language):
-                    for entity, name in shell.in_shell_line(line):
-                        if entity is EntityKind.COMMAND:
-                            found.add(name.split()[0])
-    return frozenset(found)
+    return frozenset(
+        name.split()[0]
+        for language, code in _code_blocks(pieces)
+        for line in shell.shell_lines(code, language)
+        for entity, name in shell.in_shell_line(line)
+        if entity is EntityKind.COMMAND
+    )
 
 
-def _code(text: str) -> tuple[str, str]:
-    """The language of a code block, and its code without fences."""
-    opened = _FENCE.match(text)
-    if opened is None:
-        return "", text
-    return (opened[1] or opened[2] or "").lower(), text[opened.end() :].rstrip().rstrip("`~")
+def _setting_tables(pieces: Sequence[Sequence[Piece]]) -> frozenset[str]:
+    """The outermost names of the settings that the document shows, by which keys in its prose are told from code."""
+    return frozenset(
+        key.partition(".")[0]
+        for language, code in _code_blocks(pieces)
+        if language in settings_blocks.LANGUAGES
+        for key in settings_blocks.keys_in(code, language)
+        if "." in key
+    )
+
+
+def _code_blocks(pieces: Sequence[Sequence[Piece]]) -> Iterator[tuple[str, str]]:
+    return (code_of(text) for parts in pieces for kind, text in parts if kind is BlockKind.CODE)
 
 
 def _prose(text: str) -> str:
@@ -102,12 +105,20 @@ class _Reading:
     """One chunk."""
 
     def __init__(
-        self, tally: Tally, *, about_settings: bool, about_errors: bool, programs: frozenset[str], terms: frozenset[str]
+        self,
+        tally: Tally,
+        *,
+        about_settings: bool,
+        about_errors: bool,
+        programs: frozenset[str],
+        tables: frozenset[str],
+        terms: frozenset[str],
     ) -> None:
         self.tally = tally
         self._about_settings = about_settings
         self._about_errors = about_errors
         self._programs = programs
+        self._tables = tables
         self._terms = terms
 
     def read(self, kind: BlockKind, text: str) -> None:
@@ -119,7 +130,7 @@ class _Reading:
             self._written(kind, text)
 
     def _code_block(self, text: str) -> None:
-        language, code = _code(text)
+        language, code = code_of(text)
         lines = list(shell.shell_lines(code, language))
         for line in lines:
             for kind, name in shell.in_shell_line(line):
@@ -131,7 +142,10 @@ class _Reading:
             self._usage(code)
         for match in _DEFINITION.finditer(code):
             self.tally.add(EntityKind.SYMBOL, match[1])
-        self._by_shape("\n".join(lines) if lines else code, flags=not lines)
+        shown = "\n".join(lines) if lines else code
+        self._by_shape(shown, flags=not lines)
+        for name in shapes.pinned_versions(shown):
+            self.tally.add(EntityKind.VERSION, name)
 
     def _usage(self, code: str) -> None:
         """A line such as `program --flag VALUE` shows how a program is called."""
@@ -154,25 +168,23 @@ class _Reading:
         if whole is not None and self._about_errors and " " in whole[1].strip():
             self.tally.add(EntityKind.ERROR, whole[1])
         for match in _INLINE.finditer(text):
-            self._inline(match[2].strip(), text[match.end() : match.end() + 14])
+            before = text[max(0, match.start() - _LOOKED_BACK) : match.start()]
+            self._inline(match[2].strip(), before, text[match.end() : match.end() + 14])
         rest = _prose(text)
         self._by_shape(rest)
-        for name in shapes.versions(rest):
-            self.tally.add(EntityKind.VERSION, name)
-        for match in shapes.VARIABLE.finditer(rest):
-            self.tally.add(EntityKind.VARIABLE, match[0])
+        self._versions_and_variables(rest)
         for found in terms.names_in(rest):
             if found.name in self._terms:
                 self.tally.add(EntityKind.TERM, found.name)
         for name in terms.defined_in(text):
             self.tally.add(EntityKind.DEFINED, name)
 
-    def _inline(self, code: str, after: str) -> None:
+    def _inline(self, code: str, before: str, after: str) -> None:
         """A piece of code inside prose."""
         words = code.split()
         if not words:
             return
-        if _COMMAND_WORD.match(after) or (words[0] in self._programs and not code.endswith(")")):
+        if self._is_command(words, code, before, after):
             for kind, name in shell.in_shell_line(code):
                 self.tally.add(kind, name)
             return
@@ -180,10 +192,25 @@ class _Reading:
             kind = EntityKind.VARIABLE if shapes.VARIABLE.fullmatch(key) else EntityKind.KEY
             self.tally.add(kind, key)
             return
-        if len(words) > 1:
+        if len(words) > 1 and not shapes.is_call(code):
             self._by_shape(code)
+            self._versions_and_variables(code)
             return
-        known = shapes.kind_of_code(code.rstrip(",;:"), about_settings=self._about_settings)
+        name = code.rstrip(",;:")
+        about_settings = self._about_settings or name.partition(".")[0] in self._tables
+        known = shapes.kind_of_code(name, about_settings=about_settings)
         if known is not None:
-            name = code.rstrip(",;:")
             self.tally.add(known, shapes.called(name) if known is EntityKind.SYMBOL else name.partition("=")[0])
+
+    def _is_command(self, words: list[str], code: str, before: str, after: str) -> bool:
+        if code.endswith(")"):
+            return False
+        if _COMMAND_WORD.match(after) or words[0] in self._programs or shell.is_call(words):
+            return True
+        return len(words) > 1 and _CALLING.search(before) is not None and shell.is_command(words)
+
+    def _versions_and_variables(self, text: str) -> None:
+        for name in shapes.versions(text):
+            self.tally.add(EntityKind.VERSION, name)
+        for match in shapes.VARIABLE.finditer(text):
+            self.tally.add(EntityKind.VARIABLE, match[0])

@@ -17,6 +17,7 @@ _ASSIGNMENT = re.compile(r"([A-Z][A-Z0-9_]{1,})=(\S*)")
 _PROGRAM = re.compile(r"(?:\.{0,2}/)?[A-Za-z][\w.+/-]*")
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9-]*")
 _SHORT_FLAG = re.compile(r"-[A-Za-z]")
+_OPTION = re.compile(r"-[A-Za-z]{1,4}|--[a-z][a-z0-9-]*(?:=\S*)?")
 _PASSED_OVER = frozenset({"sudo", "env", "time", "exec", "nohup", "command"})
 _WITHOUT_COMMANDS = """
     cat cd chmod chown cp curl echo export find grep ln ls mkdir mv printf rm rmdir sed set source tail test touch wget
@@ -58,6 +59,16 @@ def command_of(words: list[str]) -> str | None:
     return " ".join(name)
 
 
+def is_call(words: list[str]) -> bool:
+    """Whether words begin like the call of a program with an option: `program --flag`, `program -lt`."""
+    return len(words) > 1 and _OPTION.fullmatch(words[1]) is not None and command_of(words[:1]) is not None
+
+
+def is_command(words: list[str]) -> bool:
+    """Whether words look like a program with a command of its own, in small letters throughout."""
+    return len(words) > 1 and words[0].islower() and _SUBCOMMAND.fullmatch(words[1]) is not None
+
+
 def _in_part(words: list[str]) -> Iterator[tuple[EntityKind, str]]:
     exports = words[:1] == ["export"]
     while words and (words[0] in _PASSED_OVER or _ASSIGNMENT.fullmatch(words[0])):
@@ -73,6 +84,8 @@ def _in_part(words: list[str]) -> Iterator[tuple[EntityKind, str]]:
     if name is not None:
         yield EntityKind.COMMAND, name
     for word in words[1:]:
+        if (assigned := _ASSIGNMENT.fullmatch(word)) is not None:
+            yield EntityKind.VARIABLE, assigned[1]
         bare = word.strip("[]").partition("=")[0]
         if FLAG.fullmatch(bare) or (_SHORT_FLAG.fullmatch(bare) and bare != "-m"):
             yield EntityKind.FLAG, bare

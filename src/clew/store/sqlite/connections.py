@@ -47,6 +47,15 @@ class Connections:
         self._thread = threading.local()
         self._damage: StoreCorrupt | None = None
 
+    @property
+    def is_closed(self) -> bool:
+        return self._closed
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether the file that was opened is no longer there, or is another one."""
+        return _identity(self.path) != self._file
+
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection for a block of the engine's own statements; their errors leave it as the store's."""
@@ -111,7 +120,7 @@ class Connections:
                 raise StoreError(f"The store {self.path} is closed.", hint="Open it again.")
             connection = self._idle.pop() if self._idle else None
         # A write to a file that is no longer there would be acknowledged and lost.
-        if _identity(self.path) != self._file:
+        if self.is_replaced:
             if connection is not None:
                 connection.close()
             raise StoreError(

@@ -66,7 +66,7 @@ def _list(specs: "SpecsService", args: argparse.Namespace) -> int:
 
 
 def _show(specs: "SpecsService", args: argparse.Namespace) -> int:
-    found = specs.change(_named(args), full=args.full)
+    found = specs.change(_named(args), texts=EVERYTHING if args.full else 0)
     if args.json:
         print_json(found)
         return 0

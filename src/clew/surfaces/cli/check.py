@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from clew import git
 from clew.surfaces.cli.opening import add_folder, opened
 from clew.surfaces.cli.output import coloured, end_progress, progress
 from clew.surfaces.cli.writing import deliver
@@ -33,15 +34,16 @@ def run(args: argparse.Namespace) -> int:
         end_progress()
         with project.lock.reading():
             found = project.trace.findings()
+        root = project.config.root
     failing = frozenset({"error", "warning"} if args.strict else {"error"})
-    document = _written(found, args.format or "text", failing, plain=args.output is not None)
+    document = _written(found, args.format or "text", failing, root, plain=args.output is not None)
     deliver(document, args.output)
     if args.output is not None and args.format not in (None, "text"):
         print(_counts(found))
     return 1 if any(finding.severity in failing for finding in found) else 0
 
 
-def _written(found: Sequence[Finding], shape: str, failing: Collection[str], *, plain: bool) -> str:
+def _written(found: Sequence[Finding], shape: str, failing: Collection[str], root: Path, *, plain: bool) -> str:
     match shape:
         case "json":
             data = {"findings": msgspec.to_builtins(found), "count": len(found)}
@@ -49,13 +51,21 @@ def _written(found: Sequence[Finding], shape: str, failing: Collection[str], *, 
         case "sarif":
             from clew.surfaces.cli.check_sarif import sarif
 
-            return sarif(found)
+            return sarif(found, _in_repository(root))
         case "junit":
             from clew.surfaces.cli.check_junit import junit
 
             return junit(found, failing)
         case _:
             return "".join(_lines(finding, plain=plain) for finding in found) + _counts(found) + "\n"
+
+
+def _in_repository(root: Path) -> str:
+    """What leads from the root of the repository to the project, which may be a folder of it."""
+    top, here = git.toplevel(root), root.resolve()
+    if top is None or not here.is_relative_to(top.resolve()):
+        return ""
+    return f"{here.relative_to(top.resolve()).as_posix()}/".removeprefix("./")
 
 
 def _lines(finding: Finding, *, plain: bool) -> str:

@@ -16,7 +16,8 @@ _LEVELS = {"error": "error", "warning": "warning"}
 """Everything else is a note."""
 
 
-def sarif(findings: Sequence[Finding]) -> str:
+def sarif(findings: Sequence[Finding], folder: str = "") -> str:
+    """`folder` leads from the root of the sources to the project: code hosts know no other root."""
     rules = {code: number for number, code in enumerate(dict.fromkeys(finding.code for finding in findings))}
     log = {
         "$schema": SCHEMA,
@@ -30,7 +31,7 @@ def sarif(findings: Sequence[Finding]) -> str:
                         "rules": [_rule(code, findings) for code in rules],
                     }
                 },
-                "results": [_result(finding, rules[finding.code]) for finding in findings],
+                "results": [_result(finding, rules[finding.code], folder) for finding in findings],
             }
         ],
     }
@@ -47,7 +48,7 @@ def _rule(code: str, findings: Sequence[Finding]) -> dict[str, Any]:
     }
 
 
-def _result(finding: Finding, rule: int) -> dict[str, Any]:
+def _result(finding: Finding, rule: int, folder: str) -> dict[str, Any]:
     text = f"{finding.message} {finding.hint}".strip()
     result: dict[str, Any] = {
         "ruleId": finding.code,
@@ -58,7 +59,7 @@ def _result(finding: Finding, rule: int) -> dict[str, Any]:
     }
     if finding.path:
         # A path is a reference relative to the root of the sources, wherever they are checked out.
-        place: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.path), "uriBaseId": "%SRCROOT%"}}
+        place: dict[str, Any] = {"artifactLocation": {"uri": quote(folder + finding.path), "uriBaseId": "%SRCROOT%"}}
         if finding.line > 0:
             place["region"] = {"startLine": finding.line}
         result["locations"] = [{"physicalLocation": place}]

@@ -13,13 +13,15 @@ from clew.project import Project
 from clew.surfaces.cli.matrix.words import PROOFS, cited, figures
 from clew.surfaces.cli.opening import add_folder, add_json, opened
 from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
-from clew.trace.matrix import Matrix, MatrixRow, Totals
+from clew.trace import aggregates
+from clew.trace.matrix import Citing, Matrix, MatrixRow, Totals
 
 EXAMPLE = """clew coverage
 clew coverage REQ-d00006
 clew coverage --fail-under 90"""
 
 SHOWN_GAPS = 20
+SHOWN_CITING = 20
 
 _MARKS = {
     "passed": ("+", "green"),
@@ -50,12 +52,16 @@ def run(args: argparse.Namespace) -> int:
         end_progress()
         with project.lock.reading():
             matrix = project.trace.matrix(_chosen(project, args))
+            levels = ", ".join(aggregates.count_by_level(project.graph).all)
     if args.json:
         print_json(matrix.rows[0] if args.id is not None else _data(matrix))
     elif args.id is not None:
         _print_requirement(matrix.rows[0])
     else:
         _print_table(matrix)
+    if not matrix.rows and (args.level or args.status):
+        print(f"clew: no requirement fits. Levels here: {levels or 'none'}.", file=sys.stderr)
+        return 1
     return _verdict(matrix.totals, args.fail_under)
 
 
@@ -132,7 +138,12 @@ def _print_requirement(row: MatrixRow) -> None:
         print(f"  {coloured(mark, style)} {each.label}. {each.text}  {coloured(PROOFS[each.proof], 'dim')}")
         for how, citing in (("implemented by", each.implemented_by), ("verified by", each.verified_by)):
             if citing:
-                print(coloured(f"      {how} {cited(citing)}", "dim"))
+                print(coloured(f"      {how} {_first(citing)}", "dim"))
     for how, citing in (("implemented by", row.implemented_by), ("cited as a whole by", row.verified_by)):
         if citing:
-            print(f"  {how} {cited(citing)}")
+            print(f"  {how} {_first(citing)}")
+
+
+def _first(citing: Sequence[Citing]) -> str:
+    more = len(citing) - SHOWN_CITING
+    return cited(citing[:SHOWN_CITING]) + (f" and {more} more; --json lists them" if more > 0 else "")

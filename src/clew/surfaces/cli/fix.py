@@ -2,15 +2,18 @@
 
 import argparse
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
+from clew.errors import InvalidArgument
 from clew.files import selects
-from clew.graph.model import NodeKind
+from clew.graph.model import Node, NodeKind, Source
 from clew.project import Project
 from clew.surfaces.cli.opening import add_folder, add_json, opened
 from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
+from clew.trace.assertions import owner_of
 from clew.trace.fixing import Fixes, Wanted, plan_fixes
 from clew.trace.resolve import Resolver
 from clew.trace.subject import subject_of
@@ -56,19 +59,36 @@ def run(args: argparse.Namespace) -> int:
 
 def _asked(project: Project, args: argparse.Namespace) -> tuple[list[str], Wanted]:
     """The files to look at, and what to mend in them."""
-    graph = project.graph
     if args.what:
-        resolver = Resolver(graph, project.grammar)
-        subjects = [subject_of(graph, resolver, project.config.root, text, Path.cwd()) for text in args.what]
-        meant = [graph.get_node(id) for subject in subjects for id in subject.ids]
+        sources = [source for text in args.what for source in _meant(project, text)]
     else:
-        meant = list(graph.nodes_by_kind(NodeKind.REQUIREMENT))
-    sources = [node.source for node in meant if node is not None and node.kind is NodeKind.REQUIREMENT and node.source]
-    root, selection = project.config.root, project.config.requirements
-    paths = {path for path in {source.path for source in sources} if selects(root, selection, path)}
+        sources = _in_spec_files(project, project.graph.nodes_by_kind(NodeKind.REQUIREMENT))
     places = {(source.path, source.line) for source in sources} if args.what else None
     wanted = Wanted(hashes=args.hashes or not args.format, formatting=args.format, places=places)
-    return sorted(paths), wanted
+    return sorted({source.path for source in sources}), wanted
+
+
+def _meant(project: Project, text: str) -> list[Source]:
+    """Where the requirements stand that somebody names by their id, by that of an assertion, or by their file."""
+    graph = project.graph
+    subject = subject_of(graph, Resolver(graph, project.grammar), project.config.root, text, Path.cwd())
+    nodes = [node for id in subject.ids if (node := graph.get_node(id)) is not None]
+    owners = [owner_of(graph, node) if node.kind is NodeKind.ASSERTION else node for node in nodes]
+    found = _in_spec_files(project, (node for node in owners if node is not None))
+    if not found:
+        raise InvalidArgument(
+            f"'{subject.name}' is no requirement of a spec file, and holds none.",
+            hint="Only those have hashes and End markers to mend. Pass an id such as REQ-d00001, or a spec file.",
+        )
+    return found
+
+
+def _in_spec_files(project: Project, nodes: Iterable[Node]) -> list[Source]:
+    """Where requirements stand, of those that stand in spec files."""
+    config = project.config
+    sources = [node.source for node in nodes if node.kind is NodeKind.REQUIREMENT and node.source is not None]
+    paths = {path for path in {source.path for source in sources} if selects(config.root, config.requirements, path)}
+    return [source for source in sources if source.path in paths]
 
 
 def _print(planned: Fixes, diff: str, *, dry_run: bool) -> None:

@@ -3,9 +3,11 @@
 import argparse
 from pathlib import Path
 
+import msgspec
+
 from clew.surfaces.cli.opening import add_folder, add_json, opened
 from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
-from clew.trace.impact import Affected, Impact, impact
+from clew.trace.impact import Affected, Impact, documented, impact
 from clew.trace.resolve import Resolver
 from clew.trace.subject import subject_of
 from clew.trace.suspect import suspects
@@ -31,7 +33,11 @@ def run(args: argparse.Namespace) -> int:
         with project.lock.reading():
             resolver = Resolver(graph, project.grammar)
             subject = subject_of(graph, resolver, project.config.root, args.what, Path.cwd())
-            found = impact(graph, subject, suspects(graph, project.store), limit=max(args.limit, 0))
+            limit = max(args.limit, 0)
+            found = impact(graph, subject, suspects(graph, project.store), limit=limit)
+            # Documents that were never read would have to be read now, all of them.
+            pages = documented(graph, subject) if project.kb.was_read else []
+            found = msgspec.structs.replace(found, documented=tuple(pages[:limit]), documented_total=len(pages))
     if args.json:
         print_json(found)
     else:
@@ -45,6 +51,8 @@ def _print(found: Impact) -> None:
         _list("stands for", found.stands_for, found.stands_for_total)
     counts = ", ".join(f"{number} {kind}" for kind, number in found.dependents_by_kind.items())
     _list(f"depends on it ({counts or 'nothing'})", found.dependents, found.dependents_total)
+    if found.documented_total:
+        _list(f"documents speak of it ({found.documented_total})", found.documented, found.documented_total)
     print(coloured(f"proves it ({found.proofs_total})", "dim"))
     for proof in found.proofs:
         result = proof.result or "no result"

@@ -1,15 +1,19 @@
 """`clew kb`."""
 
 import argparse
+import os
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clew.errors import InvalidArgument, NotFound
+from clew.errors import InvalidArgument, NotFound, StoreBusy
 from clew.surfaces.cli.opening import add_folder, add_json, opened
-from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
+from clew.surfaces.cli.output import coloured, end_progress, linked, print_json, printable, progress
 
 if TYPE_CHECKING:
     from clew.graph.model import Edge
+    from clew.kb.queries import Reading
     from clew.project import Project
 
 EXAMPLE = """clew kb index
@@ -44,12 +48,21 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _brought_up_to_date(project: "Project") -> None:
-    """What people ask is answered from the files as they are now."""
+    """What people ask is answered from the files as they are now. Where that cannot be had at once, because others
+    write, the answer comes from what is there and says so."""
     try:
         project.ensure_graph(progress())
-        project.kb.index(progress())
+        note = project.kb.index(progress()).note
+    except StoreBusy as error:
+        note = error.message
     finally:
         end_progress()
+    if note is not None:
+        _note(f"{note} The answer may lack the latest changes.")
+
+
+def _note(text: str) -> None:
+    print(coloured(f"note: {text}", "yellow", stream=sys.stderr), file=sys.stderr)
 
 
 def _status(project: "Project", args: argparse.Namespace) -> int:
@@ -63,11 +76,12 @@ def _status(project: "Project", args: argparse.Namespace) -> int:
     print(f"tags: {', '.join(f'{tag} {number}' for tag, number in sorted(found.tags.items())) or 'none'}")
     print(f"index: {found.indexed}" + (f"; {found.pending} documents wait" if found.pending else ""))
     for problem in found.problems[:_SHOWN_PROBLEMS]:
-        print(
-            coloured(f"{problem.path}:{problem.line}: {problem.severity} {problem.code}: {problem.message}", "yellow")
-        )
+        place = _place(project, problem.path, problem.line)
+        print(f"{place}: {problem.severity} {problem.code}: {printable(problem.message)}")
+    if len(found.problems) > _SHOWN_PROBLEMS:
+        print(f"and {len(found.problems) - _SHOWN_PROBLEMS} more; --json shows all")
     for note in found.notes:
-        print(coloured(f"note: {note}", "yellow"))
+        _note(note)
     return 0
 
 
@@ -84,7 +98,7 @@ def _index(project: "Project", args: argparse.Namespace) -> int:
     counts = ("added", "changed", "moved", "removed", "unchanged")
     print("documents: " + ", ".join(f"{getattr(report, name)} {name}" for name in counts))
     for problem in (*report.problems, *((report.note,) if report.note else ())):
-        print(coloured(f"note: {problem}", "yellow"))
+        _note(printable(problem))
     return 0
 
 
@@ -98,15 +112,21 @@ def _reconcile(project: "Project", args: argparse.Namespace) -> int:
     else:
         print(f"{report.files} files, {report.documents} documents, {report.sections} sections")
         for each in report.differences:
-            print(f"{each.kind.value.replace('_', ' ')}: {each.id}")
+            print(f"{each.kind.value.replace('_', ' ')}: {printable(each.id)}")
         total = sum(report.counts.values())
+        if total > len(report.differences):
+            print(f"and {total - len(report.differences)} more")
         mended = "all mended" if report.repaired and not report.left else f"{report.left} left"
         print(f"{total} differences, {mended}" if total else "no differences")
+    if report.note is not None:
+        _note(report.note)
     return 1 if report.left else 0
 
 
 def _search(project: "Project", args: argparse.Namespace) -> int:
     from clew.kb.finding import Narrowing
+    from clew.kb.places import lines_in
+    from clew.search.evidence import question_tokens
 
     if args.limit < 1:
         raise InvalidArgument(f"--limit is {args.limit}; it counts results.", hint="Pass 1 or more.")
@@ -115,13 +135,32 @@ def _search(project: "Project", args: argparse.Namespace) -> int:
     found = project.kb.finder.find(query, limit=args.limit, narrowing=Narrowing(tags=tuple(args.tag)))
     if args.json:
         print_json(found)
+    asked = question_tokens(query)
     for each in () if args.json else found.sections:
         section = each.section
-        print(f"{coloured(f'{section.document}:{section.line}', 'cyan')}  {section.trail}")
-        print(f"    {each.preview}")
+        line = lines_in(section, each.text, *each.anchor)[0] if each.anchor is not None else section.line
+        print(f"{_place(project, section.document, line)}  {printable(section.trail)}")
+        print(f"    {_marked(each.preview, asked)}")
+    for note in found.notes:
+        _note(note)
     if not args.json and not found.sections:
         print(found.reason or "Nothing found.")
     return 0 if found.sections else 1
+
+
+def _place(project: "Project", path: str, line: int) -> str:
+    """A line of a file, as terminals let people click on it."""
+    from clew.paths import raw
+
+    return linked(coloured(printable(f"{path}:{line}"), "cyan"), project.config.root / raw(path), line)
+
+
+def _marked(text: str, asked: frozenset[str]) -> str:
+    """The text on one line, with the words that were asked for in bold."""
+    from clew.search.evidence import question_tokens
+
+    words = printable(" ".join(text.split())).split(" ")
+    return " ".join(coloured(word, "bold") if question_tokens(word) & asked else word for word in words)
 
 
 def _ask(project: "Project", args: argparse.Namespace) -> int:
@@ -136,10 +175,10 @@ def _ask(project: "Project", args: argparse.Namespace) -> int:
         print_json(found)
     asked = question_tokens(question)
     for each in () if args.json else found.quotes:
-        place = coloured(f"{each.path}:{each.line}", "cyan")
-        print(f"{place}  {coloured(each.title, 'dim')}")
-        words = " ".join(each.quote.split()).split(" ")
-        print("    " + " ".join(coloured(word, "bold") if question_tokens(word) & asked else word for word in words))
+        print(f"{_place(project, each.path, each.line)}  {coloured(printable(each.title), 'dim')}")
+        print(f"    {_marked(each.quote, asked)}")
+    for note in found.notes:
+        _note(note)
     if not args.json and not found.quotes:
         print("No document says anything about that.")
     return 0 if found.quotes else 1
@@ -147,13 +186,10 @@ def _ask(project: "Project", args: argparse.Namespace) -> int:
 
 def _show(project: "Project", args: argparse.Namespace) -> int:
     """A document's outline, or one section in full."""
-    from clew.kb import ids
-
     _brought_up_to_date(project)
     name = " ".join(args.what)
-    id = name if ids.is_own(name) else f"{ids.DOCUMENT}{name}"
     with project.kb.library.reading() as reading:
-        current = reading.current_id(id)
+        current = _named(project, reading, name)
         section = reading.section(current) if current is not None else None
         document = reading.document_by_id(current) if current is not None else None
         text = reading.text(section.id) if section is not None else None
@@ -163,13 +199,28 @@ def _show(project: "Project", args: argparse.Namespace) -> int:
     if args.json:
         print_json({"section": section, "text": text, "document": document, "outline": outline})
     elif section is not None:
-        print(coloured(f"{section.document}:{section.line}-{section.end_line}  {section.trail}", "cyan"))
-        print(text)
+        print(f"{_place(project, section.document, section.line)}-{section.end_line}  {printable(section.trail)}")
+        print(printable(text or ""))
     elif document is not None:
-        print(coloured(f"{document.path}  {document.title}", "bold"))
+        print(coloured(printable(f"{document.path}  {document.title}"), "bold"))
         for each in outline:
-            print(f"{'  ' * each.level}{each.id}  {coloured(f'line {each.line}, {each.tokens} tokens', 'dim')}")
+            place = _place(project, each.document, each.line)
+            print(f"{'  ' * each.level}{each.id}  {place} {coloured(f'{each.tokens} tokens', 'dim')}")
     return 0
+
+
+def _named(project: "Project", reading: "Reading", name: str) -> str | None:
+    """The id of the document or section that somebody means by an id, also an old one, or by a path as it may be
+    written: from the project's folder or from where they are, with the name of a section or without."""
+    from clew.kb import ids
+
+    path, _, key = name.partition("#")
+    here = Path(os.path.relpath(Path(path).resolve(), project.config.root))
+    documents = [ids.document_id(each.as_posix()) for each in (Path(path), here)]
+    for id in (name, ids.document_id(name), *(f"{document}#{key}" if key else document for document in documents)):
+        if (current := reading.current_id(id)) is not None:
+            return current
+    return None
 
 
 def _graph(project: "Project", args: argparse.Namespace) -> int:
@@ -185,18 +236,16 @@ def _graph(project: "Project", args: argparse.Namespace) -> int:
         print_json(found)
         return 0
     for id, edges in found.items():
-        print(coloured(id, "bold"))
+        print(coloured(printable(id), "bold"))
         for line in (*_lines(edges["out"], "→"), *_lines(edges["in"], "←")):
-            print(f"  {line}")
+            print(f"  {printable(line)}")
     return 0
 
 
 def _meant(project: "Project", name: str) -> list[str]:
     """The ids that a name may mean: itself, a document, or entities of that name."""
-    from clew.kb import ids
-
     with project.kb.library.reading() as reading:
-        own = reading.current_id(name) or reading.current_id(f"{ids.DOCUMENT}{name}")
+        own = _named(project, reading, name)
         named = [*reading.entities_named(name), *reading.entities_named(name.casefold())]
     known = own or (project.graph.get_node(name) is not None and name)
     return list(dict.fromkeys([*([known] if known else []), *named])) or [name]

@@ -10,12 +10,11 @@ from clew.errors import InvalidArgument
 from clew.formats.register.model import Kind, LinkKind, Priority, Status
 from clew.formats.register.records import requirement_object
 from clew.register.draft import Draft
-from clew.register.operations import Amendment, NewRequirement, add
-from clew.register.service import RegisterService
+from clew.register.operations import Amendment, NewRequirement
+from clew.register.service import RegisterService, added
+from clew.register.transaction import check_purpose
 from clew.register.words import LINK_KINDS, parse
 from clew.surfaces.cli.req_commands import Command, now, read_input, taking
-
-MOST_PURPOSE = 500
 
 
 def _decoded(source: str) -> Any:
@@ -101,8 +100,8 @@ def _add(service: RegisterService, args: argparse.Namespace) -> dict[str, Any]:
     )
 
     def change(draft: Draft) -> dict[str, Any]:
-        added = add(draft, new)
-        return {**requirement_object(draft.requirements[added.id]), "warnings": added.warnings}
+        made = added(draft, new)
+        return {**requirement_object(draft.requirements[made.id]), "warnings": made.warnings}
 
     return service.change(now(), change)
 
@@ -144,7 +143,9 @@ def _update(service: RegisterService, args: argparse.Namespace) -> Any:
 
 
 def _update_text(done: Any) -> str:
-    return f"{done.id}: {'; '.join(done.changes)}" if done.changes else f"{done.id}: nothing changed."
+    if not done.changes:
+        return f"{done.id}: nothing changed."
+    return "\n".join((f"{done.id}: {'; '.join(done.changes)}", *(f"warning: {warning}" for warning in done.warnings)))
 
 
 def _delete_arguments(parser: argparse.ArgumentParser) -> None:
@@ -201,19 +202,22 @@ def _import_text(done: Any) -> str:
 
 def _purpose_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("purpose", nargs="?", help="the new purpose; an empty one removes it")
-    parser.add_argument("-r", "--reason", help="why it changes; it is shown, the file has no place for it")
+    parser.add_argument("-r", "--reason", help="why it changes; kept in the history of the register")
 
 
 def _purpose(service: RegisterService, args: argparse.Namespace) -> Any:
     if args.purpose is None:
         return {"purpose": service.register.purpose}
-    if len(args.purpose) > MOST_PURPOSE:
-        raise InvalidArgument(
-            f"The purpose has {len(args.purpose)} characters; {MOST_PURPOSE} are the most.", hint="Say it shorter."
-        )
+    check_purpose(args.purpose)
+
+    if not args.reason:
+        raise InvalidArgument("A purpose changes for a reason.", hint="Pass --reason; the register keeps it.")
 
     def change(draft: Draft) -> dict[str, Any]:
-        draft.purpose = args.purpose or None
+        purpose = args.purpose or None
+        if purpose != draft.purpose:
+            draft.purpose = purpose
+            draft.record("purpose changed" if purpose else "purpose removed", args.reason)
         return {"purpose": draft.purpose, "reason": args.reason}
 
     return service.change(now(), change)

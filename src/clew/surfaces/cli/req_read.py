@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from clew.errors import InvalidArgument
 from clew.formats.register.model import Kind, Priority, Requirement, Status
 from clew.formats.register.records import requirement_object
 from clew.register import agents_block, export, help_texts, results, schema
@@ -64,12 +65,20 @@ def show_text(plain: dict[str, Any]) -> str:
     ]
     if plain["tests"]:
         last = plain["tests"][-1]
-        lines.append(f"Evidence: {last['outcome']} ({last['kind']}) at {last['commit'][:9]}: {last['notes']}")
+        state = f", {plain['evidence_state']}" if "evidence_state" in plain else ""
+        lines.append(f"Evidence: {last['outcome']} ({last['kind']}) at {last['commit'][:9]}{state}: {last['notes']}")
     lines.append("History:")
     for entry in plain["history"]:
         reason = f" ({entry['reason']})" if entry.get("reason") else ""
         lines.append(f"  {entry['at'][:19]}  {entry['actor']}: {entry['action']}{reason}")
     return "\n".join(lines)
+
+
+def _show(service: RegisterService, args: argparse.Namespace) -> dict[str, Any]:
+    requirement = service.show(args.id)
+    plain = requirement_object(requirement)
+    # As data it is what the file holds; for people, whether the evidence still holds as well.
+    return plain if args.json or not requirement.tests else {**plain, "evidence_state": service.freshness(requirement)}
 
 
 def _next(service: RegisterService, args: argparse.Namespace) -> Any:
@@ -104,12 +113,21 @@ def _export_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to (default: standard output)")
 
 
-def _export(service: RegisterService, args: argparse.Namespace) -> str:
+def _export(service: RegisterService, args: argparse.Namespace) -> dict[str, str]:
     text = service.export(args.format)
     if args.output == "-":
-        return text
-    Path(args.output).write_text(text, encoding="utf-8", newline="")
-    return f"Wrote {args.output}."
+        return {"format": args.format, "text": text}
+    try:
+        Path(args.output).write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise InvalidArgument(
+            f"'{args.output}' cannot be written: {error.strerror}.", hint="Check the path."
+        ) from error
+    return {"format": args.format, "wrote": args.output}
+
+
+def _export_text(done: dict[str, str]) -> str:
+    return done["text"] if "text" in done else f"Wrote {done['wrote']}."
 
 
 def _help_arguments(parser: argparse.ArgumentParser) -> None:
@@ -126,13 +144,16 @@ def _help(service: RegisterService, args: argparse.Namespace) -> Any:
     if args.section is None or args.list:
         return helping.index()
     if args.section == "all":
-        return "\n\n".join(f"# {name}\n\n{helping.section(name).body}" for name in help_texts.SECTIONS)
-    return helping.section(args.section)
+        return [helping.section(name) for name in help_texts.SECTIONS]
+    found = helping.section(args.section)
+    return {**msgspec.to_builtins(found), "structured": helping.occasions()} if found.name == "agents" else found
 
 
 def _help_text(found: Any) -> str:
-    if isinstance(found, str):
-        return found
+    if isinstance(found, list):
+        return "\n\n".join(f"# {each.name}\n\n{each.body}" for each in found)
+    if isinstance(found, dict) and "body" in found:
+        return str(found["body"])
     if isinstance(found, dict):
         return f"{found['path']} {'now holds' if found['changed'] else 'already held'} the section {found['section']}."
     if isinstance(found, helping.HelpIndex):
@@ -152,7 +173,7 @@ READING = (
     Command(
         "show",
         "one requirement in full",
-        lambda service, args: requirement_object(service.show(args.id)),
+        _show,
         taking("id", help="REQ-0042; 42 means the same"),
         show_text,
     ),
@@ -167,16 +188,17 @@ READING = (
     Command(
         "validate",
         "check every requirement; exit code 1 on errors",
-        lambda service, args: service.validate(),
+        lambda service, args: service.validate(staged=args.staged),
+        taking("--staged", action="store_true", help="what the next commit would hold"),
         text=findings_text,
         is_no=lambda found, args: found.errors > 0,
     ),
-    Command("export", "the register as markdown, JSON, CSV or HTML", _export, _export_arguments, str),
+    Command("export", "the register as markdown, JSON, CSV or HTML", _export, _export_arguments, _export_text),
     Command(
         "schema",
         "the JSON Schema of an input",
         lambda service, args: schema.schema(args.which),
-        taking("which", choices=("add", "batch", "import", "test-map")),
+        taking("which", nargs="?", default="add", choices=("add", "batch", "import", "test-map")),
     ),
     Command("version", "versions of the program and of the file format", lambda service, args: service.version()),
     Command(

@@ -13,12 +13,15 @@ from clew.formats.register.model import Layout, Register
 from clew.register.agents_block import install
 from clew.register.draft import rejection
 from clew.register.durable import replace_file
+from clew.register.hooks import STRICT_LINES
 from clew.register.merge import MergeConflict, Merged, merge
 from clew.register.service import RegisterService
-from clew.register.setup import STRICT_LINES, SetupReport, SetupStep, set_up, take_down
+from clew.register.setup import SetupReport, SetupStep, set_up, take_down
 from clew.register.transaction import RegisterFile, new_register
 from clew.register.validator import validate_register
+from clew.surfaces.cli.req_clients import MCP, SERVE, tell_claude_code
 from clew.surfaces.cli.req_commands import Command, now, read_input, table, taking
+from clew.surfaces.cli.req_menu import TUI
 
 AGENTS = "AGENTS.md"
 
@@ -35,7 +38,8 @@ def _init(service: RegisterService, args: argparse.Namespace) -> dict[str, Any]:
     layout = Layout(args.layout)
     place = Path(args.output).absolute() if args.output else service.file.place
     file = RegisterFile(place, layout=layout)
-    file.create(new_register(args.name, now(), purpose=args.purpose).replaced(layout=layout), force=args.force)
+    register = new_register(args.name, now(), purpose=args.purpose).replaced(layout=layout)
+    file.create(register, force=args.force, keep=True)
     return {"created": str(file.place), "name": args.name, "layout": layout.value}
 
 
@@ -56,7 +60,7 @@ def _repair(service: RegisterService, args: argparse.Namespace) -> dict[str, Any
         if errors and not args.force:
             raise rejection(errors)
 
-    register = service.file.repair(check)
+    register = service.file.repair(now(), check)
     return {"repaired": str(service.file.place), "requirements": len(register.requirements)}
 
 
@@ -66,6 +70,7 @@ def _setup_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-hooks", action="store_true", help="only .gitattributes and the merge driver")
     parser.add_argument("--no-agents", action="store_true", help="leave AGENTS.md alone")
     parser.add_argument("--uninstall", action="store_true", help="remove the hooks again")
+    _claude_code(parser)
 
 
 def _strictness(parser: argparse.ArgumentParser) -> None:
@@ -77,28 +82,40 @@ def _strictness(parser: argparse.ArgumentParser) -> None:
 
 
 def _setup(service: RegisterService, args: argparse.Namespace) -> SetupReport:
-    folder = service.file.place.parent
     if args.uninstall:
-        return take_down(folder)
+        return take_down(service.root, service.file.place)
     steps: list[SetupStep] = []
     if args.name and not service.file.exists():
         service.file.create(new_register(args.name, now()))
         steps.append(SetupStep("register", True, f"made {service.file.place}"))
-    steps += set_up(folder, strict=args.strict, hooks=not args.no_hooks).steps
+    steps += set_up(service.root, service.file.place, strict=args.strict, hooks=not args.no_hooks).steps
     if not args.no_agents:
         installed = install(service.root / AGENTS, "agents")
         steps.append(SetupStep(AGENTS, True, "renewed" if installed.changed else "as it should be"))
-    return SetupReport(all(step.done for step in steps), tuple(steps))
+    if args.claude_code:
+        steps.append(tell_claude_code(service.root))
+    return _reported(steps)
 
 
 def _hooks_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=("install", "uninstall"), help="put the hooks there, or take them away")
     _strictness(parser)
+    _claude_code(parser)
+
+
+def _claude_code(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--claude-code", action="store_true", help="tell Claude Code of the register, in .claude")
 
 
 def _hooks(service: RegisterService, args: argparse.Namespace) -> SetupReport:
-    folder = service.file.place.parent
-    return take_down(folder) if args.what == "uninstall" else set_up(folder, strict=args.strict)
+    if args.what == "uninstall":
+        return take_down(service.root, service.file.place)
+    done = set_up(service.root, service.file.place, strict=args.strict)
+    return _reported([*done.steps, *([tell_claude_code(service.root)] if args.claude_code else [])])
+
+
+def _reported(steps: list[SetupStep]) -> SetupReport:
+    return SetupReport(all(step.done for step in steps), tuple(steps))
 
 
 def _message(service: RegisterService, args: argparse.Namespace) -> dict[str, Any]:
@@ -190,18 +207,6 @@ def _conflict(path: str, each: MergeConflict) -> str:
     return f"CONFLICT in {path}: {each.id}, {each.field}: ours {each.ours!r}, theirs {each.theirs!r}"
 
 
-def _elsewhere(name: str, about: str, instead: str) -> Command:
-    """A command of req that Clew has under another name."""
-
-    def refuse(service: RegisterService, args: argparse.Namespace) -> None:
-        raise Refused(f"`clew req {name}` is `{instead}`.", hint=f"Run `{instead}`.")
-
-    def configure(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-
-    return Command(name, f"{about}: {instead}", refuse, configure, finds_register=False)
-
-
 UPKEEP = (
     Command(
         "init",
@@ -249,9 +254,9 @@ UPKEEP = (
         _message_text,
         lambda found, args: not found["ok"],
     ),
-    _elsewhere("mcp", "the server for agents", "clew serve --profile req"),
-    _elsewhere("serve", "the register in a browser", "clew req export -f html -o register.html"),
-    _elsewhere("tui", "the register on a terminal", "clew req list, show and update"),
+    MCP,
+    SERVE,
+    TUI,
     Command(
         "merge-driver",
         "merge two versions of a register, as git calls it",

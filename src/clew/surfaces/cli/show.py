@@ -2,13 +2,20 @@
 
 import argparse
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from clew.graph.model import NodeKind
 from clew.surfaces.cli.opening import add_folder, add_json, answer, opened
 from clew.surfaces.cli.output import coloured, print_json
 from clew.surfaces.mcp.tools.trace import GET_HIERARCHY, GET_REQUIREMENT
 
+if TYPE_CHECKING:
+    from clew.project import Project
+    from clew.trace.impact import Affected
+
 EXAMPLE = "clew show REQ-d00001"
+
+_MOST_PAGES = 50
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,11 +28,27 @@ def run(args: argparse.Namespace) -> int:
     with opened(args) as project:
         detail = answer(project, GET_REQUIREMENT, {"req_id": args.id, "limit": 500, "max_tokens": 20_000}).data
         place = answer(project, GET_HIERARCHY, {"req_id": args.id}).data
+        pages = _documented(project, detail["id"])
     if args.json:
-        print_json({**detail, "ancestors": place["ancestors"], "siblings": place["siblings"]})
-    else:
-        _print(detail, place)
+        print_json({**detail, "ancestors": place["ancestors"], "siblings": place["siblings"], "documented": pages})
+        return 0
+    _print(detail, place)
+    if pages:
+        print(coloured("documents speak of it", "dim"))
+    for page in pages:
+        print(f"  {page.id}  {coloured(f'{page.path}:{page.line}', 'dim')}")
     return 0
+
+
+def _documented(project: "Project", id: str) -> "list[Affected]":
+    """The sections that mention the requirement, where somebody has read the documents before."""
+    from clew.trace.impact import documented
+    from clew.trace.subject import Subject
+
+    if not project.kb.was_read:
+        return []
+    with project.lock.reading():
+        return documented(project.graph, Subject(id, NodeKind.REQUIREMENT.value, "", (id,)))[:_MOST_PAGES]
 
 
 def _print(detail: Mapping[str, Any], place: Mapping[str, Any]) -> None:
@@ -34,7 +57,9 @@ def _print(detail: Mapping[str, Any], place: Mapping[str, Any]) -> None:
     print(f"{detail['level']}, {detail['status']}, hash {detail['hash_state']}, {source['path']}:{source['line']}")
     coverage = detail["coverage"]
     print(f"{coverage['tested']} of {coverage['total_assertions']} assertions tested")
+    separator = "-"
     for assertion in detail["assertions"]:
+        separator = assertion["id"].removeprefix(detail["id"]).removesuffix(assertion["label"])
         mark = coloured("+", "green") if assertion["tested"] else coloured("-", "yellow")
         print(f"  {mark} {assertion['label']}. {assertion['text']}")
     for heading, items in (("above", place["ancestors"]), ("cited by", detail["children"])):
@@ -42,7 +67,7 @@ def _print(detail: Mapping[str, Any], place: Mapping[str, Any]) -> None:
             print(coloured(heading, "dim"))
         for item in items:
             how = f"{item['edge_kind']} " if "edge_kind" in item else ""
-            labels = "-" + "+".join(item["assertion_targets"]) if item.get("assertion_targets") else ""
+            labels = separator + "+".join(item["assertion_targets"]) if item.get("assertion_targets") else ""
             print(f"  {item['id']}{'  ' + how + labels if how else ''}  {item['title']}")
     more = detail["children_total"] - len(detail["children"])
     if more > 0:

@@ -133,6 +133,8 @@ def _search(specs: "SpecsService", args: argparse.Namespace) -> int:
         print(f"  {hit.snippet}")
     if not found.results:
         print("Nothing found.")
+    for note in found.notes:
+        print(coloured(note, "dim"))
     return 0 if found.results else 1
 
 

@@ -9,7 +9,8 @@ import msgspec
 
 from clew.errors import Cancelled, InvalidArgument
 from clew.surfaces.mcp.budget import Budget, fit
-from clew.surfaces.mcp.registry import Freshness, Request, Tool
+from clew.surfaces.mcp.choices import choices
+from clew.surfaces.mcp.registry import Freshness, Request, ResourceRef, Tool
 
 if TYPE_CHECKING:
     from clew.ai.model import Model
@@ -34,8 +35,11 @@ class Call:
         progress: Progress | None = None,
         session: str | None = OWN_SESSION,
         client_model: "Model | None" = None,
+        scheme: str | None = None,
     ) -> None:
         self.project = project
+        self.scheme = scheme or project.config.kb.scheme
+        """How the addresses of resources begin."""
         self.session = session
         """Whose call it is, for what outlives a call; None where the transport keeps no sessions."""
         self.client_model = client_model
@@ -69,6 +73,7 @@ class Answer(msgspec.Struct, frozen=True):
 
     data: dict[str, Any]
     text: str
+    links: tuple[ResourceRef, ...] = ()
 
 
 def carry_out(tool: Tool, arguments: Mapping[str, Any], call: Call) -> Answer:
@@ -79,11 +84,11 @@ def carry_out(tool: Tool, arguments: Mapping[str, Any], call: Call) -> Answer:
         answer: Answer = tool.run(call, request)
         return answer
     if tool.needs is Freshness.NONE:
-        return _answer(tool, _fitted(tool, request, tool.run(call, request), call))
+        return _answer(tool, _fitted(tool, request, tool.run(call, request), call), call)
     call.project.ensure_graph(call.progress, current=tool.needs is Freshness.CURRENT)
     with call.project.lock.reading():
         if tool.pages is None:
-            return _answer(tool, _fitted(tool, request, tool.run(call, request), call))
+            return _answer(tool, _fitted(tool, request, tool.run(call, request), call), call)
         return _page(tool, request, arguments, call)
 
 
@@ -104,7 +109,7 @@ def _page(tool: Tool, request: Request, arguments: Mapping[str, Any], call: Call
     # The handler itself may have brought what it lists in step.
     state = _listed_state(tool, request, call)
     data["next_cursor"] = project.cursors.issue(tool.name, question, state, end) if more else None
-    return _answer(tool, data)
+    return _answer(tool, data, call)
 
 
 def _listed_state(tool: Tool, request: Request, call: Call) -> str:
@@ -116,13 +121,15 @@ def _listed_state(tool: Tool, request: Request, call: Call) -> str:
 def _fitted(tool: Tool, request: Request, result: msgspec.Struct, call: Call, **place: Any) -> dict[str, Any]:
     call.check()
     data = {**msgspec.to_builtins(result), **place}
-    return fit(data, tool.trim, Budget.of(getattr(request, "max_tokens", None)), paged=tool.pages)
+    asked = tool.budget or getattr(request, "max_tokens", None)
+    return fit(data, tool.trim, Budget.of(asked), paged=tool.pages)
 
 
-def _answer(tool: Tool, data: dict[str, Any]) -> Answer:
+def _answer(tool: Tool, data: dict[str, Any], call: Call) -> Answer:
+    links = tool.links(call, data) if tool.links is not None else ()
     if tool.text is None:
-        return Answer(data=data, text=msgspec.json.encode(data).decode())
-    return Answer(data=data, text=tool.text(msgspec.convert(data, tool.result)))
+        return Answer(data, msgspec.json.encode(data).decode(), links)
+    return Answer(data, tool.text(msgspec.convert(data, tool.result)), links)
 
 
 def decode(tool: Tool, arguments: Mapping[str, Any]) -> Request:
@@ -149,17 +156,19 @@ def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str) -> S:
         return msgspec.convert(dict(arguments), type_)
     except msgspec.ValidationError as error:
         raise InvalidArgument(
-            f"{name}: {_explained(str(error), arguments)}.", hint=f"Arguments: {_signature(type_)}."
+            f"{name}: {_explained(str(error), type_, arguments)}.", hint=f"Arguments: {_signature(type_)}."
         ) from error
 
 
-def _explained(message: str, arguments: Mapping[str, Any]) -> str:
+def _explained(message: str, type_: type[msgspec.Struct], arguments: Mapping[str, Any]) -> str:
     """msgspec names the rule and the place; the value at that place is what helps the caller most."""
     rule, _, place = message.partition(" - at `$.")
     name = place.rstrip("`").partition(".")[0].partition("[")[0]
     if name not in arguments:
         return rule
-    return f"argument '{name}' is {shortened(repr(arguments[name]))}: {rule[0].lower()}{rule[1:]}"
+    allowed = choices(type_, name) if "enum value" in rule else ()
+    rule = f"expected one of {', '.join(allowed)}" if allowed else rule[0].lower() + rule[1:]
+    return f"argument '{name}' is {shortened(repr(arguments[name]))}: {rule}"
 
 
 def signature(tool: Tool) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from clew.errors import ClewError
+from clew.kb.error_codes import code_of
+from clew.kb.error_codes import envelope as documents
 from clew.register.error_codes import envelope
 from clew.surfaces.mcp.registry import Toolset
 
@@ -22,8 +24,26 @@ def plain(error: ClewError) -> dict[str, Any]:
     return body
 
 
-_DIALECTS: Mapping[Toolset, Dialect] = {Toolset.CORE: plain, Toolset.TRACE: plain, Toolset.REGISTER: envelope}
+_DIALECTS: Mapping[Toolset, Dialect] = {
+    Toolset.CORE: plain,
+    Toolset.TRACE: plain,
+    Toolset.REGISTER: envelope,
+    Toolset.KB: documents,
+    Toolset.GRAPH: documents,
+}
 
 
 def dialect_of(toolset: Toolset) -> Dialect:
     return _DIALECTS.get(toolset, plain)
+
+
+def said(error: ClewError, toolset: Toolset) -> str:
+    """The error as text. Where the code tells what to do, a host that shows only text shows it too."""
+    return f"{code_of(error)}: {error}" if _DIALECTS.get(toolset) is documents else str(error)
+
+
+def unexpected(toolset: Toolset, name: str) -> ClewError | None:
+    """What a failure that nobody foresaw is told as inside a result; None where it is an error of the protocol."""
+    if _DIALECTS.get(toolset) is not documents:
+        return None
+    return ClewError(f"{name} failed unexpectedly.", hint="The server's log has the details.")

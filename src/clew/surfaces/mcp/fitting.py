@@ -45,18 +45,19 @@ def place_of(call: Call, request: Request) -> int:
     cursor: str | None = getattr(request, "cursor", None)
     if cursor is None:
         return 0
-    return call.project.cursors.redeem(cursor, _name(call), _question(request), call.project.graph.state.fingerprint)
+    return call.project.cursors.redeem(cursor, _name(call), question_of(request), call.project.graph.state.fingerprint)
 
 
 def cursor_to(call: Call, request: Request, offset: int) -> str:
     """The cursor to the page of the same question that begins at `offset`."""
-    return call.project.cursors.issue(_name(call), _question(request), call.project.graph.state.fingerprint, offset)
+    return call.project.cursors.issue(_name(call), question_of(request), call.project.graph.state.fingerprint, offset)
 
 
 def _name(call: Call) -> str:
     return call.tool.name if call.tool is not None else ""
 
 
-def _question(request: Request) -> dict[str, Any]:
+def question_of(request: Request, *, besides: tuple[str, ...] = ("max_tokens",)) -> dict[str, Any]:
+    """What a cursor is bound to: the request without the cursor, and without what only says how it is shown."""
     asked: dict[str, Any] = msgspec.to_builtins(request)
-    return {name: value for name, value in asked.items() if name not in ("cursor", "max_tokens")}
+    return {name: value for name, value in asked.items() if name not in ("cursor", *besides)}

@@ -18,6 +18,10 @@ _PARAGRAPHS = {
         "Open changes: list_changes, get_change, validate_change. Tests cite a scenario as "
         "`Verifies: spec/requirement#scenario`, with the slugs that the tools show."
     ),
+    Toolset.KB: (
+        "Documentation: kb.retrieve_evidence answers a question with quotes and their sources; kb.search explores, "
+        "kb.read_excerpt and kb.expand_excerpt read a bounded part of what it found."
+    ),
 }
 
 _END = (

@@ -52,8 +52,9 @@ def _page(toolset: Toolset, tools: Sequence[Tool]) -> str:
         lines.append(f"Listed by default: {'yes' if tool.default else 'no'}. This tool {kind}.")
         lines += _fields("Arguments", input_schema(tool), "The tool takes no arguments.")
         lines += _fields("Result", output_schema(tool), "Whatever the called tool returns.")
-        example = msgspec.json.encode(tool.example).decode()
-        lines += ["", "```sh", f"clew call {tool.name} '{example}' -C examples/demo", "```"]
+        if tool.example or not input_schema(tool).get("required"):
+            example = msgspec.json.encode(tool.example).decode()
+            lines += ["", "```sh", f"clew call {tool.name} '{example}' -C examples/demo", "```"]
     return "\n".join(lines) + "\n"
 
 

@@ -46,6 +46,17 @@ MaxTokens = Annotated[Annotated[int, Meta(ge=400, le=20_000)] | None, Meta(descr
 PageCursor = Annotated[Annotated[str, Meta(max_length=200)] | None, Meta(description="next_cursor of the page before")]
 
 
+@dataclass(frozen=True, slots=True)
+class ResourceRef:
+    """A text that the answer points to instead of carrying it."""
+
+    uri: str
+    name: str
+    size: int
+    last_modified: str
+    """ISO 8601, UTC."""
+
+
 class NoArguments(Request, frozen=True, kw_only=True):
     pass
 
@@ -84,5 +95,11 @@ class Tool:
     """What a cursor depends on besides the graph: another value, and the cursor is refused."""
     text: Callable[[Any], str] | None = None
     """Renders the result as text where the JSON itself would read badly."""
+    budget: int | None = None
+    """Tokens of an answer at most, where the request has no say in it."""
+    links: Callable[["Call", Mapping[str, Any]], "tuple[ResourceRef, ...]"] | None = None
+    """What the data of an answer points to."""
+    schema_version: str | None = None
+    """The version of request and result; the same one only ever gains fields."""
     example: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of a useful call on the demo project."""

@@ -14,17 +14,62 @@ from clew.surfaces.mcp.registry import Tool
 
 
 def input_schema(tool: Tool) -> dict[str, Any]:
-    return _schema(tool.request)
+    return _in_one_piece(tool.request)
 
 
 def output_schema(tool: Tool) -> dict[str, Any]:
-    return _slim_schema(tool.result)
+    return _slim_schema(tool.result) if tool.schema_version is None else _slim_piece(tool.result)
 
 
 @cache
 def _slim_schema(type_: type[msgspec.Struct]) -> dict[str, Any]:
     slim: dict[str, Any] = _walk(_schema(type_), _without_noise)
     return slim
+
+
+@cache
+def _slim_piece(type_: type[msgspec.Struct]) -> dict[str, Any]:
+    """The same with objects inside it where they are used."""
+    schema = dict(_slim_schema(type_))
+    inner = schema.pop("$defs", {})
+    for name, each in inner.items():
+        inner[name] = _walk(each, lambda part: _filled_in(part, inner))
+    whole: dict[str, Any] = _walk(schema, lambda each: _filled_in(each, inner))
+    return whole
+
+
+@cache
+def _in_one_piece(type_: type[msgspec.Struct]) -> dict[str, Any]:
+    """The schema of a request with objects inside it where they are used. Of what is inside an object only names and
+    types are told: the bounds hold all the same, and whoever breaks one is told which."""
+    schema = dict(_schema(type_))
+    inner = {name: _walk(each, _names_and_types) for name, each in schema.pop("$defs", {}).items()}
+    whole: dict[str, Any] = _walk(schema, lambda each: _filled_in(each, inner)) if inner else schema
+    return whole
+
+
+_INSIDE = ("type", "properties", "items", "enum")
+
+
+def _names_and_types(schema: dict[str, Any]) -> dict[str, Any]:
+    told = {keyword: value for keyword, value in schema.items() if keyword in _INSIDE}
+    options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
+    if len(options) == 1:
+        told |= options[0]
+    kind = told.get("type")
+    if isinstance(kind, list):
+        told["type"] = kind[0]
+    return told
+
+
+def _filled_in(schema: dict[str, Any], inner: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """A schema that names another one, or that or null, with the other one in its place."""
+    rest = {keyword: value for keyword, value in schema.items() if keyword not in ("anyOf", "$ref", "default")}
+    options = schema.get("anyOf", (schema,))
+    name = next((option["$ref"].rpartition("/")[2] for option in options if "$ref" in option), None)
+    if name is None or name not in inner or len(options) > 2:
+        return schema
+    return {**inner[name], **rest}
 
 
 @cache

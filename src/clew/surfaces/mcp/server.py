@@ -15,6 +15,7 @@ import anyio
 import anyio.from_thread
 import anyio.to_thread
 import mcp_types as types
+import msgspec
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
@@ -23,11 +24,14 @@ from clew import __version__
 from clew.errors import Cancelled, ClewError
 from clew.project import Project
 from clew.surfaces.mcp.call import OWN_SESSION, Answer, Call, carry_out, shortened
-from clew.surfaces.mcp.dialects import dialect_of
+from clew.surfaces.mcp.dialects import dialect_of, said, unexpected
 from clew.surfaces.mcp.names import NameStyle, by_any_spelling, portable, spell
+from clew.surfaces.mcp.pace import Pace
 from clew.surfaces.mcp.registry import Tool
+from clew.surfaces.mcp.resources import ScratchResources, link_blocks
 from clew.surfaces.mcp.sampling import AskClient, model_of
 from clew.surfaces.mcp.schemas import input_schema, output_schema
+from clew.surfaces.mcp.switches import DOCUMENT_TOOLSETS
 from clew.surfaces.mcp.toolsets import Listing
 
 log = logging.getLogger(__name__)
@@ -47,13 +51,18 @@ class Surface:
         self.names = names
         self._tools = by_any_spelling(listing.callable)
         self._threads = anyio.CapacityLimiter(MAX_CONCURRENT_CALLS)
+        self._pace = Pace(project.config.kb)
+        self.resources = ScratchResources(project, listing.scheme or project.config.kb.scheme)
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         client = _client_name(ctx)
         # A host that lists tools is about to call one: reading begins now, behind the answer, not before it.
         self.project.build_in_background()
         return types.ListToolsResult(
-            tools=[describe(tool, spell(tool.name, self.names, client)) for tool in self.listing.shown],
+            tools=[
+                describe(tool, spell(tool.name, self.names, client), structured=self._is_structured(tool))
+                for tool in self.listing.shown
+            ],
             ttl_ms=LIST_TTL_MS,
             cache_scope="private",
         )
@@ -70,24 +79,58 @@ class Surface:
             progress=_progress_to(ctx),
             session=_session(ctx),
             client_model=model_of(ctx, params),
+            scheme=self.listing.scheme,
         )
         try:
+            if self._meant(tool, params).toolset in DOCUMENT_TOOLSETS:
+                self._pace.count(call.session)
             answer = await self._in_thread(call, partial(carry_out, tool, params.arguments or {}, call))
         except AskClient as asked:
             return asked.result
         except Cancelled as error:
             raise MCPError(code=types.INTERNAL_ERROR, message=error.message) from error
         except ClewError as error:
-            return _failure(dialect_of((call.tool or tool).toolset)(error), error)
+            return self._failure(call.tool or self._meant(tool, params), error)
         except Exception:
             # The trace goes to the log; the client gets no internals, which may hold text of the project's files.
             log.exception("%s failed", tool.name)
+            told = unexpected((call.tool or tool).toolset, tool.name)
+            if told is not None:
+                return self._failure(call.tool or tool, told)
             raise MCPError(
                 code=types.INTERNAL_ERROR, message=f"{tool.name} failed unexpectedly; the server's log has the details."
             ) from None
+        return self._success(call.tool or tool, answer, ctx)
+
+    def _meant(self, tool: Tool, params: types.CallToolRequestParams) -> Tool:
+        """The tool that a call is about: the one that another one is to call."""
+        name = (params.arguments or {}).get("name") if tool.reaches_others else None
+        return self._tools.get(name, tool) if isinstance(name, str) else tool
+
+    def _is_structured(self, tool: Tool) -> bool:
+        return self.listing.structured or tool.toolset not in DOCUMENT_TOOLSETS
+
+    def _success(self, tool: Tool, answer: Answer, ctx: Context) -> types.CallToolResult:
+        structured = self._is_structured(tool)
+        text = types.TextContent(type="text", text=answer.text if structured else _minified(answer.data))
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=answer.text)], structured_content=answer.data
+            content=[text, *link_blocks(answer.links, ctx)],
+            structured_content=answer.data if structured else None,
+            _meta=_meta(tool),
         )
+
+    def _failure(self, tool: Tool, error: ClewError) -> types.CallToolResult:
+        body = dialect_of(tool.toolset)(error)
+        structured = self._is_structured(tool)
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=said(error, tool.toolset) if structured else _minified(body))],
+            structured_content=dict(body) if structured else None,
+            is_error=True,
+            _meta=_meta(tool),
+        )
+
+    async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        return await self.resources.read(_session(ctx), params.uri)
 
     async def _in_thread(self, call: Call, work: Callable[[], Answer]) -> Answer:
         try:
@@ -105,6 +148,7 @@ class Surface:
 
 def build_server(surface: Surface, instructions: str) -> Server[Any]:
     """An SDK server that can be run over any transport."""
+    points_to_resources = any(tool.links is not None for tool in surface.listing.callable)
     return Server(
         surface.listing.server_name,
         version=__version__,
@@ -112,29 +156,35 @@ def build_server(surface: Surface, instructions: str) -> Server[Any]:
         instructions=instructions,
         on_list_tools=surface.list_tools,
         on_call_tool=surface.call_tool,
+        on_list_resources=surface.resources.list_resources if points_to_resources else None,
+        on_list_resource_templates=surface.resources.list_templates if points_to_resources else None,
+        on_read_resource=surface.read_resource if points_to_resources else None,
     )
 
 
-def describe(tool: Tool, name: str) -> types.Tool:
+def describe(tool: Tool, name: str, *, structured: bool = True) -> types.Tool:
     return types.Tool(
         name=name,
         title=tool.title,
         description=tool.description,
         input_schema=input_schema(tool),
-        output_schema=output_schema(tool),
+        output_schema=output_schema(tool) if structured else None,
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,
             destructive_hint=tool.destructive,
             idempotent_hint=tool.idempotent,
             open_world_hint=False,
         ),
+        _meta=_meta(tool),
     )
 
 
-def _failure(body: Mapping[str, Any], error: ClewError) -> types.CallToolResult:
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=str(error))], structured_content=dict(body), is_error=True
-    )
+def _meta(tool: Tool) -> dict[str, Any] | None:
+    return {"schema_version": tool.schema_version} if tool.schema_version is not None else None
+
+
+def _minified(data: Mapping[str, Any]) -> str:
+    return msgspec.json.encode(data).decode()
 
 
 def _session(ctx: Context) -> str | None:

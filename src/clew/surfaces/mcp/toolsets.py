@@ -1,12 +1,14 @@
 """Toolsets and profiles: which tools a server lists."""
 
-from collections.abc import Collection, Iterable, Sequence
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
 import msgspec
 
 from clew.errors import ConfigError
+from clew.surfaces.mcp import switches
 from clew.surfaces.mcp.names import by_any_spelling
 from clew.surfaces.mcp.registry import Tool, Toolset
 
@@ -31,6 +33,8 @@ class Profile(msgspec.Struct, frozen=True):
     name: str
     server_name: str
     toolsets: tuple[Toolset, ...]
+    scheme: str | None = None
+    """How addresses of resources begin, where the system has a scheme of its own."""
 
 
 PROFILES = {
@@ -39,7 +43,7 @@ PROFILES = {
         Profile("elspais", "elspais", (Toolset.TRACE,)),
         Profile("req", "req", (Toolset.REGISTER,)),
         Profile("spox", "spox", (Toolset.SPECS,)),
-        Profile("wekadocs", "wekadocs", (Toolset.KB, Toolset.GRAPH)),
+        Profile("wekadocs", "wekadocs", (Toolset.KB, Toolset.GRAPH), "wekadocs"),
         Profile("context-graph", "context-graph", (Toolset.MEMORY, Toolset.COGNITION)),
     )
 }
@@ -62,10 +66,16 @@ class Listing(msgspec.Struct, frozen=True):
     shown: tuple[Tool, ...]
     callable: tuple[Tool, ...]
     server_name: str
+    scheme: str | None = None
+    structured: bool = True
+    """Whether the tools on documents answer with data beside the text; see `switches`."""
 
 
-def choose(tools: Sequence[Tool], choice: Choice) -> Listing:
-    """Apply the operator's choice. Read-only and exclusion win over everything that asks for a tool."""
+def choose(tools: Sequence[Tool], choice: Choice, environ: Mapping[str, str] = os.environ) -> Listing:
+    """Apply the operator's choice. Read-only and exclusion win over everything that asks for a tool, and what the
+    environment switches off is not there at all."""
+    tools = switches.present(tools, environ)
+    structured = switches.structured_output(environ)
     excluded = {tool.name for tool in _named(tools, choice.exclude)}
     allowed = [tool for tool in tools if tool.name not in excluded]
     if choice.read_only:
@@ -73,11 +83,11 @@ def choose(tools: Sequence[Tool], choice: Choice) -> Listing:
     if choice.profile is not None:
         profile = _profile(choice.profile)
         own = tuple(tool for tool in allowed if tool.toolset in profile.toolsets and tool.in_profile)
-        return Listing(shown=own, callable=own, server_name=profile.server_name)
+        return Listing(own, own, profile.server_name, profile.scheme, structured)
     wanted = {tool.name for tool in _named(tools, choice.tools)}
     sets = choice.toolsets if choice.toolsets is not None else () if choice.tools else (DEFAULT,)
     shown = tuple(tool for tool in allowed if tool.name in wanted or _in_sets(tool, sets))
-    return Listing(shown=shown, callable=tuple(allowed), server_name="clew")
+    return Listing(shown, tuple(allowed), "clew", None, structured)
 
 
 def _harmless(tool: Tool) -> Tool:

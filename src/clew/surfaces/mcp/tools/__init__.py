@@ -3,6 +3,10 @@
 from clew.surfaces.mcp.registry import Tool
 from clew.surfaces.mcp.tools import (
     core,
+    graph,
+    graph_legacy,
+    kb,
+    kb_legacy,
     register,
     register_review,
     register_write,
@@ -27,4 +31,8 @@ TOOLS: tuple[Tool, ...] = (
     *register_write.TOOLS,
     *register_review.TOOLS,
     *specs.TOOLS,
+    *kb.TOOLS,
+    *kb_legacy.TOOLS,
+    *graph.TOOLS,
+    *graph_legacy.TOOLS,
 )

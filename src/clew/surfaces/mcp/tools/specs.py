@@ -3,10 +3,12 @@
 from typing import Annotated, Literal
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from clew.specs import results
 from clew.specs.archive import Manner
 from clew.surfaces.mcp.call import Call
+from clew.surfaces.mcp.fitting import longest_page
 from clew.surfaces.mcp.registry import Freshness, MaxTokens, NoArguments, PageCursor, Request, Tool, Toolset
 
 SpecId = Annotated[str, Meta(min_length=1, max_length=400, description="Such as auth or platform/auth")]
@@ -61,7 +63,9 @@ class SearchSpecsRequest(Request, frozen=True, kw_only=True):
 class ChangeRequest(Request, frozen=True, kw_only=True):
     change_id: ChangeId
     section: Annotated[str | None, Meta(description="Only proposal, tasks, design or deltas")] = None
-    full: Annotated[bool, Meta(description="Deltas with their whole text")] = False
+    full: Annotated[bool, Meta(description="Deltas with their whole text, as far as there is room")] = False
+    spec_id: Annotated[str | None, Meta(description="Of the deltas only that of this spec")] = None
+    requirement: Annotated[str | None, Meta(description="Of the deltas only this requirement")] = None
     max_tokens: MaxTokens = None
 
 
@@ -114,6 +118,22 @@ def run_search(call: Call, request: SearchSpecsRequest) -> results.SpecHits:
         auto_build=request.auto_build,
         check=call.check,
     )
+
+
+def run_change(call: Call, request: ChangeRequest) -> results.ChangeDetail:
+    def shown(texts: int) -> results.ChangeDetail:
+        detail = call.project.specs.change(
+            *(request.change_id, request.section),
+            texts=texts,
+            spec_id=request.spec_id,
+            requirement=request.requirement,
+        )
+        return replace(detail, truncated=True) if texts < operations else detail
+
+    operations = 0
+    bare = shown(0)
+    operations = sum(len(part.items) for part in bare.deltas or ())
+    return longest_page(shown, operations, request.max_tokens) if request.full and operations else bare
 
 
 def run_archive(call: Call, request: ArchiveRequest) -> results.ArchiveReport:
@@ -227,11 +247,12 @@ GET_CHANGE = Tool(
     description=(
         "One open change: why and what (proposal), tasks with progress, design, and what it does to each spec "
         "(deltas). Parts that do not exist are left out. section=... returns only one part, full=true the whole text "
-        "of every delta. validate_change says whether it can be archived."
+        "of the deltas; where that is too long, spec_id and requirement ask for some of it. validate_change says "
+        "whether it can be archived."
     ),
     request=ChangeRequest,
     result=results.ChangeDetail,
-    run=lambda call, request: call.project.specs.change(request.change_id, request.section, full=request.full),
+    run=run_change,
     trim=("design", "tasks.content", "deltas"),
     example={"change_id": "add-neap-warning", "section": "deltas"},
 )
@@ -345,7 +366,8 @@ ARCHIVE_CHANGE = Tool(
     description=(
         "Applies an open change to the specs and moves it into the archive: all or nothing. By default it only shows "
         "the difference; dry_run=false with confirm=true writes. Refuses what is missing, taken, misspelled or in "
-        "conflict, and unfinished tasks; take=spec|change decides conflicts. move=false leaves the folder in place."
+        "conflict, what has to wait for another change, and unfinished tasks; take=spec|change decides conflicts. "
+        "move=false leaves the folder in place."
     ),
     request=ArchiveRequest,
     result=results.ArchiveReport,

@@ -1,0 +1,50 @@
+"""A stored region that is opened by the first who asks for something of its own.
+
+Everybody who walks the graph passes by every region, most of them in search of something else. So a region of this kind
+answers for the ids and the kinds that are its own, and for edges into nodes of others only those who ask for a kind of
+edge that leads there. It is not asked what stands in a file: the files of other regions are asked for too often.
+"""
+
+from collections.abc import Callable, Iterator
+
+from clew.graph.model import Edge, EdgeKind, Node, NodeKind
+from clew.graph.region import Region
+
+
+class LateRegion:
+    def __init__(
+        self,
+        open_region: Callable[[], Region],
+        *,
+        prefixes: tuple[str, ...],
+        kinds: frozenset[NodeKind],
+        leads_out: frozenset[EdgeKind],
+    ) -> None:
+        self._open = open_region
+        self._prefixes = prefixes
+        """How the ids of its nodes begin, and those of no others."""
+        self._kinds = kinds
+        self.leads_out = leads_out
+        """Kinds of edges that lead into nodes of other regions."""
+
+    def get_node(self, id: str) -> Node | None:
+        return self._open().get_node(id) if id.startswith(self._prefixes) else None
+
+    def nodes_by_kind(self, kind: NodeKind) -> Iterator[Node]:
+        return self._open().nodes_by_kind(kind) if kind in self._kinds else iter(())
+
+    def count(self, kind: NodeKind) -> int:
+        return self._open().count(kind) if kind in self._kinds else 0
+
+    def nodes_in_file(self, path: str) -> Iterator[Node]:
+        return iter(())
+
+    def iter_outgoing_edges(self, id: str) -> Iterator[Edge]:
+        return self._open().iter_outgoing_edges(id) if id.startswith(self._prefixes) else iter(())
+
+    def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
+        return self._open().iter_incoming_edges(id) if id.startswith(self._prefixes) else iter(())
+
+    def edges_into_others(self, id: str) -> Iterator[Edge]:
+        """The edges of this region that lead into a node of another."""
+        return iter(()) if id.startswith(self._prefixes) else self._open().iter_incoming_edges(id)

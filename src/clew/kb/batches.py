@@ -1,0 +1,172 @@
+"""Questions to the store about many nodes at once, as a walk asks them: one for each step, not one for each node.
+
+Where a row is tied to a section that may be seen, it is read from the table itself (`main`): to ask for every mention
+of something that everybody mentions whether it may be seen takes long, and the section has answered already.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from clew.kb.queries import CitedBy, LinkOf, Reading, in_json, labels_in
+
+_SECTIONS = "FROM json_each(?) AS wanted CROSS JOIN sections AS own ON own.number = wanted.value"
+_BELOW_THE_SAME = "SELECT id FROM sections WHERE document = own.document AND parent = own.parent"
+
+_BESIDE = {
+    "above": f"SELECT own.id, other.id {_SECTIONS}"
+    " CROSS JOIN sections AS other ON other.document = own.document AND other.place = own.parent",
+    "below": f"SELECT own.id, other.id {_SECTIONS}"
+    " CROSS JOIN sections AS other ON other.document = own.document AND other.parent = own.place"
+    " ORDER BY other.document, other.place",
+    "after": f"SELECT own.id, other.id {_SECTIONS}"
+    " CROSS JOIN sections AS other ON other.document = own.document AND other.place = own.place + 1",
+    "before": f"SELECT own.id, other.id {_SECTIONS}"
+    " CROSS JOIN sections AS other ON other.document = own.document AND other.place = own.place - 1",
+    "sibling after": f"SELECT own.id, ({_BELOW_THE_SAME} AND place > own.place ORDER BY place LIMIT 1) {_SECTIONS}",
+    "sibling before": f"SELECT own.id, ({_BELOW_THE_SAME} AND place < own.place"
+    f" ORDER BY place DESC LIMIT 1) {_SECTIONS}",
+    "document": f"SELECT own.id, other.id {_SECTIONS} CROSS JOIN documents AS other ON other.number = own.document",
+    "mentions": f"SELECT own.id, entities.id {_SECTIONS}"
+    " CROSS JOIN main.mentions AS mentions ON mentions.section = own.number"
+    " CROSS JOIN main.entities AS entities ON entities.number = mentions.entity"
+    " ORDER BY own.number, mentions.count DESC, entities.id",
+}
+
+
+class Place(NamedTuple):
+    """Where a section stands."""
+
+    id: str
+    number: int
+    path: str
+    place: int
+
+
+class Pair(NamedTuple):
+    """Two ids of which the first was asked for."""
+
+    own: str
+    other: str
+
+
+def places(reading: Reading, ids: Sequence[str]) -> list[Place]:
+    """Those of the ids that are sections."""
+    sql = """
+        SELECT sections.id, sections.number, documents.path, sections.place
+        FROM json_each(?) AS wanted CROSS JOIN sections ON sections.id = wanted.value
+        CROSS JOIN documents ON documents.number = sections.document
+    """
+    return [Place(*row) for row in reading.rows(sql, in_json(ids))]
+
+
+def document_paths(reading: Reading, ids: Sequence[str]) -> dict[str, str]:
+    """The paths of those of the ids that are documents."""
+    sql = """
+        SELECT documents.id, documents.path
+        FROM json_each(?) AS wanted CROSS JOIN documents ON documents.id = wanted.value
+    """
+    return dict(reading.rows(sql, in_json(ids)))
+
+
+def visible_entities(reading: Reading, ids: Sequence[str]) -> set[str]:
+    """Those of the ids that are entities."""
+    sql = "SELECT entities.id FROM json_each(?) AS wanted CROSS JOIN entities ON entities.id = wanted.value"
+    return {id for (id,) in reading.rows(sql, in_json(ids))}
+
+
+def entity_numbers(reading: Reading, ids: Sequence[str]) -> dict[str, int]:
+    """The numbers of entities, to ask for their mentions; they say nothing about whether there are any to be seen."""
+    sql = """
+        SELECT entities.id, entities.number
+        FROM json_each(?) AS wanted CROSS JOIN main.entities AS entities ON entities.id = wanted.value
+    """
+    return dict(reading.rows(sql, in_json(ids)))
+
+
+def beside(reading: Reading, what: str, numbers: Sequence[int]) -> list[Pair]:
+    """What stands beside sections, in the order of the document; `what` is a key of the questions above."""
+    return [Pair(*row) for row in reading.rows(_BESIDE[what], in_json(numbers)) if row[1] is not None]
+
+
+def chunks(reading: Reading, path: str, most: int) -> list[str]:
+    own = "document = (SELECT number FROM documents WHERE path = ?)"
+    return [id for (id,) in reading.rows(f"SELECT id FROM sections WHERE {own} ORDER BY place LIMIT ?", path, most)]  # noqa: S608
+
+
+def mentioning(reading: Reading, entity: int, most: int) -> list[str]:
+    """Sections that mention an entity, as they were read: of one that everybody mentions, the first ones."""
+    sql = """
+        SELECT sections.id FROM main.mentions AS mentions CROSS JOIN sections ON sections.number = mentions.section
+        WHERE mentions.entity = ? ORDER BY mentions.section LIMIT ?
+    """
+    return [id for (id,) in reading.rows(sql, entity, most)]
+
+
+def steps(reading: Reading, entity: int) -> list[str]:
+    sql = """
+        SELECT entities.id FROM steps CROSS JOIN entities ON entities.number = steps.step
+        WHERE steps.procedure = ? ORDER BY steps.place
+    """
+    return [id for (id,) in reading.rows(sql, entity)]
+
+
+def procedures(reading: Reading, entities: Sequence[int]) -> list[Pair]:
+    sql = """
+        SELECT own.id, entities.id FROM json_each(?) AS wanted CROSS JOIN steps ON steps.step = wanted.value
+        CROSS JOIN entities AS own ON own.number = steps.step
+        CROSS JOIN entities ON entities.number = steps.procedure
+    """
+    return [Pair(*row) for row in reading.rows(sql, in_json(entities))]
+
+
+def links_of(reading: Reading, numbers: Sequence[int]) -> list[LinkOf]:
+    sql = f"""
+        SELECT own.id, links.path, links.label, links.anywhere {_SECTIONS}
+        CROSS JOIN links ON links.section = own.number
+    """
+    return [
+        LinkOf(id, path, label, bool(anywhere)) for id, path, label, anywhere in reading.rows(sql, in_json(numbers))
+    ]
+
+
+def linking(reading: Reading, wanted: Iterable[tuple[str, str]], most: int) -> list[LinkOf]:
+    """The links that are spelled in one of these ways: a path, and a label in it."""
+    sql = """
+        SELECT sections.id, links.path, links.label, links.anywhere FROM json_each(?) AS wanted
+        CROSS JOIN links ON links.path = json_extract(wanted.value, '$[0]')
+            AND links.label = json_extract(wanted.value, '$[1]')
+        CROSS JOIN sections ON sections.number = links.section LIMIT ?
+    """
+    found = reading.rows(sql, in_json(list(wanted)), most)
+    return [LinkOf(id, path, label, bool(anywhere)) for id, path, label, anywhere in found]
+
+
+def linking_paths(reading: Reading, spellings: Sequence[str], most: int) -> list[LinkOf]:
+    """The links that spell a path in one of these ways, whatever they mean in it."""
+    sql = """
+        SELECT sections.id, links.path, links.label, links.anywhere FROM json_each(?) AS wanted
+        CROSS JOIN links ON links.path = wanted.value
+        CROSS JOIN sections ON sections.number = links.section LIMIT ?
+    """
+    found = reading.rows(sql, in_json(spellings), most)
+    return [LinkOf(id, path, label, bool(anywhere)) for id, path, label, anywhere in found]
+
+
+def labels(reading: Reading, numbers: Sequence[int]) -> list[tuple[str, str]]:
+    """The labels by which links mean sections, each with its section."""
+    sql = f"""
+        SELECT own.id, labels.label {_SECTIONS}
+        CROSS JOIN labels ON labels.document = own.document AND labels.place = own.place
+    """
+    return [(id, label) for id, label in reading.rows(sql, in_json(numbers))]
+
+
+def cites_of(reading: Reading, numbers: Sequence[int]) -> list[CitedBy]:
+    sql = f"""
+        SELECT own.id, cites.target, cites.labels, cites.rank, cites.written {_SECTIONS}
+        CROSS JOIN cites ON cites.section = own.number ORDER BY own.number, written, rank, target
+    """
+    return [
+        CitedBy(id, target, labels_in(joined), rank, written)
+        for id, target, joined, rank, written in reading.rows(sql, in_json(numbers))
+    ]

@@ -1,0 +1,136 @@
+"""Keeping the documents in step with the files, for those who ask while files change.
+
+The first who asks has the documents read: all of them when nothing is known yet, with progress; else what changed since
+they were last looked at. Whoever asks later looks for changed files, which costs a question to the system for each, and
+with many files not more often than pays. Reading runs in a thread of its own. A caller waits for it for a moment, which
+is enough for an edited document; when much has changed, the answer comes from what is there and says so.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from clew.errors import Cancelled, ClewError
+from clew.files import Tree, scan, time_of
+from clew.kb.ingest import Corpus, IndexReport
+from clew.store.watched import Progress
+
+log = logging.getLogger(__name__)
+
+WAIT_SECONDS = 0.05
+"""How often somebody who waits reports progress and may be cancelled."""
+PATIENCE_SECONDS = 1.0
+"""How long an answer waits for documents that changed."""
+
+COSTLY_LOOK_SECONDS = 0.002
+LOOK_SHARE = 9
+MANY_FILES = 300
+"""With many files a look that takes longer than that is followed by this many times its duration without another."""
+
+_STILL_READING = "Some documents changed and are still being read; this answer may not show them yet."
+
+
+class _Run(msgspec.Struct):
+    """One reading of the documents."""
+
+    done: threading.Event
+    progress: tuple[int, int, str] = (0, 0, "waiting")
+    error: ClewError | None = None
+    note: str | None = None
+
+
+class DocumentKeeper:
+    def __init__(
+        self,
+        corpus: Corpus,
+        index: Callable[[Progress], IndexReport],
+        is_empty: Callable[[], bool],
+        *,
+        follows_files: bool = True,
+        patience: float = PATIENCE_SECONDS,
+    ) -> None:
+        self._corpus = corpus
+        self._index = index
+        self._is_empty = is_empty
+        self._follows_files = follows_files
+        self._patience = patience
+        self._lock = threading.Lock()
+        self._tree: Tree | None = None
+        """What there was when the documents were last read; None before."""
+        self._run: _Run | None = None
+        self._thread: threading.Thread | None = None
+        self._rest_until = 0.0
+        self._closing = False
+
+    def ensure(self, progress: Progress = lambda done, total, message: None) -> str | None:
+        """Have the documents read as far as that is worth waiting for; says what the answer may lack. `progress` may
+        raise to stop waiting, not the reading."""
+        run = self._due()
+        if run is None:
+            return None
+        waits_for_all = self._is_empty()
+        until = time.monotonic() + self._patience
+        while not run.done.wait(WAIT_SECONDS):
+            progress(*run.progress)
+            if not waits_for_all and time.monotonic() > until:
+                return _STILL_READING
+        if run.error is not None:
+            raise run.error
+        return run.note
+
+    def close(self) -> None:
+        """Stop reading at the next document; what was read is kept."""
+        with self._lock:
+            self._closing = True
+            thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _due(self) -> _Run | None:
+        """The reading that is under way, or one that begins because something changed."""
+        with self._lock:
+            if self._run is not None and not self._run.done.is_set():
+                return self._run
+            if self._closing or (self._tree is not None and not self._is_stale(self._tree)):
+                return None
+            self._run = _Run(threading.Event())
+            self._thread = threading.Thread(target=self._read, args=(self._run,), name="clew-documents", daemon=True)
+            self._thread.start()
+            return self._run
+
+    def _is_stale(self, tree: Tree) -> bool:
+        began = time.monotonic()
+        if not self._follows_files or began < self._rest_until:
+            return False
+        root = self._corpus.root
+        found = any(time_of(root, path) != mark for path, mark in tree.marks.items()) or any(
+            time_of(root, entry.path) != entry.mtime_ns for entry in tree.files
+        )
+        cost = time.monotonic() - began
+        costly = cost > COSTLY_LOOK_SECONDS and len(tree.files) >= MANY_FILES
+        self._rest_until = began + cost * (1 + LOOK_SHARE) if costly else 0.0
+        return found
+
+    def _read(self, run: _Run) -> None:
+        def report(done: int, total: int, message: str) -> None:
+            if self._closing:
+                raise Cancelled("The project was closed.")
+            run.progress = (done, total, message)
+
+        try:
+            # Taken before the files are read: what changes meanwhile is noticed by the next look.
+            tree = scan(self._corpus.root, self._corpus.selection)
+            result = self._index(report)
+            run.note = result.note
+            # Another process reads just now: look again next time.
+            self._tree = tree if result.note is None else None
+        except ClewError as error:
+            run.error = error
+        except Exception as error:
+            log.exception("The documents could not be read")
+            run.error = ClewError(f"The documents could not be read: {type(error).__name__}.")
+        finally:
+            run.done.set()

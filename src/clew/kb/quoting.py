@@ -1,0 +1,150 @@
+"""Quotes: the sentences that answer a question, each with its source."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import UNSET
+
+from clew.errors import InvalidArgument
+from clew.kb import results
+from clew.kb.answering import QuotedSpan, answer
+from clew.kb.finding import Mode, Narrowing
+from clew.kb.passages import Visitor, fitting, flagged, line_of
+from clew.kb.scratch import Passage
+from clew.kb.shortlist import chosen_mode
+from clew.search.evidence import Limits, Quote, evidence
+
+if TYPE_CHECKING:
+    from clew.kb.service import KnowledgeBase
+
+
+class EvidenceRequest(msgspec.Struct, frozen=True, kw_only=True):
+    question: str
+    limits: Limits
+    top_k: int = 5
+    max_per_document: int = 1
+    mode: Mode = Mode.AUTO
+    narrowing: Narrowing = Narrowing()
+
+
+class Quoting:
+    def __init__(self, kb: "KnowledgeBase", *, graph: bool) -> None:
+        self._kb = kb
+        self._graph = graph
+
+    def extract(
+        self, request: EvidenceRequest, ids: Iterable[str], visitor: Visitor
+    ) -> tuple[tuple[results.EvidenceQuote, ...], results.LimitReason, tuple[str, ...]]:
+        """The spans of the passages that say most about a question; the ids that are not there come last."""
+        passages, missing = self._present(dict.fromkeys(ids), visitor)
+        visitor.check.step = "evidence"
+        visitor.check()
+        quotes = evidence(request.question, [passage.text for passage in passages], request.limits)
+        kept, reason = fitting([_quoted(passages[quote.passage], quote, visitor) for quote in quotes])
+        return kept, reason, missing
+
+    def _present(self, ids: Iterable[str], visitor: Visitor) -> tuple[list[Passage], tuple[str, ...]]:
+        passages, missing = [], []
+        for id in ids:
+            try:
+                passages.append(self._kb.passages.get(id, visitor))
+            except InvalidArgument:
+                missing.append(id)
+        return passages, tuple(missing)
+
+    def retrieve(self, request: EvidenceRequest, visitor: Visitor) -> results.RetrievedEvidence:
+        """A search and its evidence in one step."""
+        mode, note = chosen_mode(request.mode, graph=self._graph)
+        visitor.check.step = "search"
+        answered = answer(
+            self._kb.finder,
+            request.question,
+            limits=request.limits,
+            mode=mode,
+            narrowing=request.narrowing,
+            sections=request.top_k,
+            max_per_document=request.max_per_document,
+            boundary=visitor.boundary,
+            check=visitor.check,
+        )
+        visitor.check.step = "evidence"
+        passages = list(self._read_for(answered.sections, answered.quotes, visitor))
+        sources, cut = fitting([_source(each, rank, visitor) for rank, each in enumerate(passages, start=1)], share=0.4)
+        named = {each.section_id: each for each in passages[: len(sources)]}
+        spoken = [each for each in answered.quotes if each.section_id in named]
+        kept, reason = fitting([_quote_of(named[each.section_id], each, visitor) for each in spoken], share=0.6)
+        reason = reason if reason != "none" else cut
+        notes = (*note, *answered.notes)
+        return results.RetrievedEvidence(
+            quotes=kept,
+            sources=sources,
+            diagnostics=msgspec.to_builtins(
+                results.Diagnostics(
+                    mode=(Mode.HYBRID_LOCAL if mode is Mode.AUTO else mode).value,
+                    candidates=len(passages),
+                    deduped=request.max_per_document == 1,
+                    reranked=False,
+                    elapsed_ms=visitor.check.elapsed_ms(),
+                )
+            ),
+            partial=reason != "none",
+            limit_reason=reason,
+            session_id=visitor.session,
+            notes=notes or UNSET,
+        )
+
+    def _read_for(self, ids: Sequence[str], quotes: Sequence[QuotedSpan], visitor: Visitor) -> Iterator[Passage]:
+        """The sections that an answer quotes as passages, each anchored at its first quote."""
+        with self._kb.library.reading(visitor.boundary) as reading:
+            for id in ids:
+                visitor.check()
+                section, text = reading.section(id), reading.text(id)
+                document = reading.document(section.document) if section is not None else None
+                if section is None or text is None or document is None:
+                    continue
+                spoken = next((each.quote for each in quotes if each.section_id == id), "")
+                start = max(text.find(spoken), 0)
+                anchor = (start, start + len(spoken))
+                yield self._kb.passages.keep(section, document, text, anchor, visitor)
+
+
+def _quoted(passage: Passage, quote: Quote, visitor: Visitor) -> results.EvidenceQuote:
+    text = passage.text
+    shown = text[quote.start : quote.end]
+    return results.EvidenceQuote(
+        quote=shown,
+        passage_id=passage.id,
+        section_id=passage.section_id,
+        title=passage.title,
+        uri=visitor.uri(passage),
+        confidence=round(quote.score, 4),
+        line=line_of(passage, quote.start),
+        context_before=text[quote.context_start : quote.start].strip() or UNSET,
+        context_after=text[quote.end : quote.context_end].strip() or UNSET,
+        flags=flagged(text[quote.context_start : quote.context_end]),
+    )
+
+
+def _quote_of(passage: Passage, spoken: QuotedSpan, visitor: Visitor) -> results.EvidenceQuote:
+    return results.EvidenceQuote(
+        quote=spoken.quote,
+        passage_id=passage.id,
+        section_id=passage.section_id,
+        title=passage.title,
+        uri=visitor.uri(passage),
+        confidence=spoken.confidence,
+        line=spoken.line,
+        flags=flagged(spoken.quote),
+    )
+
+
+def _source(passage: Passage, rank: int, visitor: Visitor) -> results.EvidenceSource:
+    return results.EvidenceSource(
+        passage_id=passage.id,
+        section_id=passage.section_id,
+        doc_tag=passage.doc_tag,
+        title=passage.title,
+        rank=rank,
+        uri=visitor.uri(passage),
+    )

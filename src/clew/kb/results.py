@@ -1,0 +1,133 @@
+"""What the tools on documents answer. Field names are those of the contract; what Clew adds is left out where it says
+nothing."""
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+LimitReason = Literal["none", "page_size", "token_cap", "byte_cap"]
+Flags = tuple[str, ...] | UnsetType
+Notes = tuple[str, ...] | UnsetType
+
+
+class Signal(msgspec.Struct, frozen=True):
+    """What one signal says about a result; the values add up to the fused score."""
+
+    signal: str
+    rank: int
+    score: float
+    value: float
+
+
+class ResultDebug(msgspec.Struct, frozen=True, kw_only=True):
+    mode: str
+    fused_score: float
+    signals: tuple[Signal, ...]
+    path: str
+    line: int
+    end_line: int
+    tokens: int
+    version: str
+    updated_at: str
+
+
+class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
+    passage_id: str
+    section_id: str
+    doc_tag: str
+    title: str
+    rank: int
+    score: float | None
+    """In proportion to the best result of the question, from 0 to 1."""
+    source: str
+    """reranked, rrf_fusion, graph_expanded, vector, bm25 or hybrid."""
+    preview: str
+    scratch_uri: str
+    size_bytes: int
+    anchor: str | None
+    flags: Flags = UNSET
+    debug: dict[str, Any] | UnsetType = UNSET
+    """`ResultDebug`; its schema would cost every client more than it tells."""
+
+
+class SearchPage(msgspec.Struct, frozen=True, kw_only=True):
+    results: tuple[SearchResult, ...]
+    next_cursor: str | None
+    partial: bool
+    limit_reason: LimitReason
+    session_id: str
+    notes: Notes = UNSET
+
+
+class Citation(msgspec.Struct, frozen=True):
+    section_id: str
+    doc_tag: str
+    title: str
+    uri: str
+    line: int
+    """Of the file that section_id names."""
+
+
+class ExcerptAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    passage_id: str
+    excerpt: str
+    truncated: bool
+    next_start_char: int | None
+    citation: Citation | UnsetType = UNSET
+    start_char: int
+    end_char: int
+    flags: Flags = UNSET
+    notes: Notes = UNSET
+
+
+class EvidenceQuote(msgspec.Struct, frozen=True, kw_only=True):
+    quote: str
+    passage_id: str
+    section_id: str
+    title: str
+    uri: str
+    confidence: float
+    """The share of the question's words that the span has."""
+    line: int
+    """Of the file that section_id names."""
+    context_before: str | UnsetType = UNSET
+    context_after: str | UnsetType = UNSET
+    flags: Flags = UNSET
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    quotes: tuple[EvidenceQuote, ...]
+    partial: bool
+    limit_reason: LimitReason
+    missing_passage_ids: tuple[str, ...] | UnsetType = UNSET
+    notes: Notes = UNSET
+
+
+class EvidenceSource(msgspec.Struct, frozen=True, kw_only=True):
+    passage_id: str
+    section_id: str
+    doc_tag: str
+    title: str
+    rank: int
+    uri: str
+
+
+class Diagnostics(msgspec.Struct, frozen=True, kw_only=True):
+    mode: str
+    candidates: int
+    """How many passages the quotes are from."""
+    deduped: bool
+    reranked: bool
+    elapsed_ms: int
+
+
+class RetrievedEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    quotes: tuple[EvidenceQuote, ...]
+    sources: tuple[EvidenceSource, ...]
+    diagnostics: dict[str, Any]
+    """`Diagnostics`; its schema would cost every client more than it tells."""
+    partial: bool
+    limit_reason: LimitReason
+    session_id: str
+    notes: Notes = UNSET

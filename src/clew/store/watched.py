@@ -1,0 +1,71 @@
+"""Work as a job in the store: any process can see how far it is, and stop it."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from clew.errors import Cancelled, ClewError, StoreError
+from clew.store.interface import Job, Store
+
+Progress = Callable[[int, int, str], None]
+"""Done, total (0 where nobody knows), what is being done. May raise Cancelled, which ends the work where it is."""
+
+REPORTS = 100
+"""At most about so many go into the store: each is a write, and ten thousand steps are not worth ten thousand."""
+
+T = TypeVar("T")
+
+
+def watched(store: Store | None, kind: str, work: Callable[[Progress], T], progress: Progress) -> T:
+    """Do the work, as a job once it reports that there is something to do. Without a store it is done all the same."""
+    if store is None:
+        return work(progress)
+    reporting = _Reporting(store, kind, progress)
+    state = "failed"
+    try:
+        result = work(reporting.report)
+        state = "done"
+    except Cancelled:
+        state = "cancelled"
+        raise
+    finally:
+        reporting.finish(state)
+    return result
+
+
+class _Reporting:
+    def __init__(self, store: Store, kind: str, progress: Progress) -> None:
+        self._store = store
+        self._kind = kind
+        self._progress = progress
+        self._job: Job | None = None
+        self._kept: tuple[int, int, str] | None = None
+        """What was reported last and is not in the store yet."""
+        self._written = -1
+
+    def report(self, done: int, total: int, message: str) -> None:
+        self._progress(done, total, message)
+        self._kept = (done, total, message)
+        part = done * REPORTS // total if total else -1
+        if part < 0 or part != self._written:
+            self._write()
+            self._written = part
+
+    def finish(self, state: str) -> None:
+        # Whoever asked to cancel what has just ended has nothing more to stop.
+        with suppress(Cancelled):
+            self._write()
+        if self._job is not None:
+            with suppress(ClewError):
+                self._store.finish_job(self._job.id, state=state)
+
+    def _write(self) -> None:
+        if self._kept is None:
+            return
+        done, total, message = self._kept
+        # A store that is busy or gone costs the report, not the work.
+        with suppress(StoreError):
+            if self._job is None:
+                self._job = self._store.start_job(self._kind, total=total or None)
+            self._store.advance_job(self._job.id, done=done, total=total or None, message=message)
+        self._kept = None

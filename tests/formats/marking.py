@@ -1,0 +1,46 @@
+"""References in code and tests, read in one line."""
+
+import textwrap
+
+from clew.files import Selection
+from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.settings import ElspaisSettings
+from clew.formats.markers import Citation, MarkerRecords, citations_of, read_markers
+from clew.graph.graph import Graph
+from clew.graph.link import Linker
+from clew.graph.readers.markers import MarkerReader
+
+GRAMMAR = IdGrammar(ElspaisSettings())
+
+
+def code(source: str, path: str = "src/lamp.py") -> MarkerRecords:
+    return read_markers(textwrap.dedent(source).encode(), path, GRAMMAR, is_test=False)
+
+
+def suite(source: str, path: str = "tests/test_lamp.py") -> MarkerRecords:
+    return read_markers(textwrap.dedent(source).encode(), path, GRAMMAR, is_test=True)
+
+
+def cited(citations: tuple[Citation, ...]) -> list[tuple[str, str, str]]:
+    return [(each.kind, each.target, "+".join(each.labels)) for each in citations]
+
+
+def owners(records: MarkerRecords) -> list[tuple[int, str | None]]:
+    return [(each.line, each.owner) for each in records.citations]
+
+
+def by_test(records: MarkerRecords) -> dict[str, list[tuple[str, str, str]]]:
+    return {test.qualname: cited(found) for test, found in citations_of(records).items()}
+
+
+def linked(source: str, path: str = "tests/test_lamp.py") -> tuple[Graph, Linker]:
+    """The graph of one test file."""
+    reader = MarkerReader("tests", Selection(("tests",), ("*",)), GRAMMAR, ElspaisSettings(), is_test=True)
+    graph = Graph()
+    linker = Linker(graph)
+    linker.update({(path, "tests"): reader.contribute(reader.read(textwrap.dedent(source).encode(), path), path)})
+    return graph, linker
+
+
+def broken(graph: Graph) -> list[tuple[str, str]]:
+    return sorted((each.source_id, each.target_id) for each in graph.memory.broken_references())

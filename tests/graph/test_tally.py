@@ -1,0 +1,53 @@
+"""Sums over many nodes that follow what changes touch."""
+
+from clew.graph.graph import Graph
+from clew.graph.model import Node, NodeKind
+from clew.graph.tally import Row
+
+
+def node(id: str, level: str, size: int) -> Node:
+    return Node(id, NodeKind.REQUIREMENT, "", {"level": level, "size": size})
+
+
+def row(graph: Graph, id: str) -> Row | None:
+    found = graph.get_node(id)
+    return (found.get_field("level"), (1, found.get_field("size"))) if found is not None else None
+
+
+# Verifies: REQ-d00049-C
+def test_only_what_was_touched_is_counted_again() -> None:
+    graph = Graph()
+    graph.memory.put_nodes([node("a", "prd", 1), node("b", "dev", 2), node("c", "dev", 3)])
+    counted: list[str] = []
+
+    def rows(graph: Graph) -> dict[str, Row]:
+        counted.append("all")
+        return {each.id: found for each in graph.nodes_by_kind(NodeKind.REQUIREMENT) if (found := row(graph, each.id))}
+
+    def one(graph: Graph, id: str) -> Row | None:
+        counted.append(id)
+        return row(graph, id)
+
+    assert graph.tallied("sizes", rows, one) == {"dev": (2, 5), "prd": (1, 1)}
+    graph.memory.put_node(node("b", "prd", 10))
+    graph.memory.remove_node("c")
+    graph.touched(["b", "c", "unknown"])
+    assert graph.tallied("sizes", rows, one) == {"prd": (2, 11)}
+    assert graph.tallied("sizes", rows, one) == {"prd": (2, 11)}
+    assert (counted[0], sorted(counted[1:])) == ("all", ["b", "c", "unknown"])
+
+
+# Verifies: REQ-d00049-B
+def test_files_that_were_read_have_everything_counted_again() -> None:
+    graph = Graph()
+    graph.memory.put_node(node("a", "dev", 1))
+
+    def rows(graph: Graph) -> dict[str, Row]:
+        return {each.id: found for each in graph.nodes_by_kind(NodeKind.REQUIREMENT) if (found := row(graph, each.id))}
+
+    assert graph.tallied("sizes", rows, row) == {"dev": (1, 1)}
+    graph.memory.put_node(node("b", "dev", 1))
+    graph.refreshed("2026-01-01T00:00:00+00:00", "another state")
+    assert graph.tallied("sizes", rows, row) == {"dev": (2, 2)}
+    graph.clear()
+    assert graph.tallied("sizes", rows, row) == {}

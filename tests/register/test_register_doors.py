@@ -1,0 +1,153 @@
+"""Other ways into the register: a server for agents, pages in a browser, a menu, and the settings of Claude Code."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+from tests.register.served import Served, make_project
+from tests.register.shell import ADD, Shell
+
+from clew.errors import InvalidArgument
+from clew.surfaces.cli.req_web import open_server
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    made = make_project(tmp_path / "project", git=False)
+    made.add(title="Lock <b>doors</b>")
+    made.add(title="Tell the owner", parent="1")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def address(served: Served) -> Iterator[str]:
+    where, run, stop = open_server(served.project.register, "127.0.0.1", 0)
+    thread = threading.Thread(target=run)
+    thread.start()
+    yield where
+    stop()
+    thread.join()
+
+
+def fetched(url: str, **headers: str) -> tuple[int, str]:
+    try:
+        with urlopen(Request(url, headers=headers)) as answer:  # noqa: S310 - the address is our own
+            return answer.status, answer.read().decode()
+    except HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+# Verifies: REQ-d00234-A
+def test_the_register_can_be_read_in_a_browser(served: Served, address: str) -> None:
+    status, page = fetched(address)
+    assert status == 200
+    assert "Lock &lt;b&gt;doors&lt;/b&gt;" in page
+    assert '<a href="/r/REQ-0002">' in page
+    assert '<a href="/r/REQ-0001">REQ-0001</a>' in fetched(f"{address}r/2")[1]
+    assert json.loads(fetched(f"{address}api/list")[1])["count"] == 2
+    assert json.loads(fetched(f"{address}api/r/req-2")[1])["title"] == "Tell the owner"
+    served.add(title="Made while it is served")
+    assert "Made while it is served" in fetched(address)[1]
+
+
+# Verifies: REQ-d00234-A
+def test_a_browser_is_told_what_is_not_there_and_other_names_are_refused(address: str) -> None:
+    assert fetched(f"{address}r/9")[0] == 404
+    assert json.loads(fetched(f"{address}api/r/9")[1])["code"] == "REQ-E-NOT-FOUND"
+    assert fetched(f"{address}etc/passwd")[0] == 404
+    assert fetched(address, Host="evil.example")[0] == 403
+    with pytest.raises(InvalidArgument, match="cannot be listened on"):
+        open_server(None, "127.0.0.1", int(address.rstrip("/").rpartition(":")[2]))  # type: ignore[arg-type]
+
+
+# Verifies: REQ-d00234-B
+def test_the_server_of_req_is_one_command_and_one_entry(shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / ".mcp.json"
+    path.write_text('{"mcpServers": {"other": {"command": "x"}, "req": {"command": "req", "args": ["mcp"]}}}\n')
+    assert shell.json("mcp", "--init-config", code=2)["code"] == "REQ-E-REFUSED"
+    assert shell.json("mcp", "--init-config", "--force")["changed"]
+    entries = json.loads(path.read_text())["mcpServers"]
+    assert entries["other"] == {"command": "x"}
+    assert entries["req"]["args"] == ["req", "mcp"]
+    assert not shell.json("mcp", "--init-config")["changed"]
+
+    ask = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
+    ask["params"] = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    listed = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    told = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "clew", *entries["req"]["args"]],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        print(json.dumps(ask), file=server.stdin, flush=True)
+        assert json.loads(server.stdout.readline())["result"]["serverInfo"]["name"] == "req"
+        print(json.dumps(told), json.dumps(listed), sep="\n", file=server.stdin, flush=True)
+        assert len(json.loads(server.stdout.readline())["result"]["tools"]) == 29
+        server.stdin.close()
+    assert server.returncode == 0
+
+
+# Verifies: REQ-d00234-C
+def test_claude_code_is_told_once_and_keeps_its_own_settings(shell: Shell, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    settings = tmp_path / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"model": "opus", "permissions": {"allow": ["Bash(ls:*)"], "deny": ["Read(.env)"]}}')
+
+    shell.run("hooks", "install", "--claude-code")
+    first = settings.read_bytes()
+    shell.run("setup", "--no-agents", "--claude-code")
+
+    assert settings.read_bytes() == first
+    told = json.loads(first)
+    assert told["model"] == "opus"
+    assert told["permissions"]["deny"] == ["Read(.env)"]
+    assert told["permissions"]["allow"][0] == "Bash(ls:*)"
+    assert "Bash(clew req validate:*)" in told["permissions"]["allow"]
+    assert not any("repair" in rule for rule in told["permissions"]["allow"])
+    assert told["hooks"]["Stop"] == [{"hooks": [{"type": "command", "command": "clew req validate"}]}]
+    settings.write_text("{ not json")
+    report = shell.json("hooks", "install", "--claude-code", code=1)
+    assert not report["steps"][-1]["done"]
+    assert settings.read_text() == "{ not json"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
+# Verifies: REQ-d00234-D
+def test_the_menu_runs_commands_one_after_another(shell: Shell, tmp_path: Path) -> None:
+    import pty
+
+    shell.run("add", *ADD)
+    assert shell.json("tui", code=2)["code"] == "REQ-E-REFUSED"
+    lines = ["3 1", "show 99", "no-such", "'", "", "update 1 --status proposed --reason 'we talked'", "quit"]
+    leader, follower = pty.openpty()
+    with os.fdopen(leader, "wb", buffering=0) as terminal:
+        asking = subprocess.Popen(
+            [sys.executable, "-m", "clew", "req", "tui"],
+            cwd=tmp_path,
+            stdin=follower,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        os.close(follower)
+        terminal.write("".join(f"{line}\n" for line in lines).encode())
+        shown, _ = asking.communicate(timeout=30)
+    assert asking.returncode == 0
+    assert "The sixth login is refused" in shown
+    assert "There is no requirement '99'" in shown
+    assert shell.json("show", "1")["status"] == "Proposed"

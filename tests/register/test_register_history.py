@@ -1,0 +1,84 @@
+"""What happened to a register as a whole."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.register.shell import ADD, Shell
+
+from clew.errors import NotFound, Refused
+from clew.formats.register.model import HistoryEntry
+from clew.register.merge import merge
+from clew.register.occasion import Occasion
+from clew.register.operations import NewRequirement, add, delete
+from clew.register.transaction import RegisterFile
+
+NOW = Occasion("2026-06-01T12:00:00Z", "ann")
+
+
+# Verifies: REQ-d00233-A
+def test_why_a_requirement_was_removed_is_kept_and_told(file: RegisterFile, new: Callable[..., NewRequirement]) -> None:
+    file.transaction(NOW, lambda draft: add(draft, new()))
+    file.transaction(NOW, lambda draft: delete(draft, "1", "the feature was sold", hard=True))
+
+    fresh = RegisterFile(file.place)
+    (entry,) = fresh.read().register.history
+    assert (entry.action, entry.actor, entry.reason) == (
+        "removed REQ-0001 'Lock the account'",
+        "ann",
+        "the feature was sold",
+    )
+    with pytest.raises(NotFound, match="ann removed it on 2026-06-01: the feature was sold"):
+        fresh.transaction(NOW, lambda draft: draft.find("req-1"))
+
+
+# Verifies: REQ-d00233-B
+def test_purpose_and_repair_leave_a_trace(shell: Shell, tmp_path: Path) -> None:
+    place = tmp_path / "project.req"
+    shell.run("add", *ADD)
+    shell.run("purpose", "Keep doors safe", "--reason", "we build doors now")
+    before = place.read_bytes()
+    shell.run("repair", "--confirm-direct-edit")
+    assert place.read_bytes() == before
+    place.write_bytes(before.replace(b"Guessing has", b"Guesses have"))
+
+    shell.run("repair", "--confirm-direct-edit")
+
+    told = [(entry.action, entry.reason) for entry in RegisterFile(place).read().register.history]
+    assert told == [("purpose changed", "we build doors now"), ("accepted a direct edit of the file", None)]
+
+
+# Verifies: REQ-d00233-C
+def test_the_history_only_grows_and_is_merged(single: RegisterFile) -> None:
+    register = single.read().register
+    first, mine, other = (HistoryEntry(**entry(f"2026-01-0{day}")) for day in (1, 2, 3))
+    base = register.replaced(history=(first,))
+
+    merged = merge(base, register.replaced(history=(first, other)), register.replaced(history=(first, mine)), NOW)
+
+    assert merged.register.history == (first, mine, other)
+    single.create(base, force=True)
+    with pytest.raises(Refused, match="history would be rewritten"):
+        single.transaction(NOW, lambda draft: setattr(draft, "register", register) or draft.record("x", None))
+
+
+def entry(day: str) -> dict[str, str | None]:
+    return {"at": f"{day}T00:00:00Z", "actor": "ann", "actor_kind": "Human", "action": "removed", "reason": None}
+
+
+# Verifies: REQ-d00233-C
+def test_a_key_of_that_name_that_means_something_else_is_left_alone(single: RegisterFile) -> None:
+    register = single.read().register.replaced(extras={"_history": {"by": "another program"}})
+    single.create(register, force=True)
+    single.transaction(NOW, lambda draft: add(draft, NewRequirement(**PARTS)))
+    document = msgspec.json.decode(single.place.read_bytes())
+    assert document["_history"] == {"by": "another program"}
+
+
+PARTS = {
+    "title": "Lock the account",
+    "statement": "The system shall lock the account after five failed logins.",
+    "rationale": "Guessing has to stop.",
+    "acceptance": ("The sixth login is refused",),
+}

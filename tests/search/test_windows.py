@@ -1,0 +1,89 @@
+"""Windows: as much of a text as a quote may hold, chosen by what it says and where it stands."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.search.evidence import Limits
+from clew.search.windows import Passage, window_evidence, windows
+from clew.text.tokens import estimate_tokens
+from clew.text.words import terms
+
+SMALL = Limits(max_quotes=2, max_quote_tokens=12, max_quote_chars=120)
+TEXT = """# Bells
+
+The fog bell rings every thirty seconds. It hangs in the tower.
+
+- one for fog, e.g. in autumn
+- one for storms
+
+```sh
+ring --twice
+```
+
+| bell | sound |
+|---|---|
+| fog | low |
+"""
+
+
+def quoted(weights: dict[str, float], passages: list[Passage], limits: Limits | None = None) -> list[str]:
+    found = window_evidence(weights, passages, terms, limits)
+    return [passages[quote.passage].text[quote.start : quote.end] for quote in found]
+
+
+# Verifies: REQ-d00186-A
+@settings(max_examples=300, deadline=None)
+@given(
+    pieces=st.lists(
+        st.sampled_from([TEXT, "a", "x" * 200, "One. Two? Three!", "\n\n", "- item\n", "```\nnever closed", "|a|b|\n"])
+    ),
+    tokens=st.integers(1, 90),
+    characters=st.integers(1, 500),
+)
+def test_windows_fit_into_a_quote_do_not_overlap_and_leave_nothing_out(
+    pieces: list[str], tokens: int, characters: int
+) -> None:
+    text = "\n".join(pieces)
+    limits = Limits(max_quote_tokens=tokens, max_quote_chars=characters)
+    end = 0
+    for start, last in windows(text, limits):
+        assert end <= start < last
+        assert not any(letter.isalpha() for letter in text[end:start])
+        assert last - start <= characters
+        assert estimate_tokens(text[start:last]) <= tokens or last - start == 1
+        end = last
+    assert not any(letter.isalpha() for letter in text[end:])
+
+
+# Verifies: REQ-d00186-A
+def test_a_window_ends_where_a_sentence_an_item_or_a_code_block_does() -> None:
+    found = [TEXT[start:end] for start, end in windows(TEXT, SMALL)]
+    assert found[0].endswith("every thirty seconds.")
+    assert any("ring --twice" in each and each.count("```") == 2 for each in found)
+    assert any("e.g. in autumn" in each for each in found)
+
+
+# Verifies: REQ-d00186-B
+def test_the_sentence_beside_the_words_of_the_question_is_quoted_with_them() -> None:
+    text = "How often does the fog bell ring? Every thirty seconds."
+    assert quoted({"fog": 3.0, "bell": 2.0}, [Passage(text, "", 1.0)]) == [text]
+
+
+# Verifies: REQ-d00186-B
+def test_headings_and_a_better_passage_count_for_a_window() -> None:
+    plain = "It is thirty seconds long and the same every time."
+    under = Passage(plain, "Harbour > Fog bell", 0.5)
+    other = Passage(plain.replace("thirty", "sixty"), "Harbour > Lamp", 0.5)
+    assert quoted({"fog": 3.0, "bell": 2.0}, [other, under])[0] == under.text
+    assert quoted({"fog": 3.0}, [Passage("The fog is thick.", "", 0.2), Passage("The fog is thin.", "", 1.0)])[0] == (
+        "The fog is thin."
+    )
+
+
+# Verifies: REQ-d00186-C
+def test_what_shares_nothing_with_the_question_is_quoted_only_where_nothing_does() -> None:
+    passages = [Passage("The lamp is lit.", "", 1.0), Passage("The fog bell rings.", "", 0.1)]
+    assert quoted({"fog": 1.0}, passages) == ["The fog bell rings."]
+    assert quoted({"whale": 1.0}, passages) == ["The lamp is lit.", "The fog bell rings."]
+    assert [quote.score for quote in window_evidence({"whale": 1.0}, passages, terms)] == [0.0, 0.0]
+    assert quoted({"whale": 1.0}, []) == []
