@@ -8,14 +8,17 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from clew.files import FileEntry, Selection, Tree, entry_of, resolve, scan, selects, time_of
 from clew.formats.register.ids import MENTION
-from clew.graph.readers.markers import MarkerReader
 from clew.graph.reading import RACY_NS
 from clew.paths import raw
+
+if TYPE_CHECKING:
+    from clew.graph.readers.markers import MarkerReader
 
 _WORTH_READING = re.compile(rb"(?i)req[-_][0-9]")
 _TEXTS = "texts"
@@ -52,7 +55,7 @@ class Mentions(msgspec.Struct, frozen=True):
 class MentionScanner:
     """Remembers what each file cites for as long as the file stays as it is."""
 
-    def __init__(self, root: Path, max_file_bytes: int, readers: Sequence[MarkerReader]) -> None:
+    def __init__(self, root: Path, max_file_bytes: int, readers: "Sequence[MarkerReader]") -> None:
         self._root = root
         self._limit = max_file_bytes
         self._readers = readers
@@ -101,7 +104,7 @@ class MentionScanner:
         for entry in tree.files:
             yield entry_of(self._root, entry.path)
 
-    def _of(self, entry: FileEntry, reader: MarkerReader | None) -> tuple[Mention, ...]:
+    def _of(self, entry: FileEntry, reader: "MarkerReader | None") -> tuple[Mention, ...]:
         key = (entry.path, reader.name if reader is not None else _TEXTS)
         known = self._known.get(key)
         if known is not None and known[0] == entry:
@@ -128,7 +131,7 @@ def _lies_in(folder: str, path: str) -> bool:
     return folder == "." or path == folder or path.startswith(f"{folder}/")
 
 
-def _marked(data: bytes, path: str, reader: MarkerReader) -> Iterator[Mention]:
+def _marked(data: bytes, path: str, reader: "MarkerReader") -> Iterator[Mention]:
     for reference, line in reader.register_citations(data, path):
         yield Mention(reference.target, line, reference.labels)
 

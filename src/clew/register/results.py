@@ -4,6 +4,8 @@ from typing import Any
 
 import msgspec
 
+NO_MATCH = "no test names matched the req_NNNN_* convention"
+
 
 class Row(msgspec.Struct, frozen=True):
     id: str

@@ -26,8 +26,6 @@ from clew.register.words import parse
 
 Result = TypeVar("Result")
 
-NO_MATCH = "no test names matched the req_NNNN_* convention"
-
 
 def added(draft: Draft, new: operations.NewRequirement) -> results.Added:
     """A single new requirement, with a word about what it resembles."""

@@ -1,17 +1,20 @@
 """The validator: what is wrong with a requirement, and with a register as a whole."""
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from clew.errors import FormatError
 from clew.formats.register.ids import sort_key
 from clew.formats.register.model import Kind, LinkKind, Register, Requirement, Status
 from clew.register.dossier import may_be_verified
 from clew.register.safety_levels import is_live
-from clew.register.validator_duplicates import TwinIndex, check_duplicates
 from clew.register.validator_links import check_cycles, check_targets
 from clew.register.validator_prose import check_statement
 from clew.register.validator_rules import Finding, finding
 from clew.register.validator_safety import as_requirement, check_safety
+
+if TYPE_CHECKING:
+    from clew.register.validator_duplicates import TwinIndex
 
 TITLE_LEAST, TITLE_MOST = 5, 120
 
@@ -60,8 +63,12 @@ def _acceptance(requirement: Requirement) -> Iterator[Finding]:
             yield finding("0015", requirement.id, f"Criterion {number} '{criterion.strip()}' says too little to test.")
 
 
-def validate_register(register: Register, judge: Judge | None = None, twins: TwinIndex | None = None) -> list[Finding]:
+def validate_register(
+    register: Register, judge: Judge | None = None, twins: "TwinIndex | None" = None
+) -> list[Finding]:
     """Everything that is wrong, sorted by id. Whoever validates again and again passes the same `twins`."""
+    from clew.register.validator_duplicates import check_duplicates  # a single requirement is judged without
+
     found: list[Finding] = []
     for requirement in register.requirements.values():
         found.extend(validate_requirement(requirement))

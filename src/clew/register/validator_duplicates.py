@@ -11,7 +11,6 @@ from typing import NamedTuple
 from clew.formats.register.ids import sort_key
 from clew.formats.register.model import Requirement
 from clew.register.validator_rules import Finding, finding
-from clew.search.lexical import LexicalIndex, create
 from clew.search.similar import MOST_ALIKE, Alike, alike, like, terms_in, terms_of
 from clew.text.stem import stem
 from clew.text.words import split
@@ -40,10 +39,13 @@ class TwinIndex:
     read again."""
 
     def __init__(self) -> None:
+        from clew.search.lexical import LexicalIndex, create
+
         self._lock = threading.Lock()
         self._connection = sqlite3.connect(":memory:", check_same_thread=False)
         weakref.finalize(self, self._connection.close)
         create(self._connection)
+        self._index = LexicalIndex(self._connection)
         self._numbers: dict[str, int] = {}
         self._texts: dict[str, tuple[str, str]] = {}
         self._pairs: tuple[Alike, ...] = ()
@@ -58,13 +60,12 @@ class TwinIndex:
         return [_ordered(by_number[pair.one], by_number[pair.other], pair.similarity) for pair in pairs]
 
     def _update(self, texts: dict[str, tuple[str, str]]) -> None:
-        index = LexicalIndex(self._connection)
         gone = {self._numbers[id] for id in self._texts if id not in texts}
         changed = [id for id, text in texts.items() if self._texts.get(id) != text]
         for id in changed:
             self._numbers.setdefault(id, len(self._numbers))
-        index.remove(gone)
-        index.put((self._numbers[id], *texts[id]) for id in changed)
+        self._index.remove(gone)
+        self._index.put((self._numbers[id], *texts[id]) for id in changed)
         self._texts = texts
         self._compare({self._numbers[id] for id in changed}, gone)
 

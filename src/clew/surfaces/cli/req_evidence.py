@@ -11,7 +11,8 @@ from clew.errors import InvalidArgument
 from clew.formats.register.model import Outcome, Status
 from clew.formats.register.records import requirement_object
 from clew.register.operations_adopt import LADDER, AdoptReport, RenumberReport
-from clew.register.service import NO_MATCH, RegisterService
+from clew.register.results import NO_MATCH
+from clew.register.service import RegisterService
 from clew.register.words import parse
 from clew.surfaces.cli.req_commands import Command, as_json, now, read_input
 

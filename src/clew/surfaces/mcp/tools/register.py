@@ -1,7 +1,7 @@
 """Toolset register: questions about managed requirements, under the names and shapes that users of req know."""
 
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -12,7 +12,6 @@ from clew.register import results
 from clew.register.brief_text import brief_text
 from clew.register.queries import Filter
 from clew.register.schema import schema
-from clew.register.service import RegisterService
 from clew.register.words import parse
 from clew.surfaces.mcp.call import Call
 from clew.surfaces.mcp.registry import Freshness, MaxTokens, NoArguments, PageCursor, Request, Tool, Toolset
@@ -29,6 +28,9 @@ from clew.surfaces.mcp.tools.register_views import (
     paged,
     shown,
 )
+
+if TYPE_CHECKING:
+    from clew.register.service import RegisterService
 
 StatusWord = Literal["draft", "proposed", "approved", "implemented", "verified", "obsolete"]
 KindWord = Literal["functional", "non-functional", "constraint", "interface", "business"]
@@ -88,7 +90,7 @@ class SchemaRequest(Request, frozen=True, kw_only=True):
     which: Annotated[Literal["add", "batch", "import", "test-map"], Meta(description="Whose input")] = "add"
 
 
-def register_of(call: Call) -> RegisterService:
+def register_of(call: Call) -> "RegisterService":
     return call.project.register
 
 

@@ -10,7 +10,6 @@ from clew.formats.register.model import ActorKind, Kind, LinkKind, Outcome, Prio
 from clew.register import results
 from clew.register.occasion import Occasion, occasion
 from clew.register.operations import Amendment, NewRequirement
-from clew.register.service import NO_MATCH
 from clew.register.transaction import MigrationReport
 from clew.register.words import LINK_KINDS, parse
 from clew.surfaces.mcp.call import Call
@@ -179,7 +178,7 @@ def run_test_run(call: Call, request: TestRunRequest) -> dict[str, Any]:
     service = register_of(call)
     log = service.read_source(request.from_file)
     done = service.record_run(_now(), log, promote=request.promote, dry_run=request.dry_run)
-    found: dict[str, Any] = {"matched": 0, "message": NO_MATCH} if done is None else msgspec.to_builtins(done)
+    found: dict[str, Any] = {"matched": 0, "message": results.NO_MATCH} if done is None else msgspec.to_builtins(done)
     return found
 
 

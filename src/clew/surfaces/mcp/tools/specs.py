@@ -6,7 +6,6 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from clew.specs import results
-from clew.specs.archive import Manner
 from clew.surfaces.mcp.call import Call
 from clew.surfaces.mcp.fitting import longest_page
 from clew.surfaces.mcp.registry import Freshness, MaxTokens, NoArguments, PageCursor, Request, Tool, Toolset
@@ -137,6 +136,8 @@ def run_change(call: Call, request: ChangeRequest) -> results.ChangeDetail:
 
 
 def run_archive(call: Call, request: ArchiveRequest) -> results.ArchiveReport:
+    from clew.specs.archive import Manner  # only a call needs it, not the listing of the tools
+
     manner = Manner(
         dry_run=request.dry_run,
         confirmed=request.confirm,
