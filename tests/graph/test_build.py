@@ -205,11 +205,14 @@ def test_any_sequence_of_edits_on_disk_gives_the_graph_of_a_fresh_build(
         else:
             path.write_text(content, encoding="utf-8")
         project.refresh()
+    figures = project.trace.summary()
     project.close()
     warm, fresh = Project.open(root), Project.open(root)
     warm.refresh()
     fresh.refresh(full=True)
     assert project.graph.memory.snapshot() == fresh.graph.memory.snapshot() == warm.graph.memory.snapshot()
+    assert figures == fresh.trace.summary()
+    assert project.graph.root_count() == fresh.graph.root_count()
     for opened in (warm, fresh):
         opened.close()
 

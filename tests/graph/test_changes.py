@@ -11,7 +11,7 @@ from clew.errors import Conflict, NotFound
 from clew.graph.changes import Change, History, Redefinition, Rewriting
 from clew.graph.graph import Graph
 from clew.graph.link import Citation, Contribution, Definition, Linker, Place
-from clew.graph.model import EdgeKind, Node, NodeKind, Source
+from clew.graph.model import Edge, EdgeKind, Node, NodeKind, Source
 from clew.graph.patches import Slot
 from clew.trace.coverage import annotate
 
@@ -114,18 +114,21 @@ def test_a_change_touches_nothing_but_what_it_defines_and_what_cites_that(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nodes, edges, _ = bench.graph.memory.snapshot()
-    connected: list[str] = []
-    connect: Callable[[Linker, Citation], None] = Linker._connect
-    monkeypatch.setattr(
-        Linker, "_connect", lambda self, citation: (connected.append(citation.source), connect(self, citation))
-    )
+    decided: list[str] = []
+    decide: Callable[[Linker, Citation], Edge | None] = Linker._decided
+
+    def noted(self: Linker, citation: Citation) -> Edge | None:
+        decided.append(citation.source)
+        return decide(self, citation)
+
+    monkeypatch.setattr(Linker, "_decided", noted)
     bench.put(0, definition("REQ-x", "AB", title="Other"))
     after, edges_after, _ = bench.graph.memory.snapshot()
-    assert connected == []
+    assert decided == []
     assert edges_after == edges
     assert [id for id in nodes if after[id] is not nodes[id] and not id.startswith("REQ-x")] == []
     bench.put(0, definition("REQ-x", "ABC"))
-    assert set(connected) == {"REQ-y", "test:1"}
+    assert set(decided) == {"REQ-y", "test:1"}
 
 
 # Verifies: REQ-d00001-D

@@ -437,6 +437,7 @@ def test_after_any_changes_the_graph_is_that_of_the_final_files(
         assert project.graph.memory.snapshot() == fresh.graph.memory.snapshot()
         assert dict(project.graph.evidence.unmatched()) == dict(fresh.graph.evidence.unmatched())
         assert project.graph.metrics("REQ-d00001") == fresh.graph.metrics("REQ-d00001")
+        assert project.trace.summary() == fresh.trace.summary()
         tests = [node.id for node in fresh.graph.nodes_by_kind(NodeKind.TEST)]
         assert [project.graph.evidence.verdict(id) for id in tests] == [
             fresh.graph.evidence.verdict(id) for id in tests

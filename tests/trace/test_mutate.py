@@ -1,5 +1,6 @@
 """Mutations of a project: what is accepted, what is refused, and what comes back."""
 
+import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ from clew.errors import (
     WouldCycle,
     WrongKind,
 )
+from clew.graph import build
 from clew.graph.model import NodeKind
 from clew.project import Project
 from clew.trace import aggregates
@@ -396,7 +398,7 @@ def test_a_mutation_reads_only_the_files_whose_text_it_changes(
     read: list[str] = []
     original = type(project.builder).original
     monkeypatch.setattr(
-        type(project.builder), "original", lambda self, path: (read.append(path), original(self, path))[1]
+        type(project.builder), "original", lambda self, path, kept: (read.append(path), original(self, path, kept))[1]
     )
     mutate(project, "update_title", node_id="REQ-o00001", new_title="Wind it")
     assert set(read) == {"spec/b-windows.md"}
@@ -404,6 +406,31 @@ def test_a_mutation_reads_only_the_files_whose_text_it_changes(
     mutate(project, "rename_node", old_id="REQ-o00001", new_id="REQ-o00009")
     spec = {"spec/a-tidy.md", "spec/b-windows.md", "spec/c-journey.md"}
     assert set(read) == {*spec, "src/clock.py", "tests/test_clock.py"}
+
+
+# Verifies: REQ-d00049-A
+def test_a_second_draft_on_a_file_opens_it_only_where_somebody_wrote_to_it(
+    tmp_path: Path, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_project(tmp_path / "odd")
+    spec = root / "spec" / "a-tidy.md"
+    os.utime(spec, (1_700_000_000, 1_700_000_000))
+    project = opened(root)
+    project.ensure_graph()
+    mutate(project, "update_title", node_id="REQ-d00002", new_title="One")
+    read: list[bytes] = []
+    hashed = build.content_hash
+    monkeypatch.setattr(build, "content_hash", lambda data: (read.append(data), hashed(data))[1])
+    mutate(project, "update_title", node_id="REQ-d00002", new_title="Two")
+    mutate(project, "change_status", node_id="REQ-p00001", new_status="Draft")
+    assert not read
+    # Somebody else writes, though not where the drafts are: both sides are kept.
+    spec.write_bytes(spec.read_bytes().replace(b"Time flies.", b"Time dies. "))
+    mutate(project, "update_title", node_id="REQ-d00001", new_title="Three")
+    assert read
+    project.mutations.save()
+    for text in (b"REQ-d00001: Three", b"REQ-d00002: Two", b"Time dies. "):
+        assert text in spec.read_bytes()
 
 
 def test_a_requirement_that_ten_thousand_cite_is_mutated_all_the_same(tmp_path: Path, opened: Open) -> None:

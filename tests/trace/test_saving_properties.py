@@ -11,6 +11,7 @@ from tests.trace.drafted import FILES, contents, said, write_project
 from clew.errors import ClewError, NotFound
 from clew.graph.model import EdgeKind, NodeKind
 from clew.project import Project
+from clew.trace.find_scope import hierarchy
 
 FREE = ("REQ-d00007", "REQ-o00007", "REQ-p00099", "JNY-Clock-02", "req-D8", "REQ-d00001")
 TITLES = ("One", "Two \u2014 \u00fcber", "Three: with a colon")
@@ -99,14 +100,35 @@ def mutate(project: Project, data: st.DataObject) -> None:
     assert refusal is None or (refusal.hint and project.graph.state == state)
 
 
+def figures(project: Project) -> dict[str, Any]:
+    """What follows the graph change by change: sums, lists, and what a search looks at."""
+    links = hierarchy(project.graph)
+    return {
+        "roots": project.graph.root_count(),
+        "summary": project.trace.summary(),
+        "above": {id: set(edges) for id, edges in links.above.items()},
+        "below": {id: set(edges) for id, edges in links.below.items()},
+        "circular": links.circular,
+        "gaps": [(gap.requirement.id, gap.assertion.id) for gap in project.trace.find.gaps(None)],
+        "implemented": [gap.assertion.id for gap in project.trace.find.gaps(None, implemented_only=True)],
+        "orphans": [each.id for each in project.trace.find.orphaned_nodes(offset=0, limit=100).orphans],
+        "found": {
+            query: [each.id for each in project.trace.search(query, field="body").results]
+            for query in ("clock", '"the clock"', "shall -hour")
+        },
+    }
+
+
 def save_and_compare(project: Project, root: Path) -> None:
     """What is in memory is what the saved files give to somebody who reads them for the first time."""
-    drafted = said(project.graph)
+    drafted, counted = said(project.graph), figures(project)
     project.mutations.save()
     fresh = Project.open(root, drafts=False)
     try:
         fresh.refresh(full=True)
         assert said(fresh.graph) == drafted
+        assert figures(fresh) == counted
+        assert figures(project) == counted
         assert fresh.graph.memory.snapshot() == project.graph.memory.snapshot()
     finally:
         fresh.close()
@@ -132,6 +154,7 @@ def test_any_sequence_of_mutations_saved_and_read_gives_the_same_graph_and_undon
         try:
             project.ensure_graph()
             start = said(project.graph)
+            figures(project)
             for step in data.draw(st.lists(st.sampled_from(["mutate"] * 6 + ["undo", "save"]), max_size=12)):
                 if step == "mutate":
                     mutate(project, data)

@@ -18,13 +18,14 @@ from typing import Protocol
 import msgspec
 
 from clew.errors import ClewError, FileChanged, NotFound, StoreError
-from clew.files import FileEntry, read_bytes, scan, time_of
+from clew.files import FileEntry, entry_of, read_bytes, scan, time_of
 from clew.formats.diagnostics import Diagnostic
 from clew.graph.collecting import without_collecting
 from clew.graph.graph import Graph
 from clew.graph.link import Contribution, FileKey, Linker, LinkReport
 from clew.graph.lock import ReadWriteLock
 from clew.graph.reading import RACY_NS, Known, Progress, Reader, Reading, Walked, cache_name, content_hash, seen_now
+from clew.paths import raw
 from clew.store.interface import CachedFile, Store
 
 log = logging.getLogger(__name__)
@@ -122,21 +123,35 @@ class Builder:
         """Have drafts keep up with the files."""
         self._drafts = drafts
 
-    def original(self, path: str) -> bytes:
+    def original(self, path: str, kept: bytes | None = None) -> bytes:
         """The content of a file that the graph was built from. FileChanged where it has another one by now; NotFound
-        for a file that was never read and does not exist."""
+        for a file that was never read and does not exist. `kept` is what this said of the same graph before: a file
+        whose time shows that nobody wrote to it since is not opened again."""
         known = next((self._known[path, reader.name] for reader in self.readers_of(path)), None)
+        if known is not None:
+            if kept is not None and known.mtime_ns and time_of(self._root, path) == known.mtime_ns:
+                return kept
+            if (data := self._same_as(known, path)) is not None:
+                return data
         try:
-            data = read_bytes(self._root, path, limit=self._max_file_bytes)
+            # What cannot be read says why.
+            read_bytes(self._root, path, limit=self._max_file_bytes)
         except NotFound:
             if known is None:
                 raise
-            data = None
-        if known is None or data is None or content_hash(data) != known.content_hash:
-            raise FileChanged(
-                f"'{path}' changed since it was read.", hint="refresh_graph reads it again.", data={"path": path}
-            )
-        return data
+        raise FileChanged(
+            f"'{path}' changed since it was read.", hint="refresh_graph reads it again.", data={"path": path}
+        )
+
+    def _same_as(self, known: Known, path: str) -> bytes | None:
+        """What stands in a file, where it is what was read there. Then it does not matter where a link leads by now."""
+        if entry_of(self._root, path).size != known.size:
+            return None
+        try:
+            data = (self._root / raw(path)).read_bytes()
+        except OSError:
+            return None
+        return data if content_hash(data) == known.content_hash else None
 
     def diagnostics(self) -> list[tuple[str, Diagnostic]]:
         """What readers reported, with the path, sorted by place."""
@@ -300,10 +315,9 @@ class Builder:
             self._unsaved.update({(file.reader, file.path): file for file in reading.fresh})
 
     def _fingerprint(self) -> str:
-        digest = hashlib.blake2b(digest_size=16)
-        for key in sorted(self._known):
-            digest.update(f"{key[0]}\0{key[1]}\0{self._known[key].content_hash}\n".encode("utf-8", "surrogateescape"))
-        return digest.hexdigest()
+        known = self._known
+        lines = "".join([f"{key[0]}\0{key[1]}\0{known[key].content_hash}\n" for key in sorted(known)])
+        return hashlib.blake2b(lines.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
     def save(self) -> None:
         """Put what was parsed into the store's cache. A store that cannot be written costs speed and nothing else."""

@@ -6,6 +6,7 @@ nodes keep the places they have there.
 """
 
 from collections.abc import Callable
+from functools import lru_cache, partial
 from itertools import accumulate
 from uuid import uuid4
 
@@ -27,6 +28,9 @@ from clew.graph.readers.elspais import ElspaisFile, ElspaisReader
 
 ADDED = 1_000_000
 """Positions from here on are those of blocks that are not in the file yet."""
+
+
+RECENT_BLOCKS = 128
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -78,6 +82,8 @@ class Author:
         self.commenting = commenting
         """The readers whose citations stand in comments."""
         self._rules: dict[str, tuple[int, HashRule]] = {}
+        # Mutations come in rows: what one of them wrote is what the next one begins with.
+        self._read_block = lru_cache(RECENT_BLOCKS)(partial(_only_block, grammar))
 
     @property
     def reader(self) -> ElspaisReader:
@@ -89,12 +95,7 @@ class Author:
 
     def read(self, data: bytes) -> Record | None:
         """The requirement or journey that the bytes are; None where they are anything else or more."""
-        records = read(data, self.grammar)
-        if len(records.blocks) != 1 or isinstance(records.blocks[0], Remainder):
-            return None
-        if any(each.code == "elspais.unclosed_fence" for each in records.diagnostics):
-            return None
-        return records.blocks[0]
+        return self._read_block(data)
 
     def define(self, record: Record, path: str, before: Source | None = None) -> Definition:
         """What a record contributes, at the place that its block has in the file."""
@@ -125,6 +126,15 @@ class Author:
             requirements = [block for block in blocks if isinstance(block, Requirement)]
             known = self._rules[path] = (hash(data), rule_of_file(requirements, self.grammar.settings))
         return known[1]
+
+
+def _only_block(grammar: IdGrammar, data: bytes) -> Record | None:
+    records = read(data, grammar)
+    if len(records.blocks) != 1 or isinstance(records.blocks[0], Remainder):
+        return None
+    if any(each.code == "elspais.unclosed_fence" for each in records.diagnostics):
+        return None
+    return records.blocks[0]
 
 
 class Draft:

@@ -55,7 +55,7 @@ class Evidence:
         return self._verdicts.get(test_id)
 
     def has_results(self) -> bool:
-        return self._graph.count(NodeKind.TEST_RESULT) > 0
+        return self._graph.memory.count(NodeKind.TEST_RESULT) > 0
 
     def unmatched(self) -> Iterator[tuple[str, str]]:
         """Ids of the results that belong to no test, with the reason: unknown or ambiguous."""
@@ -94,13 +94,16 @@ class Evidence:
         self._recount(recount)
         self._touch(affected)
         self._graph.touched(waiting)
+        self._graph.touched(node.id for node in new)
 
     def _replace(self, file: "FileKey", results: tuple[Node, ...]) -> Iterator[str]:
         """Put the results of a report in place of those it had; yields the ids of the tests that had those."""
         region = self._graph.memory
-        for node in self._reports.pop(file, ()):
+        before = self._reports.pop(file, ())
+        for node in before:
             yield from self._untie(node.id)
             region.remove_node(node.id)
+        self._graph.touched(node.id for node in before)
         if results:
             self._reports[file] = results
             region.put_nodes(results)
@@ -118,6 +121,8 @@ class Evidence:
     def _moved_by(self, tests: Iterable[str]) -> Iterator[str]:
         """The results that may belong to another test now that these came, went or changed."""
         region = self._graph.memory
+        if self._tests is None and not self._reports:
+            return
         for id in tests:
             node = region.get_node(id)
             if node is None:

@@ -93,6 +93,8 @@ class Linker:
         """Those that mean something else since citations were last decided."""
         self._by_alias: dict[Citation, str] = {}
         """What a citation by a shorter name was taken to mean."""
+        self._parted: set[str] = set()
+        """The ends of what was disconnected in the exchange that is going on."""
 
     def duplicate_ids(self) -> list[str]:
         """Ids of requirements and journeys that are defined more than once."""
@@ -135,10 +137,12 @@ class Linker:
         # A dictionary keeps the order of the files, and with it that of the nodes, the same in every process.
         changed: dict[str, None] = {}
         for file in contributions:
-            changed.update((definition.node.id, None) for definition in self._by_file.get(file, {}).values())
+            for definition in self._by_file.get(file, {}).values():
+                changed[definition.node.id] = None
         for contribution in contributions.values():
             if contribution is not None:
-                changed.update((definition.node.id, None) for definition in contribution.definitions)
+                for definition in contribution.definitions:
+                    changed[definition.node.id] = None
 
         def declare() -> None:
             for file, contribution in contributions.items():
@@ -157,13 +161,13 @@ class Linker:
         What else cites them is decided anew only where it may matter: where an id appears or disappears, or has other
         labels.
         """
-        placed = (self._placed[place].node for id in changed for place in self._declared.get(id, ()))
-        before = {node.id: node for node in placed}
-        removed = self._withdraw(changed)
+        known = [id for id in changed if id in self._declared] if self._declared else []
+        before = {node.id: node for node in (self._placed[place].node for id in known for place in self._declared[id])}
+        removed = self._withdraw(known)
         declare()
         put, affected, own_citations = self._place(changed)
         touched = removed | affected
-        self._graph.touched(touched)
+        self._graph.touched(removed)
         if before:
             after = {id: self._region.get_node(id) for id in touched}
             moved = {
@@ -176,6 +180,8 @@ class Linker:
         else:
             moved = affected
         linked = self._relink(moved, own_citations)
+        self._graph.touched(self._parted)
+        self._parted.clear()
         self._graph.evidence.update(contributions, touched)
         return LinkReport(nodes_put=put, nodes_removed=len(removed), citations_linked=linked)
 
@@ -185,7 +191,7 @@ class Linker:
         """Take every definition of these ids out of the graph; returns the ids of the nodes that were removed."""
         removed: set[str] = set()
         for id in declared:
-            for place in self._declared.get(id, ()):
+            for place in self._declared[id]:
                 definition = self._placed.pop(place)
                 del self._places[definition.node.id]
                 self._name(definition, present=False)
@@ -225,10 +231,11 @@ class Linker:
         for edge in list(self._region.iter_outgoing_edges(citation.source)):
             if edge.kind is citation.kind and edge.target == target and set(edge.labels) <= set(citation.labels):
                 self._region.remove_edge(edge)
-        for reference in self._broken_forms(citation):
-            if self._region.has_broken(reference):
-                self._region.remove_broken(reference)
-        self._graph.touched((target, citation.source))
+        if self._region.broken_count():
+            for reference in self._broken_forms(citation):
+                if self._region.has_broken(reference):
+                    self._region.remove_broken(reference)
+        self._parted.update((target, citation.source))
 
     # Putting in
 
@@ -238,7 +245,12 @@ class Linker:
         if definitions:
             self._by_file[file] = dict(enumerate(definitions))
         for position, definition in enumerate(definitions):
-            self._declared.setdefault(definition.node.id, {})[*file, position] = definition
+            id, place = definition.node.id, (*file, position)
+            places = self._declared.get(id)
+            if places is None:
+                self._declared[id] = {place: definition}
+            else:
+                places[place] = definition
 
     def _redeclare(self, place: Place, definition: Definition | None) -> None:
         """Put another definition in a place, or none."""
@@ -282,6 +294,7 @@ class Linker:
                 citations.extend(own if len(own) < 2 else dict.fromkeys(own))
         self._region.put_nodes(nodes)
         self._region.put_edges(edges)
+        self._graph.touched(node.id for node in nodes)
         return len(nodes), affected, citations
 
     def _relink(self, ids: set[str], own: list[Citation]) -> int:
@@ -290,9 +303,8 @@ class Linker:
         by_alias = [citation for alias in aliases for citation in self._citing.get(alias, ())]
         # What they were taken to mean may also be cited in full, and then both stand behind one edge.
         meant = {self._by_alias[citation] for citation in by_alias if citation in self._by_alias}
-        ids = ids | aliases | meant
         citing = self._citing
-        citations = [citation for id in ids for citation in citing.get(id, ())] if citing else []
+        citations = [citation for id in ids | aliases | meant for citation in citing.get(id, ())] if citing else []
         # All are disconnected before any is connected: two citations of one node may stand behind the same edge.
         for citation in citations:
             self._disconnect(citation)
@@ -303,15 +315,10 @@ class Linker:
             else:
                 others[citation] = None
         citations.extend(own)
-        for citation in citations:
-            self._connect(citation)
+        edges = [edge for citation in citations if (edge := self._decided(citation)) is not None]
+        self._region.put_edges(edges)
+        self._graph.touched(id for edge in edges for id in (edge.target, edge.source))
         return len(citations)
-
-    def _connect(self, citation: Citation) -> None:
-        edge = self._decided(citation)
-        if edge is not None:
-            self._region.put_edge(edge)
-            self._graph.touched((edge.target, edge.source))
 
     def _decided(self, citation: Citation) -> Edge | None:
         """The edge that a citation stands for. Without a target, or where it lacks labels, a reference is broken."""

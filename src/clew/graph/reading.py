@@ -124,9 +124,10 @@ class Reading:
         with self._shared(changed, cached) as sharing:
             for reader, entries in changed:
                 kept = cached.get(reader.name, {})
+                message = f"reading {reader.name} files"
                 for entry in entries:
                     if progress is not None:
-                        progress(done, total, f"reading {reader.name} files")
+                        progress(done, total, message)
                     row = kept.get(entry.path)
                     if row is None and sharing is not None and not sharing.claim((entry.path, reader.name)):
                         later.append((reader, entry))

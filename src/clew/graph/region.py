@@ -64,7 +64,8 @@ class MemoryRegion:
         return iter(self._incoming.get(id, ()))
 
     def citing_nothing(self, kind: NodeKind) -> set[str]:
-        return self._by_kind[kind].keys() - self._outgoing.keys()
+        outgoing = self._outgoing
+        return {id for id in self._by_kind[kind] if id not in outgoing}
 
     def has_edge(self, edge: Edge) -> bool:
         return edge in self._outgoing.get(edge.source, ())
@@ -91,17 +92,16 @@ class MemoryRegion:
     def put_nodes(self, added: Iterable[Node]) -> None:
         nodes, by_kind, by_file = self._nodes, self._by_kind, self._by_file
         for node in added:
-            id = node.id
+            id, source = node.id, node.source
             before = nodes.get(id)
             if before is not None:
                 self._forget_indexes(before)
             nodes[id] = node
             by_kind[node.kind][id] = node
-            if node.source is not None:
-                path = node.source.path
-                in_file = by_file.get(path)
+            if source is not None:
+                in_file = by_file.get(source.path)
                 if in_file is None:
-                    by_file[path] = {id: None}
+                    by_file[source.path] = {id: None}
                 else:
                     in_file[id] = None
 

@@ -1,6 +1,7 @@
 """Tallies: sums over many nodes that follow a change by what it touched, instead of being added up anew."""
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,9 @@ class Tally:
         self._counting = threading.Lock()
         """Several may ask at the same time."""
         self._rows = rows(graph)
-        for each in self._rows.values():
-            self._add(each, 1)
+        # Very many rows are alike.
+        for each, times in Counter(self._rows.values()).items():
+            self._add(each, times)
 
     def touch(self, ids: Iterable[str]) -> None:
         self._touched.update(ids)
@@ -33,12 +35,14 @@ class Tally:
     def sums(self) -> Mapping[str, tuple[int, ...]]:
         """By group, in order; a group without nodes is left out."""
         with self._counting:
-            while self._touched:
-                self._count_again(self._touched.pop())
+            # What fails is counted again by the next who asks.
+            for id in self._touched:
+                self._count_again(id)
+            self._touched.clear()
             return {group: tuple(numbers) for group, numbers in sorted(self._sums.items()) if any(numbers)}
 
     def _count_again(self, id: str) -> None:
-        before, after = self._rows.pop(id, None), self._row(self._graph, id)
+        after, before = self._row(self._graph, id), self._rows.pop(id, None)
         if before is not None:
             self._add(before, -1)
         if after is not None:

@@ -11,6 +11,7 @@ These are the figures of one requirement by itself; `coverage_rollup` adds what 
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -104,13 +105,13 @@ def requirement_metrics(graph: Graph, node: Node) -> RequirementMetrics:
     tests: set[str] = set()
     code: set[str] = set()
     has_failures = False
-    region, verdict_of = graph.memory, graph.evidence.verdict
-    for edge in region.iter_incoming_edges(node.id):
+    get_node, verdict_of = graph.memory.get_node, graph.evidence.verdict
+    for edge in graph.memory.iter_incoming_edges(node.id):
         kind = edge.kind
         if kind is _PART:
             continue
         source = edge.source
-        citing = region.get_node(source)
+        citing = get_node(source)
         if citing is None:
             continue
         if citing.kind is _TEST:
@@ -126,28 +127,29 @@ def requirement_metrics(graph: Graph, node: Node) -> RequirementMetrics:
             if citing.kind is _CODE:
                 code.add(source)
             implemented.update(edge.labels or labels)
-    validated = len(passed - failed) if graph.evidence.has_results() else None
+    total, clean = len(labels), passed - failed if failed else passed
+    validated = len(clean) if graph.evidence.has_results() else None
     return RequirementMetrics(
-        total_assertions=len(labels),
+        total_assertions=total,
         tested=len(tested),
-        tested_pct=percent(len(tested), len(labels)),
+        tested_pct=percent(len(tested), total),
         implemented=len(implemented),
-        implemented_pct=percent(len(implemented), len(labels)),
-        untested_labels=_in_order(labels, set(labels) - tested),
+        implemented_pct=percent(len(implemented), total),
+        untested_labels=tuple([label for label in labels if label not in tested]),
         tests=len(tests),
         code=len(code),
         validated=validated,
-        validated_pct=percent(validated, len(labels)) if validated is not None else None,
-        passed_labels=_in_order(labels, passed - failed),
+        validated_pct=percent(validated, total) if validated is not None else None,
+        passed_labels=_in_order(labels, clean),
         failed_labels=_in_order(labels, failed),
         awaiting_labels=_in_order(labels, tested - passed - failed),
         has_failures=has_failures,
-        tier=tier(len(tested), len(labels), failing=bool(failed)),
+        tier=tier(len(tested), total, failing=bool(failed)),
     )
 
 
 def _in_order(labels: tuple[str, ...], wanted: set[str]) -> tuple[str, ...]:
-    return tuple(label for label in labels if label in wanted) if wanted else ()
+    return tuple([label for label in labels if label in wanted]) if wanted else ()
 
 
 def code_metrics(graph: Graph, node: Node) -> CodeMetrics:
@@ -190,6 +192,7 @@ def tier(covered: float, total: int, *, failing: bool = False) -> str:
     return FULL if covered >= total else PARTIAL
 
 
+@lru_cache(1_000)
 def percent(part: float, whole: int) -> float:
     """One decimal; 0 where there is nothing to cover."""
     return round(100.0 * part / whole, 1) if whole else 0.0

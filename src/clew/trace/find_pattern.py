@@ -43,7 +43,7 @@ def may_match(pattern: str, words: Words) -> AbstractSet[str] | None:
 
 def matching(pattern: Pattern, texts: Sequence[str]) -> list[int]:
     """Which of the texts a pattern matches that can be tried on all of them joined."""
-    starts = [0, *accumulate(len(text) + 1 for text in texts)]
+    starts = [0, *accumulate([len(text) + 1 for text in texts])]
     found: list[int] = []
     at = undecided = 0
     for start, end in pattern.spans("\n".join(texts)):

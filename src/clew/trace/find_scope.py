@@ -1,7 +1,7 @@
 """Parts of the hierarchy: what stands below or above a node, and which requirements lie on a circle."""
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 
 import msgspec
@@ -28,17 +28,31 @@ class Hierarchy(msgspec.Struct, frozen=True):
 
 
 def hierarchy(graph: Graph) -> Hierarchy:
-    return graph.derived("hierarchy", _hierarchy)
+    return graph.followed("hierarchy", _links, _link, _hierarchy)
 
 
-def _hierarchy(graph: Graph) -> Hierarchy:
+def _links(graph: Graph) -> dict[str, tuple[Edge, ...]]:
+    """By id: what each of them cites, or is part of, among them; those without are left out."""
     members = {node.id for kind in _ABOVE_CODE for node in graph.nodes_by_kind(kind)}
-    above: dict[str, tuple[Edge, ...]] = {}
+    found = ((id, tuple([edge for edge in graph.iter_outgoing_edges(id) if edge.target in members])) for id in members)
+    return {id: edges for id, edges in found if edges}
+
+
+def _link(graph: Graph, id: str) -> tuple[Edge, ...] | None:
+    if not _is_above_code(graph, id):
+        return None
+    return tuple([edge for edge in graph.iter_outgoing_edges(id) if _is_above_code(graph, edge.target)]) or None
+
+
+def _is_above_code(graph: Graph, id: str) -> bool:
+    node = graph.get_node(id)
+    return node is not None and node.kind in _ABOVE_CODE
+
+
+def _hierarchy(links: Mapping[str, tuple[Edge, ...]]) -> Hierarchy:
+    above = dict(links)
     below: dict[str, list[Edge]] = {}
-    for id in members:
-        edges = tuple(edge for edge in graph.iter_outgoing_edges(id) if edge.target in members)
-        if edges:
-            above[id] = edges
+    for edges in above.values():
         for edge in edges:
             below.setdefault(edge.target, []).append(edge)
     ordered = {id: tuple(sorted(edges, key=lambda edge: edge.source)) for id, edges in below.items()}

@@ -8,7 +8,6 @@ import msgspec
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.text.keywords import keywords
-from clew.trace.find_kinds import sorted_nodes
 from clew.trace.find_words import WORD, WordIndex, Words, requirement_text
 from clew.trace.query import Term
 
@@ -34,43 +33,57 @@ class Texts(msgspec.Struct, frozen=True):
     """The last one as it is written."""
 
 
-class Prepared(msgspec.Struct, frozen=True):
-    """What a search needs of one state of the graph."""
+class AllTexts(msgspec.Struct, frozen=True):
+    """The texts of all requirements."""
 
     texts: Mapping[str, Texts]
     """By id, in the order of the ids."""
     folded: Mapping[str, str]
     """By id: everything a requirement says."""
-    words: Words
     ids: str
     titles: str
     """Of all requirements, joined: what is not in here is in none of them."""
 
 
+class Prepared(AllTexts, frozen=True, kw_only=True):
+    """What a search needs of one state of the graph."""
+
+    words: Words
+
+
 class RequirementTexts:
-    """Prepares the requirements of a graph; what was made of a node is kept for as long as it stays the same object."""
+    """Prepares the requirements of a graph; only what a change touched is prepared again."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._index = WordIndex(graph)
-        self._known: Mapping[str, Texts] = {}
 
     def now(self) -> Prepared:
         return self._graph.derived("requirement_search", self._prepare)
 
     def _prepare(self, graph: Graph) -> Prepared:
-        before, texts = self._known, {}
-        for node in sorted_nodes(graph, NodeKind.REQUIREMENT):
-            known = before.get(node.id)
-            texts[node.id] = known if known is not None and known.node is node else _fold(node)
-        self._known = texts
-        return Prepared(
-            texts=texts,
-            folded={id: each.everything for id, each in texts.items()},
-            words=self._index.words(NodeKind.REQUIREMENT, requirement_text),
-            ids="\n".join(each.id for each in texts.values()),
-            titles="\n".join(each.title for each in texts.values()),
-        )
+        known = graph.followed("requirement_texts", _all_folded, _folded, _in_order)
+        words = self._index.words(NodeKind.REQUIREMENT, requirement_text)
+        return Prepared(known.texts, known.folded, known.ids, known.titles, words=words)
+
+
+def _all_folded(graph: Graph) -> dict[str, Texts]:
+    return {node.id: _fold(node) for node in graph.nodes_by_kind(NodeKind.REQUIREMENT)}
+
+
+def _folded(graph: Graph, id: str) -> Texts | None:
+    node = graph.get_node(id)
+    return _fold(node) if node is not None and node.kind is NodeKind.REQUIREMENT else None
+
+
+def _in_order(texts: Mapping[str, Texts]) -> AllTexts:
+    ordered = {id: texts[id] for id in sorted(texts)}
+    return AllTexts(
+        texts=ordered,
+        folded={id: each.everything for id, each in ordered.items()},
+        ids="\n".join([each.id for each in ordered.values()]),
+        titles="\n".join([each.title for each in ordered.values()]),
+    )
 
 
 def holding(group: tuple[Term, ...], candidates: AbstractSet[str], prepared: Prepared) -> AbstractSet[str]:
@@ -85,15 +98,16 @@ def holding(group: tuple[Term, ...], candidates: AbstractSet[str], prepared: Pre
 def _with(text: str, candidates: AbstractSet[str], prepared: Prepared) -> AbstractSet[str]:
     """Those that hold a text. What is a word or a part of one is held where a word has it; for anything else the words
     in it say where to look."""
-    looked_up = False
-    for word in dict.fromkeys(WORD.findall(text)):
-        having = prepared.words.having(word)
-        if having is not None:
-            candidates = having if len(candidates) == len(prepared.texts) else having & candidates
-            looked_up = word == text
-    if looked_up:
+    words = dict.fromkeys(WORD.findall(text))
+    places = [having for word in words if (having := prepared.words.having(word)) is not None]
+    for having in sorted(places, key=len):
+        candidates = having if len(candidates) == len(prepared.texts) else having & candidates
+    if places and text in words:
         return candidates
-    folded = prepared.folded
+    return _holding(text, candidates, prepared.folded)
+
+
+def _holding(text: str, candidates: AbstractSet[str], folded: Mapping[str, str]) -> AbstractSet[str]:
     if len(candidates) * OUT_OF_ORDER < len(folded):
         return {id for id in candidates if text in folded[id]}
     # Most of them are looked at: one after the other as they lie in memory, which takes half the time.

@@ -69,19 +69,26 @@ class WordIndex:
         # They are taken away first: what fails half-way begins anew.
         before = self._known.pop(name, None) or Words({}, {}, (), "", text_of)
         nodes = {node.id: node for node in graph.nodes_by_kind(kind)}
-        places = before.places
+        places, gone, new = before.places, set(), set()
         for id, node in before.nodes.items():
             if nodes.get(id) is not node:
                 for word in _words(text_of(node)):
                     places[word].discard(id)
                     if not places[word]:
                         del places[word]
+                        gone.add(word)
         for id, node in nodes.items():
             if before.nodes.get(id) is not node:
                 for word in _words(text_of(node)):
-                    places.setdefault(word, set()).add(id)
-        vocabulary = sorted(places)
-        self._known[name] = Words(nodes, places, vocabulary, "".join(f"{word}\n" for word in vocabulary), text_of)
+                    if word not in places:
+                        places[word] = set()
+                        new.add(word)
+                    places[word].add(id)
+        vocabulary, joined = before.vocabulary, before.joined
+        if gone != new:
+            vocabulary = sorted(places)
+            joined = "".join([f"{word}\n" for word in vocabulary])
+        self._known[name] = Words(nodes, places, vocabulary, joined, text_of)
         return self._known[name]
 
 

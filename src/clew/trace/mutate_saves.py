@@ -47,8 +47,9 @@ class Saves:
         """Files that drafts were made on, as they were read."""
 
     def original(self, path: str) -> bytes:
-        """The content of a file as it was read, kept to show both sides should it change."""
-        data = self._builder.original(path)
+        """The content of a file as it was read, kept for the next draft on it, and to show both sides should it
+        change."""
+        data = self._builder.original(path, self._originals.get(path))
         self._originals[path] = data
         return data
 

@@ -132,7 +132,8 @@ class Pattern:
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Where what it matches begins and ends, from left to right, none within another."""
         if not self._is_watched:
-            yield from (match.span() for match in self._compiled.finditer(text))
+            for match in self._compiled.finditer(text):
+                yield match.span()
             return
         try:
             for match in self._compiled.finditer(text, timeout=self._left(), concurrent=True):

@@ -118,9 +118,9 @@ class RequirementSearch:
             raise InvalidArgument(f"There is no field '{field}'.", hint=f"Fields are: {', '.join(FIELDS)}.")
         if not query.strip():
             raise _nothing_to_look_for()
-        texts = self._texts.now().texts
         if regex:
-            return [Match(texts[id].node, 0.0) for id in self._by_pattern(query, field, within, check)]
+            return [Match(node, 0.0) for node in self._by_pattern(query, field, within, check)]
+        texts = self._texts.now().texts
         held = self._by_words(parse(query), field, within, check)
         points = held.points(held.ids)
         return [Match(texts[id].node, float(points[id])) for id in self._best_first(points)]
@@ -193,7 +193,7 @@ class RequirementSearch:
         in_order = [id for id in everything if id in points] if many else sorted(points)
         return sorted(in_order, key=points.__getitem__, reverse=True)
 
-    def _by_pattern(self, pattern: str, field: str, within: AbstractSet[str] | None, check: Check) -> Iterator[str]:
+    def _by_pattern(self, pattern: str, field: str, within: AbstractSet[str] | None, check: Check) -> Iterator[Node]:
         matches = compile_pattern(pattern)
         prepared = self._texts.now()
         # The keywords of a title are spelt in their own way, so that they may lack what the title has.
@@ -205,9 +205,9 @@ class RequirementSearch:
             check()
             batch = left[start : start + BATCH]
             if field == "all" and can_be_joined(pattern):
-                yield from (batch[at].node.id for at in matching(matches, [texts.plain for texts in batch]))
+                yield from [batch[at].node for at in matching(matches, [texts.plain for texts in batch])]
             else:
-                yield from (texts.node.id for texts in batch if matches(plain_text(texts, field)))
+                yield from [texts.node for texts in batch if matches(plain_text(texts, field))]
 
 
 def _nothing_to_look_for() -> InvalidArgument:

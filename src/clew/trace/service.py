@@ -11,6 +11,7 @@ from clew import __version__, git
 from clew.config import Config
 from clew.formats.elspais.ids import IdGrammar
 from clew.graph.build import Builder, BuildReport
+from clew.graph.collecting import without_collecting
 from clew.graph.graph import Graph
 from clew.graph.model import HIERARCHY, Node, NodeKind
 from clew.trace import aggregates
@@ -57,6 +58,7 @@ class TraceService:
         self.cursors = OpenCursors()
         self.contents = CursorContents(graph, self.find, self.resolve, self.hierarchy, self.search_matches)
 
+    @without_collecting
     def warm(self) -> None:
         """Compute what is asked for most, so that the first question costs no more than the next."""
         self._graph.root_count()

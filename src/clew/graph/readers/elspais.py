@@ -1,6 +1,7 @@
 """Requirements and journeys in elspais markdown."""
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -43,6 +44,8 @@ class ElspaisReader:
         self._settings = settings
         self._roles: dict[str, str] = {}
         """By status, as far as it occurred."""
+        self._fields: dict[str, Mapping[str, str]] = {}
+        """Of assertions, by label, likewise."""
         self._register = RegisterIds(grammar) if register else None
         """Ids of the project's register, which requirements may cite as well."""
 
@@ -81,26 +84,28 @@ class ElspaisReader:
                 "hash_state": state.state,
                 "hash_now": state.value,
                 "body": record.body,
-                "labels": tuple(dict.fromkeys(assertion.label for assertion in record.assertions)),
-                "sections": tuple(section.heading for section in record.sections),
+                "labels": tuple(dict.fromkeys([assertion.label for assertion in record.assertions])),
+                "sections": tuple([section.heading for section in record.sections]),
                 "template": record.template,
             },
             _source(record.span, path),
         )
-        separator = self._settings.label_separator
+        stem = id + self._settings.label_separator
         parts: dict[str, Node] = {}
         for assertion in record.assertions:
             # A repeated label is reported by the reader; the first one keeps it.
-            part_id = f"{id}{separator}{assertion.label}"
-            if part_id not in parts:
-                parts[part_id] = Node(
-                    part_id,
-                    NodeKind.ASSERTION,
-                    assertion.text,
-                    {"label": assertion.label},
-                    _source(assertion.span, path),
-                )
+            label = assertion.label
+            if label not in parts:
+                source = _source(assertion.span, path)
+                parts[label] = Node(stem + label, NodeKind.ASSERTION, assertion.text, self._labelled(label), source)
         return Definition(node, tuple(parts.values()), _citations(record.references, id, path, self._register))
+
+    def _labelled(self, label: str) -> Mapping[str, str]:
+        """The fields of an assertion. There are few labels and very many assertions, which share them."""
+        fields = self._fields.get(label)
+        if fields is None:
+            fields = self._fields[label] = {"label": label}
+        return fields
 
     def _role(self, status: str) -> str:
         role = self._roles.get(status)
