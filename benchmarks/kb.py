@@ -105,7 +105,7 @@ def _print_row(name: str, asked: Sequence[Asked]) -> None:
         f" p50 {percentile(seconds, 0.5) * 1000:.0f} ms, p95 {percentile(seconds, 0.95) * 1000:.0f} ms"
     )
     print(
-        f"  and asked for twelve quotes where six had none:"
+        f"  and asked for twelve more where six had none:"
         f" found {twice:.3f} (at least {FOUND}) {_verdict(twice >= FOUND)},"
         f" {tokens:.0f} tokens (at most {TOKENS}) {_verdict(tokens <= TOKENS)}"
     )

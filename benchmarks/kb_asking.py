@@ -51,7 +51,7 @@ class Asker:
         with watch.sample():
             answer = self._call("kb.retrieve_evidence", arguments)
         found, tokens = _answers(question, answer), estimate_tokens(answer.text)
-        more, more_tokens = (False, 0) if found else self._once_more(question, arguments)
+        more, more_tokens = (False, 0) if found else self._once_more(question, arguments, answer.data["next_cursor"])
         pasted, naive_tokens = self._naively(question, corpus)
         return Asked(
             question=question,
@@ -66,9 +66,13 @@ class Asker:
             naive_tokens=naive_tokens,
         )
 
-    def _once_more(self, question: GoldenQuestion, arguments: Mapping[str, Any]) -> tuple[bool, int]:
-        """What an agent does next that did not find its answer: it asks for more."""
-        answer = self._call("kb.retrieve_evidence", {**arguments, "max_quotes": MORE_QUOTES})
+    def _once_more(
+        self, question: GoldenQuestion, arguments: Mapping[str, Any], cursor: str | None
+    ) -> tuple[bool, int]:
+        """What an agent does next that did not find its answer: it asks for the quotes after the first."""
+        if cursor is None:
+            return False, 0
+        answer = self._call("kb.retrieve_evidence", {**arguments, "max_quotes": MORE_QUOTES, "cursor": cursor})
         return _answers(question, answer), estimate_tokens(answer.text)
 
     def _naively(self, question: GoldenQuestion, corpus: str) -> tuple[bool, int]:

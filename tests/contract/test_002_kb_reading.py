@@ -250,7 +250,8 @@ def test_passages_that_are_not_there_are_named_and_skipped(kb: Make) -> None:
 def test_retrieval_searches_and_quotes_in_one_call(kb: Make) -> None:
     call = kb()
     answer = call("kb.retrieve_evidence", question=QUESTION)
-    assert set(answer) - {"notes"} == {*("quotes", "sources", "diagnostics", "partial", "limit_reason", "session_id")}
+    keys = ("quotes", "sources", "diagnostics", "next_cursor", "partial", "limit_reason", "session_id")
+    assert set(answer) - {"notes"} == set(keys)
     assert set(answer["diagnostics"]) == {"mode", "candidates", "deduped", "reranked", "elapsed_ms"}
     assert answer["diagnostics"]["mode"] == "hybrid_local"
     assert any("The default margin is 0.5 metres." in quote["quote"] for quote in answer["quotes"])
@@ -276,6 +277,54 @@ def test_retrieval_is_bounded_by_five_documents_and_follows_up_with_excerpts(kb:
     first = answer["quotes"][0]
     around = call("kb.expand_excerpt", passage_id=first["passage_id"], before_tokens=5, after_tokens=5)
     assert first["quote"] in around["excerpt"]
+
+
+MANY = {
+    f"docs/{place}.md": f"# {place}\n\n"
+    + "\n\n".join(f"The margin of berth {place}{n} is {n} metres." for n in range(80))
+    for place in ("north", "south", "west")
+}
+
+
+# Verifies: REQ-d00244-A
+@pytest.mark.parametrize("most", [1, 5, 20])
+def test_whoever_asks_on_gets_each_quote_once_the_best_first(kb: Make, most: int) -> None:
+    call, question = kb(MANY), "what is the margin of the berth?"
+    seen: list[tuple[str, str]] = []
+    answer = call("kb.retrieve_evidence", question=question, max_quotes=most, max_quote_tokens=20)
+    while True:
+        quotes = answer["quotes"]
+        assert 0 < len(quotes) <= most
+        assert {quote["passage_id"] for quote in quotes} == {source["passage_id"] for source in answer["sources"]}
+        seen += [(quote["section_id"], quote["quote"]) for quote in quotes]
+        if answer["next_cursor"] is None:
+            break
+        # The next page may be of another size.
+        arguments = {"question": question, "max_quotes": 19, "max_quote_tokens": 20, "cursor": answer["next_cursor"]}
+        most, answer = 19, call("kb.retrieve_evidence", **arguments)
+    assert len(seen) == len(set(seen))
+    assert "".join(quote for _, quote in seen).count("is 79 metres") == 3
+    whole = call("kb.retrieve_evidence", question=question, max_quotes=20, max_quote_tokens=20)["quotes"]
+    assert seen[: len(whole)] == [(quote["section_id"], quote["quote"]) for quote in whole]
+
+
+# Verifies: REQ-d00244-A
+def test_a_cursor_to_quotes_holds_for_its_question_and_what_was_read_for_it(kb: Make) -> None:
+    call, question = kb(MANY), "what is the margin of the berth?"
+    answer = call.answer("kb.retrieve_evidence", question=question)
+    cursor = answer.data["next_cursor"]
+    assert f"More: pass cursor={cursor}" in answer.text
+    for arguments in (
+        {"question": "another margin"},
+        {"question": question, "max_quote_tokens": 40},
+        {"question": question, "scope": {"doc_tags": ["north"]}},
+        {"question": question, "filters": {"path_prefix": "docs/north.md"}},
+    ):
+        error = call.error("kb.retrieve_evidence", **arguments, cursor=cursor)
+        assert (error["code"], error["details"]["reason"]) == ("INVALID_ARGUMENT", "invalid_cursor")
+    assert call.error("kb.retrieve_evidence", question=question, cursor="x")["code"] == "INVALID_ARGUMENT"
+    (call.project.config.root / "docs/west.md").write_text("# West\n\nThe margin of no berth is known.\n")
+    assert "changed" in call.error("kb.retrieve_evidence", question=question, cursor=cursor)["message"]
 
 
 # Verifies: REQ-d00174-D

@@ -80,12 +80,39 @@ def test_documents_are_indexed_searched_shown_and_walked(run: Run, root: Path) -
     code, out, _ = run("show", "docs/guide.md#setting-it")
     assert (code, GUIDE[GUIDE.index("## Setting") :].strip() in out) == (0, True)
     assert "doc:docs/guide.md#setting-it" in run("show", "docs/guide.md")[1]
-    assert run("graph", "REQ-d00001")[1] == "REQ-d00001\n  ← mentions doc:docs/guide.md#setting-it\n"
-    assert "← mentions doc:docs/guide.md#setting-it" in run("graph", "APP_MARGIN")[1]
+    assert run("graph", "REQ-d00001")[1].startswith("REQ-d00001\n  ← MENTIONS doc:docs/guide.md#setting-it\n")
+    assert "← MENTIONS doc:docs/guide.md#setting-it" in run("graph", "APP_MARGIN")[1]
     (root / "docs/other.md").unlink()
     code, out, _ = run("reconcile", "--dry-run")
     assert (code, out.splitlines()[1:]) == (1, ["document without file: docs/other.md", "1 differences, 1 left"])
     assert run("reconcile")[0] == 0
+
+
+# Verifies: REQ-d00243-A
+def test_what_everybody_mentions_is_shown_in_part_and_that_is_said(run: Run, root: Path) -> None:
+    for number in range(40):
+        (root / f"docs/page-{number:02}.md").write_text(f"# Page {number}\n\nSet `APP_DRAUGHT` here.\n")
+    for limit in (25, 3):
+        _, out, _ = run("graph", "APP_DRAUGHT", *(("--limit", str(limit)) if limit != 25 else ()))
+        first, *lines, last = out.splitlines()
+        assert first == "entity:environment_variable:APP_DRAUGHT"
+        assert len(lines) == limit
+        assert all(line.startswith("  ← MENTIONS doc:docs/page-") for line in lines)
+        assert last == f"  and more; --limit above {limit} shows them"
+    (found,) = json.loads(run("graph", "APP_DRAUGHT", "--limit", "100", "--json")[1]).values()
+    assert (len(found["links"]), found["is_cut"]) == (40, False)
+    assert found["links"][0]["type"] == "MENTIONS"
+
+
+# Verifies: REQ-d00243-B
+@pytest.mark.parametrize("command", [("show", "docs/other.md"), ("graph", "docs/other.md")])
+def test_what_the_configuration_hides_is_hidden_from_every_command(
+    run: Run, root: Path, command: tuple[str, ...]
+) -> None:
+    assert run(*command)[0] == 0
+    (root / "clew.toml").write_text((root / "clew.toml").read_text() + '\n[kb]\ndoc_tags = ["guide"]\n')
+    code, out, _ = run(*command)
+    assert (code, out) == (1, "")
 
 
 # Verifies: REQ-d00097-C
@@ -96,6 +123,7 @@ def test_documents_are_indexed_searched_shown_and_walked(run: Run, root: Path) -
         (("graph", "nothing"), 1, "No document mentions 'nothing'."),
         (("search",), 2, "clew kb search needs to know what."),
         (("search", "x", "--limit", "0"), 2, "--limit is 0"),
+        (("graph", "x", "--limit", "-1"), 2, "--limit is -1"),
     ],
 )
 def test_what_cannot_be_answered_says_why_and_what_to_do(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.errors import Cancelled, ClewError, StoreError
+from clew.errors import Cancelled, ClewError, StoreBusy, StoreError, StoreReadOnly
 from clew.kb.ingest import Corpus, IndexReport, Progress
 from clew.kb.keeper import DocumentKeeper
 from clew.project import Project
@@ -122,6 +122,38 @@ def test_what_went_wrong_is_told_and_tried_again(corpus: Corpus) -> None:
     reader.note = None
     assert keeper.ensure() is None
     assert reader.runs == 3
+    keeper.close()
+
+
+# Verifies: REQ-d00242-A
+@pytest.mark.parametrize("error", [StoreBusy("Others write."), StoreReadOnly("Nobody writes.")])
+def test_a_store_that_takes_nothing_in_costs_the_latest_changes_not_the_answer(
+    corpus: Corpus, error: StoreError
+) -> None:
+    reader = Reader()
+    reader.error = error
+    keeper = DocumentKeeper(corpus, reader, lambda: False)
+    assert error.code in (keeper.ensure() or "")
+    reader.error = None
+    assert (keeper.ensure(), reader.runs) == (None, 2)
+    keeper.close()
+    empty = DocumentKeeper(corpus, reader, lambda: True)
+    reader.error = error
+    with pytest.raises(type(error)):
+        empty.ensure()
+    empty.close()
+
+
+# Verifies: REQ-d00242-B
+def test_documents_are_read_again_when_what_they_were_read_into_is_another(corpus: Corpus) -> None:
+    reader = Reader()
+    stores = ["first"]
+    keeper = DocumentKeeper(corpus, reader, lambda: False, stores=lambda: stores[-1], follows_files=False)
+    for runs in (1, 1):
+        assert (keeper.ensure(), reader.runs) == (None, runs)
+    stores.append("second")
+    for runs in (2, 2):
+        assert (keeper.ensure(), reader.runs) == (None, runs)
     keeper.close()
 
 

@@ -138,6 +138,35 @@ async def test_without_sessions_the_address_itself_is_the_key(root: Path) -> Non
     project.close()
 
 
+# Verifies: REQ-d00241-A
+@pytest.mark.parametrize("named", ["header", "query"])
+async def test_a_session_that_the_transport_does_not_keep_is_nobodys(root: Path, named: str) -> None:
+    import httpx2
+
+    project = Project.open(root)
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": MODERN,
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "kb.search",
+    }
+    who = {"protocolVersion": MODERN, "clientInfo": {"name": "any", "version": "0"}, "clientCapabilities": {}}
+    meta = {f"io.modelcontextprotocol/{name}": value for name, value in who.items()}
+    asked = {"name": "kb.search", "arguments": {"query": "margin"}, "_meta": meta}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}
+    if named == "header":
+        headers["mcp-session-id"] = "invented"
+    async with listening(server_of(project)) as url, httpx2.AsyncClient(headers=headers, timeout=20) as http:
+        for _ in range(2):
+            answer = await http.post(url, json=body, params={"session_id": "invented"} if named == "query" else {})
+            assert answer.status_code == 200
+            assert "passage_id" in answer.text
+    # Two calls of two strangers: nothing is found again that the first one left.
+    assert project.kb.scratch.state().sessions == 2
+    assert project.kb.scratch.state().reused == 0
+    project.close()
+
+
 # Verifies: REQ-d00177-D
 async def test_a_session_over_http_that_asks_too_often_gets_an_envelope(root: Path) -> None:
     (root / "clew.toml").write_text((root / "clew.toml").read_text() + "\n[kb]\ncalls_per_minute = 1\nburst = 2\n")

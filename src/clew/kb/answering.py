@@ -37,6 +37,15 @@ class QuotedAnswer(msgspec.Struct, frozen=True, kw_only=True):
     quotes: tuple[QuotedSpan, ...]
     sections: tuple[str, ...]
     """What the answer quotes, best first."""
+    has_more: bool
+    """Whether there are further quotes, which say less."""
+    notes: tuple[str, ...]
+
+
+class ReadFor(msgspec.Struct, frozen=True):
+    """What was read for a question."""
+
+    sections: tuple[FoundSection, ...]
     notes: tuple[str, ...]
 
 
@@ -52,9 +61,33 @@ def answer(
     boundary: Boundary | None = None,
     check: Callable[[], None] = lambda: None,
 ) -> QuotedAnswer:
-    """The best spans of the best documents. Beside the sections that a search would show, at most so many of one
-    document, further sections of the same documents are read, because the answer often stands next to what has the
-    words of the question."""
+    """The best spans of the best documents."""
+    read = read_for(
+        finder,
+        question,
+        mode=mode,
+        narrowing=narrowing,
+        sections=sections,
+        max_per_document=max_per_document,
+        boundary=boundary,
+        check=check,
+    )
+    return quoted(finder, question, read, limits or Limits())
+
+
+def read_for(
+    finder: Finder,
+    question: str,
+    *,
+    mode: Mode = Mode.AUTO,
+    narrowing: Narrowing | None = None,
+    sections: int = SECTIONS_READ,
+    max_per_document: int = 1,
+    boundary: Boundary | None = None,
+    check: Callable[[], None] = lambda: None,
+) -> ReadFor:
+    """Beside the sections that a search would show, at most so many of one document, further sections of the same
+    documents are read, because the answer often stands next to what has the words of the question."""
     found = finder.find(
         question,
         limit=sections * READ_FOR_EACH,
@@ -64,18 +97,27 @@ def answer(
         boundary=boundary,
         check=check,
     )
-    read = _of_first_documents(found.sections, sections)
-    quotes = window_evidence(finder.rarities(question), _passages(read), terms, limits)
+    return ReadFor(_of_first_documents(found.sections, sections), found.notes)
+
+
+def quoted(finder: Finder, question: str, read: ReadFor, limits: Limits, offset: int = 0) -> QuotedAnswer:
+    """The spans that say most about the question, after the first so many."""
+    end = offset + limits.max_quotes
+    # One more than is shown tells whether there is more.
+    up_to = msgspec.structs.replace(limits, max_quotes=end + 1)
+    found = window_evidence(finder.rarities(question), _passages(read.sections), terms, up_to)
+    quotes = found[offset:end]
     return QuotedAnswer(
-        quotes=tuple(_quoted(read[quote.passage], quote) for quote in quotes),
-        sections=tuple(read[place].section.id for place in sorted({quote.passage for quote in quotes})),
-        notes=found.notes,
+        quotes=tuple(_quoted(read.sections[quote.passage], quote) for quote in quotes),
+        sections=tuple(read.sections[place].section.id for place in sorted({quote.passage for quote in quotes})),
+        has_more=len(found) > end,
+        notes=read.notes,
     )
 
 
-def _of_first_documents(found: Sequence[FoundSection], count: int) -> list[FoundSection]:
+def _of_first_documents(found: Sequence[FoundSection], count: int) -> tuple[FoundSection, ...]:
     first = list(dict.fromkeys(each.section.document for each in found))[:count]
-    return [each for each in found if each.section.document in first]
+    return tuple(each for each in found if each.section.document in first)
 
 
 def _passages(read: Sequence[FoundSection]) -> list[Passage]:

@@ -52,6 +52,8 @@ class GraphMeta(msgspec.Struct, frozen=True, kw_only=True):
     """Ids that nothing has."""
     hubs: Ids = UNSET
     """Nodes of which not all neighbours were followed."""
+    flagged_ids: Ids = UNSET
+    """Nodes whose titles read like an instruction to a model."""
 
 
 class Described(GraphAnswer, frozen=True, kw_only=True):

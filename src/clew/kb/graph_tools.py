@@ -4,7 +4,7 @@
 not there; the older ones are cut only by the hard limit of all answers and pass over what is not there in silence.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -20,7 +20,7 @@ from clew.kb.paths import shortest_paths
 from clew.kb.projections import checked_fields, resolved, shown, snippets
 from clew.kb.relationships import Direction
 from clew.kb.results import LimitReason
-from clew.kb.suspicion import flags_of
+from clew.kb.suspicion import flags_of, suspicious
 from clew.kb.walking import Ground, expand
 from clew.search.diversity import trim
 
@@ -65,6 +65,7 @@ class Asker(NamedTuple):
         duplicates: int = 0,
         missing: Sequence[str] = (),
         hubs: Sequence[str] = (),
+        titles: Iterable[tuple[str, str]] = (),
     ) -> dict[str, Any]:
         charge = charged(payload, "neighbors")
         over = cut if cut != "none" or not self.is_legacy else charge.reason
@@ -73,15 +74,16 @@ class Asker(NamedTuple):
             "session_id": self.session,
             "partial": more or over != "none" or is_incomplete or bool(hubs),
             "limit_reason": over if over != "none" else "page_size" if more else "none",
-            "meta": msgspec.to_builtins(self._meta(usage, missing, hubs)),
+            "meta": msgspec.to_builtins(self._meta(usage, missing, hubs, suspicious(titles) or UNSET)),
             "notes": self.notes or UNSET,
         }
 
-    def _meta(self, usage: Usage, missing: Sequence[str], hubs: Sequence[str]) -> shapes.GraphMeta:
+    def _meta(self, usage: Usage, missing: Sequence[str], hubs: Sequence[str], flagged: shapes.Ids) -> shapes.GraphMeta:
         if self.is_legacy:
-            return shapes.GraphMeta(usage=usage)
+            return shapes.GraphMeta(usage=usage, flagged_ids=flagged)
         return shapes.GraphMeta(
             usage=usage,
+            flagged_ids=flagged,
             missing_ids=tuple(_told(id) for id in missing[:_MOST_NAMED]) or UNSET,
             hubs=tuple(hubs[:_MOST_NAMED]) or UNSET,
         )
@@ -96,7 +98,7 @@ def described(ground: Ground, asker: Asker, ids: Sequence[str], fields: Sequence
     chosen = checked_fields(fields)
     current = resolved(ground.reading, ground.graph, ground.crossing, ids)
     present = list(dict.fromkeys(id for id in current.values() if id is not None))
-    nodes = [each.projection(chosen) for each in shown(ground.reading, ground.graph, present).values()]
+    nodes = [_flagged(each.projection(chosen)) for each in shown(ground.reading, ground.graph, present).values()]
     kept, cut = asker.within_budget(nodes)
     payload = {"results": kept, "cursor": None, "next_cursor": None}
     missing = [id for id, now in current.items() if now is None]
@@ -169,7 +171,7 @@ def _known(sent: tuple[Deliveries, Session] | None, reached: Sequence[Any]) -> f
 
 
 def _flagged(node: Projection) -> Projection:
-    flags = flags_of(node.snippet) if node.snippet is not UNSET else ()
+    flags = flags_of("\n".join(text for text in (node.title, node.snippet) if text is not UNSET))
     return msgspec.structs.replace(node, flags=flags) if flags else node
 
 
@@ -214,7 +216,9 @@ def child_page(ground: Ground, asker: Asker, parent: str, limit: int) -> shapes.
         "cursor": asker.cursor,
         "next_cursor": asker.next_cursor(len(kept), more=more),
     }
-    return shapes.ChildPage(**payload, **asker.envelope(payload, more=more, cut=cut, missing=around.missing))
+    titles = ((each.id, each.title) for each in kept)
+    envelope = asker.envelope(payload, more=more, cut=cut, missing=around.missing, titles=titles)
+    return shapes.ChildPage(**payload, **envelope)
 
 
 def parent_rows(ground: Ground, asker: Asker, sections: Sequence[str]) -> shapes.Parents:
@@ -223,7 +227,8 @@ def parent_rows(ground: Ground, asker: Asker, sections: Sequence[str]) -> shapes
         shapes.ParentOf(section, each.id, each.title) for section, others in around.found.items() for each in others
     ]
     kept, cut = asker.within_budget(rows)
-    envelope = asker.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs)
+    titles = ((each.parent_id, each.parent_title) for each in kept)
+    envelope = asker.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs, titles=titles)
     return shapes.Parents(results=kept, **envelope)
 
 
@@ -239,7 +244,8 @@ def entity_rows(
         for section, others in found.items()
     ]
     kept, cut = asker.within_budget(rows)
-    envelope = asker.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs)
+    titles = ((each.id, each.name) for row in kept for each in row.entities)
+    envelope = asker.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs, titles=titles)
     return shapes.Entities(results=kept, **envelope)
 
 
@@ -251,5 +257,6 @@ def section_rows(ground: Ground, asker: Asker, entities: Sequence[str], most: in
         if others
     ]
     kept, cut = asker.within_budget(rows)
-    envelope = asker.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs)
+    titles = ((each.section_id, each.title) for row in kept for each in row.sections)
+    envelope = asker.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs, titles=titles)
     return shapes.Sections(results=kept, **envelope)

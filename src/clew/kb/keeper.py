@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from clew.errors import Cancelled, ClewError
+from clew.errors import Cancelled, ClewError, StoreBusy, StoreReadOnly
 from clew.files import Tree, scan, time_of
 from clew.kb.ingest import Corpus, IndexReport
 from clew.store.watched import Progress
@@ -31,6 +31,7 @@ MANY_FILES = 300
 """With many files a look that takes longer than that is followed by this many times its duration without another."""
 
 _STILL_READING = "Some documents changed and are still being read; this answer may not show them yet."
+_NOT_WRITTEN = "Some documents changed, but cannot be taken in now ({code}); this answer does not show them yet."
 
 
 class _Run(msgspec.Struct):
@@ -49,17 +50,22 @@ class DocumentKeeper:
         index: Callable[[Progress], IndexReport],
         is_empty: Callable[[], bool],
         *,
+        stores: Callable[[], object] = lambda: None,
         follows_files: bool = True,
         patience: float = PATIENCE_SECONDS,
     ) -> None:
         self._corpus = corpus
         self._index = index
         self._is_empty = is_empty
+        self._stores = stores
+        """What documents are read into: another value, once somebody deleted that or made it anew."""
         self._follows_files = follows_files
         self._patience = patience
         self._lock = threading.Lock()
         self._tree: Tree | None = None
         """What there was when the documents were last read; None before."""
+        self._filled: object = None
+        """What they were read into."""
         self._run: _Run | None = None
         self._thread: threading.Thread | None = None
         self._rest_until = 0.0
@@ -77,9 +83,12 @@ class DocumentKeeper:
             progress(*run.progress)
             if not waits_for_all and time.monotonic() > until:
                 return _STILL_READING
-        if run.error is not None:
+        if run.error is None:
+            return run.note
+        if waits_for_all or not isinstance(run.error, StoreBusy | StoreReadOnly):
             raise run.error
-        return run.note
+        # What was read before can still be told.
+        return _NOT_WRITTEN.format(code=run.error.code)
 
     def close(self) -> None:
         """Stop reading at the next document; what was read is kept."""
@@ -94,12 +103,15 @@ class DocumentKeeper:
         with self._lock:
             if self._run is not None and not self._run.done.is_set():
                 return self._run
-            if self._closing or (self._tree is not None and not self._is_stale(self._tree)):
+            if self._closing or (self._tree is not None and self._is_current(self._tree)):
                 return None
             self._run = _Run(threading.Event())
             self._thread = threading.Thread(target=self._read, args=(self._run,), name="clew-documents", daemon=True)
             self._thread.start()
             return self._run
+
+    def _is_current(self, tree: Tree) -> bool:
+        return self._stores() == self._filled and not self._is_stale(tree)
 
     def _is_stale(self, tree: Tree) -> bool:
         began = time.monotonic()
@@ -122,11 +134,11 @@ class DocumentKeeper:
 
         try:
             # Taken before the files are read: what changes meanwhile is noticed by the next look.
-            tree = scan(self._corpus.root, self._corpus.selection)
+            tree, stores = scan(self._corpus.root, self._corpus.selection), self._stores()
             result = self._index(report)
             run.note = result.note
             # Another process reads just now: look again next time.
-            self._tree = tree if result.note is None else None
+            self._tree, self._filled = tree if result.note is None else None, stores
         except ClewError as error:
             run.error = error
         except Exception as error:

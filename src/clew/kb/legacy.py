@@ -9,6 +9,8 @@ import base64
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from clew.errors import Cancelled, ClewError, InvalidArgument
 from clew.kb import edges, ids
 from clew.kb import legacy_results as shapes
@@ -25,6 +27,7 @@ from clew.kb.legacy_envelope import (
 )
 from clew.kb.queries import Reading
 from clew.kb.shortlist import source_of
+from clew.kb.suspicion import suspicious
 from clew.search.evidence import evidence
 from clew.search.question import MAX_LIMIT
 
@@ -89,7 +92,7 @@ class LegacyTools:
             session_id=session,
             partial=more or over != "none",
             limit_reason=over if over != "none" else "page_size" if more else "none",
-            meta=Meta(usage),
+            meta=Meta(usage, suspicious((row.section_id, row.title) for row in kept) or UNSET),
         )
 
     def _found(
@@ -138,7 +141,10 @@ class LegacyTools:
             session_id=session,
             partial=over != "none",
             limit_reason=over,
-            meta=Meta(Usage(tokens_estimate=charge.tokens, bytes_returned=charge.bytes)),
+            meta=Meta(
+                Usage(tokens_estimate=charge.tokens, bytes_returned=charge.bytes),
+                suspicious((each.section_id, f"{each.title}\n{each.text_truncated}") for each in kept) or UNSET,
+            ),
         )
 
     def search_documentation(self, query: str, top_k: int, verbosity: str, check: Deadline) -> shapes.Documentation:
@@ -188,6 +194,7 @@ class LegacyTools:
                     "left_out": len(items) - len(kept),
                     "truncated": cut,
                     "elapsed_ms": check.elapsed_ms(),
+                    "flagged_ids": suspicious((each.section_id, f"{each.title}\n{each.full_text}") for each in kept),
                 },
             ),
         )

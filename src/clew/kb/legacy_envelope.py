@@ -40,6 +40,9 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
 
 class Meta(msgspec.Struct, frozen=True):
     usage: Usage
+    flagged_ids: tuple[str, ...] | UnsetType = UNSET
+    """What is shown of these reads like an instruction to a model; left out where that is so of none, as nearly
+    always."""
 
 
 class Enveloped(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import UNSET
 
 from clew.errors import InvalidArgument
 from clew.kb import graph_results as shapes
@@ -14,6 +15,7 @@ from clew.kb.legacy_envelope import Meta, Usage, charged, within_hard_limit
 from clew.kb.legacy_results import SectionText
 from clew.kb.projections import USUAL_FIELDS, Shown, resolved, shown
 from clew.kb.relationships import Called, Way, ways
+from clew.kb.suspicion import flags_of, suspicious
 from clew.kb.walking import MOST_OF_OTHERS, Ground, named
 from clew.search.evidence import fitting_end
 from clew.text.tokens import estimate_tokens
@@ -60,7 +62,7 @@ def traverse(
         nodes=tuple(row.node for row in kept),
         relationships=tuple(link for row in kept for link in row.relationships),
         paths=tuple(path for row in kept for path in row.paths),
-        truncated=True if cut or found.is_cut else msgspec.UNSET,
+        truncated=True if cut or found.is_cut else UNSET,
     )
 
 
@@ -101,6 +103,7 @@ def _row(node: Shown, distance: int, paths: Sequence[_Path], links: Sequence[Lin
         "anchor": node.anchor,
         "text": text[:_TEXT_CHARACTERS] if text else None,
     }
+    properties["flags"] = flags_of(f"{node.title}\n{properties['text'] or ''}") or None
     known = {name: value for name, value in properties.items() if value is not None}
     return _Row(
         shapes.TraversedNode(node.id, node.label, known, distance),
@@ -177,7 +180,10 @@ def summary(ground: Ground, asker: Asker, ids: Sequence[str], token_budget: int)
         session_id=asker.session,
         partial=cut,
         limit_reason="token_cap" if cut else "none",
-        meta=Meta(Usage(tokens_estimate=charge.tokens, bytes_returned=charge.bytes)),
+        meta=Meta(
+            Usage(tokens_estimate=charge.tokens, bytes_returned=charge.bytes),
+            suspicious(zip(citations, bullets, strict=True)) or UNSET,
+        ),
     )
 
 
@@ -210,7 +216,10 @@ def context_bundle(
         session_id=asker.session,
         partial=cut,
         limit_reason="token_cap" if cut else "none",
-        meta=Meta(Usage(tokens_estimate=charge.tokens, bytes_returned=charge.bytes)),
+        meta=Meta(
+            Usage(tokens_estimate=charge.tokens, bytes_returned=charge.bytes),
+            suspicious((each.section_id, f"{each.title}\n{each.text_truncated}") for each in snippets) or UNSET,
+        ),
     )
 
 

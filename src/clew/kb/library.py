@@ -59,6 +59,11 @@ class Library:
         self._opened, self.notes = open_library(path, busy_timeout=patience)
 
     @property
+    def opening(self) -> object:
+        """Another one whenever the file is another one."""
+        return self._connections
+
+    @property
     def _connections(self) -> Connections:
         """To the file that is there: anybody may delete it, or make it anew, at any time."""
         with self._opening:

@@ -5,7 +5,7 @@ and no answer carries a whole document. `Visitor` says who asks; nobody reaches 
 is outside of the scope that is asked for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -26,6 +26,7 @@ ITEM_BYTES = 65_536
 """What the items of one answer may take together, as data."""
 
 _LONGEST_TITLE = 160
+_CHANGED = "{path} changed after this was found; search again to see what it says now."
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -46,8 +47,12 @@ class Visitor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Passages:
-    def __init__(self, scratch: ScratchStore) -> None:
+    def __init__(
+        self, scratch: ScratchStore, has_changed: Callable[[DocumentRecord], bool] = lambda document: False
+    ) -> None:
         self._scratch = scratch
+        self._has_changed = has_changed
+        """Whether a document says something else by now."""
 
     def keep(
         self, section: SectionRecord, document: DocumentRecord, text: str, anchor: tuple[int, int], visitor: Visitor
@@ -115,8 +120,14 @@ class Passages:
             citation=citation if cited else UNSET,
             start_char=excerpt.start,
             end_char=excerpt.end,
-            flags=flagged(excerpt.text),
+            flags=flagged(excerpt.text, *((passage.title,) if cited else ())),
+            notes=self.notes_on([passage]) or UNSET,
         )
+
+    def notes_on(self, passages: Iterable[Passage]) -> tuple[str, ...]:
+        """What has to be said of texts that were read a while ago."""
+        documents = {passage.path: passage.document for passage in passages}
+        return tuple(_CHANGED.format(path=path) for path, each in documents.items() if self._has_changed(each))
 
 
 def fitting(items: Sequence[T], *, share: float = 1.0) -> tuple[tuple[T, ...], results.LimitReason]:
@@ -139,8 +150,9 @@ def line_of(passage: Passage, place: int) -> int:
     return passage.line + passage.text.count("\n", 0, place)
 
 
-def flagged(text: str) -> results.Flags:
-    return flags_of(text) or UNSET
+def flagged(*texts: str) -> results.Flags:
+    """The flags of what is shown together: a heading talks to a model as well as a sentence does."""
+    return flags_of("\n".join(texts)) or UNSET
 
 
 def _clipped(title: str) -> str:

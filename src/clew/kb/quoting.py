@@ -1,22 +1,27 @@
 """Quotes: the sentences that answer a question, each with its source."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec import UNSET
 
 from clew.errors import InvalidArgument
 from clew.kb import results
-from clew.kb.answering import QuotedSpan, answer
+from clew.kb.answering import QuotedSpan, quoted, read_for
 from clew.kb.finding import Mode, Narrowing
 from clew.kb.passages import Visitor, fitting, flagged, line_of
 from clew.kb.scratch import Passage
-from clew.kb.shortlist import chosen_mode
+from clew.kb.shortlist import chosen_mode, fingerprint
 from clew.search.evidence import Limits, Quote, evidence
 
 if TYPE_CHECKING:
     from clew.kb.service import KnowledgeBase
+
+
+_LONGEST_MISSING = 200
+"""Of an id that nothing has so many characters are told back."""
 
 
 class EvidenceRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,21 +33,34 @@ class EvidenceRequest(msgspec.Struct, frozen=True, kw_only=True):
     narrowing: Narrowing = Narrowing()
 
 
+class Pages(NamedTuple):
+    """The way through the quotes of one question, for as long as the same sections are read for it."""
+
+    begin: Callable[[str], int]
+    """Where the page begins that is asked for; takes the name of what was read."""
+    cursor: Callable[[str, int], str]
+    """The cursor to the page that begins there."""
+
+
 class Quoting:
     def __init__(self, kb: "KnowledgeBase", *, graph: bool) -> None:
         self._kb = kb
         self._graph = graph
 
-    def extract(
-        self, request: EvidenceRequest, ids: Iterable[str], visitor: Visitor
-    ) -> tuple[tuple[results.EvidenceQuote, ...], results.LimitReason, tuple[str, ...]]:
-        """The spans of the passages that say most about a question; the ids that are not there come last."""
+    def extract(self, request: EvidenceRequest, ids: Iterable[str], visitor: Visitor) -> results.Evidence:
+        """The spans of the passages that say most about a question."""
         passages, missing = self._present(dict.fromkeys(ids), visitor)
         visitor.check.step = "evidence"
         visitor.check()
         quotes = evidence(request.question, [passage.text for passage in passages], request.limits)
         kept, reason = fitting([_quoted(passages[quote.passage], quote, visitor) for quote in quotes])
-        return kept, reason, missing
+        return results.Evidence(
+            quotes=kept,
+            partial=reason != "none",
+            limit_reason=reason,
+            missing_passage_ids=missing or UNSET,
+            notes=self._kb.passages.notes_on(passages) or UNSET,
+        )
 
     def _present(self, ids: Iterable[str], visitor: Visitor) -> tuple[list[Passage], tuple[str, ...]]:
         passages, missing = [], []
@@ -50,17 +68,17 @@ class Quoting:
             try:
                 passages.append(self._kb.passages.get(id, visitor))
             except InvalidArgument:
-                missing.append(id)
+                missing.append(id[:_LONGEST_MISSING])
         return passages, tuple(missing)
 
-    def retrieve(self, request: EvidenceRequest, visitor: Visitor) -> results.RetrievedEvidence:
-        """A search and its evidence in one step."""
+    def retrieve(self, request: EvidenceRequest, visitor: Visitor, pages: Pages) -> results.RetrievedEvidence:
+        """A search and its evidence in one step: the best quotes, or those after them."""
         mode, note = chosen_mode(request.mode, graph=self._graph)
         visitor.check.step = "search"
-        answered = answer(
-            self._kb.finder,
+        finder = self._kb.finder
+        read = read_for(
+            finder,
             request.question,
-            limits=request.limits,
             mode=mode,
             narrowing=request.narrowing,
             sections=request.top_k,
@@ -69,12 +87,16 @@ class Quoting:
             check=visitor.check,
         )
         visitor.check.step = "evidence"
+        state = fingerprint(read.sections)
+        offset = pages.begin(state)
+        answered = quoted(finder, request.question, read, request.limits, offset)
         passages = list(self._read_for(answered.sections, answered.quotes, visitor))
         sources, cut = fitting([_source(each, rank, visitor) for rank, each in enumerate(passages, start=1)], share=0.4)
         named = {each.section_id: each for each in passages[: len(sources)]}
-        spoken = [each for each in answered.quotes if each.section_id in named]
+        spoken = takewhile(lambda each: each.section_id in named, answered.quotes)
         kept, reason = fitting([_quote_of(named[each.section_id], each, visitor) for each in spoken], share=0.6)
         reason = reason if reason != "none" else cut
+        more = answered.has_more or len(kept) < len(answered.quotes)
         notes = (*note, *answered.notes)
         return results.RetrievedEvidence(
             quotes=kept,
@@ -88,6 +110,7 @@ class Quoting:
                     elapsed_ms=visitor.check.elapsed_ms(),
                 )
             ),
+            next_cursor=pages.cursor(state, offset + len(kept)) if more else None,
             partial=reason != "none",
             limit_reason=reason,
             session_id=visitor.session,
@@ -122,7 +145,7 @@ def _quoted(passage: Passage, quote: Quote, visitor: Visitor) -> results.Evidenc
         line=line_of(passage, quote.start),
         context_before=text[quote.context_start : quote.start].strip() or UNSET,
         context_after=text[quote.end : quote.context_end].strip() or UNSET,
-        flags=flagged(text[quote.context_start : quote.context_end]),
+        flags=flagged(text[quote.context_start : quote.context_end], passage.title),
     )
 
 
@@ -135,7 +158,7 @@ def _quote_of(passage: Passage, spoken: QuotedSpan, visitor: Visitor) -> results
         uri=visitor.uri(passage),
         confidence=spoken.confidence,
         line=spoken.line,
-        flags=flagged(spoken.quote),
+        flags=flagged(spoken.quote, passage.title),
     )
 
 

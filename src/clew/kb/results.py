@@ -127,6 +127,8 @@ class RetrievedEvidence(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[EvidenceSource, ...]
     diagnostics: dict[str, Any]
     """`Diagnostics`; its schema would cost every client more than it tells."""
+    next_cursor: str | None
+    """To further quotes, which say less."""
     partial: bool
     limit_reason: LimitReason
     session_id: str

@@ -8,7 +8,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,6 +16,7 @@ import msgspec
 
 from clew.config import KbTable
 from clew.errors import StoreCorrupt, StoreError
+from clew.files import time_of
 from clew.graph.graph import Graph
 from clew.kb.boundary import Boundary, ScopeRequest, boundary_of
 from clew.kb.crossing import Crossing
@@ -28,6 +29,7 @@ from clew.kb.library import PATIENCE_SECONDS, Library
 from clew.kb.passages import Passages
 from clew.kb.quoting import Quoting
 from clew.kb.reconcile import ReconcileReport, Reconciliation
+from clew.kb.records import DocumentRecord
 from clew.kb.region import DocumentRegion
 from clew.kb.scratch import ScratchLimits, ScratchStore
 from clew.kb.shortlist import Shortlist
@@ -101,11 +103,13 @@ class KnowledgeBase:
             )
         )
         """Texts that answers point to."""
-        self.passages = Passages(self.scratch)
+        self.passages = Passages(self.scratch, self._has_changed)
         self.shortlist = Shortlist(self, graph=settings.graph)
         self.quoting = Quoting(self, graph=settings.graph)
         self.legacy = LegacyTools(self, graph=settings.graph)
-        self.keeper = DocumentKeeper(corpus, self.index, self._is_empty, follows_files=follows_files)
+        self.keeper = DocumentKeeper(
+            corpus, self.index, self._is_empty, stores=self._stores, follows_files=follows_files
+        )
         self.deliveries = Deliveries()
         self._graph = graph
         self._crossing = Crossing(graph, corpus.root)
@@ -183,6 +187,20 @@ class KnowledgeBase:
             ),
             notes=(*library.notes, *state.notes),
         )
+
+    def _has_changed(self, document: DocumentRecord) -> bool:
+        """Whether a document has another content than it had when it was read. Looks at one file only, as a rule."""
+        if time_of(self._corpus.root, document.path) == document.mtime_ns:
+            return False
+        with suppress(StoreError):
+            self.keeper.ensure()
+        with self.library.reading() as reading:
+            now = reading.document(document.path)
+        return now is None or now.content_hash != document.content_hash
+
+    def _stores(self) -> object:
+        """Names the files that hold the documents, until another one is in the place of one of them."""
+        return self.library.opening, self._engine()
 
     def _is_empty(self) -> bool:
         with self.library.reading() as reading:

@@ -1,6 +1,7 @@
 """The shortlist: what a search shows, never whole texts."""
 
 import hashlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -93,7 +94,7 @@ class Shortlist:
             scratch_uri=visitor.uri(passage),
             size_bytes=passage.size_bytes,
             anchor=found.section.anchor or None,
-            flags=flagged(told.text),
+            flags=flagged(told.text, passage.title),
             debug=msgspec.to_builtins(_debug(found, shown.mode)) if shown.debug else UNSET,
         )
 
@@ -111,9 +112,9 @@ def chosen_mode(asked: Mode, *, graph: bool) -> tuple[Mode, tuple[str, ...]]:
     return Mode.VECTOR_ONLY, (_GRAPH_OFF,) if asked is Mode.AUTO else ()
 
 
-def fingerprint(found: FoundSections) -> str:
+def fingerprint(found: Sequence[FoundSection]) -> str:
     """Names a ranking: a page is the next one only of the ranking whose pages came before."""
-    ranked = [(each.section.id, each.section.version) for each in found.sections]
+    ranked = [(each.section.id, each.section.version) for each in found]
     return hashlib.blake2b(msgspec.json.encode(ranked), digest_size=12).hexdigest()
 
 

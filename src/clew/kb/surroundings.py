@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from clew.kb.graph_results import Link
 from clew.kb.projections import Shown, resolved, shown
 from clew.kb.relationships import TREE, Called, Way, ways
-from clew.kb.walking import Ground
+from clew.kb.walking import Ground, named
 
 MOST_MENTIONED = 500
 """What one section mentions, at most."""
@@ -51,6 +52,40 @@ def mentioning(ground: Ground, entities: Sequence[str], most: int) -> Around:
     """The sections that mention each node, those of high rank first, then by title."""
     around = _around(ground, entities, ways(_MENTIONS, "in"), MOST_MENTIONING)
     return around._replace(found={id: sorted(others, key=_rank)[:most] for id, others in around.found.items()})
+
+
+class Bonds(NamedTuple):
+    """What holds one node, at most so many of each kind."""
+
+    links: tuple[Link, ...]
+    labels: dict[str, tuple[str, ...]]
+    """Of nodes at the other end: which parts the mention names, where it names some."""
+    is_cut: bool
+
+
+def bonds(ground: Ground, wanted: Sequence[str], most: int) -> dict[str, Bonds]:
+    """For each node that is there, the edges from it and to it."""
+    current = resolved(ground.reading, ground.graph, ground.crossing, wanted)
+    over = ways(None)
+    adjacency = ground.adjacency(over)
+    known = adjacency.load([id for id in current.values() if id is not None], most)
+    return {
+        id: Bonds(
+            tuple(dict.fromkeys(named(id, each, over) for each in adjacency.of(id))),
+            _labels(ground, id, most),
+            id in adjacency.hubs,
+        )
+        for id in known
+    }
+
+
+def _labels(ground: Ground, id: str, most: int) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    own = ((cite.target, cite.labels) for cite in ground.reading.cites_of(id))
+    others = ((cite.section, cite.labels) for cite in ground.reading.citing(id, most))
+    for other, labels in (*own, *others):
+        found[other] = tuple(dict.fromkeys((*found.get(other, ()), *labels)))
+    return found
 
 
 def _rank(section: Shown) -> tuple[int, str, str]:

@@ -10,6 +10,7 @@ server is.
 """
 
 import re
+from collections.abc import Iterable
 
 INSTRUCTION_LIKE = "instruction_like"
 
@@ -46,3 +47,8 @@ _ANY = re.compile("|".join(f"(?:{phrasing})" for phrasing in _PHRASINGS), re.IGN
 def flags_of(text: str) -> tuple[str, ...]:
     """The flags of a text that is shown; none for nearly all."""
     return (INSTRUCTION_LIKE,) if _ANY.search(text) else ()
+
+
+def suspicious(shown: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Of ids, each with a text that is shown for it, those whose text is flagged, each once."""
+    return tuple(dict.fromkeys(id for id, text in shown if flags_of(text)))

@@ -12,8 +12,8 @@ from clew.surfaces.cli.opening import add_folder, add_json, opened
 from clew.surfaces.cli.output import coloured, end_progress, linked, print_json, printable, progress
 
 if TYPE_CHECKING:
-    from clew.graph.model import Edge
     from clew.kb.queries import Reading
+    from clew.kb.surroundings import Bonds
     from clew.project import Project
 
 EXAMPLE = """clew kb index
@@ -24,6 +24,7 @@ clew kb graph REQ-d00001"""
 
 ACTIONS = ("status", "index", "reconcile", "search", "ask", "show", "graph")
 _FOUND = 5
+_AROUND = 25
 _SHOWN_PROBLEMS = 20
 
 
@@ -34,7 +35,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--full", action="store_true", help="index: read every document again")
     parser.add_argument("--dry-run", action="store_true", help="reconcile: only say what differs")
-    parser.add_argument("--limit", type=int, default=_FOUND, metavar="N", help=f"search: at most (default: {_FOUND})")
+    parser.add_argument(
+        "--limit",
+        type=int,
+        metavar="N",
+        help=f"search: results at most (default: {_FOUND}); graph: edges of each kind at most (default: {_AROUND})",
+    )
     parser.add_argument("--tag", action="append", default=[], help="search, ask: only documents with this tag")
     add_folder(parser, positional=False)
     add_json(parser)
@@ -128,11 +134,10 @@ def _search(project: "Project", args: argparse.Namespace) -> int:
     from clew.kb.places import lines_in
     from clew.search.evidence import question_tokens
 
-    if args.limit < 1:
-        raise InvalidArgument(f"--limit is {args.limit}; it counts results.", hint="Pass 1 or more.")
+    limit = _limit(args, _FOUND)
     _brought_up_to_date(project)
     query = " ".join(args.what)
-    found = project.kb.finder.find(query, limit=args.limit, narrowing=Narrowing(tags=tuple(args.tag)))
+    found = project.kb.finder.find(query, limit=limit, narrowing=Narrowing(tags=tuple(args.tag)))
     if args.json:
         print_json(found)
     asked = question_tokens(query)
@@ -146,6 +151,13 @@ def _search(project: "Project", args: argparse.Namespace) -> int:
     if not args.json and not found.sections:
         print(found.reason or "Nothing found.")
     return 0 if found.sections else 1
+
+
+def _limit(args: argparse.Namespace, usual: int) -> int:
+    limit: int = usual if args.limit is None else args.limit
+    if limit < 1:
+        raise InvalidArgument(f"--limit is {limit}; it counts what is shown.", hint="Pass 1 or more.")
+    return limit
 
 
 def _place(project: "Project", path: str, line: int) -> str:
@@ -188,7 +200,7 @@ def _show(project: "Project", args: argparse.Namespace) -> int:
     """A document's outline, or one section in full."""
     _brought_up_to_date(project)
     name = " ".join(args.what)
-    with project.kb.library.reading() as reading:
+    with project.kb.library.reading(project.kb.boundary()) as reading:
         current = _named(project, reading, name)
         section = reading.section(current) if current is not None else None
         document = reading.document_by_id(current) if current is not None else None
@@ -225,38 +237,41 @@ def _named(project: "Project", reading: "Reading", name: str) -> str | None:
 
 def _graph(project: "Project", args: argparse.Namespace) -> int:
     """What stands around a node of the documents, or around one that documents mention."""
+    from clew.kb.surroundings import bonds
+
+    limit = _limit(args, _AROUND)
     _brought_up_to_date(project)
-    region = project.kb.region
-    with project.lock.reading():
-        ids = _meant(project, " ".join(args.what))
-        found = {id: {"out": [*region.iter_outgoing_edges(id)], "in": [*region.iter_incoming_edges(id)]} for id in ids}
-    if not any(edges["out"] or edges["in"] for edges in found.values()):
-        raise NotFound(f"No document mentions '{' '.join(args.what)}'.", hint="`clew kb search WORDS` finds sections.")
+    name = " ".join(args.what)
+    with project.lock.reading(), project.kb.walking(project.kb.boundary()) as ground:
+        found = bonds(ground, _meant(project, ground.reading, name), limit)
+    if not any(each.links for each in found.values()):
+        raise NotFound(f"No document mentions '{name}'.", hint="`clew kb search WORDS` finds sections.")
     if args.json:
-        print_json(found)
+        print_json({id: each._asdict() for id, each in found.items()})
         return 0
-    for id, edges in found.items():
+    for id, each in found.items():
         print(coloured(printable(id), "bold"))
-        for line in (*_lines(edges["out"], "→"), *_lines(edges["in"], "←")):
+        for line in _lines(id, each):
             print(f"  {printable(line)}")
+        if each.is_cut:
+            print(f"  and more; --limit above {limit} shows them")
     return 0
 
 
-def _meant(project: "Project", name: str) -> list[str]:
+def _meant(project: "Project", reading: "Reading", name: str) -> list[str]:
     """The ids that a name may mean: itself, a document, or entities of that name."""
-    with project.kb.library.reading() as reading:
-        own = _named(project, reading, name)
-        named = [*reading.entities_named(name), *reading.entities_named(name.casefold())]
-    known = own or (project.graph.get_node(name) is not None and name)
-    return list(dict.fromkeys([*([known] if known else []), *named])) or [name]
+    named = [*reading.entities_named(name), *reading.entities_named(name.casefold())]
+    return list(dict.fromkeys([_named(project, reading, name) or name, *named]))
 
 
-def _lines(edges: "list[Edge]", arrow: str) -> list[str]:
-    return [
-        f"{arrow} {edge.kind.value} {edge.target if arrow == '→' else edge.source}"
-        + (f" ({', '.join(edge.labels)})" if edge.labels else "")
-        for edge in edges
-    ]
+def _lines(id: str, found: "Bonds") -> list[str]:
+    lines = []
+    for link in found.links:
+        arrow, other = ("→", link.dst) if link.src == id else ("←", link.src)
+        labels = found.labels.get(other)
+        lines.append(f"{arrow} {link.type} {other}" + (f" ({', '.join(labels)})" if labels else ""))
+    # What is mentioned and who mentions it is what people ask for.
+    return sorted(lines, key=lambda line: " MENTIONS " not in line)
 
 
 _ACTIONS: dict[str, Callable[["Project", Any], int]] = {

@@ -10,6 +10,7 @@ from clew.errors import ConfigError
 from clew.project import Project
 from clew.surfaces.cli.tools import add_choice, choice_of
 from clew.surfaces.mcp.names import NameStyle
+from clew.surfaces.mcp.switches import name_style
 from clew.surfaces.mcp.tools import TOOLS
 from clew.surfaces.mcp.toolsets import Listing, choose
 
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     project = Project.open(args.folder)
     server = project.config.server
     listing = choose(TOOLS, choice_of(args, server.toolsets, read_only=server.read_only))
-    names = NameStyle(args.names or server.names)
+    names = NameStyle(args.names or name_style(os.environ) or server.names)
     try:
         return _serve(args, project, listing, names)
     finally:

@@ -19,6 +19,7 @@ import msgspec
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from clew import __version__
 from clew.errors import Cancelled, ClewError
@@ -38,6 +39,9 @@ log = logging.getLogger(__name__)
 
 MAX_CONCURRENT_CALLS = 32
 LIST_TTL_MS = 60_000
+
+_SSE_MESSAGES = "/messages"
+"""Where requests of the SSE transport arrive, each with the session that it keeps."""
 
 Context = ServerRequestContext[Any, Any]
 
@@ -188,10 +192,15 @@ def _minified(data: Mapping[str, Any]) -> str:
 
 
 def _session(ctx: Context) -> str | None:
-    """Whose request it is: the only client of this process, or the session that the HTTP request names, if any."""
+    """Whose request it is: the only client of this process, or the session of the transport. What a request says where
+    no transport has checked it names nobody: anybody could be anybody, and a new one with each call."""
     if ctx.request is None:
         return OWN_SESSION
-    named: str | None = ctx.request.headers.get("mcp-session-id") or ctx.request.query_params.get("session_id")
+    named: str | None = None
+    if ctx.request.url.path.endswith(_SSE_MESSAGES):
+        named = ctx.request.query_params.get("session_id")
+    elif ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        named = ctx.request.headers.get("mcp-session-id")
     return named or None
 
 

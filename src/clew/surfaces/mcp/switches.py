@@ -6,20 +6,25 @@
 | `MCP_STRUCTURED_OUTPUT_ENABLED` | the tools on documents answer with minified JSON as text only |
 | `ENABLE_LEGACY_SEARCH_DOCUMENTATION` | `search_documentation` is not there |
 
-All are on unless they are switched off.
+All are on unless they are switched off. `MCP_TOOL_NAME_STYLE` says how names with dots are listed: auto, dot or
+underscore.
 """
 
 from collections.abc import Mapping, Sequence
 
+from clew.errors import ConfigError
+from clew.surfaces.mcp.names import NameStyle
 from clew.surfaces.mcp.registry import Tool, Toolset
 
 KB_V2 = "MCP_KB_V2_ENABLED"
 STRUCTURED_OUTPUT = "MCP_STRUCTURED_OUTPUT_ENABLED"
 SEARCH_DOCUMENTATION = "ENABLE_LEGACY_SEARCH_DOCUMENTATION"
+NAME_STYLE = "MCP_TOOL_NAME_STYLE"
 
 DOCUMENT_TOOLSETS = (Toolset.KB, Toolset.GRAPH)
 
 _OFF = frozenset({"0", "false", "no", "off"})
+_STYLES = {"auto": NameStyle.AUTO, "dot": NameStyle.DOTTED, "underscore": NameStyle.PORTABLE}
 
 
 def present(tools: Sequence[Tool], environ: Mapping[str, str]) -> tuple[Tool, ...]:
@@ -29,6 +34,14 @@ def present(tools: Sequence[Tool], environ: Mapping[str, str]) -> tuple[Tool, ..
 
 def structured_output(environ: Mapping[str, str]) -> bool:
     return _is_on(STRUCTURED_OUTPUT, environ)
+
+
+def name_style(environ: Mapping[str, str]) -> NameStyle | None:
+    """How names are to be listed; None where the environment does not say."""
+    said = environ.get(NAME_STYLE, "").strip().lower()
+    if said and said not in _STYLES:
+        raise ConfigError(f"{NAME_STYLE} is '{said[:80]}'.", hint=f"Set it to one of: {', '.join(_STYLES)}.")
+    return _STYLES.get(said)
 
 
 def _is_present(tool: Tool, environ: Mapping[str, str]) -> bool:

@@ -104,11 +104,12 @@ class EvidenceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 class RetrieveEvidenceRequest(Request, frozen=True, kw_only=True):
     question: Query
     scope: Scope = None
-    top_k: Annotated[int, Meta(description="Passages to read")] = 5
-    max_quotes: Annotated[int, Meta(description="Quotes at most")] = 6
-    max_quote_tokens: Annotated[int, Meta(description="Tokens of each")] = 80
+    top_k: Annotated[int, Meta(description="Documents read")] = 5
+    max_quotes: Annotated[int, Meta(description="Quotes")] = 6
+    max_quote_tokens: Annotated[int, Meta(description="Of each")] = 80
+    cursor: Annotated[str | None, Meta(description="next_cursor")] = None
     filters: Annotated[Filters | None, Meta(description="Tag, folder, ISO time")] = None
-    options: Annotated[EvidenceOptions | None, Meta(description="How to search")] = None
+    options: Annotated[EvidenceOptions | None, Meta(description="How")] = None
 
 
 def run_search(call: Call, request: KbSearchRequest) -> results.SearchPage:
@@ -131,7 +132,7 @@ def run_search(call: Call, request: KbSearchRequest) -> results.SearchPage:
     shortlist = call.project.kb.shortlist
     visitor = msgspec.structs.replace(visitor, check=visitor.check.again())
     found = shortlist.ranked(search, visitor)
-    cursors, state = call.project.cursors, fingerprint(found)
+    cursors, state = call.project.cursors, fingerprint(found.sections)
     question = question_of(request, besides=("page_size",))
     offset = cursors.redeem(request.cursor, KB_SEARCH.name, question, state) if request.cursor else 0
     shown = Shown(
@@ -166,7 +167,7 @@ def run_read(call: Call, request: ReadExcerptRequest) -> results.ExcerptAnswer:
         bullets=options.format == "bullets",
         cited=options.include_citation,
     )
-    return msgspec.structs.replace(answer, notes=tuple(clamped.notes) or UNSET)
+    return msgspec.structs.replace(answer, notes=_notes(clamped, answer))
 
 
 def run_expand(call: Call, request: ExpandExcerptRequest) -> results.ExcerptAnswer:
@@ -178,7 +179,7 @@ def run_expand(call: Call, request: ExpandExcerptRequest) -> results.ExcerptAnsw
         visitor_of(call, request.scope),
         (request.anchor_start_char, request.anchor_end_char),
     )
-    return msgspec.structs.replace(answer, notes=tuple(clamped.notes) or UNSET)
+    return msgspec.structs.replace(answer, notes=_notes(clamped, answer))
 
 
 def run_extract(call: Call, request: ExtractEvidenceRequest) -> results.Evidence:
@@ -196,19 +197,12 @@ def run_extract(call: Call, request: ExtractEvidenceRequest) -> results.Evidence
     wanted = EvidenceRequest(
         question=asked(request.question, "question"), limits=msgspec.structs.replace(limits, context_tokens=context)
     )
-    visitor = visitor_of(call, request.scope)
-    quotes, reason, missing = call.project.kb.quoting.extract(wanted, request.passage_ids, visitor)
-    return results.Evidence(
-        quotes=quotes,
-        partial=reason != "none",
-        limit_reason=reason,
-        missing_passage_ids=missing or UNSET,
-        notes=tuple(clamped.notes) or UNSET,
-    )
+    answer = call.project.kb.quoting.extract(wanted, request.passage_ids, visitor_of(call, request.scope))
+    return msgspec.structs.replace(answer, notes=_notes(clamped, answer))
 
 
 def run_retrieve(call: Call, request: RetrieveEvidenceRequest) -> results.RetrievedEvidence:
-    from clew.kb.quoting import EvidenceRequest
+    from clew.kb.quoting import EvidenceRequest, Pages
 
     clamped, options = Clamped(), request.options or EvidenceOptions()
     wanted = EvidenceRequest(
@@ -221,9 +215,28 @@ def run_retrieve(call: Call, request: RetrieveEvidenceRequest) -> results.Retrie
     )
     visitor = visitor_of(call, request.scope, writes=True)
     late = brought_up_to_date(call)
-    answer = call.project.kb.quoting.retrieve(wanted, msgspec.structs.replace(visitor, check=visitor.check.again()))
+    cursors, tool, question = (
+        call.project.cursors,
+        KB_RETRIEVE_EVIDENCE.name,
+        question_of(request, besides=("max_quotes",)),
+    )
+    pages = Pages(
+        lambda state: cursors.redeem(request.cursor, tool, question, state) if request.cursor else 0,
+        lambda state, offset: cursors.issue(tool, question, state, offset),
+    )
+    visitor = msgspec.structs.replace(visitor, check=visitor.check.again())
+    answer = call.project.kb.quoting.retrieve(wanted, visitor, pages)
+    return msgspec.structs.replace(answer, notes=_notes(clamped, answer, late))
+
+
+def _notes(
+    clamped: Clamped,
+    answer: results.ExcerptAnswer | results.Evidence | results.RetrievedEvidence,
+    late: tuple[str, ...] = (),
+) -> results.Notes:
+    """What has to be said of a request comes before what has to be said of its answer."""
     said = () if answer.notes is UNSET else answer.notes
-    return msgspec.structs.replace(answer, notes=(*clamped.notes, *late, *said) or UNSET)
+    return (*clamped.notes, *late, *said) or UNSET
 
 
 def _limits(clamped: Clamped, quotes: int, tokens: int) -> "Limits":
@@ -341,10 +354,9 @@ KB_RETRIEVE_EVIDENCE = Tool(
     toolset=Toolset.KB,
     title="Answer from documentation",
     description=(
-        "Use when a question is to be answered from the documentation: finds the sentences that answer it. Do not use "
-        "when you want to explore: kb.search. Returns at most max_quotes quotes of max_quote_tokens tokens with their "
-        "sources. If you need more, call kb.expand_excerpt with a passage_id. Defaults: top_k 5, max_quotes 6, "
-        "max_quote_tokens 80, max_per_doc 1, mode auto. Max: 5, 20, 125."
+        "Use when documentation may answer a question. Do not use when you explore: kb.search. Returns at most "
+        "max_quotes quotes with sources. If you need more, call it with next_cursor, or kb.expand_excerpt. Defaults: "
+        "top_k 5, 6 quotes of 80 tokens, max_per_doc 1, mode auto. Max: 5, 20, 125."
     ),
     request=RetrieveEvidenceRequest,
     result=results.RetrievedEvidence,

@@ -16,9 +16,9 @@ SessionId = Annotated[str | None, Meta(description="Echoed; default one of this 
 class SearchSectionsRequest(Request, frozen=True, kw_only=True):
     query: Annotated[str, Meta(description="A question, or words")]
     top_k: Annotated[int, Meta(description="Results on all pages")] = 20
-    filters: Annotated[dict[str, Any] | None, Meta(description="doc_tag, document_id; others are ignored")] = None
-    cursor: Annotated[str | None, Meta(description="next_cursor of the page before")] = None
-    page_size: Annotated[int, Meta(description="Results on one page, 1 to 100")] = 25
+    filters: Annotated[dict[str, Any] | None, Meta(description="doc_tag, document_id")] = None
+    cursor: Annotated[str | None, Meta(description="next_cursor")] = None
+    page_size: Annotated[int, Meta(description="1 to 100")] = 25
     session_id: SessionId = None
 
 
