@@ -13,16 +13,12 @@ from clew.errors import Cancelled, ClewError
 from clew.graph.build import Builder, BuildReport
 from clew.graph.graph import Graph
 from clew.graph.reading import Progress
+from clew.graph.resting import Rest
 
 log = logging.getLogger(__name__)
 
 WAIT_SECONDS = 0.05
 """How often somebody who waits reports progress and may be cancelled."""
-
-MANY_FILES = 300
-CHECK_SHARE = 4
-"""With so many files, a look for changed ones is followed by this many times its duration without another: it is most
-of what a small question costs. With fewer, every question looks."""
 
 
 class GraphKeeper:
@@ -38,7 +34,7 @@ class GraphKeeper:
         self._progress = (0, 0, "waiting")
         self._looked_at = 0.0
         """When the last look for changed files began."""
-        self._rest_until = 0.0
+        self._rest = Rest()
         self._aside = threading.Lock()
         self._threads: list[threading.Thread] = []
 
@@ -115,14 +111,12 @@ class GraphKeeper:
     def _look(self, called: float) -> None:
         """Notice changed files. A look that began after the call did is as good as one of its own."""
         began = time.monotonic()
-        if self._graph.state.is_stale or self._looked_at > called or began < self._rest_until:
+        if self._graph.state.is_stale or self._looked_at > called or not self._rest.is_over:
             return
         if self._builder.is_stale():
             self._graph.mark_stale()
-        cost = time.monotonic() - began
         self._looked_at = began
-        many = self._builder.file_count >= MANY_FILES
-        self._rest_until = began + cost * (1 + CHECK_SHARE) if many else 0.0
+        self._rest.begin(began, self._builder.file_count)
 
     def _refresh(self, *, full: bool, progress: Progress | None) -> BuildReport:
         def report(done: int, total: int, message: str) -> None:

@@ -15,6 +15,7 @@ import msgspec
 
 from clew.errors import Cancelled, ClewError, StoreBusy, StoreReadOnly
 from clew.files import Tree, scan, time_of
+from clew.graph.resting import Rest
 from clew.kb.ingest import Corpus, IndexReport
 from clew.store.watched import Progress
 
@@ -24,11 +25,6 @@ WAIT_SECONDS = 0.05
 """How often somebody who waits reports progress and may be cancelled."""
 PATIENCE_SECONDS = 1.0
 """How long an answer waits for documents that changed."""
-
-COSTLY_LOOK_SECONDS = 0.002
-LOOK_SHARE = 9
-MANY_FILES = 300
-"""With many files a look that takes longer than that is followed by this many times its duration without another."""
 
 _STILL_READING = "Some documents changed and are still being read; this answer may not show them yet."
 _NOT_WRITTEN = "Some documents changed, but cannot be taken in now ({code}); this answer does not show them yet."
@@ -68,7 +64,7 @@ class DocumentKeeper:
         """What they were read into."""
         self._run: _Run | None = None
         self._thread: threading.Thread | None = None
-        self._rest_until = 0.0
+        self._rest = Rest()
         self._closing = False
 
     def ensure(self, progress: Progress = lambda done, total, message: None) -> str | None:
@@ -114,16 +110,14 @@ class DocumentKeeper:
         return self._stores() == self._filled and not self._is_stale(tree)
 
     def _is_stale(self, tree: Tree) -> bool:
-        began = time.monotonic()
-        if not self._follows_files or began < self._rest_until:
+        if not self._follows_files or not self._rest.is_over:
             return False
+        began = time.monotonic()
         root = self._corpus.root
         found = any(time_of(root, path) != mark for path, mark in tree.marks.items()) or any(
             time_of(root, entry.path) != entry.mtime_ns for entry in tree.files
         )
-        cost = time.monotonic() - began
-        costly = cost > COSTLY_LOOK_SECONDS and len(tree.files) >= MANY_FILES
-        self._rest_until = began + cost * (1 + LOOK_SHARE) if costly else 0.0
+        self._rest.begin(began, len(tree.files))
         return found
 
     def _read(self, run: _Run) -> None:
