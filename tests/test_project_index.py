@@ -215,3 +215,18 @@ def test_a_requirement_too_long_for_the_index_is_found_and_stops_no_other_search
     project = opened(plain)
     assert [result["id"] for result in search(project, "quagga")["results"]] == ["REQ-d00078"]
     assert search(project, "tide")["indexed"] is not None
+
+
+# Verifies: REQ-d00200-F
+def test_a_draft_is_in_the_graph_and_not_in_the_index_that_all_share(plain: Path) -> None:
+    project = Project.open(plain)
+    project.ensure_graph()
+    project.mutations.mutate("update_title", {"node_id": "REQ-d00005", "new_title": "Zebraquux words"})
+    assert search(project, "zebraquux")["results"][0]["id"] == "REQ-d00005"
+    engine = project.index.engine
+    assert engine is not None
+    assert engine.hashes("requirement") == {}
+    project.mutations.save()
+    search(project, "zebraquux")
+    assert engine.hashes("requirement")
+    project.close()

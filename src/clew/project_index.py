@@ -105,7 +105,7 @@ class ProjectIndex:
             state, engine = self._graph.state, self.engine
             if engine is None:
                 return Written()
-            if state.is_edited and self._fingerprint is not None:
+            if state.is_edited:
                 # What was changed here and not saved is nobody else's, and the index is everybody's.
                 return Written()
             writes = engine.writes()

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from tests.register.served import GOOD, Served, make_project
 
+from clew.errors import StoreBusy
 from clew.formats.register.model import ActorKind, LinkKind, Register
 from clew.register.draft import Draft
 from clew.register.merge import merge
 from clew.register.occasion import Occasion
 from clew.register.operations import Amendment, NewRequirement, add, delete, link, update
 from clew.register.setup import set_up
-from clew.register.transaction import new_register
+from clew.register.transaction import RegisterFile, new_register
 
 ENVIRONMENT = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
@@ -222,3 +223,19 @@ def test_a_link_to_what_a_picked_commit_left_behind_never_leads_to_a_stranger() 
     (conflict,) = merged.conflicts
     assert (conflict.id, conflict.field) == ("REQ-0002", "links")
     assert "REQ-0001" not in merged.register.requirements["REQ-0002"].links[0].target
+
+
+# Verifies: REQ-d00230-A
+def test_nobody_writes_while_a_merged_register_is_made_from_the_present_one(tmp_path: Path) -> None:
+    place = tmp_path / "project.req"
+    file, impatient = RegisterFile(place), RegisterFile(place, patience=0.01)
+    occasion = Occasion("2026-06-01T12:00:00Z", "ann")
+    file.create(new_register("demo", occasion))
+
+    def made(present: Callable[[], Register]) -> tuple[Register, bool]:
+        with pytest.raises(StoreBusy):
+            impatient.transaction(occasion, lambda draft: None)
+        return present(), False
+
+    file.replace(made)
+    impatient.transaction(occasion, lambda draft: None)

@@ -65,6 +65,7 @@ def test_a_browser_is_told_what_is_not_there_and_other_names_are_refused(address
     assert json.loads(fetched(f"{address}api/r/9")[1])["code"] == "REQ-E-NOT-FOUND"
     assert fetched(f"{address}etc/passwd")[0] == 404
     assert fetched(address, Host="evil.example")[0] == 403
+    assert fetched(address, Host="[not an address")[0] == 403
     with pytest.raises(InvalidArgument, match="cannot be listened on"):
         open_server(None, "127.0.0.1", int(address.rstrip("/").rpartition(":")[2]))  # type: ignore[arg-type]
 

@@ -5,8 +5,10 @@ be: git merges its files one by one, but a new id, a link and the checksum conce
 driver only reports a conflict, and this takes all versions of all files from git's own objects.
 """
 
-from clew.errors import ClewError, InvalidArgument
-from clew.formats.register.model import Register
+from collections.abc import Callable
+
+from clew.errors import ClewError, InvalidArgument, Refused
+from clew.formats.register.model import Layout, Register
 from clew.register.merge import Merged, merge
 from clew.register.occasion import Occasion
 from clew.register.repository import Repository
@@ -25,24 +27,38 @@ def merge_branch(file: RegisterFile, repository: Repository, theirs: str | None,
     other, base = _sides(repository, head, theirs)
     # In the middle of a merge the work tree holds no side of it; otherwise it may hold what nobody committed yet.
     merging = any(repository.commit_of(name) is not None for name in (_MERGING, *_PICKING))
-    ours = register_at(file, repository, head) if merging else file.read().register
     try:
         before = register_at(file, repository, base) if base else None
     except ClewError:
         before = None
-    # Without a version that both go back to, everything is new on both sides.
-    empty = ours.replaced(requirements={}, hazards={}, safety_functions={}, safety_requirements={})
-    merged = merge(before or empty, ours, register_at(file, repository, other), by)
-    file.create(merged.register, force=True, keep=merging and _is_worth_keeping(file, ours))
-    return merged
+    further = register_at(file, repository, other)
+    done: list[Merged] = []
+
+    def made(present: Callable[[], Register]) -> tuple[Register, bool]:
+        ours = register_at(file, repository, head) if merging else present()
+        # Without a version that both go back to, everything is new on both sides.
+        empty = ours.replaced(requirements={}, hazards={}, safety_functions={}, safety_requirements={})
+        done.append(merge(before or empty, ours, further, by))
+        merged = done[0].register
+        keep = merging and _is_worth_keeping(present, ours, merged)
+        if keep and file.layout is Layout.DIRECTORY:
+            raise Refused(
+                f"{file.place} holds requirements that neither side of the merge has; merging would lose them.",
+                hint="Finish the merge with what is there (git add, git commit), or restore the folder first.",
+            )
+        return merged, keep
+
+    file.replace(made)
+    return done[0]
 
 
-def _is_worth_keeping(file: RegisterFile, ours: Register) -> bool:
-    """Whether the work tree holds a sound register other than ours: somebody may have gone on from a conflict."""
+def _is_worth_keeping(present: Callable[[], Register], *known: Register) -> bool:
+    """Whether the work tree holds a sound register that is none of these: somebody may have gone on from a conflict."""
     try:
-        return file.read().register.requirements != ours.requirements
+        held = present().requirements
     except ClewError:
         return False
+    return all(held != each.requirements for each in known)
 
 
 def _sides(repository: Repository, head: str, theirs: str | None) -> tuple[str, str | None]:

@@ -139,9 +139,19 @@ class RegisterFile:
                     raise AlreadyExists(
                         f"{self.place} exists already.", hint="Name another file, or pass --force to replace it."
                     )
-                if keep and self.layout is Layout.SINGLE and self.place.is_file():
-                    self._write_backup(self.place.read_bytes(), "replaced")
-                self._write(register)
+                self._replace(register, keep=keep)
+
+    def replace(self, make: Callable[[Callable[[], Register]], tuple[Register, bool]]) -> None:
+        """Put another register in the place of this one. It is made, from the present one if need be, while nobody else
+        can write, so that nothing that was written meanwhile is lost; True leaves the present one beside it."""
+        with translated(self.place), writing(self.place, self._patience):
+            register, keep = make(lambda: self._read().register)
+            self._replace(register, keep=keep)
+
+    def _replace(self, register: Register, *, keep: bool) -> None:
+        if keep and self.layout is Layout.SINGLE and self.place.is_file():
+            self._write_backup(self.place.read_bytes(), "replaced")
+        self._write(register)
 
     def repair(self, occasion: Occasion, check: Callable[[Register], None]) -> Register:
         """Accept a file that was edited by hand: renew its checksum, and note who did. `check` raises where it should

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from clew.errors import ClewError, FileChanged, NotFound, Refused
+from clew.errors import ClewError, FileChanged, NotFound, Refused, StoreError
 from clew.graph.build import Builder
 from clew.graph.changes import History
 from clew.graph.keeper import GraphKeeper
@@ -82,12 +82,20 @@ class Saves:
         files = saving.planned(self._root, edits)
         journal = Journal(prepared=False, through=through, mutations=len(pending), files=files)
         self._drafts.begin_save(journal)
+        in_place = False
         try:
             saving.write_temporaries(self._root, edits, files)
             self._drafts.prepare_save(journal, self._mutations(pending))
             with self._drafts.finishing(reason=message or "save"):
                 saving.replace_all(self._root, edits, files)
-        except ClewError:
+                in_place = True
+        except ClewError as error:
+            if in_place:
+                # The journal stays: whoever opens the project next finds the files as they should be and notes it.
+                raise StoreError(
+                    f"The files are saved, but the store could not note it: {error.message}",
+                    hint="Open the project again, which completes the save; nothing is lost.",
+                ) from error
             saving.remove_temporaries(self._root, files)
             self._drafts.give_up_save()
             raise

@@ -45,7 +45,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _check_host(self) -> None:
         """Another site must not read the register by giving this machine a name of its own."""
-        host = urlsplit(f"//{self.headers.get('Host', '')}").hostname or ""
+        written = self.headers.get("Host", "")
+        try:
+            host = urlsplit(f"//{written}").hostname or ""
+        except ValueError:
+            host = written
         if host not in self.server.names:
             raise InvalidArgument(f"'{host[:80]}' is not what this server is called.", hint="Use http://localhost.")
 
