@@ -121,7 +121,9 @@ def _merged_fields(
 
 
 def _older(ours: Requirement, theirs: Requirement) -> Requirement | None:
-    """The one of two versions that the other goes back to; None where both went on."""
+    """The one of two versions that the other goes back to; None where both went on, or neither says which is older."""
+    if len(ours.history) == len(theirs.history):
+        return None
     shared = _shared(ours.history, theirs.history)
     return next((each for each in (theirs, ours) if len(each.history) == shared), None)
 
