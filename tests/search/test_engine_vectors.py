@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from clew.embedding import EmbedSettings
@@ -43,6 +44,36 @@ def index_in_another_process(folder: Path, settings: EmbedSettings) -> "subproce
         stdout=subprocess.PIPE,
         env={name: value for name, value in os.environ.items() if "proxy" not in name.lower()},
     )
+
+
+# Verifies: REQ-d00031-G
+def test_what_stands_far_down_in_a_long_text_is_found_by_its_meaning(engines: Engines, word_counts: Any) -> None:
+    engine = engines(msgspec.structs.replace(word_counts.settings(), max_tokens=40))
+    filler = " ".join(f"The desk and the shelf of room {number} are open all day." for number in range(60))
+    engine.put(
+        [
+            Unit(id="long", part="rule", title="Rooms", body=f"{filler} A lost card costs a fee. {filler}"),
+            Unit(id="short", part="rule", title="Rooms", body="The desk and the shelf of room 7 are open all day."),
+        ]
+    )
+    report = engine.index_vectors()
+    assert report.embedded == 2
+    assert {text.split("\n")[0] for text in word_counts.asked if text.count("\n")} == {"Rooms"}
+    assert len(word_counts.asked) <= 2 + 16 + 1
+    assert [found.id for found in search(engine, "lost card fee").results] == ["long", "short"]
+    assert search(engine).indexed == "2 units by words, 2 of them by meaning"
+    before = search(engine, "lost card fee").results[0].score
+    for path in engine.folder.glob("vectors-*/vectors-*"):
+        path.write_bytes(b"x" * path.stat().st_size)
+    again = engines(msgspec.structs.replace(word_counts.settings(), max_tokens=40))
+    assert again.index_vectors().rebuilt
+    assert search(again, "lost card fee").results[0].score == pytest.approx(before)
+    again.put([Unit(id="copy", part="rule", title="Rooms", body=f"{filler} A lost card costs a fee. {filler}")])
+    assert again.index_vectors().reused == 1
+    assert {found.id for found in search(again, "lost card fee").results[:2]} == {"long", "copy"}
+    again.delete(["long", "copy"])
+    assert again.index_vectors().embedded == 0
+    assert [found.id for found in search(again, "lost card fee").results] == ["short"]
 
 
 # Verifies: REQ-d00035-C

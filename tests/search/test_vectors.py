@@ -80,7 +80,7 @@ def test_only_allowed_units_are_found(space: VectorSpace, share: float) -> None:
 
 
 def test_numbers_that_are_far_apart_or_unknown_may_be_allowed(space: VectorSpace) -> None:
-    far = 2**62
+    far = 2**62 - 1
     space.put([1, far], some_vectors(2))
     assert set(space.search(np.ones(DIMENSIONS), 5, [1, far, 77])[0].tolist()) == {1, far}
     assert space.search(np.ones(DIMENSIONS), 5, np.array([True, True]))[0].tolist() == [1]
@@ -97,12 +97,28 @@ def test_a_vector_that_is_put_again_replaces_the_old_one(space: VectorSpace) -> 
     assert space.facts().dead_rows == 1
 
 
-def test_of_a_number_that_comes_twice_the_last_vector_counts(space: VectorSpace) -> None:
-    vectors = some_vectors(3)
-    space.put([4, 5, 4], vectors)
-    numbers, found = space.get([4, 5, 6])
+# Verifies: REQ-d00031-F
+def test_a_unit_with_several_vectors_is_as_near_as_the_nearest_of_them(space: VectorSpace) -> None:
+    vectors = some_vectors(6)
+    space.put([4, 5, 4, 4], vectors[:4])
+    assert (len(space), space.facts().rows) == (2, 4)
+    numbers, first = space.get([4, 5, 6])
     assert numbers.tolist() == [4, 5]
-    assert np.array_equal(found, vectors[[2, 1]])
+    assert np.array_equal(first, vectors[[0, 1]])
+    for number, vector in ((4, 0), (5, 1), (4, 2), (4, 3)):
+        found, scores = space.search(vectors[vector], 2)
+        assert sorted(found.tolist()) == [4, 5]
+        assert found[0] == number
+        assert np.isclose(scores[0], 1, atol=1e-6)
+        assert space.search(vectors[vector], 2, [4])[0].tolist() == [4]
+    space.compact()
+    assert reopened(space).search(vectors[3], 1)[0].tolist() == [4]
+    space.put([4], vectors[4:5])
+    assert (len(space), space.facts().rows) == (2, 2)
+    assert space.search(vectors[3], 2)[1].max() < 0.999
+    space.put([5, 5], vectors[2:4])
+    assert space.delete([5]) == 1
+    assert space.numbers().tolist() == [4]
 
 
 # Verifies: REQ-d00031-F
@@ -289,7 +305,7 @@ def test_vectors_of_another_embedder_are_a_conflict(space: VectorSpace, name: st
         ([1], np.ones((1, DIMENSIONS + 1))),
         ([1, 2], np.ones((1, DIMENSIONS))),
         ([-1], np.ones((1, DIMENSIONS))),
-        ([2**63 - 1], np.ones((1, DIMENSIONS))),
+        ([2**62], np.ones((1, DIMENSIONS))),
         ([1.5], np.ones((1, DIMENSIONS))),
         ([[1]], np.ones((1, DIMENSIONS))),
         ([1], np.full((1, DIMENSIONS), np.nan)),

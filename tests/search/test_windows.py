@@ -3,10 +3,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clew.search.embed import open_word_vectors
 from clew.search.evidence import Limits
-from clew.search.windows import Passage, window_evidence, windows
+from clew.search.windows import Asked, Passage, window_evidence, windows
 from clew.text.tokens import estimate_tokens
-from clew.text.words import terms
 
 SMALL = Limits(max_quotes=2, max_quote_tokens=12, max_quote_chars=120)
 TEXT = """# Bells
@@ -27,7 +27,7 @@ ring --twice
 
 
 def quoted(weights: dict[str, float], passages: list[Passage], limits: Limits | None = None) -> list[str]:
-    found = window_evidence(weights, passages, terms, limits)
+    found = window_evidence(Asked("", weights), passages, limits)
     return [passages[quote.passage].text[quote.start : quote.end] for quote in found]
 
 
@@ -63,6 +63,29 @@ def test_a_window_ends_where_a_sentence_an_item_or_a_code_block_does() -> None:
     assert any("e.g. in autumn" in each for each in found)
 
 
+# Verifies: REQ-d00186-A
+def test_what_introduces_something_is_quoted_with_it() -> None:
+    text = """The tower has two bells and a lamp that turns.
+
+| bell | sound |
+|---|---|
+| fog | low |
+
+Ring both of them:
+
+```sh
+ring --twice
+```
+
+A. A keeper is on watch.
+B. All lamps are lit."""
+    found = [text[start:end] for start, end in windows(text, Limits(max_quote_tokens=20, max_quote_chars=500))]
+    assert found[0] == "The tower has two bells and a lamp that turns."
+    assert found[1].startswith("| bell")
+    assert any(each.startswith("Ring both of them:") and "ring --twice" in each for each in found)
+    assert not any(each.endswith((":", "B.", "sound |")) for each in found)
+
+
 # Verifies: REQ-d00186-B
 def test_the_sentence_beside_the_words_of_the_question_is_quoted_with_them() -> None:
     text = "How often does the fog bell ring? Every thirty seconds."
@@ -85,5 +108,17 @@ def test_what_shares_nothing_with_the_question_is_quoted_only_where_nothing_does
     passages = [Passage("The lamp is lit.", "", 1.0), Passage("The fog bell rings.", "", 0.1)]
     assert quoted({"fog": 1.0}, passages) == ["The fog bell rings."]
     assert quoted({"whale": 1.0}, passages) == ["The lamp is lit.", "The fog bell rings."]
-    assert [quote.score for quote in window_evidence({"whale": 1.0}, passages, terms)] == [0.0, 0.0]
+    assert [quote.score for quote in window_evidence(Asked("whale", {"whale": 1.0}), passages)] == [0.0, 0.0]
     assert quoted({"whale": 1.0}, []) == []
+
+
+# Verifies: REQ-d00186-E
+def test_a_word_that_means_nearly_the_same_counts_where_words_can_be_compared() -> None:
+    passages = [Passage("The lamp was painted in spring.", "", 1.0), Passage("Erase the log by hand.", "", 1.0)]
+    asked = Asked("How can it be deleted?", {"delet": 1.0})
+    assert [quote.passage for quote in window_evidence(asked, passages)] == [0, 1]
+    compared = Asked(asked.text, asked.rarities, open_word_vectors())
+    assert [quote.passage for quote in window_evidence(compared, passages)] == [1, 0]
+    same = [Passage("It is deleted at noon.", "", 1.0), *passages]
+    found = window_evidence(compared, same)
+    assert [(quote.passage, quote.score) for quote in found[:2]] == [(0, 1.0), (2, 0.0)]

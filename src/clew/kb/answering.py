@@ -12,7 +12,6 @@ from clew.kb.finding import Finder, FoundSection, Mode, Narrowing
 from clew.kb.places import lines_in
 from clew.search.evidence import Limits, Quote
 from clew.search.windows import Passage, window_evidence
-from clew.text.words import terms
 
 SECTIONS_READ = 5
 READ_FOR_EACH = 3
@@ -105,7 +104,7 @@ def quoted(finder: Finder, question: str, read: ReadFor, limits: Limits, offset:
     end = offset + limits.max_quotes
     # One more than is shown tells whether there is more.
     up_to = msgspec.structs.replace(limits, max_quotes=end + 1)
-    found = window_evidence(finder.rarities(question), _passages(read.sections), terms, up_to)
+    found = window_evidence(finder.asked(question), _passages(read.sections), up_to)
     quotes = found[offset:end]
     return QuotedAnswer(
         quotes=tuple(_quoted(read.sections[quote.passage], quote) for quote in quotes),

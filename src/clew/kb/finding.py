@@ -15,6 +15,7 @@ from clew.search.engine import SearchEngine
 from clew.search.fuse import Contribution
 from clew.search.question import Found, Question, Results
 from clew.search.units import Filters, Scope
+from clew.search.windows import Asked
 from clew.text.keywords import STOP_WORDS
 from clew.text.words import terms
 
@@ -103,10 +104,10 @@ class Finder:
             sections=tuple(found), mode=mode, next_cursor=answer.next_cursor, notes=notes, reason=answer.reason
         )
 
-    def rarities(self, query: str) -> dict[str, float]:
-        """The terms of a query that say something, and how much."""
-        said = [term for term in dict.fromkeys(terms(query)) if term not in STOP_WORDS]
-        return self._engine.rarities(said)
+    def asked(self, question: str) -> Asked:
+        """A question with what is known about its words."""
+        said = [term for term in dict.fromkeys(terms(question)) if term not in STOP_WORDS]
+        return Asked(question, self._engine.rarities(said), self._engine.word_vectors())
 
     def neighbours(self, ids: Sequence[str], boundary: Boundary = EVERYTHING) -> dict[str, list[tuple[str, float]]]:
         """The sections one step from each of some sections."""

@@ -19,7 +19,7 @@ from clew.errors import InvalidCursor
 from clew.paging import Cursors
 from clew.search import diversity, evidence, index, lexical_tables
 from clew.search.dense import DenseSearch
-from clew.search.embed import EmbedSettings
+from clew.search.embed import EmbedSettings, open_word_vectors
 from clew.search.fuse import Fused
 from clew.search.index import UnitIndex, Written
 from clew.search.indexing import Progress, VectorReport, index_vectors
@@ -35,6 +35,7 @@ from clew.search.units import Unit, compile_condition
 from clew.text.words import storable
 
 if TYPE_CHECKING:
+    from clew.search.embed.word_vectors import WordVectors
     from clew.store.sqlite.connections import Connection
 
 INDEX_FILE = "index.db"
@@ -106,6 +107,11 @@ class SearchEngine:
         with self._index.reading() as connection:
             held, units = lexical_tables.units_with(connection, terms), lexical_tables.totals(connection).units
         return {term: rarity(held.get(term, 0), units) for term in terms}
+
+    def word_vectors(self) -> "WordVectors | None":
+        """By which words are compared; None where no meaning is wanted, or the encoder that comes with Clew is not
+        there."""
+        return open_word_vectors() if self.spaces.wanted else None
 
     def writes(self) -> tuple[str, int]:
         """Names the index, and counts the writes that changed its units, by whatever process: one for each call with up

@@ -10,7 +10,7 @@ from clew.search import lexical, lexical_tables
 from clew.store.sqlite.connections import Connection, Connections
 from clew.store.sqlite.derived import Tables, open_derived
 
-LAYOUT = 1
+LAYOUT = 2
 """Changes when a table does."""
 
 _SCHEMA = (
@@ -49,10 +49,11 @@ _SCHEMA = (
     "CREATE INDEX unit_tags_by_tag ON unit_tags (tag)",
     "CREATE TABLE unit_titles (key TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (key, number)) WITHOUT ROWID",
     "CREATE INDEX unit_titles_by_number ON unit_titles (number)",
-    # What an embedder made of a text. The vectors that are searched are made from these, and again where they are lost.
+    # What an embedder made of a text: one vector, or several one after another. Those that are searched are made from
+    # these, and again where they are lost.
     """
     CREATE TABLE embeddings (
-        embedder TEXT NOT NULL, text_hash TEXT NOT NULL, vector BLOB NOT NULL, UNIQUE (embedder, text_hash)
+        embedder TEXT NOT NULL, text_hash TEXT NOT NULL, vectors BLOB NOT NULL, UNIQUE (embedder, text_hash)
     )
     """,
     """

@@ -15,8 +15,8 @@ import msgspec
 from clew.errors import StoreBusy, StoreCorrupt, StoreError
 from clew.search.embed import Embedder
 from clew.search.index import Text, UnitIndex, units_of
-from clew.search.spaces import Space, Spaces
-from clew.search.units import Unit
+from clew.search.pieces import embedded_texts
+from clew.search.spaces import Space, Spaces, repeated
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,10 +40,6 @@ class VectorReport(msgspec.Struct, frozen=True, kw_only=True):
     """Whether damaged vectors were written anew."""
     note: str | None = None
     """Why nothing was done, if so."""
-
-
-def embedding_text(unit: Unit) -> str:
-    return f"{unit.title}\n{unit.body}" if unit.title else unit.body
 
 
 def index_vectors(folder: Path, index: UnitIndex, spaces: Spaces, progress: Progress) -> VectorReport:
@@ -112,9 +108,7 @@ class _Work:
         return sorted((text for text in texts if text.number in missing), key=lambda text: text.characters)
 
     def _reuse(self, space: Space, pending: Sequence[Text]) -> None:
-        import numpy as np
-
-        find = "SELECT vector FROM embeddings WHERE embedder = ? AND text_hash = ?"
+        find = "SELECT vectors FROM embeddings WHERE embedder = ? AND text_hash = ?"
         for start in range(0, len(pending), TEXTS_AT_ONCE):
             part = pending[start : start + TEXTS_AT_ONCE]
             with self._index.reading() as connection:
@@ -124,11 +118,12 @@ class _Work:
                     if (row := connection.execute(find, (self._embedder.name, text.text_hash)).fetchone())
                 ]
             if rows:
-                vectors = np.frombuffer(b"".join(vector for _, vector in rows), np.float32).reshape(len(rows), -1)
-                space.vectors.put([number for number, _ in rows], vectors)
+                space.vectors.put(*repeated(rows, self._embedder.dimensions))
                 self._reused += len(rows)
 
     def _embed(self, space: Space, pending: Sequence[Text]) -> None:
+        import numpy as np
+
         total = len(pending)
         for start in range(0, total, TEXTS_AT_ONCE):
             self._progress(start, total, "Embedding")
@@ -139,17 +134,19 @@ class _Work:
             present = [text for text in part if text.number in units]
             if not present:
                 continue
-            vectors = self._embedder.embed([embedding_text(units[text.number]) for text in present])
+            texts = [embedded_texts(units[text.number], self._embedder) for text in present]
+            vectors = self._embedder.embed([each for some in texts for each in some])
             # The space refuses what is no vector before it is kept for good.
-            space.vectors.put([text.number for text in present], vectors)
-            self._keep(present, vectors)
+            space.vectors.put(
+                [text.number for text, some in zip(present, texts, strict=True) for _ in some],
+                vectors,
+            )
+            self._keep(present, np.split(vectors, np.cumsum([len(some) for some in texts])[:-1]))
             self._embedded += len(present)
         self._progress(total, total, "Embedding")
 
-    def _keep(self, texts: Sequence[Text], vectors: "NDArray[np.float32]") -> None:
-        rows = [
-            (self._embedder.name, text.text_hash, vector.tobytes()) for text, vector in zip(texts, vectors, strict=True)
-        ]
+    def _keep(self, texts: Sequence[Text], vectors: "Sequence[NDArray[np.float32]]") -> None:
+        rows = [(self._embedder.name, text.text_hash, own.tobytes()) for text, own in zip(texts, vectors, strict=True)]
         with self._index.writing() as connection:
             connection.executemany("INSERT OR REPLACE INTO embeddings VALUES (?, ?, ?)", rows)
 

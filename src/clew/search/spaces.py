@@ -9,7 +9,7 @@ import shutil
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -140,7 +140,10 @@ class Spaces:
         from clew.search.vectors import VectorSpace
 
         vectors = VectorSpace.rebuild(
-            self.folder_of(embedder.name), embedder.name, embedder.dimensions, self._kept(embedder.name)
+            self.folder_of(embedder.name),
+            embedder.name,
+            embedder.dimensions,
+            self._kept(embedder),
         )
         with self._lock:
             space = self._open[embedder.name] = Space(embedder, vectors)
@@ -205,16 +208,22 @@ class Spaces:
                 self._embedders[settings] = opened
         return opened
 
-    def _kept(self, name: str) -> "Iterator[tuple[list[int], NDArray[np.float32]]]":
-        import numpy as np
-
+    def _kept(self, embedder: Embedder) -> "Iterator[tuple[list[int], NDArray[np.float32]]]":
         statement = """
-            SELECT units.number, embeddings.vector FROM units
+            SELECT units.number, embeddings.vectors FROM units
             JOIN embeddings ON embeddings.embedder = ? AND embeddings.text_hash = units.text_hash
             ORDER BY units.number
             """
         with self._index.reading() as connection:
-            rows = connection.execute(statement, (name,))
+            rows = connection.execute(statement, (embedder.name,))
             while batch := rows.fetchmany(_ROWS_AT_ONCE):
-                vectors = np.frombuffer(b"".join(vector for _, vector in batch), np.float32).reshape(len(batch), -1)
-                yield [number for number, _ in batch], vectors
+                yield repeated(batch, embedder.dimensions)
+
+
+def repeated(kept: Sequence[tuple[int, bytes]], dimensions: int) -> "tuple[list[int], NDArray[np.float32]]":
+    """Units and vectors as a space takes them, from units with what is kept of their texts: the number of a unit comes
+    as often as it has vectors."""
+    import numpy as np
+
+    numbers = [number for number, vectors in kept for _ in range(len(vectors) // (4 * dimensions))]
+    return numbers, np.frombuffer(b"".join(vectors for _, vectors in kept), np.float32).reshape(-1, dimensions)

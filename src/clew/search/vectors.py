@@ -15,6 +15,7 @@ import numpy as np
 from clew.errors import InvalidArgument
 from clew.search import vectors_approximate
 from clew.search.vectors_approximate import ApproximateIndex
+from clew.search.vectors_entries import FURTHER, deleting, putting
 from clew.search.vectors_files import Approximate, translated
 from clew.search.vectors_lock import writing
 from clew.search.vectors_storage import Storage, write_anew
@@ -40,6 +41,9 @@ class SpaceFacts(msgspec.Struct, frozen=True):
     name: str
     dimensions: int
     count: int
+    """Units."""
+    rows: int
+    """Vectors of units: as many, or more."""
     dead_rows: int
     """Still in the file, gone with the next compaction."""
     approximate_rows: int
@@ -47,7 +51,7 @@ class SpaceFacts(msgspec.Struct, frozen=True):
 
 
 class VectorSpace:
-    """The vectors of one embedder, by the number of their unit."""
+    """The vectors of one embedder, by the number of their unit. A unit has one, or several."""
 
     def __init__(
         self,
@@ -83,13 +87,14 @@ class VectorSpace:
         approximate_from: int = APPROXIMATE_FROM,
         patience: float = PATIENCE,
     ) -> "VectorSpace":
-        """Write the whole space anew from (numbers, vectors), whatever state it is in, and open it.
+        """Write the whole space anew from (numbers, vectors) as `put` takes them, whatever state it is in, and open it.
 
         Readers have the old one until the new one is complete; writers wait.
         """
         _check_dimensions(dimensions)
         checked = (
-            (units := _numbers(numbers), _vectors(vectors, len(units), dimensions)) for numbers, vectors in batches
+            (putting(units := _numbers(numbers)), _vectors(vectors, len(units), dimensions))
+            for numbers, vectors in batches
         )
         with translated(folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -98,11 +103,11 @@ class VectorSpace:
         return cls(folder, name, dimensions, approximate_from=approximate_from, patience=patience)
 
     def __len__(self) -> int:
-        return len(self._storage.view().numbers)
+        return self._storage.view().units
 
     def numbers(self) -> "Numbers":
         """The units that have a vector, sorted."""
-        return self._storage.view().numbers.copy()
+        return self._storage.view().distinct()
 
     @property
     def version(self) -> str:
@@ -115,32 +120,34 @@ class VectorSpace:
         return SpaceFacts(
             name=self.name,
             dimensions=self.dimensions,
-            count=len(view.numbers),
+            count=view.units,
+            rows=len(view.numbers),
             dead_rows=view.manifest.rows - len(view.numbers),
             approximate_rows=view.manifest.approximate.rows if view.manifest.approximate else 0,
         )
 
     def get(self, numbers: "ArrayLike") -> "tuple[Numbers, Vectors]":
-        """Those of the units that have a vector, in the given order, and their vectors."""
+        """Those of the units that have a vector, in the given order, and the first vector of each."""
         view = self._storage.view()
         units = view.known(_numbers(numbers))
-        rows = view.rows_of(units)
+        rows = view.first_rows_of(units)
         view.rows.check(rows)
         return units, view.rows.vectors[rows]
 
     def put(self, numbers: "ArrayLike", vectors: "ArrayLike") -> None:
-        """Set the vectors of units, new ones and known ones. Of a number that comes twice the last vector counts."""
+        """Set the vectors of units, new ones and known ones. A number that comes several times has several vectors, of
+        which a search takes the one that is nearest."""
         units = _numbers(numbers)
         rows = _vectors(vectors, len(units), self.dimensions)
         with self._storage.writing():
-            self._storage.append(units, rows)
+            self._storage.append(putting(units), rows)
 
     def delete(self, numbers: "ArrayLike") -> int:
         """Remove units; how many of them were there."""
         units = np.unique(_numbers(numbers))
         with self._storage.writing():
             known = self._storage.view().known(units)
-            self._storage.append(-known - 1, np.empty((0, self.dimensions), np.float32))
+            self._storage.append(deleting(known), np.empty((0, self.dimensions), np.float32))
         return len(known)
 
     def compact(self) -> None:
@@ -264,9 +271,9 @@ def _numbers(numbers: "ArrayLike") -> "Numbers":
     if values.ndim != 1 or values.dtype.kind not in "iu":
         raise InvalidArgument("Units are named by a list of whole numbers.", hint="Pass a list of numbers.")
     low, high = int(values.min()), int(values.max())
-    if low < 0 or high >= 2**63 - 1:
+    if low < 0 or high >= FURTHER:
         raise InvalidArgument(
-            f"The number of a unit is from 0 to 2**63 - 2, not {low if low < 0 else high}.", hint="Correct the number."
+            f"The number of a unit is from 0 to 2**62 - 1, not {low if low < 0 else high}.", hint="Correct the number."
         )
     return values.astype(np.int64)
 

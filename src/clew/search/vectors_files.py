@@ -2,7 +2,7 @@
 
     manifest                what is valid: replaced as a whole, by renaming a finished file over it
     vectors-G.f32           rows of 32-bit floats, only ever appended to
-    journal-G.i64           64-bit numbers, only ever appended to: N puts unit N into the next row, -N-1 deletes unit N
+    journal-G.i64           what became of which unit (vectors_entries.py), only ever appended to
     approximate-G-R.index   an approximate index of the first R rows, where one was built
     writer.lock             held by whoever writes
 
@@ -22,7 +22,7 @@ import msgspec
 
 from clew.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly, StoreTooNew
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest"
 LOCK = "writer.lock"
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from clew.errors import Conflict
 from clew.search import vectors_files
+from clew.search.vectors_entries import putting
 from clew.search.vectors_files import Approximate, Manifest, damaged, translated
 from clew.search.vectors_lock import writing
 from clew.search.vectors_rows import MappedRows, with_rows
@@ -74,8 +75,9 @@ class Storage:
         """Write the live rows anew, in the order of their numbers."""
         view = self.view()
         view.rows.check()
-        parts = (slice(at, at + _COPIED_AT_ONCE) for at in range(0, len(view.numbers), _COPIED_AT_ONCE))
-        batches = ((view.numbers[part], view.rows.vectors[view.row_of[part]]) for part in parts)
+        entries = putting(view.numbers)
+        parts = (slice(at, at + _COPIED_AT_ONCE) for at in range(0, len(entries), _COPIED_AT_ONCE))
+        batches = ((entries[part], view.rows.vectors[view.row_of[part]]) for part in parts)
         write_anew(self.folder, self._name, self._dimensions, batches)
 
     def _opened(self, known: View | None) -> tuple[vectors_files.Stamp, View]:
@@ -139,9 +141,9 @@ def appended(folder: Path, manifest: Manifest, entries: "Numbers", vectors: "Vec
 
 
 def write_anew(folder: Path, name: str, dimensions: int, batches: "Iterable[tuple[Numbers, Vectors]]") -> None:
-    """Replace whatever is there. The caller holds the writer's lock."""
+    """Replace whatever is there by the entries and vectors. The caller holds the writer's lock."""
     manifest = Manifest(name=name, dimensions=dimensions, generation=vectors_files.next_generation(folder))
-    for numbers, vectors in batches:
-        manifest = appended(folder, manifest, numbers, vectors)
+    for entries, vectors in batches:
+        manifest = appended(folder, manifest, entries, vectors)
     vectors_files.write_manifest(folder, manifest)
     vectors_files.remove_all_but(folder, manifest)

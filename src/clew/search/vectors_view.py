@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clew.search.vectors_entries import Entries
 from clew.search.vectors_files import Manifest
 from clew.search.vectors_rows import MappedRows
 
@@ -27,9 +28,12 @@ class View:
         self.number_of_row = number_of_row
         """The unit in each row, -1 in a dead one."""
         self.numbers = numbers
-        """All units, sorted."""
+        """The unit of each live row, sorted: one with several vectors comes several times."""
         self.row_of = row_of
-        """The row of each of `numbers`."""
+        """The row of each of `numbers`; those of one unit in the order of its vectors."""
+        self._is_first = np.diff(numbers, prepend=-1) != 0
+        self.units = int(np.count_nonzero(self._is_first))
+        self._most_rows = _longest_run(self._is_first) if self.units < len(numbers) else 1
 
     @classmethod
     def empty(cls, manifest: Manifest, rows: MappedRows) -> "View":
@@ -38,33 +42,40 @@ class View:
 
     def advanced(self, manifest: Manifest, rows: MappedRows, entries: "Numbers") -> "View":
         """The view after more entries of the journal."""
-        puts = entries >= 0
-        units = np.where(puts, entries, -entries - 1)
-        entry_row = len(self.number_of_row) + np.cumsum(puts) - 1
-        # Of several entries for one unit the last counts.
-        touched, from_end = np.unique(units[::-1], return_index=True)
-        last = len(entries) - 1 - from_end
-        placed, placed_row = touched[puts[last]], entry_row[last][puts[last]]
+        journal = Entries(entries)
+        entry_row = len(self.number_of_row) + np.cumsum(~journal.deletes) - 1
+        live = journal.live()
+        order = np.lexsort((entry_row[live], journal.units[live]))
+        placed, placed_row = journal.units[live][order], entry_row[live][order]
 
-        number_of_row = np.concatenate([self.number_of_row, np.full(int(puts.sum()), _DEAD, np.int64)])
-        known, position = self._positions(touched)
-        number_of_row[self.row_of[position[known]]] = _DEAD
+        number_of_row = np.concatenate([self.number_of_row, np.full(int((~journal.deletes).sum()), _DEAD, np.int64)])
+        gone = self._places(journal.settled())
+        number_of_row[self.row_of[gone]] = _DEAD
         number_of_row[placed_row] = placed
 
         staying = np.ones(len(self.numbers), bool)
-        staying[position[known]] = False
+        staying[gone] = False
         numbers, row_of = self.numbers[staying], self.row_of[staying]
-        at = np.searchsorted(numbers, placed)
+        at = np.searchsorted(numbers, placed, side="right")
         return View(manifest, rows, number_of_row, np.insert(numbers, at, placed), np.insert(row_of, at, placed_row))
+
+    def distinct(self) -> "Numbers":
+        """The units, sorted."""
+        distinct: Numbers = self.numbers[self._is_first]
+        return distinct
 
     def known(self, numbers: "Numbers") -> "Numbers":
         """Those of the units that are here."""
         return numbers[self._positions(numbers)[0]]
 
-    def rows_of(self, numbers: "Numbers") -> "Numbers":
+    def first_rows_of(self, numbers: "Numbers") -> "Numbers":
         """Of those of the units that are here, in the given order."""
         known, position = self._positions(numbers)
         return self.row_of[position[known]]
+
+    def rows_of(self, numbers: "Numbers") -> "Numbers":
+        """All rows of those of the units that are here; each unit is given once."""
+        return self.row_of[self._places(numbers)]
 
     def rows_allowed_by(self, mask: "NDArray[np.bool_]") -> "Numbers":
         """Rows of the units whose place in the mask is true; what lies beyond the mask is not allowed."""
@@ -77,7 +88,7 @@ class View:
             return self.among(rows, query, k)
         self.rows.check()
         scores = np.where(self.eligible(rows), self.rows.vectors @ query, np.float32(-np.inf))
-        numbers, best = _best(self.number_of_row, scores, k)
+        numbers, best = self._best(self.number_of_row, scores, k)
         wanted = best > -np.inf
         return numbers[wanted], best[wanted]
 
@@ -100,7 +111,27 @@ class View:
         for start in range(0, len(rows), _GATHERED_AT_ONCE):
             part = slice(start, start + _GATHERED_AT_ONCE)
             scores[part] = self.rows.vectors[rows[part]] @ query
-        return _best(self.number_of_row[rows], scores, k)
+        return self._best(self.number_of_row[rows], scores, k)
+
+    def _best(self, numbers: "Numbers", scores: "Vectors", k: int) -> "tuple[Numbers, Vectors]":
+        """The k best units by the score of their best vector, equal scores by number."""
+        # So many rows hold k units even where the best one has all of its vectors among them.
+        rows = k * self._most_rows
+        if len(scores) > rows:
+            least = np.partition(scores, len(scores) - rows)[len(scores) - rows]
+            kept = np.flatnonzero(scores >= least)
+            numbers, scores = numbers[kept], scores[kept]
+        order = np.lexsort((numbers, -scores))
+        if self._most_rows > 1:
+            order = order[np.sort(np.unique(numbers[order], return_index=True)[1])]
+        return numbers[order[:k]], scores[order[:k]]
+
+    def _places(self, numbers: "Numbers") -> "NDArray[np.intp]":
+        """Where in `self.numbers` the units are, with all of their rows."""
+        start = np.searchsorted(self.numbers, numbers)
+        count = np.searchsorted(self.numbers, numbers, side="right") - start
+        before = np.cumsum(count) - count
+        return np.repeat(start - before, count) + np.arange(count.sum())
 
     def _positions(self, numbers: "Numbers") -> "tuple[NDArray[np.bool_], NDArray[np.intp]]":
         """Which of the numbers are known, and where in `self.numbers` each one is, or would be."""
@@ -111,11 +142,6 @@ class View:
         return known, position
 
 
-def _best(numbers: "Numbers", scores: "Vectors", k: int) -> "tuple[Numbers, Vectors]":
-    """The k best by score, equal scores by number."""
-    if len(scores) > k:
-        least = np.partition(scores, len(scores) - k)[len(scores) - k]
-        kept = np.flatnonzero(scores >= least)
-        numbers, scores = numbers[kept], scores[kept]
-    order = np.lexsort((numbers, -scores))[:k]
-    return numbers[order], scores[order]
+def _longest_run(is_first: "NDArray[np.bool_]") -> int:
+    """The most vectors that one unit has."""
+    return int(np.diff(np.flatnonzero(is_first), append=len(is_first)).max())

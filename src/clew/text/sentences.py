@@ -225,7 +225,16 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str], end: int) -> bool
     word = following.group(1)
     if word[0].islower():
         return False
-    return stop.group()[0] != "." or _ends_after_word(text[max(start, stop.start() - _LOOK_BACK) : stop.start()], word)
+    before = text[max(start, stop.start() - _LOOK_BACK) : stop.start()]
+    if stop.group()[0] != ".":
+        return True
+    return not _counts(before, begins=len(before) == stop.start() - start) and _ends_after_word(before, word)
+
+
+def _counts(before: str, *, begins: bool) -> bool:
+    """Whether a full stop after `before` follows a letter that begins a line, as in `A. First of all`."""
+    line = before.replace("\r", "\n").rpartition("\n")
+    return (begins or bool(line[1])) and len(line[2].strip()) == 1 and line[2].strip().isalpha()
 
 
 def _ends_after_word(before: str, following: str) -> bool:

@@ -2,6 +2,6 @@
 
 from clew.embedding import EmbedSettings
 from clew.search.embed.embedder import Embedder
-from clew.search.embed.opening import open_embedder
+from clew.search.embed.opening import open_embedder, open_word_vectors
 
-__all__ = ["EmbedSettings", "Embedder", "open_embedder"]
+__all__ = ["EmbedSettings", "Embedder", "open_embedder", "open_word_vectors"]

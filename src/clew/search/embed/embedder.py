@@ -25,6 +25,10 @@ class Embedder(Protocol):
         """What goes beyond it in a text is not looked at."""
         ...
 
+    def takes(self, text: str) -> bool:
+        """Whether it looks at the whole of a text."""
+        ...
+
     def embed(self, texts: Sequence[str]) -> "Vectors":
         """One vector of length 1 for each text, in order. Any text will do, the empty one too.
 

@@ -63,6 +63,9 @@ class EndpointEmbedder:
         vector: Vectors = impatient.embed([text])[0]
         return vector
 
+    def takes(self, text: str) -> bool:
+        return len(text) <= self.max_tokens or estimate_tokens(text) <= self.max_tokens
+
     def embed(self, texts: Sequence[str]) -> "Vectors":
         import numpy as np
 

@@ -53,6 +53,9 @@ class LocalModel:
         ingredients = f"{found} {hashlib.sha256(_read(tokenizer_file)).hexdigest()} {self.max_tokens} {pooling}"
         self.name = f"{folder.resolve().name}@{hashlib.sha256(ingredients.encode()).hexdigest()[:12]}"
 
+    def takes(self, text: str) -> bool:
+        return self._sentence_encoder.takes(text)
+
     def embed(self, texts: Sequence[str]) -> "Vectors":
         return self._sentence_encoder.embed(texts)
 

@@ -46,6 +46,9 @@ class MiniLm:
         self._loading = threading.Lock()
         self._loaded: SentenceEncoder | None = None
 
+    def takes(self, text: str) -> bool:
+        return self._sentence_encoder().takes(text)
+
     def embed(self, texts: Sequence[str]) -> "Vectors":
         check_texts(texts)
         return self._sentence_encoder().embed(texts)
@@ -61,6 +64,10 @@ class MiniLm:
 
         levels = LEVELS if sums_are_exact() else LEVELS_IF_SUMS_ARE_CUT
         encoder = OnnxEncoder(with_integer_arithmetic(WEIGHTS.read(), levels), WEIGHTS.path)
-        words = VOCABULARY.read().decode().split("\n")
-        vocabulary = {word: number for number, word in enumerate(words) if word}
-        return SentenceEncoder(WordPiece(vocabulary), encoder, max_tokens=self.max_tokens, threads=self._threads)
+        return SentenceEncoder(WordPiece(vocabulary()), encoder, max_tokens=self.max_tokens, threads=self._threads)
+
+
+def vocabulary() -> dict[str, int]:
+    """The number of each piece of a word."""
+    pieces = VOCABULARY.read().decode().split("\n")
+    return {piece: number for number, piece in enumerate(pieces) if piece}

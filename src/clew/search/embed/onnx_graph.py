@@ -31,11 +31,12 @@ class Node(msgspec.Struct, frozen=True):
 
 
 class Constant(msgspec.Struct, frozen=True):
-    """A constant's description; the values stay in the file."""
+    """A constant; the values stay where the file is."""
 
     name: str
     element: int
     shape: tuple[int, ...]
+    values: memoryview
 
 
 class Model(msgspec.Struct, frozen=True):
@@ -80,17 +81,19 @@ def _read_node(body: memoryview, encoded: memoryview) -> Node:
 
 
 def _read_constant(body: memoryview) -> Constant:
-    name, element = "", 0
+    name, element, values = "", 0, memoryview(b"")
     shape: list[int] = []
     for number, value, _ in fields(body):
         if number == _CONSTANT_NAME and isinstance(value, memoryview):
             name = bytes(value).decode()
+        elif number == _CONSTANT_BYTES and isinstance(value, memoryview):
+            values = value
         elif number == _CONSTANT_TYPE and isinstance(value, int):
             element = value
         elif number == _CONSTANT_DIMENSION:
             # Either one number in a field of its own, or several packed into one field.
             shape += [value] if isinstance(value, int) else list(value)
-    return Constant(name, element, tuple(shape))
+    return Constant(name, element, tuple(shape), values)
 
 
 def rewritten(model: Model, nodes: Iterable[bytes], constants: Iterable[bytes], opset: bytes) -> bytes:

@@ -1,11 +1,16 @@
 """Opens the embedder that the settings ask for."""
 
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from clew.embedding import EmbedSettings
 from clew.errors import ConfigError
 from clew.search.embed.embedder import Embedder
+
+if TYPE_CHECKING:
+    from clew.search.embed.word_vectors import WordVectors
 
 
 def open_embedder(settings: EmbedSettings) -> Embedder | None:
@@ -30,6 +35,22 @@ def open_embedder(settings: EmbedSettings) -> Embedder | None:
 
     url = _required(settings.url, "url", settings.kind)
     return EndpointEmbedder(settings, url=_checked(url), model=_required(settings.model, "model", settings.kind))
+
+
+def open_word_vectors() -> "WordVectors | None":
+    """The vectors of words, or None where the encoder that comes with Clew is not there."""
+    try:
+        return _word_vectors()
+    except ConfigError:
+        return None
+
+
+@cache
+def _word_vectors() -> "WordVectors":
+    """One table for all engines of a process: nobody changes it."""
+    from clew.search.embed.word_vectors import WordVectors
+
+    return WordVectors.load()
 
 
 def _required(value: str | None, key: str, kind: str) -> str:

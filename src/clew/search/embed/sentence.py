@@ -52,6 +52,9 @@ class SentenceEncoder:
         self._pooling = pooling
         self._pool = ThreadPoolExecutor(threads or _processors(), thread_name_prefix="clew-embed")
 
+    def takes(self, text: str) -> bool:
+        return len(self._tokenizer.encode(text, self._max_tokens + 1)) <= self._max_tokens
+
     def embed(self, texts: Sequence[str]) -> "Vectors":
         import numpy as np
 

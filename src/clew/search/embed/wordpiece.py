@@ -39,7 +39,7 @@ class WordPiece:
     ) -> None:
         self._vocabulary = vocabulary
         self._prefix = prefix
-        self._unknown = vocabulary[unknown]
+        self.unknown = vocabulary[unknown]
         self._first, self._last = vocabulary[first], vocabulary[last]
         self._strip_accents = uncased if strip_accents is None else strip_accents
         self._characters = _Characters(uncased, self._strip_accents)
@@ -74,7 +74,7 @@ class WordPiece:
 
     def _cut(self, word: str) -> tuple[int, ...]:
         if len(word) > LONGEST_WORD:
-            return (self._unknown,)
+            return (self.unknown,)
         ids: list[int] = []
         start = 0
         while start < len(word):
@@ -84,7 +84,7 @@ class WordPiece:
                 if found is not None:
                     break
             else:
-                return (self._unknown,)
+                return (self.unknown,)
             ids.append(found)
             start = end
         return tuple(ids)

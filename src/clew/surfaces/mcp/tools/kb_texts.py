@@ -44,8 +44,10 @@ def evidence_text(answer: "results.Evidence | results.RetrievedEvidence") -> str
     for number, each in enumerate(answer.quotes, start=1):
         before = first.setdefault(each.passage_id, number)
         # What was said of a passage once is not paid for again with each of its quotes.
-        source = _source(each) if before == number else f"passage of {before}{_warned(each)}"
-        lines.append(f"{number}. {_place(each)} {source}")
+        source = (
+            f"{_place(each)} {_source(each)}" if before == number else f"line {each.line}, as {before}{_warned(each)}"
+        )
+        lines.append(f"{number}. {source}")
         lines += [line for line in _quoted(each.quote) if line.strip("> ")]
     if not answer.quotes:
         lines.append("No passage says anything about that.")
