@@ -225,6 +225,7 @@ class SearchEngine:
         """Load what a search by meaning needs, so that the first one does not wait for it."""
         with self._index.reading() as connection:
             self._dense.embed_query(connection, "")
+        self.word_vectors()
 
     def _ranked(
         self,

@@ -169,9 +169,18 @@ def _place(project: "Project", path: str, line: int) -> str:
 
 def _marked(text: str, asked: frozenset[str]) -> str:
     """The text on one line, with the words that were asked for in bold."""
+    return _bold(" ".join(text.split()), asked)
+
+
+def _marked_lines(text: str, asked: frozenset[str]) -> list[str]:
+    """The same, with the lines of tables and code as they are."""
+    return [_bold(line.rstrip(), asked) for line in text.splitlines() if line.strip()]
+
+
+def _bold(line: str, asked: frozenset[str]) -> str:
     from clew.search.evidence import question_tokens
 
-    words = printable(" ".join(text.split())).split(" ")
+    words = printable(line).split(" ")
     return " ".join(coloured(word, "bold") if question_tokens(word) & asked else word for word in words)
 
 
@@ -188,7 +197,8 @@ def _ask(project: "Project", args: argparse.Namespace) -> int:
     asked = question_tokens(question)
     for each in () if args.json else found.quotes:
         print(f"{_place(project, each.path, each.line)}  {coloured(printable(each.title), 'dim')}")
-        print(f"    {_marked(each.quote, asked)}")
+        for line in _marked_lines(each.quote, asked):
+            print(f"    {line}")
     for note in found.notes:
         _note(note)
     if not args.json and not found.quotes:
