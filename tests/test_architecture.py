@@ -17,6 +17,8 @@ LAYERS = {
     "paging": 1,
     "embedding": 0,
     "once": 0,
+    "replacing": 0,
+    "writing": 1,
     "config": 2,
     "detect": 2,
     "clients": 2,

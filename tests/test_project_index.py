@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from clew.errors import Cancelled, InvalidCursor
+from clew.graph.model import NodeKind
 from clew.project import Project
 from clew.search.units import Unit
 from clew.surfaces.mcp.call import Call, carry_out
@@ -29,6 +30,14 @@ def plain(demo: Path) -> Path:
 
 def search(project: Project, query: str, **more: Any) -> dict[str, Any]:
     return carry_out(SEARCH, {"query": query, **more}, Call(project, TOOLS)).data
+
+
+def held(project: Project) -> dict[str, str]:
+    """What the index holds of requirements, by the ids of the units."""
+    engine = project.index.engine
+    assert engine is not None
+    units = {id: engine.get(id) for id in engine.hashes("requirement")}
+    return {id: f"{unit.title}\n{unit.body}" for id, unit in units.items() if unit is not None}
 
 
 def overwrite(file: Path) -> None:
@@ -225,8 +234,64 @@ def test_a_draft_is_in_the_graph_and_not_in_the_index_that_all_share(plain: Path
     assert search(project, "zebraquux")["results"][0]["id"] == "REQ-d00005"
     engine = project.index.engine
     assert engine is not None
-    assert engine.hashes("requirement") == {}
+    assert "Zebraquux" not in held(project)["requirement:REQ-d00005"]
     project.mutations.save()
     search(project, "zebraquux")
-    assert engine.hashes("requirement")
+    assert "Zebraquux" in held(project)["requirement:REQ-d00005"]
     project.close()
+
+
+# Verifies: REQ-d00200-F
+@pytest.mark.parametrize(
+    ("operation", "arguments"),
+    [
+        ("update_title", {"node_id": "REQ-d00005", "new_title": "Zebraquux words"}),
+        ("rename_node", {"old_id": "REQ-d00005", "new_id": "REQ-d00055"}),
+        ("delete_requirement", {"node_id": "REQ-d00005"}),
+        ("add_requirement", {"req_id": "REQ-d00056", "title": "Zebraquux words", "level": "dev"}),
+    ],
+)
+def test_with_a_draft_the_index_holds_what_the_files_say(
+    plain: Path, opened: Open, operation: str, arguments: dict[str, str]
+) -> None:
+    first = opened(plain)
+    search(first, "tide")
+    before = held(first)
+    project = opened(plain)
+    project.ensure_graph()
+    project.mutations.mutate(operation, arguments)
+    # Nothing was put into it before the draft was made.
+    project.index.rebuild()
+    assert held(project) == before
+    assert search(project, "tide")["indexed"] is not None
+    project.mutations.undo_last()
+    project.index.rebuild()
+    assert held(project) == before
+    assert not project.graph.state.is_edited
+
+
+# Verifies: REQ-d00200-F
+def test_with_drafts_that_another_process_left_the_index_is_filled(plain: Path, opened: Open) -> None:
+    left = Project.open(plain)
+    left.ensure_graph()
+    left.mutations.mutate("update_title", {"node_id": "REQ-d00005", "new_title": "Zebraquux words"})
+    left.close()
+    project = opened(plain)
+    assert search(project, "zebraquux")["results"][0]["id"] == "REQ-d00005"
+    assert project.graph.state.is_edited
+    assert len(held(project)) == project.graph.count(NodeKind.REQUIREMENT)
+    assert "Zebraquux" not in held(project)["requirement:REQ-d00005"]
+
+
+# Verifies: REQ-d00200-F
+def test_a_draft_that_takes_a_duplicate_away_leaves_both_in_the_index(plain: Path, opened: Open) -> None:
+    (plain / "spec" / "again.md").write_text(
+        "## REQ-d00005: Again\n\n**Level**: DEV | **Status**: Active\n\nA second one.\n\n*End* *Again*\n"
+    )
+    project = opened(plain)
+    search(project, "tide")
+    before = held(project)
+    assert sum("REQ-d00005" in id for id in before) == 2
+    project.mutations.mutate("delete_requirement", {"node_id": "REQ-d00005"})
+    project.index.rebuild()
+    assert held(project) == before

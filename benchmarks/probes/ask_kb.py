@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.kb_scale import path
 from benchmarks.probes.stopwatch import Stopwatch
 from benchmarks.search_speed import questions
-from clew.kb.answering import answer
+from clew.kb.answering import EvidenceRequest, answer
 from clew.kb.finding import Mode
 from clew.project import Project
 from clew.surfaces.mcp.call import Call, carry_out
@@ -65,12 +65,12 @@ class _Asking:
         for number, text in enumerate(texts):
             engine.embed_query(text)
             if number < WARM_UP:
-                answer(finder, text)
+                answer(finder, EvidenceRequest(question=text))
                 continue
             way = number % 3
             with self._watch(("kb search", "kb search, vector_only", "answer by quotes")[way]).sample():
                 if way == 2:
-                    met.update(dict.fromkeys(answer(finder, text).sections))
+                    met.update(dict.fromkeys(answer(finder, EvidenceRequest(question=text)).sections))
                 else:
                     finder.find(text, mode=(Mode.HYBRID_LOCAL, Mode.VECTOR_ONLY)[way])
         return list(met)

@@ -24,6 +24,10 @@ ALWAYS_SKIPPED = frozenset(
     {".git", ".hg", ".svn", ".clew", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".mypy_cache"}
 )
 
+RACY_NS = 2_000_000_000
+"""What was written to less than this long before it was read, a file or a folder, may change again without its time
+changing; its time is not trusted."""
+
 _OWN_USER = os.geteuid() if hasattr(os, "geteuid") else None
 _OWN_BITS = stat.S_IRUSR | stat.S_IXUSR
 
@@ -337,7 +341,8 @@ def read_bytes(root: Path, path: str, *, limit: int) -> bytes:
             )
         return real.read_bytes()
     except FileNotFoundError as error:
-        raise NotFound(f"There is no file '{path}'.", hint="Refresh the graph.") from error
+        hint = "Check the path; where the file was removed, refresh the graph."
+        raise NotFound(f"There is no file '{path}'.", hint=hint) from error
     except OSError as error:
         raise FormatError(
             f"'{path}' cannot be read: {error.strerror or error}.", hint="Check the file's permissions."

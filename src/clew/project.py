@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
     from clew.formats.elspais.ids import IdGrammar
     from clew.graph.build import Builder, BuildReport
+    from clew.graph.drafting import Author
     from clew.graph.keeper import GraphKeeper
     from clew.graph.reading import Progress
     from clew.kb.service import KnowledgeBase
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from clew.store.interface import Store
     from clew.trace.files import RequirementFiles
     from clew.trace.mutate import MutationService
+    from clew.trace.mutate_plans import Planner
     from clew.trace.search import Check, Relevance
     from clew.trace.service import TraceService
     from clew.trace.suggest_service import LinkService
@@ -170,7 +172,9 @@ class Project:
         from clew.project_index import ProjectIndex
 
         parts, folder = self._parts(), self.config.root / STATE_FOLDER
-        return ProjectIndex(folder, self.graph, parts.store, parts.cursors, self.config.embedder)
+        return ProjectIndex(
+            folder, self.graph, parts.mutations.as_filed, parts.store, parts.cursors, self.config.embedder
+        )
 
     @property
     def specs(self) -> "SpecsService":
@@ -278,10 +282,7 @@ class Project:
         from clew.trace.drafts import DraftLog
         from clew.trace.mutate import MutationService
         from clew.trace.mutate_pending import PendingDrafts
-        from clew.trace.mutate_places import Places
-        from clew.trace.mutate_plans import Planner
         from clew.trace.mutate_reverts import Reverts
-        from clew.trace.mutate_rules import Rules
         from clew.trace.mutate_saves import Saves
 
         config = self.config
@@ -294,12 +295,20 @@ class Project:
 
         commenting = frozenset(reader.name for reader in builder.readers if isinstance(reader, MarkerReader))
         author = Author(self.graph, lambda: builder.linker, saves.original, reader, grammar, history, commenting)
-        planner = Planner(author, Rules(self.graph, grammar), Places(config.root, author, config.requirements))
+        planner = Once(lambda: self._planner(author)).get
         reverts = Reverts(author, builder, drafts)
         pending = PendingDrafts(history, self.lock, planner, drafts, reverts, saves)
         if self._drafts:
             builder.attach(pending)
         return MutationService(self.graph, keeper, self.lock, planner, pending, drafts, reverts, saves)
+
+    def _planner(self, author: "Author") -> "Planner":
+        from clew.trace.mutate_places import Places
+        from clew.trace.mutate_plans import Planner
+        from clew.trace.mutate_rules import Rules
+
+        rules, places = Rules(self.graph, author.grammar), Places(self.config.root, author, self.config.requirements)
+        return Planner(author, rules, places)
 
     def _open_store(self) -> "tuple[Store | None, StoreError | None]":
         from clew.store.sqlite import open_sqlite

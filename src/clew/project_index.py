@@ -9,7 +9,7 @@ import logging
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -49,10 +49,18 @@ T = TypeVar("T")
 
 class ProjectIndex:
     def __init__(
-        self, folder: Path, graph: Graph, store: Store | None, cursors: Cursors, settings: EmbedSettings
+        self,
+        folder: Path,
+        graph: Graph,
+        as_filed: Callable[[], Mapping[str, Node | None]],
+        store: Store | None,
+        cursors: Cursors,
+        settings: EmbedSettings,
     ) -> None:
         self._folder = folder / FOLDER
         self._graph = graph
+        self._as_filed = as_filed
+        """The nodes that drafts changed, as the files have them; None for those that no file defines."""
         self._store = store
         self._cursors = cursors
         self._settings = settings
@@ -64,7 +72,8 @@ class ProjectIndex:
         """Of these nodes' units."""
         self._there: dict[str, str] = {}
         """What the index holds of requirements, by id, as long as nobody else writes."""
-        self._fingerprint: str | None = None
+        self._files: str | None = None
+        """The state of the files that the index was brought in step with."""
         self._writes: tuple[str, int] | None = None
         self._in_background = False
         self._closed = False
@@ -100,23 +109,22 @@ class ProjectIndex:
     # Keeping it
 
     def sync(self, check: Callable[[], None] = lambda: None) -> Written:
-        """Bring the units in step with the graph. Cheap when nothing changed, here or by another process."""
+        """Bring the units in step with the files, as the graph has read them. Cheap when none changed, here or by
+        another process. What is drafted here and not saved is nobody else's, and the index is everybody's: of a node
+        that a draft changed, the index has what its file says."""
         with self._lock:
-            state, engine = self._graph.state, self.engine
+            files, engine = self._graph.state.files, self.engine
             if engine is None:
                 return Written()
-            if state.is_edited:
-                # What was changed here and not saved is nobody else's, and the index is everybody's.
-                return Written()
             writes = engine.writes()
-            if (state.fingerprint, writes) == (self._fingerprint, self._writes):
+            if (files, writes) == (self._files, self._writes):
                 return Written()
             if writes != self._writes:
                 # Somebody else wrote, or nobody here did yet.
                 self._there = {_requirement(id): hash for id, hash in engine.hashes(PART).items()}
             self._writes = None
             written, own_writes = self._put(engine, check)
-            self._fingerprint = state.fingerprint
+            self._files = files
             # Where others wrote beside, the next call looks at what is there.
             if engine.writes() == (writes[0], writes[1] + own_writes):
                 self._writes = engine.writes()
@@ -259,7 +267,7 @@ class ProjectIndex:
         if discard:
             shutil.rmtree(self._folder, ignore_errors=True)
         self._seen, self._hashes = {}, {}
-        self._fingerprint = self._writes = None
+        self._files = self._writes = None
         self._engine = self._opened()
         if self._engine is None:
             raise StoreError(self.problem or "There is no search index.", hint="Make .clew/ writable.")
@@ -267,7 +275,7 @@ class ProjectIndex:
 
     def _put(self, engine: SearchEngine, check: Callable[[], None]) -> tuple[Written, int]:
         """What was written, in how many writes."""
-        nodes = {node.id: node for node in self._graph.nodes_by_kind(NodeKind.REQUIREMENT)}
+        nodes = self._filed()
         hashes = {id: self._hash(node) for id, node in nodes.items()}
         there = self._there
         check()
@@ -277,6 +285,15 @@ class ProjectIndex:
         self._seen = nodes
         self._hashes = self._there = hashes
         return put + deleted, put.any + deleted.any
+
+    def _filed(self) -> dict[str, Node]:
+        """The requirements as the files have them."""
+        nodes = {node.id: node for node in self._graph.nodes_by_kind(NodeKind.REQUIREMENT)}
+        for id, node in self._as_filed().items():
+            nodes.pop(id, None)
+            if node is not None and node.kind is NodeKind.REQUIREMENT:
+                nodes[id] = node
+        return nodes
 
     def _hash(self, node: Node) -> str:
         """What names the content of a requirement's unit; made anew only when its node changed."""

@@ -347,6 +347,7 @@ def test_req_doctor_names_what_is_missing(served: Served) -> None:
     served.write(".gitattributes", f"{MERGE_ATTRIBUTE}\n{LINE_ENDS[0]}\n")
     served.git("config", DRIVER, "req renumber --base %O || true")
     served.write(".git/hooks/pre-commit", "#!/bin/sh\n# managed-by: req-hooks\n# mode: strict\nreq validate\n")
+    (served.root / ".git/hooks/pre-commit").chmod(0o755)
     checks = {check["name"]: check for check in served.call("req_doctor")["checks"]}
     assert {name for name, check in checks.items() if not check["ok"]} == {
         *("merge driver", "commit signing"),

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clew.errors import Cancelled
+from clew.files import RACY_NS
 from clew.graph.model import NodeKind
-from clew.graph.reading import RACY_NS
 from clew.project import Project
 
 Open = Callable[[Path], Project]

@@ -71,6 +71,12 @@ class Bench:
         return {id: self.graph.metrics(id) for id in (*IDS, "test:1")}, self.graph.root_count()
 
 
+def orders(graph: Graph) -> object:
+    """In which order edges are met."""
+    ids = (*IDS, "test:1")
+    return {id: (list(graph.iter_outgoing_edges(id)), list(graph.iter_incoming_edges(id))) for id in ids}
+
+
 @pytest.fixture
 def bench() -> Bench:
     return Bench()
@@ -87,7 +93,7 @@ definitions = st.builds(
 operations = st.tuples(st.integers(0, 6), st.none() | definitions, st.sampled_from([b"one", b"two", b"", None]))
 
 
-# Verifies: REQ-d00001-A+B, REQ-d00049-B
+# Verifies: REQ-d00001-A+B, REQ-d00002-E, REQ-d00049-B
 @given(st.lists(operations, max_size=15))
 @settings(max_examples=200, deadline=None)
 def test_undoing_everything_restores_an_identical_graph_and_redoing_restores_the_result(operations: list) -> None:
@@ -100,6 +106,7 @@ def test_undoing_everything_restores_an_identical_graph_and_redoing_restores_the
     defined = [bench.linker.definition_at((*FILE, position)) for position in range(7)]
     Linker(fresh).update({FILE: Contribution(tuple(each for each in defined if each is not None))})
     assert bench.graph.memory.snapshot() == fresh.memory.snapshot()
+    assert orders(bench.graph) == orders(fresh)
     assert bench.figures() == ({id: fresh.metrics(id) for id in (*IDS, "test:1")}, fresh.root_count())
     for _ in operations:
         bench.history.undo_last()

@@ -38,7 +38,21 @@ def contribution(path: str, content: list[tuple[str, tuple[str, ...], tuple]] | 
     )
 
 
-# Verifies: REQ-d00002-C
+def orders(graph: Graph) -> dict[str, tuple[list[Edge], list[Edge], list[str]]]:
+    """In which order everything is met that stands at a node or in a file."""
+    region = graph.memory
+    places = (*PATHS, *region.snapshot()[0])
+    return {
+        each: (
+            list(graph.iter_outgoing_edges(each)),
+            list(graph.iter_incoming_edges(each)),
+            [node.id for node in graph.nodes_in_file(each)],
+        )
+        for each in places
+    }
+
+
+# Verifies: REQ-d00002-C+E
 @given(edits)
 @settings(max_examples=400, deadline=None)
 def test_any_sequence_of_edits_gives_the_graph_of_the_final_files(edits: list) -> None:
@@ -49,8 +63,9 @@ def test_any_sequence_of_edits_gives_the_graph_of_the_final_files(edits: list) -
         linker.update({(path, "test"): contribution(path, content)})
         final[path] = content
     fresh = Graph()
-    Linker(fresh).update({(path, "test"): contribution(path, content) for path, content in final.items()})
+    Linker(fresh).update({(path, "test"): contribution(path, content) for path, content in sorted(final.items())})
     assert graph.memory.snapshot() == fresh.memory.snapshot()
+    assert orders(graph) == orders(fresh)
 
 
 # Verifies: REQ-d00002-A

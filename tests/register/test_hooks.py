@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.register.served import Served, make_project
 
+from clew.errors import StoreError
 from clew.register.setup import set_up, take_down
 
 Git = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -121,3 +122,109 @@ def test_the_lock_is_kept_out_of_git_and_the_doctor_looks_at_every_hook(tmp_path
     checks = {check["name"]: (check["ok"], check["advisory"]) for check in served.call("req_doctor")["checks"]}
     for name in ("commit-msg hook", "post-commit hook", "lock file"):
         assert checks[name] == (False, True)
+
+
+def hook(root: Path, name: str = "pre-commit") -> Path:
+    return root / ".git" / "hooks" / name
+
+
+# Verifies: REQ-d00231-E
+def test_lines_around_the_managed_ones_stay_and_run(tmp_path: Path, git: Git) -> None:
+    served = project(tmp_path)
+    assert set_up(tmp_path).ok
+    own = (b"#!/bin/bash\nset -euo pipefail\n# caf\xe9\n", b"echo and after >&2  # \r\n")
+    block = hook(tmp_path).read_bytes().removeprefix(b"#!/bin/sh\n")
+    hook(tmp_path).write_bytes(own[0] + block + own[1])
+    hook(tmp_path).chmod(0o750)
+
+    assert set_up(tmp_path, strict=True).ok
+
+    text = hook(tmp_path).read_bytes()
+    assert text.startswith(own[0])
+    assert text.endswith(own[1])
+    assert b"--marker-near-hunks" in text
+    assert hook(tmp_path).stat().st_mode & 0o777 == 0o751
+    git("add", "--all")
+    assert "and after" in git("commit", "-q", "-m", "begin").stderr
+    served.write("src/bare.rs", "fn bare() {}\n")
+    git("add", "--all")
+    assert "and after" not in git("commit", "-q", "-m", "bare", code=1).stderr
+    take_down(tmp_path, tmp_path / "project.req")
+    assert hook(tmp_path).read_bytes() == own[0] + own[1]
+    git("commit", "-q", "-m", "nobody looks")
+
+
+# Verifies: REQ-d00231-E
+def test_a_hook_without_a_mark_at_its_end_is_renewed_and_nothing_in_it_is_lost(tmp_path: Path, git: Git) -> None:
+    project(tmp_path)
+    assert set_up(tmp_path).ok
+    whole = [line for line in hook(tmp_path).read_text().splitlines() if line not in ("(", "set +eu", ") || exit 1")]
+    older = "\n".join(line for line in whole if not line.startswith("# end of clew-hooks")) + "\n"
+    hook(tmp_path).write_text(older + "make lint\n")
+    hook(tmp_path, "commit-msg").write_text("#!/bin/sh\n# managed-by: req-hooks\nreq validate\ncheck it's\nmake lint\n")
+    hook(tmp_path, "post-commit").write_text("#!/bin/sh\n# managed-by: clew-hooks\nmake tags\nclew req review\n")
+
+    report = set_up(tmp_path)
+
+    told = {step.what: step.detail for step in report.steps}
+    assert hook(tmp_path).read_text().endswith("lines of your own stay before or after\nmake lint\n")
+    assert hook(tmp_path).read_text().count("check . project.req") == 1
+    assert "bak-replaced" not in told["pre-commit"]
+    for name, line in (("commit-msg", "make lint"), ("post-commit", "make tags")):
+        kept = hook(tmp_path, f"{name}.bak-replaced")
+        assert str(kept) in told[name]
+        assert line in kept.read_text()
+    take_down(tmp_path, tmp_path / "project.req")
+    assert hook(tmp_path).read_text() == "#!/bin/sh\nmake lint\n"
+    assert not hook(tmp_path, "commit-msg").exists()
+
+
+# Verifies: REQ-d00231-E
+def test_a_hook_that_is_a_link_stays_one(tmp_path: Path, git: Git) -> None:
+    project(tmp_path)
+    assert set_up(tmp_path).ok
+    kept = tmp_path / "hooks" / "pre-commit"
+    kept.parent.mkdir()
+    hook(tmp_path).rename(kept)
+    hook(tmp_path).symlink_to(kept)
+
+    assert set_up(tmp_path, strict=True).ok
+
+    assert hook(tmp_path).is_symlink()
+    assert "# mode: strict" in kept.read_text()
+
+
+# Verifies: REQ-d00231-E
+def test_a_place_where_no_hook_can_be_is_named(tmp_path: Path, git: Git) -> None:
+    project(tmp_path)
+    (tmp_path / "taken").write_text("a file")
+    git("config", "core.hooksPath", "taken")
+    with pytest.raises(StoreError, match=r"taken/pre-commit cannot be used"):
+        set_up(tmp_path)
+
+
+# Verifies: REQ-d00231-D
+def test_the_doctor_sees_that_a_shared_hook_passes_a_project_over(tmp_path: Path, git: Git) -> None:
+    one, two = project(tmp_path / "one"), project(tmp_path / "two")
+    assert set_up(one.root).ok
+
+    def found() -> dict[str, str]:
+        return {check["name"]: check["detail"] for check in two.call("req_doctor")["checks"] if not check["ok"]}
+
+    for name in ("pre-commit", "post-commit", "commit-msg"):
+        assert "It looks after one/project.req, but not after two/project.req." in found()[f"{name} hook"]
+    assert set_up(two.root).ok
+    assert not found().keys() & {"pre-commit hook", "post-commit hook", "commit-msg hook"}
+    if sys.platform != "win32":
+        hook(tmp_path).chmod(0o644)
+        assert "not executable" in found()["pre-commit hook"]
+
+
+# Verifies: REQ-d00231-D
+def test_lines_are_added_to_files_of_git_in_the_form_of_those_that_are_there(tmp_path: Path, git: Git) -> None:
+    project(tmp_path)
+    (tmp_path / ".gitattributes").write_bytes(b"*.png binary\r\n*.caf\xe9 text\r\n")
+    assert set_up(tmp_path, hooks=False).ok
+    assert (tmp_path / ".gitattributes").read_bytes() == (
+        b"*.png binary\r\n*.caf\xe9 text\r\n*.req merge=req-merge\r\n*.req -text eol=lf\r\n"
+    )

@@ -53,6 +53,8 @@ def test_both_sides_keep_what_they_added_and_collisions_are_renumbered(served: S
     served.write("src/other.rs", "// REQ-0003\n")
     served.commit("a child")
     on(served, "main", ("req_add", {**GOOD, "title": "From this side"}))
+    served.write("src/ours.rs", "// REQ-0003\n")
+    served.commit("a marker of ours")
 
     done = merged(served)
 
@@ -67,9 +69,29 @@ def test_both_sides_keep_what_they_added_and_collisions_are_renumbered(served: S
     }
     assert served.call("req_show", id="4")["links"] == [{"kind": "Parent", "target": "REQ-0005"}]
     assert served.call("req_show", id="5")["history"][-1]["action"] == "renumbered from REQ-0003 (merge)"
-    assert "REQ-0003 of the other branch is now REQ-0005" in done.stdout + done.stderr
+    assert "REQ-0003 of the other branch is now REQ-0005; its markers are in src/other.rs\n" in done.stderr
     assert served.add() == "REQ-0006"
     assert served.call("req_validate")["errors"] == 0
+
+
+# Verifies: REQ-o00031-F
+def test_a_rebase_and_a_pick_name_the_markers_of_what_they_move(served: Served) -> None:
+    on(served, "other", ("req_add", {**GOOD, "title": "From the other side"}))
+    served.write("tests/test_other.py", "def test_req_0003_is_shown():\n    pass\n")
+    served.write("src/text.py", 'words = "REQ-0003"\n')
+    served.commit("markers of theirs")
+    served.git("checkout", "-q", "-b", "squashed", "main")
+    served.git("merge", "-q", "--squash", "other")
+    served.commit("both in one")
+    on(served, "main", ("req_add", {**GOOD, "title": "From this side"}))
+    served.write("src/ours.rs", "// REQ-0003\n")
+    served.commit("a marker of ours")
+
+    for branch, command in (("other", ("rebase", "main")), ("main", ("cherry-pick", "squashed"))):
+        served.git("checkout", "-q", branch)
+        done = subprocess.run(["git", *command], cwd=served.root, capture_output=True, text=True, env=ENVIRONMENT)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "REQ-0003 of the other branch is now REQ-0004; its markers are in tests/test_other.py\n" in done.stderr
 
 
 # Verifies: REQ-o00031-F

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.register.served import GOOD, Served, make_project
 
@@ -210,6 +211,21 @@ def test_without_a_common_version_the_newer_one_counts_and_two_newer_ones_confli
     assert [(each.id, each.field) for each in disputed.conflicts] == [("REQ-0001", "title")]
 
 
+# Verifies: REQ-d00230-E
+def test_two_texts_with_one_history_are_a_conflict_whichever_side_is_ours() -> None:
+    empty = new_register("demo", at(0))
+    recorded = changed(empty, 1, adding("first page"))
+    requirement = recorded.requirements["REQ-0001"]
+    edited = recorded.replaced(
+        requirements={"REQ-0001": msgspec.structs.replace(requirement, statement="The page shall be shown at once.")}
+    )
+
+    for ours, theirs in ((recorded, edited), (edited, recorded)):
+        disputed = merge(empty, ours, theirs, at(2))
+        assert [(each.id, each.field) for each in disputed.conflicts] == [("REQ-0001", "statement")]
+        assert disputed.register.requirements["REQ-0001"] == ours.requirements["REQ-0001"]
+
+
 # Verifies: REQ-d00230-D
 def test_a_link_to_what_a_picked_commit_left_behind_never_leads_to_a_stranger() -> None:
     empty = new_register("demo", at(0))
@@ -232,10 +248,8 @@ def test_nobody_writes_while_a_merged_register_is_made_from_the_present_one(tmp_
     occasion = Occasion("2026-06-01T12:00:00Z", "ann")
     file.create(new_register("demo", occasion))
 
-    def made(present: Callable[[], Register]) -> tuple[Register, bool]:
+    with file.held() as held:
         with pytest.raises(StoreBusy):
             impatient.transaction(occasion, lambda draft: None)
-        return present(), False
-
-    file.replace(made)
+        held.write(held.read())
     impatient.transaction(occasion, lambda draft: None)

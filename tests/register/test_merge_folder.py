@@ -92,6 +92,7 @@ def test_a_conflict_in_a_folder_names_the_field_and_stays_unmerged(served: Serve
     done = run(served, sys.executable, "-m", "clew", "req", "merge")
     assert done.returncode == 1
     assert "REQ-0001, title: ours 'Lock it later', theirs 'Lock it now'" in done.stderr
+    assert done.stdout.startswith("1 conflict left, with our values so far: settle each with `clew req update`")
     assert served.git("ls-files", "--unmerged") != ""
     assert served.call("req_show", id="1")["title"] == "Lock it later"
 
@@ -119,3 +120,21 @@ def test_outside_of_a_merge_a_branch_has_to_be_named(served: Served) -> None:
     served.git("checkout", "-q", "main")
     assert run(served, sys.executable, "-m", "clew", "req", "merge", "other").returncode == 0
     assert served.call("req_list")["count"] == 3
+
+
+# Verifies: REQ-d00230-F
+def test_what_was_written_into_a_folder_in_the_middle_of_a_merge_is_kept(served: Served) -> None:
+    on(served, "other", ("req_add", {**GOOD, "title": "From the other side"}))
+    on(served, "main", ("req_add", {**GOOD, "title": "From this side"}))
+    run(served, "git", "merge", "--no-edit", "other")
+    merging = (sys.executable, "-m", "clew", "req", "merge")
+    assert "is now" not in run(served, *merging).stderr.replace("is now REQ-", "")
+    served.add(title="Written meanwhile")
+
+    again = run(served, *merging)
+
+    kept = served.root / "many.bak-replaced"
+    assert str(kept) in again.stderr
+    assert [each.title for each in RegisterFile(kept).read().register.requirements.values()][-1] == "Written meanwhile"
+    assert served.call("req_list")["count"] == 4
+    assert "many.bak-replaced" not in served.git("diff", "--cached", "--name-only")

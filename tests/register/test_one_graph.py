@@ -188,6 +188,40 @@ def test_requirements_of_three_formats_cite_each_other(served: Served) -> None:
     assert served.call("req_validate")["errors"] == 0
 
 
+# Verifies: REQ-d00170-G
+def test_mutations_write_citations_of_the_register(served: Served) -> None:
+    served.write(
+        "spec/prd.md",
+        "# Product\n\n## REQ-p00001: Keep safe\n\n**Level**: PRD | **Status**: Active | **Implements**: REQ-0077\n\n"
+        "It SHALL be safe.\n\n## Assertions\n\nA. It SHALL be safe.\n\n*End* *Keep safe*\n",
+    )
+    served.call("refresh_graph")
+
+    def edge(**more: Any) -> dict[str, Any]:
+        return {"source_id": "REQ-p00001", "target_id": "REQ-0001", **more}
+
+    served.call("mutate_add_edge", **edge(edge_kind="REFINES", assertion_targets=["2"]))
+    served.call(
+        "mutate_fix_broken_reference", source_id="REQ-p00001", old_target_id="REQ-0077", new_target_id="REQ-0002"
+    )
+    assert served.call("save_mutations")["success"]
+    written = (served.root / "spec/prd.md").read_text()
+    assert "**Implements**: REQ-0002 | **Refines**: REQ-0001-2\n" in written
+    assert served.call("get_broken_references")["count"] == 0
+
+    served.call("mutate_change_edge_kind", **edge(new_kind="IMPLEMENTS"))
+    served.call("mutate_delete_edge", **edge(confirm=True))
+    served.call("save_mutations")
+    assert "REQ-0001" not in (served.root / "spec/prd.md").read_text()
+    served.call("undo_last_mutation")
+    served.call("save_mutations")
+    assert "REQ-0002, REQ-0001-2" in (served.root / "spec/prd.md").read_text()
+    assert served.error("mutate_add_edge", **edge(target_id="REQ-0001-9", edge_kind="REFINES"))
+    assert served.error("mutate_add_edge", **edge(target_id="REQ-0999", edge_kind="REFINES"))
+    refused = served.error("mutate_add_edge", source_id="REQ-0001", target_id="REQ-p00001", edge_kind="REFINES")
+    assert "`Implements: ID` in a rationale" in str(refused)
+
+
 # Verifies: REQ-d00170-D
 def test_search_subtree_impact_and_suggestions_know_the_register(served: Served) -> None:
     served.write("src/lock.py", "# REQ-0001\ndef lock_account():\n    pass\n")

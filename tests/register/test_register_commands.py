@@ -125,7 +125,7 @@ def test_a_strict_review_wants_a_marker_near_every_change(shell: Shell, reposito
     code.write_text("# REQ-0001\ny = 2\n" + "x = 1\n" * 198 + "z = 3\n")
     far = shell.json("review", "--base", "HEAD", "--marker-near-hunks", "50", "--gate", code=1)
     assert far["coverage"]["hunks_without_marker"] == ["src/a.py:201"]
-    assert far["failures"] == ["1 changed places without a marker near them"]
+    assert far["failures"] == ["1 changed place without a marker near it"]
     assert shell.json("review", "--base", "HEAD", "--gate")["coverage"]["hunks_without_marker"] == []
     git(repository, "add", "--all")
     staged = shell.json("review", "--staged", "--marker-near-hunks", "50", "--gate", code=1)
@@ -220,6 +220,18 @@ def test_the_block_for_agents_is_renewed_and_nothing_around_it_changes(shell: Sh
     assert agents.read_text() == text + "\nAnd this.\n"
     assert not shell.json("help", "--install")["changed"]
     assert shell.json("help", "nothing", "--install", code=1)["code"] == "REQ-E-NOT-FOUND"
+
+
+# Verifies: REQ-d00171-F
+def test_a_file_of_agents_keeps_its_line_ends_and_stays_a_link(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "CLAUDE.md").write_bytes(b"# Ours\r\n\r\nKeep this.\r\n")
+    (tmp_path / "AGENTS.md").symlink_to("CLAUDE.md")
+    assert shell.json("help", "agents", "--install")["changed"]
+    text = (tmp_path / "CLAUDE.md").read_bytes()
+    assert (tmp_path / "AGENTS.md").is_symlink()
+    assert text.startswith(b"# Ours\r\n\r\nKeep this.\r\n\r\n<!-- req:help:agents:begin -->\r\n")
+    assert text.count(b"\n") == text.count(b"\r\n")
+    assert not shell.json("help", "--install")["changed"]
 
 
 # Verifies: REQ-d00171-A

@@ -2,10 +2,12 @@
 
 import json
 import os
+import socket
+import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -14,7 +16,7 @@ import pytest
 from tests.register.served import Served, make_project
 from tests.register.shell import ADD, Shell
 
-from clew.errors import InvalidArgument
+from clew.errors import ConfigError
 from clew.surfaces.cli.req_web import open_server
 
 
@@ -29,12 +31,9 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 @pytest.fixture
 def address(served: Served) -> Iterator[str]:
-    where, run, stop = open_server(served.project.register, "127.0.0.1", 0)
-    thread = threading.Thread(target=run)
-    thread.start()
+    where, stop = serving(served, "127.0.0.1")
     yield where
     stop()
-    thread.join()
 
 
 def fetched(url: str, **headers: str) -> tuple[int, str]:
@@ -64,10 +63,69 @@ def test_a_browser_is_told_what_is_not_there_and_other_names_are_refused(address
     assert fetched(f"{address}r/9")[0] == 404
     assert json.loads(fetched(f"{address}api/r/9")[1])["code"] == "REQ-E-NOT-FOUND"
     assert fetched(f"{address}etc/passwd")[0] == 404
-    assert fetched(address, Host="evil.example")[0] == 403
-    assert fetched(address, Host="[not an address")[0] == 403
-    with pytest.raises(InvalidArgument, match="cannot be listened on"):
-        open_server(None, "127.0.0.1", int(address.rstrip("/").rpartition(":")[2]))  # type: ignore[arg-type]
+    status, told = fetched(address, Host="evil.example")
+    assert status == 421
+    assert "--allow-host" in told
+    assert fetched(address, Host="[not an address")[0] == 421
+    assert fetched(f"{address}r/%5B?x=[")[0] == 404
+    for host, port in (("127.0.0.1", int(address.rstrip("/").rpartition(":")[2])), ("no such host", 0), ("::1", 70000)):
+        with pytest.raises(ConfigError):
+            open_server(None, host, port)  # type: ignore[arg-type]
+
+
+def serving(served: Served, host: str, *allowed: str) -> tuple[str, Callable[[], None]]:
+    where, run, stop = open_server(served.project.register, host, 0, allowed)
+    thread = threading.Thread(target=run)
+    thread.start()
+
+    def stopped() -> None:
+        stop()
+        thread.join()
+
+    return where, stopped
+
+
+# Verifies: REQ-d00234-A
+def test_a_reader_that_breaks_off_is_no_news(address: str, capfd: pytest.CaptureFixture[str]) -> None:
+    place = ("127.0.0.1", int(address.rstrip("/").rpartition(":")[2]))
+    for _ in range(3):
+        with socket.create_connection(place) as reader:
+            # Closed with data unread, which the other end sees as an error.
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            reader.sendall(b"GET /api/list HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert fetched(address)[0] == 200
+    assert "Traceback" not in capfd.readouterr().err
+
+
+# Verifies: REQ-d00234-A
+def test_a_server_that_others_reach_answers_to_the_names_that_were_allowed(served: Served) -> None:
+    address, stop = serving(served, "0.0.0.0", "Build.example.org", "192.0.2.7")
+    try:
+        assert address.startswith("http://127.0.0.1:")
+        for host, status in (
+            ("build.example.org:7878", 200),
+            ("192.0.2.7", 200),
+            ("localhost", 200),
+            ("127.0.0.1", 200),
+            ("evil.example", 421),
+            ("192.0.2.8", 421),
+        ):
+            assert fetched(address, Host=host)[0] == status, host
+    finally:
+        stop()
+    with pytest.raises(ConfigError, match="is not a host name"):
+        open_server(served.project.register, "127.0.0.1", 0, ("http://a",))
+
+
+# Verifies: REQ-d00234-A
+@pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
+def test_addresses_of_the_newer_kind_can_be_listened_on(served: Served) -> None:
+    address, stop = serving(served, "::1")
+    try:
+        assert address.startswith("http://[::1]:")
+        assert fetched(address)[0] == 200
+    finally:
+        stop()
 
 
 # Verifies: REQ-d00234-B

@@ -1,5 +1,6 @@
 """Register requirements in the one graph."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,6 +41,29 @@ def test_requirements_criteria_and_links_are_nodes_and_edges(served: Served) -> 
     assert node.source is not None
     lines = (served.root / "project.req").read_text().splitlines()
     assert lines[node.source.line - 1] == '    "REQ-0001": {'
+
+
+# Verifies: REQ-d00170-F
+@pytest.mark.parametrize("indent", [None, 4])
+def test_a_register_is_read_however_its_file_is_laid_out(served: Served, indent: int | None) -> None:
+    place = served.root / "project.req"
+    place.write_text(json.dumps(json.loads(place.read_bytes()), indent=indent))
+    served.project.ensure_graph()
+    node = served.project.graph.get_node("REQ-0001-2")
+    assert node is not None
+    assert node.title == "The owner gets a mail"
+    assert served.call("req_list")["count"] == 2
+
+
+# Verifies: REQ-d00170-F
+def test_a_register_without_requirements_is_read(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    empty = make_project(tmp_path / "empty", git=False)
+    empty.project.ensure_graph()
+    assert caplog.messages == []
+    empty.add()
+    empty.project.ensure_graph()
+    assert empty.project.graph.get_node("REQ-0001") is not None
+    empty.close()
 
 
 # Verifies: REQ-o00031-E

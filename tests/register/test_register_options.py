@@ -54,6 +54,35 @@ def test_what_a_forced_beginning_replaces_is_kept_beside_it(shell: Shell, tmp_pa
     assert json.loads((tmp_path / "project.req").read_bytes())["name"] == "again"
 
 
+# Verifies: REQ-d00237-C
+def test_a_folder_that_is_begun_again_is_kept_too_and_is_not_a_second_register(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "project.req").unlink()
+    shell.run("init", "-n", "demo", "--layout", "directory", "-o", "many")
+    shell.run("add", *ADD)
+    for arguments in ((), ("--force",), ("-o", "many")):
+        assert shell.json("init", "-n", "again", *arguments, code=2)["code"] == "REQ-E-DUPLICATE"
+
+    said = shell.run("init", "-n", "again", "--force", "-o", "many")
+
+    assert f"What was there is now {tmp_path / 'many.bak-replaced'}." in said
+    assert shell.json("list")["count"] == 0
+    assert not (tmp_path / "project.req").exists()
+    assert [each["title"] for each in shell.json("list", "--file", "many.bak-replaced")["requirements"]] == [
+        "Lock the account"
+    ]
+
+
+# Verifies: REQ-d00237-C
+def test_a_register_is_begun_only_where_one_can_be(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    for arguments in (("--layout", "directory", "--force"), ("-o", "docs")):
+        refused = shell.json("init", "-n", "again", *arguments, code=2)
+        assert refused["code"] == "REQ-E-INVALID-INPUT"
+        assert "--output" in refused["hint"] or "docs/project.req" in refused["hint"]
+    shell.run("init", "-n", "beside", "-o", "docs", "--layout", "directory")
+    assert shell.json("list", "--file", "docs")["project"] == "beside"
+
+
 # Verifies: REQ-d00237-D
 def test_people_are_told_whether_evidence_holds_and_what_an_update_makes_doubtful(shell: Shell) -> None:
     shell.run("add", *ADD)

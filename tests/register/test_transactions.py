@@ -256,6 +256,36 @@ def test_nothing_is_replaced_without_force(file: RegisterFile, now: Occasion, ne
     assert RegisterFile(file.place).read().register.requirements == {}
 
 
+# Verifies: REQ-d00237-C
+def test_what_is_replaced_is_kept_whole_beside_it(file: RegisterFile, now: Occasion, new: New) -> None:
+    fresh = file.read().register
+    kept = []
+    for title in ("Lock the account", "Lock the account", "Tell the owner"):
+        file.transaction(now, lambda draft, title=title: add(draft, new(title=title)))
+        kept.append(file.create(fresh, force=True))
+
+    first, again, other = (RegisterFile(place).read().register.requirements for place in kept if place)
+    assert kept[0] == kept[1] != kept[2]
+    assert first["REQ-0001"].title == again["REQ-0001"].title == "Lock the account"
+    assert other["REQ-0001"].title == "Tell the owner"
+
+
+# Verifies: REQ-d00237-C
+def test_a_damaged_folder_is_kept_as_it_is(tmp_path: Path, now: Occasion, new: New) -> None:
+    file = RegisterFile(tmp_path / "many", layout=Layout.DIRECTORY)
+    empty = new_register("demo", now).replaced(layout=Layout.DIRECTORY)
+    assert file.create(empty) is None
+    file.transaction(now, lambda draft: add(draft, new()))
+    (tmp_path / "many" / "requirements" / "REQ-0001.req").write_text("{ by hand")
+    (tmp_path / "many" / "notes.txt").write_text("not the register's")
+
+    kept = file.create(empty, force=True)
+
+    assert kept == tmp_path / "many.bak-replaced"
+    assert (kept / "requirements" / "REQ-0001.req").read_text() == "{ by hand"
+    assert not (kept / "notes.txt").exists()
+
+
 def test_a_missing_register_is_answered_with_the_way_to_make_one(tmp_path: Path, now: Occasion) -> None:
     for call in (
         lambda: RegisterFile(tmp_path / "project.req").read(),

@@ -28,7 +28,7 @@ from clew.register.operations_evidence import record_test
 from clew.register.transaction import RegisterFile
 
 STATEMENT = "The system shall lock the account after five failed logins."
-TRACED = ("transaction.py", "storage.py", "durable.py", "lock.py", "draft.py")
+TRACED = ("transaction.py", "storage.py", "durable.py", "replacing.py", "lock.py", "draft.py")
 
 
 def new(title: str) -> NewRequirement:

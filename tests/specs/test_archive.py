@@ -1,5 +1,6 @@
 """Applying and archiving on disk: all or nothing, and conflicts decided by somebody, never by chance."""
 
+import shutil
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -86,6 +87,8 @@ def test_a_folder_that_cannot_be_moved_takes_everything_back(folder: Any, projec
         project.specs.archive("brighter", GO)
     assert spec_text(folder) == before
     assert (folder.changes / "brighter").exists()
+    assert project.store is not None
+    assert project.store.count("spec_edits") == 0
 
 
 # Verifies: REQ-d00078-C
@@ -308,6 +311,48 @@ def test_changes_that_wait_for_each_other_are_refused_with_the_way_out(folder: A
     with pytest.raises(Refused) as caught:
         project.specs.archive("a", GO)
     assert "wait for each other" in caught.value.hint
+
+
+# Verifies: REQ-d00075-H
+@pytest.mark.parametrize("name", ["brighter", "2026-01-31-brighter"])
+def test_a_change_archived_by_hand_leaves_no_baseline_to_a_later_one(
+    folder: Any, call: Tool, brighter: str, name: str
+) -> None:
+    made = folder.change("brighter", lamp=brighter)
+    call("list_changes")
+    (folder.changes / "archive").mkdir()
+    made.rename(folder.changes / "archive" / name)
+    call("list_changes")
+    grown(folder)
+    folder.change("brighter", lamp=brighter)
+    assert "base_moved" not in [each["kind"] for each in call("change_conflicts")["conflicts"]]
+
+
+# Verifies: REQ-d00075-A
+def test_a_change_that_is_away_for_a_while_keeps_its_baseline(
+    folder: Any, call: Tool, brighter: str, tmp_path: Path
+) -> None:
+    """As on another branch."""
+    made = folder.change("brighter", lamp=brighter)
+    call("list_changes")
+    made.rename(tmp_path / "away")
+    call("list_changes")
+    grown(folder)
+    (tmp_path / "away").rename(made)
+    assert "base_moved" in [each["kind"] for each in call("change_conflicts")["conflicts"]]
+
+
+# Verifies: REQ-d00075-H
+def test_a_change_begun_under_the_name_of_a_deleted_one_begins_anew(
+    folder: Any, project: Project, call: Tool, brighter: str
+) -> None:
+    made = folder.change("brighter", lamp=brighter)
+    call("list_changes")
+    shutil.rmtree(made)
+    project.specs.new_change("brighter")
+    grown(folder)
+    folder.change("brighter", lamp=brighter)
+    assert "base_moved" not in [each["kind"] for each in call("change_conflicts")["conflicts"]]
 
 
 # Verifies: REQ-d00075-A

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from clew.errors import InvalidArgument, NotFound
@@ -248,3 +249,33 @@ def test_the_full_delta_of_a_change_is_within_reach_however_long_it_is(folder: A
     for asked in ({"spec_id": "horn"}, {"spec_id": "../lamp"}, {"requirement": "Nine"}):
         with pytest.raises((NotFound, InvalidArgument)):
             call("get_change", change_id="longer", **asked)
+
+
+# Verifies: REQ-d00076-F
+@pytest.mark.parametrize("max_tokens", [None, 400, 20_000])
+def test_very_many_findings_come_page_by_page_within_the_budget(
+    folder: Any, call: Tool, max_tokens: int | None
+) -> None:
+    broken = "".join(f"### Requirement: Rule {number}\nIt is so.\n\n" for number in range(100 if max_tokens else 500))
+    folder.spec("many", f"# Many\n\n## Purpose\nShort.\n\n## Requirements\n{broken}")
+    asked = {"max_tokens": max_tokens} if max_tokens else {}
+    pages = [call("validate_spec", limit=500, **asked)]
+    while pages[-1]["next_cursor"] is not None:
+        assert pages[-1]["truncated"]
+        pages.append(call("validate_spec", limit=500, cursor=pages[-1]["next_cursor"], **asked))
+    assert not pages[-1]["truncated"]
+    found = [(level, issue) for page in pages for level in ("errors", "warnings", "infos") for issue in page[level]]
+    whole = call_all(folder.root)
+    assert found == [(level, issue) for level in ("errors", "warnings", "infos") for issue in whole[level]]
+    assert {page["summary"] for page in pages} == {whole["summary"]}
+    room = (max_tokens or 4_000) // 2
+    assert all(estimate_tokens(json.dumps(page, separators=(",", ":"))) <= room * 1.02 for page in pages)
+
+
+def call_all(root: Path) -> dict[str, Any]:
+    """What the command line says, which has no bounds."""
+    project = Project.open(root)
+    project.ensure_graph()
+    found: dict[str, Any] = msgspec.to_builtins(project.specs.validate_specs(None))
+    project.close()
+    return found

@@ -1,4 +1,4 @@
-"""What `clew check` finds wrong with the hierarchy."""
+"""What `clew check` finds wrong with the hierarchy and with ids."""
 
 from collections.abc import Callable
 
@@ -92,4 +92,15 @@ prd = []
     assert found(project, "trace.wrong_level") == [
         ("REQ-d00001", "REQ-d00001 of level dev implements REQ-p00001 of level prd."),
         ("REQ-p00002", "REQ-p00002 of level prd implements REQ-p00001 of level prd."),
+    ]
+
+
+# Verifies: REQ-d00002-B
+def test_an_id_defined_twice_is_one_finding_whether_in_one_file_or_in_two(plant: Plant) -> None:
+    again = "## REQ-d00001: Again\n\n**Level**: DEV | **Status**: Active\n\nText.\n\n*End* *Again*\n\n"
+    project = plant({"d00002": []}, files={"spec/one.md": again * 2, "spec/two.md": again})
+    duplicates = [each for each in project.trace.findings() if "duplicate" in each.code]
+    assert [(each.code, each.path, each.line) for each in duplicates] == [
+        ("trace.duplicate_id", "spec/one.md", 9),
+        ("trace.duplicate_id", "spec/two.md", 1),
     ]

@@ -1,6 +1,7 @@
 """Saving: what was drafted is written, nothing else, all of it or none."""
 
 import os
+import sqlite3
 import stat
 import subprocess
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from tests.trace.drafted import FILES, TIDY, TWICE, WINDOWS, contents, said, write_project
 
-from clew.errors import ClewError, FileChanged, NotFound, Refused
+from clew.errors import ClewError, FileChanged, NotFound, Refused, StoreError
 from clew.formats.elspais.hashes import assertion_hash
 from clew.formats.elspais.ids import IdGrammar
 from clew.formats.elspais.reader import read
@@ -276,6 +277,62 @@ def test_an_interrupted_save_is_not_completed_over_what_somebody_wrote_meanwhile
     assert saving.recovered(root, journal) is False
     expected = dict.fromkeys(paths[:2], b"new") if replaced else {}
     assert contents(root) == {**FILES, **expected, paths[2]: b"theirs"}
+
+
+def full_store(root: Path, *, full: bool) -> None:
+    """Have the project's store refuse to note that drafts are saved, as a disk without space would, or no more."""
+    connection = sqlite3.connect(root / ".clew" / "clew.db")
+    with connection:
+        connection.execute("DROP TRIGGER IF EXISTS no_space")
+        if full:
+            connection.execute(
+                "CREATE TRIGGER no_space BEFORE INSERT ON events WHEN NEW.collection = 'draft_sessions' "
+                "AND NEW.after NOT LIKE '%\"saved_through\":0,%' BEGIN SELECT RAISE(ABORT, 'no space'); END"
+            )
+    connection.close()
+
+
+# Verifies: REQ-o00021-B, REQ-d00048-D
+def test_a_save_that_the_store_cannot_note_is_noted_later_and_can_be_taken_back(project: Project, root: Path) -> None:
+    mutate(project, "update_title", node_id="REQ-d00002", new_title="Mine")
+    full_store(root, full=True)
+    with pytest.raises(StoreError, match="files are saved"):
+        project.mutations.save()
+    # What is in the files is a draft no more.
+    assert project.mutations.log().total == 0
+    assert b"Mine" in (root / "spec/a-tidy.md").read_bytes()
+    assert (node := project.graph.get_node("REQ-d00002")) is not None
+    assert (node.title, project.graph.state.is_edited) == ("Mine", False)
+    # Nothing takes the place of the journal that completes the save.
+    for write in (project.mutations.undo_last, lambda: mutate(project, "update_title", node_id="d2", new_title="Two")):
+        with pytest.raises(StoreError):
+            write()
+    full_store(root, full=False)
+    project.refresh()
+    mutate(project, "update_title", node_id="REQ-d00002", new_title="Second")
+    project.mutations.save()
+    for _ in range(2):
+        project.mutations.undo_last()
+    project.mutations.save()
+    assert contents(root) == FILES
+
+
+# Verifies: REQ-d00048-D
+def test_a_save_that_the_store_could_not_note_is_noted_by_the_next_process(root: Path, opened: Open) -> None:
+    first = Project.open(root)
+    first.ensure_graph()
+    mutate(first, "update_title", node_id="REQ-d00002", new_title="Mine")
+    full_store(root, full=True)
+    with pytest.raises(StoreError, match="files are saved"):
+        first.mutations.save()
+    first.close()
+    full_store(root, full=False)
+    second = opened(root)
+    second.ensure_graph()
+    assert second.mutations.log().total == 0
+    assert second.mutations.undo_last().reverts_saved
+    second.mutations.save()
+    assert contents(root) == FILES
 
 
 # Verifies: REQ-d00048-F

@@ -277,7 +277,7 @@ def test_drafts_are_not_taken_for_what_was_first_seen(opened: Open, root: Path) 
     project = opened(root)
     project.ensure_graph()
     assert project.store is not None
-    project.graph.changed("a draft")
+    project.graph.changed("a draft", edited=True)
     assert list(suspects(project.graph, project.store)) == []
     assert project.store.count("first_sight") == 0
     project.refresh(full=True)

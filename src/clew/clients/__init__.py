@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from clew.clients import json_text, toml_text
-from clew.clients.writing import read_if_there, real_target, replace_file
 from clew.errors import ConfigError, FormatError, InvalidArgument, Refused
+from clew.writing import read_if_there, real_target, replace_file
 
 SERVER_NAME = "clew"
 

@@ -18,13 +18,13 @@ from typing import Protocol
 import msgspec
 
 from clew.errors import ClewError, FileChanged, NotFound, StoreError
-from clew.files import FileEntry, entry_of, read_bytes, scan, time_of
+from clew.files import RACY_NS, FileEntry, entry_of, read_bytes, scan, time_of
 from clew.formats.diagnostics import Diagnostic
 from clew.graph.collecting import without_collecting
 from clew.graph.graph import Graph
 from clew.graph.link import Contribution, FileKey, Linker, LinkReport
 from clew.graph.lock import ReadWriteLock
-from clew.graph.reading import RACY_NS, Known, Progress, Reader, Reading, Walked, cache_name, content_hash, seen_now
+from clew.graph.reading import Known, Progress, Reader, Reading, Walked, cache_name, content_hash, seen_now
 from clew.paths import raw
 from clew.store.interface import CachedFile, Store
 
@@ -85,7 +85,7 @@ class Builder:
         self._store = store
         self._lock = lock
         self._max_file_bytes = max_file_bytes
-        self._linker = Linker(graph)
+        self._linker = Linker(graph, self._reader_names)
         self._drafts: Drafts | None = None
         self._known: dict[FileKey, Known] = {}
         self._diagnostics: dict[FileKey, tuple[Diagnostic, ...]] = {}
@@ -110,6 +110,9 @@ class Builder:
     @property
     def readers(self) -> Sequence[Reader]:
         return self._readers
+
+    def _reader_names(self) -> list[str]:
+        return [reader.name for reader in self._readers]
 
     def readers_of(self, path: str) -> list[Reader]:
         """Those that read a file."""
@@ -291,7 +294,7 @@ class Builder:
         if self._drafts is not None:
             self._drafts.forget()
         self._graph.clear()
-        self._linker = Linker(self._graph)
+        self._linker = Linker(self._graph, self._reader_names)
         self._known.clear()
         self._diagnostics.clear()
 

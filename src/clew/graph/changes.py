@@ -14,6 +14,7 @@ import msgspec
 from clew.errors import Conflict, NotFound
 from clew.graph.graph import Graph
 from clew.graph.link import Definition, Linker, Place
+from clew.graph.model import Node
 from clew.graph.patches import Patches, Slot
 
 
@@ -74,10 +75,20 @@ class History:
     def __len__(self) -> int:
         return len(self._done)
 
+    def as_filed(self) -> dict[str, Node | None]:
+        """The nodes that the changes in force made other than the files have them, as the files have them; None for
+        those that no file defines."""
+        first: dict[Place, Definition | None] = {}
+        for change in self._done:
+            for each in change.definitions:
+                first.setdefault(each.place, each.before)
+        return self._linker().nodes_with(first) if first else {}
+
     def apply(self, change: Change) -> Change:
         self._write(change)
         self._done.append(change)
         self._undone.clear()
+        self._note(change)
         return change
 
     def undo_last(self) -> Change:
@@ -86,6 +97,7 @@ class History:
         change = self._done[-1]
         self._write(change.inverse())
         self._undone.append(self._done.pop())
+        self._note(change)
         return change
 
     def undo_to(self, change_id: str) -> list[Change]:
@@ -108,6 +120,7 @@ class History:
         change = self._undone[-1]
         self._write(change)
         self._done.append(self._undone.pop())
+        self._note(change)
         return change
 
     def forget(self) -> None:
@@ -123,7 +136,9 @@ class History:
             self.patches.put(each.slot, each.after)
         if change.definitions:
             self._linker().redefine({each.place: each.after for each in change.definitions})
-        self._graph.changed(change.id)
+
+    def _note(self, change: Change) -> None:
+        self._graph.changed(change.id, edited=bool(self._done))
 
     def _expect(self, change: Change) -> None:
         """Refuse a change that was made against another state, before any of it is written."""

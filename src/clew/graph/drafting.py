@@ -164,7 +164,8 @@ class Draft:
             raise WrongKind(
                 f"'{id}' is a {node.kind.value}{where}, which the mutations cannot change.",
                 hint="They change requirements and journeys of the folders in [requirements] of clew.toml. req_update "
-                "changes a register; the spec of another tool is changed by one of its changes, or in an editor.",
+                "changes a register, and a sentence `Implements: ID` in a rationale cites from there; the spec of "
+                "another tool is changed by one of its changes, or in an editor.",
             )
         return self.block_at(place)
 

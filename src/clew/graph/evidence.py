@@ -18,7 +18,7 @@ from clew.graph.test_index import TestIndex
 
 if TYPE_CHECKING:
     from clew.graph.graph import Graph
-    from clew.graph.link import Contribution, FileKey
+    from clew.graph.link import Contribution, FileKey, Place
 
 UNKNOWN_TEST, SEVERAL_TESTS = "unknown", "ambiguous"
 
@@ -44,6 +44,8 @@ class Evidence:
         """Made when it is first needed, and kept up from then on."""
         self._executed = Executed()
         self._had_results = False
+        self._places: dict[str, Place] | None = None
+        """Where results stand; made when somebody asks, which few do."""
 
     # Asking
 
@@ -73,6 +75,16 @@ class Evidence:
         tests = {id for name in count.tests for id in self._tests_called(name)}
         return LineCount(count.executable, count.executed, tuple(sorted(tests)))
 
+    def place_of(self, result: str) -> "Place | None":
+        """Which report gave a result, and as which of its results."""
+        if self._places is None:
+            self._places = {
+                node.id: (*file, position)
+                for file, results in self._reports.items()
+                for position, node in enumerate(results)
+            }
+        return self._places.get(result)
+
     # Keeping up
 
     def update(self, contributions: "Mapping[FileKey, Contribution | None]", changed: Collection[str]) -> None:
@@ -100,6 +112,7 @@ class Evidence:
         """Put the results of a report in place of those it had; yields the ids of the tests that had those."""
         region = self._graph.memory
         before = self._reports.pop(file, ())
+        self._places = None
         for node in before:
             yield from self._untie(node.id)
             region.remove_node(node.id)
@@ -116,7 +129,7 @@ class Evidence:
             self._had_results = self.has_results()
             self._graph.touched(node.id for node in region.nodes_by_kind(NodeKind.REQUIREMENT))
         self._graph.touched(affected)
-        self._graph.touched(edge.target for id in affected for edge in region.iter_outgoing_edges(id))
+        self._graph.touched(edge.target for id in affected for edge in region.outgoing_edges(id))
 
     def _moved_by(self, tests: Iterable[str]) -> Iterator[str]:
         """The results that may belong to another test now that these came, went or changed."""
@@ -127,7 +140,7 @@ class Evidence:
             node = region.get_node(id)
             if node is None:
                 self._verdicts.pop(id, None)
-                yield from [edge.source for edge in region.iter_incoming_edges(id) if edge.kind is EdgeKind.YIELDS]
+                yield from [edge.source for edge in region.incoming_edges(id) if edge.kind is EdgeKind.YIELDS]
             if self._tests is not None:
                 for name in self._tests.note(id, node):
                     yield from self._loose_by_name.get(name, ())
@@ -237,7 +250,7 @@ class Evidence:
         for id in ids:
             results = (
                 region.get_node(edge.source)
-                for edge in region.iter_incoming_edges(id)
+                for edge in region.incoming_edges(id)
                 if edge.kind is EdgeKind.YIELDS and region.get_node(id) is not None
             )
             statuses = [result.fields["status"] for result in results if result is not None]

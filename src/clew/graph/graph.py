@@ -32,11 +32,13 @@ class GraphState(msgspec.Struct, frozen=True):
     """UTC, ISO 8601; None before the first build."""
     is_stale: bool = False
     """A file was seen to differ from what the graph was built from."""
+    is_edited: bool = False
+    """The content holds changes that are in no file."""
 
     @property
-    def is_edited(self) -> bool:
-        """Whether the content was changed since it was read, otherwise than by reading files."""
-        return "+" in self.fingerprint
+    def files(self) -> str:
+        """Names the content of the files alone."""
+        return self.fingerprint.partition("+")[0]
 
 
 class Graph:
@@ -205,18 +207,20 @@ class Graph:
 
     def refreshed(self, at: str, fingerprint: str) -> None:
         """Note that the graph now matches the files of that time."""
-        self.state = GraphState(fingerprint=fingerprint, last_refresh=at, is_stale=False)
+        self.state = msgspec.structs.replace(self.state, fingerprint=fingerprint, last_refresh=at, is_stale=False)
 
-    def changed(self, change_id: str) -> None:
-        """Note that the content changed otherwise than by reading files. Undoing a change is another state."""
+    def changed(self, change_id: str, *, edited: bool) -> None:
+        """Note that the content changed otherwise than by reading files, and whether any such change is left in it.
+        Undoing a change is another state."""
         self._writes += 1
-        files = self.state.fingerprint.partition("+")[0]
-        self.state = msgspec.structs.replace(self.state, fingerprint=f"{files}+{self._writes}.{change_id}")
+        fingerprint = f"{self.state.files}+{self._writes}.{change_id}"
+        self.state = msgspec.structs.replace(self.state, fingerprint=fingerprint, is_edited=edited)
 
     def clear(self) -> None:
         """Forget everything that was read from files."""
         stored = self._regions[1:]
         self.memory = MemoryRegion()
+        self.state = msgspec.structs.replace(self.state, is_edited=False)
         self._regions = (self.memory, *stored)
         self.evidence = Evidence(self)
         self._metrics.clear()

@@ -13,6 +13,7 @@ import msgspec
 from clew.formats.results.records import ExecutedLines
 from clew.graph.graph import Graph
 from clew.graph.model import BrokenReference, Edge, EdgeKind, Node, NodeKind
+from clew.graph.ordering import FileOrder
 
 FileKey = tuple[str, str]
 """Path of the file and name of the reader: two readers may read the same file."""
@@ -74,7 +75,8 @@ class Linker:
     `ID#filestem`, then `ID#filestem__2` and so on, and says so in its fields.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, readers: Callable[[], Iterable[str]] = tuple) -> None:
+        """`readers` names the readers in the order in which they read; the files of each come in theirs."""
         self._graph = graph
         self._region = graph.memory
         self._declared: dict[str, dict[Place, Definition]] = {}
@@ -95,6 +97,9 @@ class Linker:
         """What a citation by a shorter name was taken to mean."""
         self._parted: set[str] = set()
         """The ends of what was disconnected in the exchange that is going on."""
+        self._doubled: list[Place] = []
+        """Where ids are defined that others define as well, in the exchange that is going on."""
+        self._order = FileOrder(self, graph.evidence, readers)
 
     def duplicate_ids(self) -> list[str]:
         """Ids of requirements and journeys that are defined more than once."""
@@ -112,6 +117,22 @@ class Linker:
         """Where a node is defined; None for one that is part of another, or that no file defines."""
         return self._places.get(id)
 
+    def placed(self, id: str) -> tuple[Place, Definition] | None:
+        """What stands in the graph for the definition of a node, and where; None likewise."""
+        place = self._places.get(id)
+        return (place, self._placed[place]) if place is not None else None
+
+    def placed_at(self, place: Place) -> Definition:
+        """What stands in the graph for what is defined there."""
+        return self._placed[place]
+
+    def edges_of(self, definition: Definition) -> Iterator[Edge]:
+        """What a definition cites, in its order, as it stands in the graph."""
+        for citation in definition.citations:
+            target = self._region.get_node(self._by_alias.get(citation, citation.target))
+            if target is not None and (edge := _edge(citation, target)) is not None:
+                yield edge
+
     def places(self, path: str) -> list[Place]:
         """Where a file defines anything, whoever reads it."""
         return [(*file, position) for file, defined in self._by_file.items() if file[0] == path for position in defined]
@@ -119,6 +140,21 @@ class Linker:
     def citations_of(self, id: str) -> list[Citation]:
         """The citations that aim at an id, whether or not it exists."""
         return list(self._citing.get(id, ()))
+
+    def nodes_with(self, definitions: Mapping[Place, Definition | None]) -> dict[str, Node | None]:
+        """The nodes that `redefine` would put, and None for those that it would remove, without doing so."""
+        there = (self.definition_at(place) for place in definitions)
+        new: dict[str, dict[Place, Definition]] = {each.node.id: {} for each in there if each is not None}
+        for place, definition in definitions.items():
+            if definition is not None:
+                new.setdefault(definition.node.id, {})[place] = definition
+        found: dict[str, Node | None] = {}
+        for id, added in new.items():
+            present = self._declared.get(id, {})
+            found.update((self._placed[place].node.id, None) for place in present)
+            stays = {place: each for place, each in present.items() if place not in definitions}
+            found.update((each.node.id, each.node) for _, each in _told_apart(id, stays | added))
+        return found
 
     def redefine(self, definitions: Mapping[Place, Definition | None]) -> None:
         """Replace single definitions; None takes one out."""
@@ -183,7 +219,17 @@ class Linker:
         self._graph.touched(self._parted)
         self._parted.clear()
         self._graph.evidence.update(contributions, touched)
+        self._settle()
         return LinkReport(nodes_put=put, nodes_removed=len(removed), citations_linked=linked)
+
+    def _settle(self) -> None:
+        """Whatever is linked after this is linked out of order. So are second definitions, which are placed with the
+        first."""
+        self._region.settle(self._order)
+        duplicates = (self._placed[place] for place in self._doubled)
+        for each in duplicates:
+            self._region.mix((each.node, *each.parts), self._region.outgoing_edges(each.node.id))
+        self._doubled.clear()
 
     # Taking out
 
@@ -198,7 +244,7 @@ class Linker:
                 for citation in dict.fromkeys(definition.citations):
                     self._unlink(citation)
                 for node in (definition.node, *definition.parts):
-                    for edge in list(self._region.iter_outgoing_edges(node.id)):
+                    for edge in list(self._region.outgoing_edges(node.id)):
                         self._region.remove_edge(edge)
                     # A draft may have deleted it already.
                     if self._region.get_node(node.id) is not None:
@@ -228,7 +274,7 @@ class Linker:
     def _disconnect(self, citation: Citation) -> None:
         """Remove what stands in the graph for this citation: edges, broken references, or both."""
         target = self._by_alias.pop(citation, citation.target)
-        for edge in list(self._region.iter_outgoing_edges(citation.source)):
+        for edge in list(self._region.outgoing_edges(citation.source)):
             if edge.kind is citation.kind and edge.target == target and set(edge.labels) <= set(citation.labels):
                 self._region.remove_edge(edge)
         if self._region.broken_count():
@@ -278,6 +324,8 @@ class Linker:
             places = self._declared.get(id)
             if places is None:
                 continue
+            if len(places) > 1:
+                self._doubled.extend(places)
             for place, definition in places.items() if len(places) == 1 else _told_apart(id, places):
                 own_id = definition.node.id
                 self._placed[place] = definition
@@ -331,15 +379,10 @@ class Linker:
             fault = "malformed" if citation.malformed else "unknown_requirement"
             self._region.put_broken(_broken(citation, fault))
             return None
-        if not labels:
-            return Edge(citation.kind, citation.source, target.id)
-        there = target.fields.get("labels", ())
-        known = (
-            tuple(label for label in labels if label in there) if len(labels) > 1 or labels[0] not in there else labels
-        )
-        if len(known) < len(labels):
+        edge = _edge(citation, target)
+        if labels and (edge is None or len(edge.labels) < len(labels)):
             self._region.put_broken(_broken(citation, "unknown_assertion"))
-        return Edge(citation.kind, citation.source, target.id, known) if known else None
+        return edge
 
     def _meant(self, alias: str) -> str | None:
         """The one node that has this as its shorter name."""
@@ -354,6 +397,16 @@ def _labels(node: Node | None) -> tuple[str, ...] | None:
     """What can be cited of a node; None where there is no such node."""
     labels: tuple[str, ...] | None = node.fields.get("labels", ()) if node is not None else None
     return labels
+
+
+def _edge(citation: Citation, target: Node) -> Edge | None:
+    """What a citation stands for; None where its target has none of the labels."""
+    labels = citation.labels
+    if not labels:
+        return Edge(citation.kind, citation.source, target.id)
+    there = target.fields.get("labels", ())
+    known = tuple(label for label in labels if label in there) if len(labels) > 1 or labels[0] not in there else labels
+    return Edge(citation.kind, citation.source, target.id, known) if known else None
 
 
 def _broken(citation: Citation, fault: str) -> BrokenReference:

@@ -4,7 +4,7 @@ import msgspec
 
 from clew.errors import NotFound, Refused
 from clew.formats.elspais.records import Reference
-from clew.formats.elspais.writing_references import with_added, with_kind, with_removed, with_replaced
+from clew.formats.elspais.writing_references import names, with_added, with_kind, with_removed, with_replaced
 from clew.graph import circles
 from clew.graph.changes import Change
 from clew.graph.drafting import Author, Block, Draft
@@ -21,7 +21,7 @@ def add(author: Author, edge: Edge) -> Change:
     if not author.graph.memory.has_edge(edge):
         aim = Aim(edge.target, edge.labels)
         data = with_added(block.data, author.grammar, edge.kind.value, aim.written(author.grammar))
-        _write(draft, block, data, (*block.record.references, _reference(edge.kind, aim)))
+        _write(draft, block, data, (*block.record.references, _reference(author, edge.kind, aim)))
     return draft.change("add_edge", edge.source)
 
 
@@ -32,7 +32,7 @@ def change_kind(author: Author, source: str, target: str, kind: EdgeKind, new_ki
     if kind not in HIERARCHY:
         circles.refuse(author.graph, source, target, new_kind)
     references = tuple(
-        msgspec.structs.replace(each, kind=new_kind.value) if _is_to(each, target, kind) else each
+        msgspec.structs.replace(each, kind=new_kind.value) if _is_to(author, each, target, kind) else each
         for each in block.record.references
     )
     data = with_kind(block.data, author.grammar, kind.value, target, new_kind.value)
@@ -44,7 +44,7 @@ def delete(author: Author, source: str, target: str, kind: EdgeKind) -> Change:
     """Remove the references of one kind to a target."""
     draft = author.begin()
     block = draft.block(source)
-    references = tuple(each for each in block.record.references if not _is_to(each, target, kind))
+    references = tuple(each for each in block.record.references if not _is_to(author, each, target, kind))
     _write(draft, block, with_removed(block.data, author.grammar, kind.value, target), references)
     return draft.change("delete_edge", source)
 
@@ -59,7 +59,7 @@ def fix(author: Author, reference: BrokenReference, aim: Aim) -> Change:
         kind, written = reference.edge_kind.value, reference.target_id
         references = (*(each for each in block.record.references if (each.kind, each.written) != (kind, written)),)
         data = with_replaced(block.data, author.grammar, kind, written, aim.written(author.grammar))
-        _write(draft, block, data, (*references, _reference(reference.edge_kind, aim)))
+        _write(draft, block, data, (*references, _reference(author, reference.edge_kind, aim)))
     elif not rewrite_comment(draft, _citations(author, reference), aim):
         raise Refused(
             f"{reference.path}:{reference.line} says {reference.target_id}, which is no comment that can be rewritten.",
@@ -90,9 +90,13 @@ def _write(draft: Draft, block: Block, data: bytes, references: tuple[Reference,
     draft.write(block, data, expected, "A reference is one item of a list.", hashed=True)
 
 
-def _reference(kind: EdgeKind, aim: Aim) -> Reference:
+def _reference(author: Author, kind: EdgeKind, aim: Aim) -> Reference:
+    """A reference as it will be read. An id of a register does not follow the grammar of the file that cites it."""
+    written = aim.written(author.grammar)
+    if author.grammar.parse_reference(written) is None:
+        return Reference(kind.value, written, written, (), 0, malformed=True)
     return Reference(kind.value, aim.target, aim.target, aim.labels, 0)
 
 
-def _is_to(reference: Reference, target: str, kind: EdgeKind) -> bool:
-    return reference.kind == kind.value and reference.target == target and not reference.malformed
+def _is_to(author: Author, reference: Reference, target: str, kind: EdgeKind) -> bool:
+    return reference.kind == kind.value and names(reference.written, target, author.grammar)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from clew.errors import ClewError, StoreError
-from clew.files import FileEntry, Selection, Tree, entry_of, read_bytes, scan, time_of
+from clew.files import RACY_NS, FileEntry, Selection, Tree, entry_of, read_bytes, scan, time_of
 from clew.formats.diagnostics import Diagnostic
 from clew.graph.link import Contribution, FileKey
 from clew.store.interface import CachedFile, Store
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from clew.graph.parse_aside import Sharing
 
 log = logging.getLogger(__name__)
-
-RACY_NS = 2_000_000_000
-"""A file younger than this when it was read may change again without its time changing; its time is not trusted."""
 
 FEW_FILES = 5
 """So few changed files are parsed sooner than the store's cache is searched for them."""
@@ -151,6 +148,9 @@ class Reading:
             for entry in entries
             if entry.path not in cached.get(reader.name, {})
         ]
+        if not unknown:
+            yield None
+            return
         from clew.graph import parse_aside
 
         if sum(entry.size for _, entry in unknown) < parse_aside.WORTHWHILE_BYTES or not parse_aside.other_cores():

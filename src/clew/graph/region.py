@@ -5,10 +5,13 @@ the store and answer the same questions by query. An edge belongs to the region 
 for the edges that lead into a node of another.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Protocol
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, Protocol
 
 from clew.graph.model import BrokenReference, Edge, Node, NodeKind
+
+if TYPE_CHECKING:
+    from clew.graph.ordering import FileOrder
 
 
 class Region(Protocol):
@@ -39,6 +42,12 @@ class MemoryRegion:
         self._outgoing: dict[str, dict[Edge, None]] = {}
         self._incoming: dict[str, dict[Edge, None]] = {}
         self._broken: dict[BrokenReference, None] = {}
+        self._order: FileOrder | None = None
+        """None as long as what is put comes in the order of the files."""
+        self._mixed_outgoing: set[str] = set()
+        """Nodes whose outgoing edges are not in order."""
+        self._mixed_incoming: set[str] = set()
+        self._mixed_files: set[str] = set()
 
     # Reading
 
@@ -52,16 +61,30 @@ class MemoryRegion:
         return len(self._by_kind[kind])
 
     def nodes_in_file(self, path: str) -> Iterator[Node]:
+        if path in self._mixed_files:
+            self._arrange_file(path)
         return (self._nodes[id] for id in self._by_file.get(path, ()))
 
     def files(self) -> Iterator[str]:
         return iter(self._by_file)
 
     def iter_outgoing_edges(self, id: str) -> Iterator[Edge]:
+        if id in self._mixed_outgoing:
+            self._arrange_outgoing(id)
         return iter(self._outgoing.get(id, ()))
 
     def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
+        if id in self._mixed_incoming:
+            self._arrange_incoming(id)
         return iter(self._incoming.get(id, ()))
+
+    def outgoing_edges(self, id: str) -> Collection[Edge]:
+        """In any order: for whoever changes the graph, in the middle of which there is no other."""
+        return self._outgoing.get(id, ())
+
+    def incoming_edges(self, id: str) -> Collection[Edge]:
+        """Likewise."""
+        return self._incoming.get(id, ())
 
     def citing_nothing(self, kind: NodeKind) -> set[str]:
         outgoing = self._outgoing
@@ -84,12 +107,43 @@ class MemoryRegion:
         edges = frozenset(edge for out in self._outgoing.values() for edge in out)
         return dict(self._nodes), edges, frozenset(self._broken)
 
+    # Order. Several may look at the same time, so that what is in order takes the place of what is not, as a whole.
+
+    def settle(self, order: "FileOrder") -> None:
+        """Note that whatever is put from now on stands elsewhere in the files than behind all that is here."""
+        self._order = order
+
+    def mix(self, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
+        """Note that these were put out of order."""
+        self._mixed_files.update(node.source.path for node in nodes if node.source is not None)
+        for edge in edges:
+            # One by itself is in order.
+            if len(self._outgoing[edge.source]) > 1:
+                self._mixed_outgoing.add(edge.source)
+            if len(self._incoming[edge.target]) > 1:
+                self._mixed_incoming.add(edge.target)
+
+    def _arrange_file(self, path: str) -> None:
+        if self._order is not None and (ids := self._by_file.get(path)) is not None:
+            self._by_file[path] = dict.fromkeys(self._order.in_file(path, ids))
+        self._mixed_files.discard(path)
+
+    def _arrange_outgoing(self, id: str) -> None:
+        if self._order is not None and (edges := self._outgoing.get(id)) is not None:
+            self._outgoing[id] = dict.fromkeys(self._order.outgoing(id, edges))
+        self._mixed_outgoing.discard(id)
+
+    def _arrange_incoming(self, id: str) -> None:
+        if self._order is not None and (edges := self._incoming.get(id)) is not None:
+            self._incoming[id] = dict.fromkeys(self._order.incoming(id, edges, self.iter_outgoing_edges))
+        self._mixed_incoming.discard(id)
+
     # Writing: the primitives that changes and the linker are made of
 
     def put_node(self, node: Node) -> None:
         self.put_nodes((node,))
 
-    def put_nodes(self, added: Iterable[Node]) -> None:
+    def put_nodes(self, added: Collection[Node]) -> None:
         nodes, by_kind, by_file = self._nodes, self._by_kind, self._by_file
         for node in added:
             id, source = node.id, node.source
@@ -104,6 +158,8 @@ class MemoryRegion:
                     by_file[source.path] = {id: None}
                 else:
                     in_file[id] = None
+        if self._order is not None:
+            self.mix(added, ())
 
     def remove_node(self, id: str) -> None:
         """Edges stay: whoever removes a node decides what becomes of them."""
@@ -120,7 +176,7 @@ class MemoryRegion:
     def put_edge(self, edge: Edge) -> None:
         self.put_edges((edge,))
 
-    def put_edges(self, added: Iterable[Edge]) -> None:
+    def put_edges(self, added: Collection[Edge]) -> None:
         outgoing, incoming = self._outgoing, self._incoming
         for edge in added:
             cited = outgoing.get(edge.source)
@@ -133,6 +189,8 @@ class MemoryRegion:
                 incoming[edge.target] = {edge: None}
             else:
                 citing[edge] = None
+        if self._order is not None:
+            self.mix((), added)
 
     def remove_edge(self, edge: Edge) -> None:
         for index, id in ((self._outgoing, edge.source), (self._incoming, edge.target)):

@@ -62,7 +62,7 @@ class TestIndex:
                     break
                 found, ambiguous = choose(mention, name, candidates)
                 if found:
-                    return [each.id for each in found], False
+                    return sorted(each.id for each in found), False
                 several = several or ambiguous
         return [], several
 

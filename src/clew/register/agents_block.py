@@ -26,15 +26,19 @@ def install(file: Path, name: str) -> Installed:
     body = _ID.sub("REQ-NNNN", found.body)
     block = f"{begin}\n{body}\n{end}\n"
     try:
-        before = file.read_text(encoding="utf-8") if file.exists() else ""
+        before = file.read_bytes().decode("utf-8") if file.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
         raise FormatError(f"{file} cannot be read: {error}.", hint="Save it as UTF-8.") from error
+    # Whoever reads the file has one kind of line ends, and so has what is added to it.
+    line = "\r\n" if "\r\n" in before else "\n"
+    block = block.replace("\n", line)
     start, stop = before.find(begin), before.find(end)
     if start >= 0 and stop > start:
-        after = before[:start] + block + before[stop + len(end) :].removeprefix("\n")
+        after = before[:start] + block + before[stop + len(end) :].removeprefix(line)
     else:
-        gap = "" if not before else "\n" if before.endswith("\n") else "\n\n"
+        gap = "" if not before else line if before.endswith("\n") else line * 2
         after = f"{before}{gap}{block}"
     if after != before:
-        replace_file(file, after.encode())
+        # AGENTS.md is often a link to the file of another agent.
+        replace_file(file.resolve(), after.encode())
     return Installed(str(file), found.name, after != before)

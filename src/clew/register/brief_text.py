@@ -3,11 +3,13 @@
 import msgspec
 
 from clew.register import results
+from clew.text.counting import counted
 
 
 def brief_text(found: results.Brief) -> str:
     counts = ", ".join(f"{number} {word}" for word, number in msgspec.to_builtins(found.by_status).items() if number)
-    lines = [f"{found.project}: {found.total} requirements ({counts or 'none yet'}), {found.delivery_pct} % delivered"]
+    total = counted(found.total, "requirement")
+    lines = [f"{found.project}: {total} ({counts or 'none yet'}), {found.delivery_pct} % delivered"]
     if found.purpose:
         lines.append(found.purpose)
     lines += [f"  {each.id}  {each.title}" for each in found.spine]

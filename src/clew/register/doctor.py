@@ -5,11 +5,10 @@ from pathlib import Path
 
 import msgspec
 
+from clew.register.hooks import Place, hook_file, hook_mode, hook_text, place_of, read_hook, runs
 from clew.register.lock import lock_file
 from clew.register.repository import GOOD, Repository
 
-MANAGED = ("managed-by: clew-hooks", "managed-by: req-hooks")
-"""What a hook says of itself when Clew or req wrote it."""
 MERGE_ATTRIBUTE = "*.req merge=req-merge"
 LINE_ENDS = ("*.req -text eol=lf", "project.req -text eol=lf")
 DRIVER = "merge.req-merge.driver"
@@ -31,10 +30,11 @@ class Doctor(msgspec.Struct, frozen=True):
     checks: tuple[DoctorCheck, ...]
 
 
-def examine(repository: Repository, register: Path, problem: str | None) -> Doctor:
+def examine(repository: Repository, root: Path, register: Path, problem: str | None) -> Doctor:
     checks = [_register(register, problem)]
-    if repository.exists():
-        checks += [_hook(repository), *_other_hooks(repository), *_attributes(repository), _driver(repository)]
+    place = place_of(root, register)
+    if place is not None:
+        checks += [*_hooks(repository, place), *_attributes(repository), _driver(repository)]
         checks += [_lock(repository, register), _signing(repository, register)]
     else:
         checks.append(DoctorCheck("git", False, "The register is in no git repository. Run `git init`.", False))
@@ -47,40 +47,32 @@ def _register(register: Path, problem: str | None) -> DoctorCheck:
     return DoctorCheck("register file", problem is None, problem or f"{register.name} loads and verifies.", False)
 
 
-def hook_mode(repository: Repository) -> str | None:
-    """strict or default for a pre-commit hook that Clew or req manages; None for none."""
-    text = hook_text(repository, "pre-commit")
-    if text is None or not any(mark in text for mark in MANAGED):
-        return None
-    return "strict" if "mode: strict" in text else "default"
-
-
-def hook_text(repository: Repository, name: str) -> str | None:
-    folder = repository.hooks_folder()
-    try:
-        return (folder / name).read_text(encoding="utf-8", errors="replace") if folder else None
-    except OSError:
-        return None
-
-
-def _hook(repository: Repository) -> DoctorCheck:
-    text = hook_text(repository, "pre-commit")
-    if text is None:
-        return DoctorCheck("pre-commit hook", False, "There is none. `clew req setup` installs it.", False)
-    if "req validate" not in text:
-        detail = "There is one, but it does not check the register. Add `clew req validate` to it."
-        return DoctorCheck("pre-commit hook", False, detail, False)
-    return DoctorCheck("pre-commit hook", True, f"installed, mode {hook_mode(repository) or 'your own'}", False)
-
-
-def _other_hooks(repository: Repository) -> list[DoctorCheck]:
-    """Hooks without which nothing gets lost, but less is noticed."""
+def _hooks(repository: Repository, place: Place) -> list[DoctorCheck]:
+    """The first keeps a register sound. Without the others nothing gets lost, but less is noticed."""
+    asked = ("pre-commit", "req validate"), ("post-commit", "req review"), ("commit-msg", "req check-message")
     checks = []
-    for name, command in (("post-commit", "req review"), ("commit-msg", "req check-message")):
-        ok = command in (hook_text(repository, name) or "")
-        detail = "installed" if ok else f"It does not run `clew {command}`. `clew req setup` installs it."
-        checks.append(DoctorCheck(f"{name} hook", ok, detail, True))
+    for name, command in asked:
+        problem = _hook_problem(repository, name, command, place)
+        mode = f", mode {hook_mode(repository) or 'your own'}" if name == "pre-commit" else ""
+        checks.append(
+            DoctorCheck(f"{name} hook", not problem, problem or f"installed{mode}", advisory=name != "pre-commit")
+        )
     return checks
+
+
+def _hook_problem(repository: Repository, name: str, command: str, place: Place) -> str:
+    """Why a hook does not look after a register; empty where it does."""
+    file, text, hook = hook_file(repository, name), hook_text(repository, name), read_hook(repository, name)
+    if text is None or file is None:
+        return "There is none. `clew req setup` installs it."
+    if command not in text:
+        return f"There is one, but it does not run `clew {command}`. Add that to it."
+    if not runs(file):
+        return f"git does not run it, because it is not executable. Run `chmod +x {file}`."
+    if hook is not None and hook.places and place not in hook.places:
+        others = ", ".join(sorted(each.register for each in hook.places))
+        return f"It looks after {others}, but not after {place.register}. `clew req setup` adds that."
+    return ""
 
 
 def _lock(repository: Repository, register: Path) -> DoctorCheck:

@@ -2,12 +2,11 @@
 
 import errno
 import os
-import secrets
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from clew import replacing
 from clew.errors import ClewError, StoreError, StoreFull, StoreReadOnly
 
 _TEMPORARY = ".clew-tmp"
@@ -16,24 +15,12 @@ _TEMPORARY = ".clew-tmp"
 def replace_file(place: Path, data: bytes) -> None:
     """Put a file in the place of another. Once this returns, the new content survives a crash of the machine."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    temporary = place.with_name(f".{place.name}.{secrets.token_hex(8)}{_TEMPORARY}")
-    try:
-        with temporary.open("xb") as file:
-            _keep_permissions(place, file.fileno())
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(place)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
-    sync_folder(place.parent)
+    replacing.replace_file(place, data, _TEMPORARY)
 
 
 def remove_file(place: Path) -> None:
     place.unlink(missing_ok=True)
-    sync_folder(place.parent)
+    replacing.sync_folder(place.parent)
 
 
 def sweep(folder: Path) -> None:
@@ -42,23 +29,6 @@ def sweep(folder: Path) -> None:
         for entry in entries:
             if entry.name.endswith(_TEMPORARY):
                 Path(entry.path).unlink(missing_ok=True)
-
-
-def _keep_permissions(place: Path, descriptor: int) -> None:
-    if sys.platform != "win32":
-        with suppress(OSError):
-            os.fchmod(descriptor, place.stat().st_mode & 0o7777)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable, where the system can."""
-    if sys.platform == "win32":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

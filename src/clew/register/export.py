@@ -12,6 +12,7 @@ from clew.formats.register.records import requirement_object
 from clew.formats.register.single import head_payload, optional_payload
 from clew.register.export_html import to_html
 from clew.register.safety_levels import required_level
+from clew.text.counting import counted
 
 COLUMNS = ("id", "title", "kind", "priority", "status", "tags", "statement")
 
@@ -25,7 +26,7 @@ def to_markdown(register: Register) -> str:
     lines = [f"# {register.name}", ""]
     if register.purpose:
         lines += [register.purpose, ""]
-    lines += [f"_{len(register.requirements)} requirements, last changed {register.updated}._", ""]
+    lines += [f"_{counted(len(register.requirements), 'requirement')}, last changed {register.updated}._", ""]
     for requirement in ordered(register):
         lines += _chapter(requirement)
     if register.hazards:

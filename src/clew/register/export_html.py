@@ -4,6 +4,7 @@ from html import escape
 
 from clew.formats.register.ids import sort_key
 from clew.formats.register.model import Register, Requirement, Status
+from clew.text.counting import counted
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; }
@@ -74,7 +75,7 @@ def _overview(register: Register, href: str) -> str:
     return "\n".join(
         (
             f"<h1>{escape(register.name)}</h1>{purpose}",
-            f'<p class="meta">{len(requirements)} requirements, {_counts(requirements)}; '
+            f'<p class="meta">{counted(len(requirements), "requirement")}, {_counts(requirements)}; '
             f"last changed {escape(register.updated)}</p>",
             "<nav><table><thead><tr><th>id</th><th>title</th><th>priority</th><th>status</th></tr></thead><tbody>",
             *(_row(each, href) for each in requirements),

@@ -72,7 +72,8 @@ around a rule: rewrite the statement.
 WEB = """
 `clew req serve` shows the register in a browser, to read: / lists all requirements, /r/REQ-0001 shows one with its
 history, /api/list and /api/r/REQ-0001 give the data. It listens on 127.0.0.1:7878 unless --host and --port say
-otherwise, and asks nobody for a password.
+otherwise, and asks nobody for a password. To let other machines in, name the address they will use as well:
+`clew req serve --host 0.0.0.0 --allow-host build.example.org`.
 
 `clew req export --format html -o requirements.html` writes one page that needs nothing besides itself. It can be
 opened in a browser, printed, and put wherever pages are served.
@@ -87,8 +88,8 @@ TUI = """
 INTEGRATION = """
 `clew req setup` prepares a clone: a pre-commit hook that validates the register as it is staged and asks changed code
 for markers, a commit-msg hook that knows every id, a post-commit hook that says what comes next, the lines of
-.gitattributes and .gitignore, and the merge driver. It leaves hooks of others alone; several projects of a repository
-share them. With --claude-code it also tells Claude Code. `clew req doctor` says what is missing.
+.gitattributes and .gitignore, and the merge driver. It leaves hooks and lines of others alone; several projects of a
+repository share them. With --claude-code it also tells Claude Code. `clew req doctor` says what is missing.
 
 In CI: `clew req validate`, `clew req coverage --strict` and `clew req review --base origin/main --gate` end with exit
 code 1 when something is wrong. In an MCP client: `clew req mcp` offers the tools of req under their names, and
@@ -99,9 +100,9 @@ VERSION_CONTROL = """
 Commit project.req together with the code that it speaks of. req_diff shows what changed between two revisions
 requirement by requirement, req_review what a branch does, req_audit who signed.
 
-Two branches that both add requirements merge into one register: where both gave the same id, one is renumbered, and
-its links with it; it stays the same requirement in later merges. Two different edits of one requirement are a
-conflict that names the fields.
+Two branches that both add requirements merge into one register: where both gave the same id, that of the other branch
+is renumbered, its links with it, and the files of the other branch that mark it are named; it stays the same
+requirement in later merges. Two different edits of one requirement are a conflict that names the fields.
 """
 
 AUDIT = """
@@ -141,9 +142,10 @@ failed. It blocks nothing. `_config.lint` in the register sets short_rationale_w
 """
 
 TESTING = """
-A test proves a requirement when its name holds the id: req_0042_locks_after_five, test_req_0042_locks. Save the output
-of the run and pass it to req_test_run: the log of `cargo test`, of `pytest -v`, JUnit XML, or a JSON report of pytest.
-Failed beats passed; only ignored tests are no evidence. Nothing is executed over MCP.
+A test proves a requirement when its name holds the id: req_0042_locks, test_req_0042_locks, "REQ-0042 locks". Save
+the output of the run and pass it to req_test_run: the log of `cargo test`, of `pytest -v` (with colours and from
+several processes too), JUnit XML, or a JSON report of pytest. Failed beats passed; only ignored tests are no evidence,
+and a report that breaks off is refused. Nothing is executed over MCP.
 """
 
 ERRORS = """

@@ -1,27 +1,39 @@
 """The hooks that git runs for registers. One hook serves every project of a repository, each in its folder; a branch
-that does not have a register yet is none of its business. Nobody else's hooks are touched.
+that does not have a register yet is none of its business.
+
+Of a hook Clew manages only the lines between two marks. Lines of others around them stay as they are, and so does a
+hook that has no such marks.
 """
 
 import os
 import re
 import shlex
 import stat
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from clew import git
-from clew.register.doctor import MANAGED, hook_mode
+from clew.register.backups import MARK, REPLACED, keep_copy
+from clew.register.durable import replace_file, translated
 from clew.register.repository import Repository
 
 STRICT_LINES = 50
 """How near to a change the strict hook asks for a marker."""
+HOOKS = ("pre-commit", "post-commit", "commit-msg")
 
-_HEAD = """#!/bin/sh
-# managed-by: clew-hooks
-{mode}command -v clew >/dev/null 2>&1 || exit 0
-"""
+_SHEBANG = "#!/bin/sh\n"
+_BEGIN = "# managed-by: clew-hooks\n"
+_END = "# end of clew-hooks; lines of your own stay before or after\n"
+_MANAGED = ("managed-by: clew-hooks", "managed-by: req-hooks")
+"""What a hook says of itself when Clew or req wrote it."""
+_BLOCK = re.compile(f"^{re.escape(_BEGIN)}.*?^{re.escape(_END.rstrip())}(?:\n|\\Z)", re.MULTILINE | re.DOTALL)
+_ASKED = re.compile(r"^check (.+)$", re.MULTILINE)
+_STRICT = re.compile(r"^# mode: strict\b", re.MULTILINE)
+
 _PRE_COMMIT = """staged=$(git diff --cached --name-only)
 [ -n "$staged" ] || exit 0
 check() {{
@@ -55,8 +67,6 @@ check() {
     }
 }
 """
-HOOKS = ("pre-commit", "post-commit", "commit-msg")
-_ASKED = re.compile(r"^check (.+)$", re.MULTILINE)
 
 
 class Place(msgspec.Struct, frozen=True, order=True):
@@ -71,6 +81,76 @@ class HookStep(msgspec.Struct, frozen=True):
     detail: str
 
 
+class Hook(msgspec.Struct, frozen=True):
+    """A hook of which Clew or req manages something."""
+
+    before: str
+    """The lines before the managed ones."""
+    after: str
+    places: frozenset[Place]
+    """What it looks after."""
+    is_strict: bool
+    is_known: bool = True
+    """Whether it is clear which of its lines are managed; not so where req wrote it, or where a hook of an older Clew,
+    which has no mark at the end, was changed."""
+
+
+def read_hook(repository: Repository, name: str) -> Hook | None:
+    """A hook that Clew or req manages; None for any other."""
+    text = hook_text(repository, name) or ""
+    if not any(mark in text for mark in _MANAGED):
+        return None
+    block = _BLOCK.search(text)
+    managed = block[0] if block else text
+    hook = Hook(
+        text[: block.start()] if block else _SHEBANG,
+        text[block.end() :] if block else "",
+        frozenset(_places(managed)),
+        is_strict=_STRICT.search(managed) is not None,
+        is_known=block is not None,
+    )
+    if hook.is_known:
+        return hook
+    before, mark, rest = text.partition(_BEGIN)
+    whole = _mode(name, is_strict=hook.is_strict) + _script(name, hook.places, is_strict=hook.is_strict)
+    if not mark or not rest.startswith(whole):
+        return hook
+    return msgspec.structs.replace(hook, before=before, after=rest.removeprefix(whole), is_known=True)
+
+
+def _places(script: str) -> Iterator[Place]:
+    for line in _ASKED.findall(script):
+        # In a hook that others wrote, such a line may be anything.
+        with suppress(ValueError):
+            folder, register = shlex.split(line)
+            yield Place(folder, register)
+
+
+def hook_mode(repository: Repository) -> str | None:
+    """strict or default for a pre-commit hook that Clew or req manages; None for none."""
+    hook = read_hook(repository, "pre-commit")
+    return None if hook is None else "strict" if hook.is_strict else "default"
+
+
+def hook_text(repository: Repository, name: str) -> str | None:
+    file = hook_file(repository, name)
+    try:
+        # Bytes that are no UTF-8 stay what they are when the hook is written again, and so do line ends.
+        return file.read_bytes().decode("utf-8", "surrogateescape") if file else None
+    except OSError:
+        return None
+
+
+def hook_file(repository: Repository, name: str) -> Path | None:
+    folder = repository.hooks_folder()
+    return folder / name if folder else None
+
+
+def runs(file: Path) -> bool:
+    """Whether git runs a hook: it passes over one that is not executable."""
+    return sys.platform == "win32" or os.access(file, os.X_OK)
+
+
 def place_of(root: Path, register: Path) -> Place | None:
     """Where a project is in its work tree; None outside of git."""
     top = git.toplevel(register.parent)
@@ -83,60 +163,74 @@ def place_of(root: Path, register: Path) -> Place | None:
 def install(repository: Repository, name: str, place: Place, *, strict: bool | None) -> HookStep:
     """Have a hook look after a register, beside those it looks after already. A hook that is strict stays so unless it
     is told otherwise."""
-    file = _file(repository, name)
+    file = hook_file(repository, name)
     if file is None:
         return HookStep(False, "git does not say where hooks are.")
-    before = _managed_text(file)
-    if before is None and file.exists():
+    hook = read_hook(repository, name)
+    if hook is None and file.exists():
         return HookStep(False, f"{file} is somebody else's and was left alone; call `clew req` from it.")
     is_strict = hook_mode(repository) == "strict" if strict is None else strict
-    _write(file, _script(name, {*_places(before or ""), place}, is_strict=is_strict))
-    return HookStep(True, str(file))
+    before = hook or Hook(_SHEBANG, "", frozenset(), is_strict=is_strict)
+    with translated(file):
+        kept = _set_aside(file, before)
+        _write(file, before.before + _block(name, before.places | {place}, is_strict=is_strict) + before.after)
+        file.chmod(file.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+    return HookStep(True, f"{file}{kept}")
 
 
 def uninstall(repository: Repository, name: str, place: Place) -> HookStep:
-    """Have a hook let go of a register; a hook that has no other is removed."""
-    file = _file(repository, name)
-    before = _managed_text(file) if file else None
-    if file is None or before is None:
+    """Have a hook let go of a register. Where it has no other, the managed lines are removed, and with them a hook in
+    which nothing else is."""
+    file, hook = hook_file(repository, name), read_hook(repository, name)
+    if file is None or hook is None:
         return HookStep(True, "nothing of ours")
-    others = set(_places(before)) - {place}
-    if not others:
-        file.unlink()
-        return HookStep(True, "removed")
-    _write(file, _script(name, others, is_strict=hook_mode(repository) == "strict"))
-    return HookStep(True, f"still looks after {', '.join(sorted(each.register for each in others))}")
+    with translated(file):
+        return _let_go(file, hook, name, place)
+
+
+def _let_go(file: Path, hook: Hook, name: str, place: Place) -> HookStep:
+    kept = _set_aside(file, hook)
+    others = hook.places - {place}
+    if others:
+        _write(file, hook.before + _block(name, others, is_strict=hook.is_strict) + hook.after)
+        return HookStep(True, f"still looks after {', '.join(sorted(each.register for each in others))}{kept}")
+    if _says_something(hook.before) or _says_something(hook.after):
+        _write(file, hook.before + hook.after)
+        return HookStep(True, f"removed our lines from {file}{kept}")
+    file.unlink()
+    return HookStep(True, f"removed{kept}")
+
+
+def _says_something(lines: str) -> bool:
+    return any(line.strip() and not line.startswith("#!") for line in lines.splitlines())
+
+
+def _set_aside(file: Path, hook: Hook) -> str:
+    """Keep a copy of a hook in which lines of others may be anywhere; returns words that say where it is."""
+    if hook.is_known:
+        return ""
+    kept = keep_copy(file.with_name(f"{file.name}{MARK}{REPLACED}"), file.read_bytes())
+    return f"; what was there is now {kept}, see whether you want something of it"
+
+
+def _block(name: str, places: Iterable[Place], *, is_strict: bool) -> str:
+    """The managed lines. They run by themselves: settings of the lines before them mean nothing to them, and what
+    follows them runs too unless they refuse."""
+    script = _script(name, places, is_strict=is_strict)
+    return f"{_BEGIN}{_mode(name, is_strict=is_strict)}(\nset +eu\n{script}) || exit 1\n{_END}"
+
+
+def _mode(name: str, *, is_strict: bool) -> str:
+    return f"# mode: {'strict' if is_strict else 'default'}\n" if name == "pre-commit" else ""
 
 
 def _script(name: str, places: Iterable[Place], *, is_strict: bool) -> str:
-    if name == "pre-commit":
-        near = f" --marker-near-hunks {STRICT_LINES}" if is_strict else ""
-        head, body = (
-            _HEAD.format(mode=f"# mode: {'strict' if is_strict else 'default'}\n"),
-            _PRE_COMMIT.format(near=near),
-        )
-    else:
-        head, body = _HEAD.format(mode=""), _POST_COMMIT if name == "post-commit" else _COMMIT_MSG
+    near = f" --marker-near-hunks {STRICT_LINES}" if is_strict else ""
+    checks = {"pre-commit": _PRE_COMMIT.format(near=near), "post-commit": _POST_COMMIT, "commit-msg": _COMMIT_MSG}
     asked = "".join(f"check {shlex.quote(each.folder)} {shlex.quote(each.register)}\n" for each in sorted(places))
-    return f"{head}{body}{asked}exit 0\n"
-
-
-def _places(script: str) -> list[Place]:
-    return [Place(*words) for line in _ASKED.findall(script) if len(words := shlex.split(line)) == 2]
-
-
-def _file(repository: Repository, name: str) -> Path | None:
-    folder = repository.hooks_folder()
-    return folder / name if folder else None
-
-
-def _managed_text(file: Path) -> str | None:
-    """What a hook says that Clew or req wrote; None for any other."""
-    text = file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
-    return text if any(mark in text for mark in MANAGED) else None
+    return f"command -v clew >/dev/null 2>&1 || exit 0\n{checks[name]}{asked}exit 0\n"
 
 
 def _write(file: Path, text: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8", newline="\n")
-    file.chmod(file.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+    # A hook may be a link to a file that is kept elsewhere.
+    replace_file(file.resolve(), text.encode("utf-8", "surrogateescape"))

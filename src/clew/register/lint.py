@@ -8,6 +8,7 @@ from clew.register import results
 from clew.register.mentions import Mentions
 from clew.register.queries import Filter, status
 from clew.register.validator_rules import Finding
+from clew.text.counting import counted
 
 SHORT_RATIONALE_WORDS = 10
 INSPECTION_ONLY = ("inspection-only",)
@@ -117,13 +118,15 @@ def to_markdown(found: Lint) -> str:
         "Functional requirements with one criterion or none": quality.single_acceptance_functional,
         "Active requirements without a test record": quality.no_test_record,
         "Verified, but the last record failed": quality.verified_but_defective,
-        "Rationales that say little": tuple(f"{each.id} ({each.words} words)" for each in quality.short_rationale),
+        "Rationales that say little": tuple(
+            f"{each.id} ({counted(each.words, 'word')})" for each in quality.short_rationale
+        ),
     }
     lines = [
         f"# Quality of {found.project}",
         "",
-        f"{found.total} requirements; the validator has {found.validator.errors} errors and "
-        f"{found.validator.warnings} warnings.",
+        f"{counted(found.total, 'requirement')}; the validator has {counted(found.validator.errors, 'error')} and "
+        f"{counted(found.validator.warnings, 'warning')}.",
         "",
     ]
     for row in found.validator.findings:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from clew.files import FileEntry, Selection, Tree, entry_of, resolve, scan, selects, time_of
+from clew.errors import NotFound
+from clew.files import RACY_NS, FileEntry, Selection, Tree, entry_of, resolve, scan, selects, time_of
 from clew.formats.register.ids import MENTION
-from clew.graph.reading import RACY_NS
 from clew.paths import raw
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class MentionScanner:
     def scan(self, folder: str = ".", extensions: tuple[str, ...] = ()) -> Mentions:
         """Look through the code and the tests under a folder of the project. With endings only files that have one of
         them; those among them that are neither code nor test are looked through as text."""
-        inside = resolve(self._root, folder).relative_to(self._root.resolve()).as_posix()
+        inside = folder_inside(self._root, folder)
         endings = tuple(f".{ending.lstrip('.')}" for ending in extensions)
         found: dict[str, tuple[Mention, ...]] = {}
         tests: set[str] = set()
@@ -125,6 +125,15 @@ class MentionScanner:
                 return file.read()
         except OSError:
             return b""
+
+
+def folder_inside(root: Path, written: str) -> str:
+    """The one spelling of a folder or file of the project, which has to be there: in one that is not, nothing is cited,
+    and every requirement would seem to be forgotten."""
+    place = resolve(root, written)
+    if not place.exists():
+        raise NotFound(f"There is no folder '{written[:200]}' in the project.", hint="Check the path.")
+    return place.relative_to(root.resolve()).as_posix()
 
 
 def _lies_in(folder: str, path: str) -> bool:

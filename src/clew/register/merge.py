@@ -6,6 +6,7 @@ conflict that names the field; the merged register then has our value there.
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -38,6 +39,10 @@ class Merged(msgspec.Struct, frozen=True):
     conflicts: tuple[MergeConflict, ...]
     renumbered: dict[str, str]
     """Ids of the other side that had to change, and what they are now."""
+    kept: Path | None = None
+    """Where the register is that the merged one took the place of, if it held what neither side has."""
+    other: str | None = None
+    """The commit of the other side, where that is known."""
 
 
 def merge(base: Register, ours: Register, theirs: Register, by: Occasion) -> Merged:

@@ -5,18 +5,25 @@ be: git merges its files one by one, but a new id, a link and the checksum conce
 driver only reports a conflict, and this takes all versions of all files from git's own objects.
 """
 
-from collections.abc import Callable
+import os
+from collections.abc import Mapping
 
-from clew.errors import ClewError, InvalidArgument, Refused
-from clew.formats.register.model import Layout, Register
+import msgspec
+
+from clew.errors import ClewError, InvalidArgument
+from clew.formats.register.model import Register
 from clew.register.merge import Merged, merge
 from clew.register.occasion import Occasion
 from clew.register.repository import Repository
 from clew.register.revisions import register_at
-from clew.register.transaction import RegisterFile
+from clew.register.transaction import Held, RegisterFile
 
 _MERGING = "MERGE_HEAD"
 _PICKING = ("CHERRY_PICK_HEAD", "REBASE_HEAD")
+_REBASED = "ORIG_HEAD"
+"""In the middle of a rebase, the end of the branch as it was."""
+_NAMED = "GITHEAD_"
+"""Begins the variables in which `git merge` names the commits that it merges."""
 
 
 def merge_branch(file: RegisterFile, repository: Repository, theirs: str | None, by: Occasion) -> Merged:
@@ -32,33 +39,39 @@ def merge_branch(file: RegisterFile, repository: Repository, theirs: str | None,
     except ClewError:
         before = None
     further = register_at(file, repository, other)
-    done: list[Merged] = []
-
-    def made(present: Callable[[], Register]) -> tuple[Register, bool]:
-        ours = register_at(file, repository, head) if merging else present()
+    with file.held() as held:
+        ours = register_at(file, repository, head) if merging else held.read()
         # Without a version that both go back to, everything is new on both sides.
         empty = ours.replaced(requirements={}, hazards={}, safety_functions={}, safety_requirements={})
-        done.append(merge(before or empty, ours, further, by))
-        merged = done[0].register
-        keep = merging and _is_worth_keeping(present, ours, merged)
-        if keep and file.layout is Layout.DIRECTORY:
-            raise Refused(
-                f"{file.place} holds requirements that neither side of the merge has; merging would lose them.",
-                hint="Finish the merge with what is there (git add, git commit), or restore the folder first.",
-            )
-        return merged, keep
-
-    file.replace(made)
-    return done[0]
+        merged = merge(before or empty, ours, further, by)
+        kept = held.keep() if merging and _is_worth_keeping(held, ours, merged.register) else None
+        held.write(merged.register)
+    return msgspec.structs.replace(merged, kept=kept, other=other)
 
 
-def _is_worth_keeping(present: Callable[[], Register], *known: Register) -> bool:
+def side_of(
+    repository: Repository, version: bytes, path: str, environment: Mapping[str, str] = os.environ
+) -> str | None:
+    """The commit of the side that a version of a file comes from. git gives a driver nothing but the version, so this
+    looks at every commit that may be meant, and where none is named elsewhere, for one that brought the version."""
+    blob = repository.blob_of(version)
+    named = (name.removeprefix(_NAMED) for name in environment if name.startswith(_NAMED))
+    for name in (*named, _MERGING, _REBASED, *_PICKING):
+        commit = repository.commit_of(name)
+        if commit is not None and repository.blob_at(commit, path) == blob:
+            return commit
+    return next(
+        (each for each in repository.commits_around(blob, path) if repository.blob_at(each, path) == blob), None
+    )
+
+
+def _is_worth_keeping(held: Held, *known: Register) -> bool:
     """Whether the work tree holds a sound register that is none of these: somebody may have gone on from a conflict."""
     try:
-        held = present().requirements
+        present = held.read().requirements
     except ClewError:
         return False
-    return all(held != each.requirements for each in known)
+    return all(present != each.requirements for each in known)
 
 
 def _sides(repository: Repository, head: str, theirs: str | None) -> tuple[str, str | None]:

@@ -14,6 +14,7 @@ from clew.register.draft import REMOVED, Draft, checked
 from clew.register.lifecycle import check_move
 from clew.register.validator import TITLE_MOST
 from clew.register.validator_links import DIRECTED, path_between
+from clew.text.counting import counted
 
 
 class NewRequirement(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,8 +134,9 @@ def _amended_acceptance(now: tuple[str, ...], amendment: Amendment) -> tuple[tup
         told.append(f'+acceptance: "{criterion}"')
     for number in sorted(set(amendment.remove_acceptance), reverse=True):
         if not 1 <= number <= len(criteria):
+            there = counted(len(criteria), "criterion", "criteria")
             raise InvalidArgument(
-                f"remove_acceptance index {number} is out of range: there are {len(criteria)} criteria.",
+                f"remove_acceptance index {number} is out of range: the list has {there}.",
                 hint="Criteria are counted from 1; req_show lists them.",
             )
         told.append(f'-acceptance #{number}: "{criteria.pop(number - 1)}"')

@@ -8,6 +8,7 @@ from clew.formats.register.ids import sort_key
 from clew.formats.register.model import Kind, LinkKind, Priority, Register, Requirement, Status
 from clew.register import results
 from clew.register.validator_rules import Finding
+from clew.text.counting import counted
 from clew.text.tokens import estimate_tokens
 
 DONE = (Status.IMPLEMENTED, Status.VERIFIED)
@@ -113,7 +114,7 @@ def next_up(register: Register, wanted: Filter) -> Requirement | results.Nothing
             return requirement
         blocked.append(results.Blocked(requirement.id, waiting))
     if blocked:
-        message = f"{len(blocked)} unfinished requirements match, but each waits for a dependency"
+        message = f"{counted(len(blocked), 'unfinished requirement')} found, but each waits for a dependency"
     else:
         message = "no unfinished requirement matches the filters"
     return results.NothingNext(False, message, tuple(blocked[:_BLOCKED_NAMED]))

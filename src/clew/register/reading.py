@@ -11,16 +11,16 @@ import msgspec
 from clew import __version__
 from clew.config import Config
 from clew.errors import ClewError, InvalidArgument
-from clew.files import read_bytes, resolve
+from clew.files import read_bytes
 from clew.formats.register import FORMAT_TAG
 from clew.formats.register.model import Register, Requirement
-from clew.register import audit, coverage, doctor, lint, queries, results, review, revisions, staleness
+from clew.register import audit, coverage, doctor, hooks, lint, queries, results, review, revisions, staleness
 from clew.register import export as exports
 from clew.register.draft import find
 from clew.register.judge import judge_from
 from clew.register.location import locate
 from clew.register.lock import PATIENCE_SECONDS
-from clew.register.mentions import Mentions, MentionScanner
+from clew.register.mentions import Mentions, MentionScanner, folder_inside
 from clew.register.repository import Repository
 from clew.register.review import NearHunks
 from clew.register.transaction import RegisterFile, Snapshot
@@ -100,7 +100,7 @@ class RegisterReading:
         return queries.brief(
             self.register,
             full=full,
-            hook_mode=doctor.hook_mode(self._around) if in_git else None,
+            hook_mode=hooks.hook_mode(self._around) if in_git else None,
             last_change=self._around.last_change(self.file.place.name) if in_git else None,
         )
 
@@ -191,7 +191,7 @@ class RegisterReading:
         return self._below(path, self._tree.changed_since(commit) or ())
 
     def _below(self, path: str, names: Iterable[str]) -> tuple[str, ...]:
-        inside = resolve(self.root, path).relative_to(self.root.resolve()).as_posix()
+        inside = folder_inside(self.root, path)
         prefix = "" if inside == "." else f"{inside}/"
         return tuple(
             sorted(name for name in names if (name == inside or name.startswith(prefix)) and not self._is_own(name))
@@ -210,7 +210,7 @@ class RegisterReading:
             problem = None
         except ClewError as error:
             problem = str(error)
-        return doctor.examine(self._around, self.file.place, problem)
+        return doctor.examine(self._around, self.root, self.file.place, problem)
 
     def review(
         self,

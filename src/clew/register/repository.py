@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -14,6 +15,7 @@ _COMMIT = re.compile(r"[0-9a-f]{4,64}")
 _REGISTER_ID = re.compile(r"REQ-[0-9]{4,}", re.IGNORECASE)
 _HUNK = re.compile(r"@@ -[0-9,]+ \+([0-9]+)(?:,([0-9]+))? @@")
 _INDEX = "GIT_INDEX_FILE"
+_MOST_FILES = 500
 _FIELD, _RECORD = "\x1f", "\x1e"
 _SIGNATURES = {
     "G": "good",
@@ -93,9 +95,10 @@ class Repository:
     def content_at(self, commit: str, path: str) -> bytes | None:
         return git.content_at(self._folder, commit, path)
 
-    def contents_at(self, commit: str, folder: str) -> dict[str, bytes]:
-        """The files of a folder in a commit, with two questions to git however many there are."""
-        rows = (row.partition("\t") for row in self._names("ls-tree", "-r", "-z", commit, "--", folder))
+    def contents_at(self, commit: str, *places: str) -> dict[str, bytes]:
+        """The files of folders in a commit, with two questions to git however many there are."""
+        named = (raw(place) for place in places)
+        rows = (row.partition("\t") for row in self._names("ls-tree", "-r", "-z", commit, "--", *named))
         return self._blobs({path: attributes.split()[2] for attributes, _, path in rows})
 
     def staged_contents(self, folder: str) -> dict[str, bytes]:
@@ -108,6 +111,29 @@ class Repository:
         asked = "".join(f"{blob}\n" for blob in blobs.values()).encode()
         output = git.command(self._folder, "cat-file", "--batch", stdin=asked) if blobs else b""
         return dict(zip(blobs, _contents(output), strict=True))
+
+    def blob_of(self, data: bytes) -> str:
+        """The name under which git keeps a content."""
+        return git.command(self._folder, "hash-object", "--stdin", stdin=data).decode().strip()
+
+    def blob_at(self, commit: str, path: str) -> str | None:
+        """What git calls the content of a file in a commit; the path is from the top of the work tree."""
+        output = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}:{raw(path)}")
+        return output.decode().strip() if output else None
+
+    def commits_around(self, blob: str, path: str) -> list[str]:
+        """The newest commits of any branch in which a file got or lost a content, each with the one before it."""
+        output = self._ask(
+            "log", "--all", "--max-count=4", "--format=%H %P", f"--find-object={blob}", "--", f":/{path}"
+        )
+        return (output or b"").decode().split()
+
+    def files_that_say(self, commit: str, words: Iterable[str]) -> dict[str, bytes]:
+        """The files of a commit that hold one of some words, in any case, with three questions to git."""
+        patterns = [argument for word in words for argument in ("-e", word)]
+        output = self._ask("grep", "-I", "-l", "-z", "-i", "-F", *patterns, commit, "--", ".")
+        paths = [path.removeprefix(f"{commit}:") for path in _split(output or b"")]
+        return self.contents_at(commit, *paths[:_MOST_FILES]) if paths else {}
 
     def changed_since(self, commit: str) -> frozenset[str] | None:
         """The files that differ from a commit, new ones included; None where git does not know the commit."""

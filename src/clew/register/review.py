@@ -15,6 +15,7 @@ from clew.register.mentions import Mention
 from clew.register.repository import Commit
 from clew.register.revisions import Changed, Diff
 from clew.register.staleness import Report, State
+from clew.text.counting import counted
 
 _NONE = re.compile(r"REQ-NONE(?::[ \t]*([^\n]*))?")
 _IGNORED_FOLDERS = frozenset({"tests", "test", "__tests__", "spec", "specs", "generated", "__generated__"})
@@ -191,15 +192,27 @@ def compose(
 
 
 def _failures(validate: results.ValidationReport, coverage: ReviewCoverage, defects: tuple[str, ...]) -> list[str]:
-    counted: Mapping[str, int] = {
-        "validator errors": validate.errors,
-        "ids that no requirement has": len(coverage.ghosts),
-        "changed source files without a marker": len(coverage.markerless_changed_source),
-        "files that opt out without a reason": len(coverage.optout_missing_reason),
-        "changed places without a marker near them": len(coverage.hunks_without_marker),
-        "verified requirements whose last evidence failed": len(defects),
-    }
-    return [f"{count} {what}" for what, count in counted.items() if count]
+    found = (
+        ("validator error", "validator errors", validate.errors),
+        ("id that no requirement has", "ids that no requirement has", len(coverage.ghosts)),
+        (
+            *("changed source file without a marker", "changed source files without a marker"),
+            len(coverage.markerless_changed_source),
+        ),
+        (
+            *("file that opts out without a reason", "files that opt out without a reason"),
+            len(coverage.optout_missing_reason),
+        ),
+        (
+            *("changed place without a marker near it", "changed places without a marker near them"),
+            len(coverage.hunks_without_marker),
+        ),
+        (
+            *("verified requirement whose last evidence failed", "verified requirements whose last evidence failed"),
+            len(defects),
+        ),
+    )
+    return [counted(count, one, many) for one, many, count in found if count]
 
 
 def to_markdown(found: Review) -> str:
@@ -221,7 +234,8 @@ def to_markdown(found: Review) -> str:
     lines += _list("Opted out", tuple(f"{each.file}: {each.reason}" for each in coverage.opt_outs))
     lines += _list("Stale evidence", found.stale.stale) + _list("Verified, but the last record failed", found.defects)
     audit = found.audit
-    signed = f"{audit.commits_in_range} commits on the register; the last by {audit.last_author} ({audit.last_status})"
+    commits = counted(audit.commits_in_range, "commit")
+    signed = f"{commits} on the register; the last by {audit.last_author} ({audit.last_status})"
     return "\n".join((*lines, signed if audit.commits_in_range else "No commit on the register in this range.", ""))
 
 

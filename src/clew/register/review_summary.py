@@ -3,6 +3,7 @@
 from clew.formats.register.ids import in_order
 from clew.formats.register.model import Outcome, Register, Requirement, Status
 from clew.register.review import Review
+from clew.text.counting import counted
 
 MOST, SHOWN = 5, 3
 
@@ -22,7 +23,7 @@ def summary(found: Review, register: Register) -> str:
     if not lines:
         return "No requirement is touched."
     if len(lines) > MOST:
-        lines = [*lines[:SHOWN], f"and {len(lines) - SHOWN} more requirements"]
+        lines = [*lines[:SHOWN], f"and {counted(len(lines) - SHOWN, 'more requirement')}"]
     return "\n".join(lines)
 
 

@@ -1,6 +1,6 @@
 """The register of a project: every question and every change, for whichever surface asks."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -13,7 +13,7 @@ from clew.register import operations_adopt as adoption
 from clew.register import remap as remapping
 from clew.register.draft import Draft
 from clew.register.merge import Merged
-from clew.register.merge_git import merge_branch
+from clew.register.merge_git import merge_branch, side_of
 from clew.register.occasion import Occasion
 from clew.register.operations_batch import VERIFY_KINDS, apply_batch
 from clew.register.operations_evidence import NO_GIT, LinkedFiles, record_run, record_test, verify
@@ -151,6 +151,19 @@ class RegisterService(RegisterReading):
         if not merged.conflicts:
             self._around.add(self.file.place.name)
         return merged
+
+    def side_of(self, version: bytes, path: str) -> str | None:
+        """The commit that git merges, seen from what it tells a driver."""
+        return side_of(self._tree, version, path)
+
+    def markers_at(self, commit: str, ids: Iterable[str]) -> dict[str, list[str]]:
+        """By id, the files of a commit whose code or tests cite it."""
+        found: dict[str, list[str]] = {id: [] for id in ids}
+        words = (spelled for id in found for spelled in (id, id.replace("-", "_")))
+        for path, data in self._tree.files_that_say(commit, words).items():
+            for id in {mention.id for mention in self._scanner.cited(data, path)} & found.keys():
+                found[id].append(path)
+        return found
 
     def migrate(self) -> MigrationReport:
         return self.file.migrate()

@@ -8,8 +8,10 @@ from clew import git
 from clew.errors import InvalidArgument
 from clew.register import hooks as hooking
 from clew.register.doctor import DRIVER, LINE_ENDS, MERGE_ATTRIBUTE
+from clew.register.durable import replace_file, translated
 from clew.register.lock import lock_file
 from clew.register.repository import Repository
+from clew.text.counting import counted
 
 DRIVER_NAME = "merge.req-merge.name"
 DRIVER_COMMAND = "clew req merge-driver %O %A %B --path %P"
@@ -67,14 +69,22 @@ def _ignored(repository: Repository, register: Path) -> SetupStep:
 
 
 def _with_lines(file: Path, wanted: tuple[str, ...]) -> SetupStep:
-    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    """Add the lines that a file does not have yet, ended as its other lines are."""
+    with translated(file):
+        return _added(file, wanted)
+
+
+def _added(file: Path, wanted: tuple[str, ...]) -> SetupStep:
+    text = file.read_bytes().decode("utf-8", "surrogateescape") if file.exists() else ""
     present = {" ".join(line.split()) for line in text.splitlines()}
     missing = [line for line in wanted if line not in present]
     if missing:
-        start = text if not text or text.endswith("\n") else text + "\n"
-        file.write_text(start + "".join(f"{line}\n" for line in missing), encoding="utf-8", newline="\n")
-    lines = "line" if len(missing) == 1 else "lines"
-    return SetupStep(file.name, True, f"added {len(missing)} {lines}" if missing else "as it should be")
+        end = "\r\n" if "\r\n" in text else "\n"
+        start = text if not text or text.endswith("\n") else text + end
+        longer = start + "".join(f"{line}{end}" for line in missing)
+        replace_file(file.resolve(), longer.encode("utf-8", "surrogateescape"))
+    added = f"added {counted(len(missing), 'line')}" if missing else "as it should be"
+    return SetupStep(file.name, True, added)
 
 
 def _driver(folder: Path) -> SetupStep:

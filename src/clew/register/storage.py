@@ -13,19 +13,19 @@ from typing import Protocol
 import msgspec
 
 from clew.errors import FormatError, NotFound, Tampered
+from clew.files import RACY_NS
 from clew.formats.register import read_directory, read_single, write_directory, write_single
 from clew.formats.register.canonical import parse
 from clew.formats.register.directory import ENDING, FOLDER, INDEX, JOURNAL
 from clew.formats.register.envelope import INTEGRITY
 from clew.formats.register.model import Layout, Register
 from clew.formats.register.single import Renderings
+from clew.register import backups
 from clew.register.durable import remove_file, replace_file, sweep
 
 MAX_BYTES = 256 * 1024 * 1024
 SINGLE = ""
 """The name of the only file of a register that is one."""
-_RACY_NS = 2_000_000_000
-"""A file this young may change again without its time changing."""
 
 Files = Mapping[str, bytes]
 
@@ -52,12 +52,18 @@ class Storage(Protocol):
     place: Path
     layout: Layout
 
+    def exists(self) -> bool: ...
+
     def load(self) -> Files: ...
 
     def decode(self, files: Files, *, trusted: bool = False) -> Register: ...
 
     def save(self, register: Register) -> Files:
         """Write the register and return what was written."""
+        ...
+
+    def keep(self, tag: str) -> Path | None:
+        """Copy what is there, sound or not, beside it, and return where; None where there is nothing."""
         ...
 
 
@@ -85,7 +91,7 @@ class _Reading:
             raise missing(place) from error
         if seen is not None and seen.data == data:
             data = seen.data
-        settled = time.time_ns() - state.st_mtime_ns > _RACY_NS
+        settled = time.time_ns() - state.st_mtime_ns > RACY_NS
         self._seen[place] = _Seen(mark if settled else None, data)
         return data
 
@@ -105,6 +111,9 @@ class SingleFile:
         self._reading = _Reading()
         self._renderings: Renderings = {}
 
+    def exists(self) -> bool:
+        return self.place.exists()
+
     def load(self) -> Files:
         return {SINGLE: self._reading.read(self.place)}
 
@@ -117,6 +126,12 @@ class SingleFile:
         replace_file(self.place, data)
         return {SINGLE: data}
 
+    def keep(self, tag: str) -> Path | None:
+        if not self.place.is_file():
+            return None
+        named = self.place.with_name(f"{self.place.stem}{ENDING}{backups.MARK}{tag}")
+        return backups.keep_copy(named, self.place.read_bytes())
+
 
 class Folder:
     layout = Layout.DIRECTORY
@@ -124,6 +139,9 @@ class Folder:
     def __init__(self, place: Path) -> None:
         self.place = place
         self._reading = _Reading()
+
+    def exists(self) -> bool:
+        return (self.place / INDEX).exists()
 
     def load(self) -> Files:
         """The files as they are, or as they will be once a journal is carried out."""
@@ -154,7 +172,7 @@ class Folder:
 
     def save(self, register: Register) -> Files:
         self._recover()
-        before = self.load() if (self.place / INDEX).exists() else {}
+        before = self.load() if self.exists() else {}
         after = write_directory(register)
         texts: dict[str, str | None] = {path: None for path in before if path not in after}
         texts.update((path, data.decode()) for path, data in after.items() if before.get(path) != data)
@@ -163,11 +181,21 @@ class Folder:
         self._carry_out(journal)
         return after
 
+    def keep(self, tag: str) -> Path | None:
+        files = _raw_files(self.place)
+        if not files:
+            return None
+        named = self.place.with_name(f"{self.place.name}{backups.MARK}{tag}")
+        backup = backups.free_place(named, lambda there: _raw_files(there) == files)
+        for path in sorted(files, key=lambda path: path == INDEX):
+            replace_file(backup / path, files[path])
+        return backup
+
     def _recover(self) -> None:
         for folder in (self.place, self.place / FOLDER):
             sweep(folder)
         if (self.place / JOURNAL).exists():
-            journal = self._journal(self._reading.read(self.place / INDEX)) if (self.place / INDEX).exists() else None
+            journal = self._journal(self._reading.read(self.place / INDEX)) if self.exists() else None
             self._carry_out(journal or Journal("", "", {}))
 
     def _carry_out(self, journal: Journal) -> None:
@@ -179,6 +207,12 @@ class Folder:
             else:
                 replace_file(self.place / path, text.encode())
         remove_file(self.place / JOURNAL)
+
+
+def _raw_files(folder: Path) -> dict[str, bytes]:
+    """What lies in a folder of a register, with a journal that waits to be carried out."""
+    places = (folder / INDEX, folder / JOURNAL, *(folder / FOLDER).glob(f"*{ENDING}"))
+    return {place.relative_to(folder).as_posix(): place.read_bytes() for place in places if place.is_file()}
 
 
 def _seal(index: bytes) -> str:

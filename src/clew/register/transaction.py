@@ -6,7 +6,8 @@ Whatever fails on the way, the file is as it was before.
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,7 @@ from clew.formats.register.envelope import DIRECTORY_TAG, NOTICE
 from clew.formats.register.ids import PREFIX, number_of
 from clew.formats.register.migration import migrate
 from clew.formats.register.model import Layout, Register, Requirement
+from clew.register.backups import REPLACED
 from clew.register.draft import Draft
 from clew.register.durable import replace_file, translated
 from clew.register.lock import PATIENCE_SECONDS, writing
@@ -44,6 +46,16 @@ class Snapshot:
     def version(self) -> str:
         """Changes with every byte of the files."""
         return digest(canonical(sorted(self.files)), *(self.files[path] for path in sorted(self.files)))
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A register that nobody else can write meanwhile."""
+
+    read: Callable[[], Register]
+    keep: Callable[[], Path | None]
+    """Leaves it as it is beside its place, and returns where; None where there is none."""
+    write: Callable[[Register], None]
 
 
 class MigrationReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -81,7 +93,7 @@ class RegisterFile:
         return self._storage.layout
 
     def exists(self) -> bool:
-        return self.place.exists()
+        return self._storage.exists()
 
     def read(self) -> Snapshot:
         """The register as it is now. Needs no lock for a single file: a rename shows the old one or the new one. The
@@ -130,28 +142,25 @@ class RegisterFile:
                 self._write(after)
         return result
 
-    def create(self, register: Register, *, force: bool = False, keep: bool = False) -> None:
-        """Make a register, with `force` in the place of another; `keep` leaves that one beside it."""
+    @contextmanager
+    def held(self) -> Iterator["Held"]:
+        """Keep everybody else from writing, so that what is made from the present register loses nothing that was
+        written meanwhile."""
+        with translated(self.place), writing(self.place, self._patience):
+            yield Held(lambda: self._read().register, lambda: self._storage.keep(REPLACED), self._write)
+
+    def create(self, register: Register, *, force: bool = False) -> Path | None:
+        """Make a register, with `force` in the place of another. Returns where that one is kept."""
         with translated(self.place):
             self.place.parent.mkdir(parents=True, exist_ok=True)
-            with writing(self.place, self._patience):
-                if self.exists() and not force:
-                    raise AlreadyExists(
-                        f"{self.place} exists already.", hint="Name another file, or pass --force to replace it."
-                    )
-                self._replace(register, keep=keep)
-
-    def replace(self, make: Callable[[Callable[[], Register]], tuple[Register, bool]]) -> None:
-        """Put another register in the place of this one. It is made, from the present one if need be, while nobody else
-        can write, so that nothing that was written meanwhile is lost; True leaves the present one beside it."""
-        with translated(self.place), writing(self.place, self._patience):
-            register, keep = make(lambda: self._read().register)
-            self._replace(register, keep=keep)
-
-    def _replace(self, register: Register, *, keep: bool) -> None:
-        if keep and self.layout is Layout.SINGLE and self.place.is_file():
-            self._write_backup(self.place.read_bytes(), "replaced")
-        self._write(register)
+        with self.held() as held:
+            if self.exists() and not force:
+                raise AlreadyExists(
+                    f"{self.place} exists already.", hint="Name another file, or pass --force to replace it."
+                )
+            kept = held.keep()
+            held.write(register)
+        return kept
 
     def repair(self, occasion: Occasion, check: Callable[[Register], None]) -> Register:
         """Accept a file that was edited by hand: renew its checksum, and note who did. `check` raises where it should
@@ -186,7 +195,7 @@ class RegisterFile:
             if done.data is None:
                 message = f"already at {done.after}; nothing to do"
                 return MigrationReport(ok=True, migrated=False, from_=done.before, to=done.after, message=message)
-            backup = self._write_backup(old, done.before)
+            backup = self._storage.keep(done.before)
             replace_file(self.place, done.data)
             return MigrationReport(
                 ok=True,
@@ -207,16 +216,7 @@ class RegisterFile:
                 "write it in the format of today.",
                 hint="Run `clew req migrate`, which keeps a backup, or unset the variable.",
             )
-        self._write_backup(self._storage.load()[SINGLE], before.format_tag)
-
-    def _write_backup(self, data: bytes, tag: str) -> Path:
-        first = self.place.with_name(f"{self.place.stem}.req.bak-{tag}")
-        backup, number = first, 1
-        while backup.exists() and backup.read_bytes() != data:
-            number += 1
-            backup = first.with_name(f"{first.name}-{number}")
-        replace_file(backup, data)
-        return backup
+        self._storage.keep(before.format_tag)
 
 
 def as_written(register: Register) -> Register:

@@ -12,6 +12,7 @@ from clew.register.validator_links import check_cycles, check_targets
 from clew.register.validator_prose import check_statement
 from clew.register.validator_rules import Finding, finding
 from clew.register.validator_safety import as_requirement, check_safety
+from clew.text.counting import counted
 
 if TYPE_CHECKING:
     from clew.register.validator_duplicates import TwinIndex
@@ -40,7 +41,9 @@ def _title(id: str, given: str) -> Iterator[Finding]:
     if not title:
         yield finding("0001", id, "The title is empty.")
     elif len(title) < TITLE_LEAST:
-        yield finding("0002", id, f"The title '{title}' has {len(title)} characters; {TITLE_LEAST} are the least.")
+        yield finding(
+            "0002", id, f"The title '{title}' has {counted(len(title), 'character')}; {TITLE_LEAST} are the least."
+        )
     if len(title) > TITLE_MOST:
         yield finding("0003", id, f"The title has {len(title)} characters; {TITLE_MOST} are the most.")
     if title.endswith("."):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from clew.register.validator_rules import Finding, finding
+from clew.text.counting import counted
 
 _NOT_PROSE = re.compile(
     r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,30}://\S+"
@@ -65,7 +66,7 @@ def check_statement(id: str, statement: str) -> Iterator[Finding]:
         return
     count = len(text.split())
     if count < 5:
-        yield finding("0006", id, f"The statement has {count} {'word' if count == 1 else 'words'}; 5 are the least.")
+        yield finding("0006", id, f"The statement has {counted(count, 'word')}; 5 are the least.")
     if count > LONG_STATEMENT_WORDS:
         yield finding(
             "0007", id, f"The statement has {count} words; over {LONG_STATEMENT_WORDS} nobody reads it whole."

@@ -15,22 +15,23 @@ from uuid import uuid4
 
 import msgspec
 
-from clew.clients.writing import read_if_there, remove_leftovers, replace_file, sync_folder
-from clew.errors import ClewError, ConfigError, Conflict, Refused
+from clew.errors import ClewError, ConfigError, Conflict, Refused, StoreError
 from clew.files import read_bytes, resolve
 from clew.formats.openspec.apply import Applied, apply_change
 from clew.formats.openspec.change import Change
 from clew.formats.openspec.conflicts import ConflictFound
 from clew.formats.openspec.difference import difference, summary
-from clew.formats.openspec.layout import SPEC_FILE, PlaceKind, Root, classify, spec_path
+from clew.formats.openspec.layout import SPEC_FILE, PlaceKind, Root, classify, root_for, spec_path
 from clew.formats.openspec.reader import write
 from clew.formats.openspec.validate_change import check_whole
 from clew.paths import display, raw
+from clew.replacing import sync_folder
 from clew.specs.baselines import forget
 from clew.specs.deciding import check_order, decided
 from clew.specs.library import ChangeEntry, Library
 from clew.specs.results import ArchiveReport
 from clew.store.interface import Store
+from clew.writing import read_if_there, remove_leftovers, replace_file
 
 log = logging.getLogger(__name__)
 
@@ -87,9 +88,14 @@ class Archivist:
             _refuse(entry.change, applied)
         writing = [each for each in applied if each.changes_file]
         if not manner.dry_run:
-            self._write(writing, paths, change_id, manner)
+            record = self._write(writing, paths, change_id, manner)
             if target is not None:
-                self._move(entry, target, writing, paths)
+                try:
+                    self._move(entry, target)
+                except ClewError:
+                    self._take_back(writing, paths)
+                    self._strike(record, change_id)
+                    raise
                 forget(change_id, self._store)
         return ArchiveReport(
             change_id=change_id,
@@ -149,18 +155,20 @@ class Archivist:
                 raise _changed(path)
         return found
 
-    def _write(self, writing: list[Applied], paths: Mapping[str, str], change_id: str, manner: Manner) -> None:
+    def _write(self, writing: list[Applied], paths: Mapping[str, str], change_id: str, manner: Manner) -> str | None:
+        """Returns the id of the record of what was done, where there is one."""
         done: list[Applied] = []
+        record = uuid4().hex
         try:
             if self._store is None:
                 self._write_files(writing, paths, done)
-                return
+                return None
             diffs = {paths[each.spec_id]: difference(each, paths[each.spec_id]) for each in writing}
             # The store's lock keeps other processes of Clew from writing at the same time; its record says what was
             # done.
             with self._store.transaction(actor=manner.actor, reason=f"apply {change_id}") as transaction:
                 if writing:
-                    transaction.put(COLLECTION, uuid4().hex, {"change_id": change_id, "files": diffs}, if_version=0)
+                    transaction.put(COLLECTION, record, {"change_id": change_id, "files": diffs}, if_version=0)
                 for each in writing:
                     # Nobody else writes here now: what an earlier run left, which was killed, belongs to nobody.
                     remove_leftovers(resolve(self._root, paths[each.spec_id]))
@@ -168,6 +176,17 @@ class Archivist:
         except BaseException:
             self._take_back(done, paths)
             raise
+        return record if writing else None
+
+    def _strike(self, record: str | None, change_id: str) -> None:
+        """Delete the record of what was taken back; that there was one stays among the events."""
+        if self._store is None or record is None:
+            return
+        try:
+            with self._store.transaction(actor="clew", reason=f"{change_id} could not be archived") as transaction:
+                transaction.delete(COLLECTION, record)
+        except StoreError as error:
+            log.warning("The record of what was taken back of '%s' is still there: %s", change_id, error)
 
     def _write_files(self, writing: list[Applied], paths: Mapping[str, str], done: list[Applied]) -> None:
         for each in writing:
@@ -196,24 +215,29 @@ class Archivist:
             for folder in takewhile(lambda folder: folder not in self._kept, place.parents):
                 folder.rmdir()
 
-    def _move(self, entry: ChangeEntry, target: str, writing: list[Applied], paths: Mapping[str, str]) -> None:
+    def _move(self, entry: ChangeEntry, target: str) -> None:
         place = resolve(self._root, target)
         resolve(self._root, entry.folder)
+        self._check_files(entry)
         try:
-            self._check_files(entry)
             place.parent.mkdir(parents=True, exist_ok=True)
             # The folder itself, even if it is a link.
             Path(self._root, raw(entry.folder)).rename(place)
             sync_folder(place.parent)
-        except ClewError:
-            self._take_back(writing, paths)
-            raise
         except OSError as error:
-            self._take_back(writing, paths)
             raise ConfigError(
                 f"'{entry.folder}' cannot be moved to '{target}': {error.strerror or error}.",
                 hint="Check the folder's permissions. Nothing was changed.",
             ) from error
+
+
+def archived(project: Path, roots: Sequence[Root], change_id: str) -> bool:
+    """Whether a change of this id lies in the archive."""
+    root, name = root_for(roots, change_id), change_id.rpartition("/")[2]
+    folder = Path(project, raw(root.archive))
+    with suppress(OSError):
+        return any(name in (each.name, _undated(each.name)) for each in folder.iterdir())
+    return False
 
 
 def _changed(path: str) -> Conflict:
@@ -256,6 +280,10 @@ def _refuse(change: Change, applied: tuple[Applied, ...]) -> None:
 def _path(known: Library, root: Root, spec_id: str) -> str:
     entry = known.specs.get(spec_id)
     return entry.path if entry is not None else spec_path(root, spec_id)
+
+
+def _undated(name: str) -> str:
+    return name[_DATED:] if _is_dated(name) else name
 
 
 def _is_dated(name: str) -> bool:

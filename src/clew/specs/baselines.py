@@ -4,7 +4,7 @@ It is a memory of this working copy: a change that somebody else wrote begins he
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -19,15 +19,19 @@ COLLECTION = "change_baselines"
 _ACTOR = "clew"
 
 
-def first_seen(known: Library, store: Store | None) -> tuple[Mapping[str, Sequence[Baseline]], tuple[str, ...]]:
+def first_seen(
+    known: Library, store: Store | None, is_archived: Callable[[str], bool]
+) -> tuple[Mapping[str, Sequence[Baseline]], tuple[str, ...]]:
     """The baselines of every open change, and why they may be lacking. What is touched for the first time is recorded
-    now; a store that cannot be used costs the memory and nothing else."""
+    now; what was archived otherwise than by Clew is forgotten. One that is merely absent is kept: it may be on another
+    branch. A store that cannot be used costs the memory and nothing else."""
     if store is None:
         return {}, ("There is no store, so what changed since a change was written is not known.",)
     try:
         remembered = {item.id: _decoded(item.data) for item in store.scan(COLLECTION)}
+        over = [id for id in remembered if id not in known.changes and is_archived(id)]
         fresh = _fresh(known, remembered)
-        if fresh:
+        if fresh or over:
             with store.transaction(actor=_ACTOR, reason="changes seen for the first time") as transaction:
                 for id, baselines in fresh.items():
                     before = transaction.get(COLLECTION, id)
@@ -35,6 +39,10 @@ def first_seen(known: Library, store: Store | None) -> tuple[Mapping[str, Sequen
                     seen = {**_by_place(baselines), **_by_place(_decoded(before.data) if before is not None else ())}
                     remembered[id] = tuple(seen.values())
                     transaction.put(COLLECTION, id, msgspec.to_builtins(remembered[id]))
+                for id in over:
+                    del remembered[id]
+                    if transaction.get(COLLECTION, id) is not None:
+                        transaction.delete(COLLECTION, id)
     except StoreError as error:
         log.warning("What changes touched when they were written is not known: %s", error)
         return {}, (str(error),)
@@ -57,13 +65,13 @@ def record_anew(change_id: str, known: Library, store: Store | None) -> tuple[st
 
 
 def forget(change_id: str, store: Store | None) -> None:
-    """A change that is archived has no baseline any more; a later one of the same name begins anew."""
+    """A change that is archived has no baseline any more, and neither has one that begins under the same name."""
     try:
         if store is not None and store.get(COLLECTION, change_id) is not None:
-            with store.transaction(actor=_ACTOR, reason="the change is archived") as transaction:
+            with store.transaction(actor=_ACTOR, reason="the change is over") as transaction:
                 transaction.delete(COLLECTION, change_id)
     except StoreError as error:
-        # The change is archived; that its baseline is still there must not look as if it were not.
+        # The files are written; that the baseline is still there must not look as if they were not.
         log.warning("What '%s' touched when it was written is still remembered: %s", change_id, error)
 
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from clew.clients.writing import replace_file
 from clew.errors import Conflict
 from clew.files import resolve
 from clew.formats.openspec.layout import Layout, Root, new_change_folder, root_for
+from clew.writing import replace_file
 
 
 def new_change(project: Path, roots: Sequence[Root], change_id: str, title: str, today: date) -> tuple[str, ...]:

@@ -210,7 +210,22 @@ class Validation(msgspec.Struct, frozen=True):
     warnings: tuple[IssueReport, ...]
     infos: tuple[IssueReport, ...]
     summary: str
+    """Counts all of them, whatever the page holds."""
     truncated: bool = False
+    next_cursor: str | None = None
+
+    @property
+    def total(self) -> int:
+        return len(self.errors) + len(self.warnings) + len(self.infos)
+
+    def page(self, offset: int, limit: int) -> "Validation":
+        """Some of them, errors before warnings before remarks."""
+        end, parts = offset + limit, []
+        for part in (self.errors, self.warnings, self.infos):
+            parts.append(part[max(offset, 0) : max(end, 0)])
+            offset, end = offset - len(part), end - len(part)
+        errors, warnings, infos = parts
+        return Validation(self.valid, errors, warnings, infos, self.summary)
 
 
 class IndexBuilt(msgspec.Struct, frozen=True):

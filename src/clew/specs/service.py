@@ -4,7 +4,7 @@ Every method reads the graph and returns frozen values. What is written goes thr
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -18,11 +18,12 @@ from clew.formats.openspec.layout import Root
 from clew.formats.openspec.records import SectionKind
 from clew.formats.openspec.references import requirement_id, scenario_id
 from clew.formats.openspec.rules import Dialect
+from clew.formats.openspec.touches import Baseline
 from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
 from clew.specs import results, validation, views
-from clew.specs.archive import Archivist, Manner
-from clew.specs.baselines import first_seen, record_anew
+from clew.specs.archive import Archivist, Manner, archived
+from clew.specs.baselines import first_seen, forget, record_anew
 from clew.specs.library import Library, find_deltas, find_requirement, find_scenario, library
 from clew.specs.proposing import new_change
 from clew.specs.unread import Unread, unread
@@ -244,7 +245,7 @@ class SpecsService:
         )
 
     def _found_conflicts(self, known: Library) -> tuple[tuple[ConflictFound, ...], tuple[str, ...]]:
-        recorded, notes = first_seen(known, self._around.store)
+        recorded, notes = self._first_seen(known)
         return conflicts(known.open_changes(), known.in_force(), recorded), notes
 
     def rebase(self, change_id: str) -> results.Rebased:
@@ -257,7 +258,11 @@ class SpecsService:
 
     def remember(self) -> None:
         """Record what changes touch, once for each state of the graph."""
-        self._graph.derived("specs.remembered", lambda graph: first_seen(self._known(), self._around.store))
+        self._graph.derived("specs.remembered", lambda graph: self._first_seen(self._known()))
+
+    def _first_seen(self, known: Library) -> tuple[Mapping[str, Sequence[Baseline]], tuple[str, ...]]:
+        around = self._around
+        return first_seen(known, around.store, lambda id: archived(around.root, around.roots, id))
 
     # Searching
 
@@ -292,5 +297,6 @@ class SpecsService:
         """Begin a change; returns the files."""
         around = self._around
         files = new_change(around.root, around.roots, change_id, title, date.today())
+        forget(change_id, around.store)
         around.refresh()
         return files

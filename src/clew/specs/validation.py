@@ -11,6 +11,7 @@ from clew.formats.openspec.validate_spec import validate_spec
 from clew.specs.library import Library, SpecEntry
 from clew.specs.results import IssueReport, Validation
 from clew.specs.unread import Unread
+from clew.text.counting import counted
 
 _SECTIONS = {
     PlaceKind.PROPOSAL: "proposal",
@@ -31,7 +32,7 @@ def validate_specs(known: Library, spec_id: str | None, dialect: Dialect, *, str
     issues = [(entry.path, issue) for entry in entries for issue in validate_spec(entry.spec, dialect)]
     issues += [(each.path, _unreadable(each)) for each in broken]
     checked = len(entries) + sum(each.place.kind is PlaceKind.SPEC for each in broken)
-    return _report(issues, _counted(checked, "spec"), strict=strict)
+    return _report(issues, counted(checked, "spec"), strict=strict)
 
 
 def _unreadable(file: Unread) -> Issue:
@@ -53,7 +54,7 @@ def validate_changes(known: Library, change_id: str | None, dialect: Dialect, *,
         broken = (each for each in known.unread if each.place.change_id == entry.change.id)
         inside = len(entry.folder) + 1
         issues.extend((f"{prefix}{each.path[inside:]}", _unreadable(each)) for each in broken)
-    return _report(issues, _counted(len(entries), "change"), strict=strict)
+    return _report(issues, counted(len(entries), "change"), strict=strict)
 
 
 def _elsewhere(changes: Iterable[Change]) -> dict[str, Elsewhere]:
@@ -72,14 +73,10 @@ def _report(issues: list[tuple[str, Issue]], checked: str, *, strict: bool) -> V
     valid = is_valid(tuple(issue for _, issue in issues), strict=strict)
     errors, warnings, infos = (_of(level, issues) for level in Level)
     found = ((errors, "error"), (warnings, "warning"), (infos, "remark"))
-    counts = ", ".join(_counted(len(each), word) for each, word in found)
+    counts = ", ".join(counted(len(each), word) for each, word in found)
     return Validation(
         valid, errors, warnings, infos, f"{checked} checked: {'valid' if valid else 'not valid'}, {counts}."
     )
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _of(level: Level, issues: Iterable[tuple[str, Issue]]) -> tuple[IssueReport, ...]:

@@ -9,11 +9,10 @@ from uuid import uuid4
 
 import msgspec
 
-from clew.clients.writing import replace_file
 from clew.errors import ClewError, OutsideProject, Refused
 from clew.files import resolve
 from clew.store.interface import Store
-from clew.trace.safety_restore import is_write_protected
+from clew.writing import is_write_protected, replace_file
 
 COLLECTION = "file_edits"
 

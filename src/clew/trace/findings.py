@@ -113,17 +113,20 @@ def wrong_levels(graph: Graph, builder: Builder, settings: ElspaisSettings) -> I
 
 
 def duplicate_ids(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+    for node in _duplicates(graph):
+        yield _at(
+            node,
+            "trace.duplicate_id",
+            "error",
+            f"{node.get_field('original_id')} is defined more than once; this definition is known as {node.id}.",
+            "Give one of them another id.",
+        )
+
+
+def _duplicates(graph: Graph) -> Iterator[Node]:
     kinds = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
-    for node in (node for kind in kinds for node in graph.nodes_by_kind(kind)):
-        if node.get_field("is_duplicate"):
-            original = node.get_field("original_id")
-            yield _at(
-                node,
-                "trace.duplicate_id",
-                "error",
-                f"{original} is defined more than once; this definition is known as {node.id}.",
-                "Give one of them another id.",
-            )
+    nodes = (node for kind in kinds for node in graph.nodes_by_kind(kind))
+    return (node for node in nodes if node.get_field("is_duplicate"))
 
 
 def hashes(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
@@ -214,7 +217,11 @@ _UNMATCHED = {
 
 
 def reader_diagnostics(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+    told = {(node.source.path, node.source.line) for node in _duplicates(graph) if node.source is not None}
     for path, item in builder.diagnostics():
+        # A reader sees an id twice in one file; the graph sees it wherever it is, and says more.
+        if item.code == "elspais.duplicate_id" and (path, item.line) in told:
+            continue
         yield Finding(code=item.code, severity=item.severity, message=item.message, path=path, line=item.line)
 
 

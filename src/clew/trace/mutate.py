@@ -5,9 +5,10 @@ at a time: whoever mutates has the graph for itself, and readers wait only while
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -15,15 +16,19 @@ from clew.errors import ClewError, Conflict, FileChanged, NotFound, Refused, Sto
 from clew.graph.graph import Graph
 from clew.graph.keeper import GraphKeeper
 from clew.graph.lock import ReadWriteLock
+from clew.graph.model import Node
 from clew.graph.reading import Progress
 from clew.trace.drafts import REVERT, DraftLog, DraftRecord, Pending
 from clew.trace.mutate_pending import MOST_UNSEEN, PendingDrafts
-from clew.trace.mutate_plan import Plan
-from clew.trace.mutate_plans import Planner
 from clew.trace.mutate_reverts import Reverts
 from clew.trace.mutate_saves import Saves
 from clew.trace.mutations import LogPage, MutationEntry, MutationResult, SaveResult, UndoResult, UndoToResult
 from clew.trace.serialize import version_of
+
+if TYPE_CHECKING:
+    # Whoever only reads plans nothing.
+    from clew.trace.mutate_plan import Plan
+    from clew.trace.mutate_plans import Planner
 
 T = TypeVar("T")
 
@@ -36,7 +41,7 @@ class MutationService:
         graph: Graph,
         keeper: GraphKeeper,
         lock: ReadWriteLock,
-        planner: Planner,
+        planner: "Callable[[], Planner]",
         pending: PendingDrafts,
         drafts: DraftLog,
         reverts: Reverts,
@@ -58,6 +63,13 @@ class MutationService:
         except StoreError as error:
             log.warning("The drafts were not released: %s", error)
 
+    @contextmanager
+    def _turn(self, progress: Progress | None) -> Iterator[None]:
+        """Whoever changes drafts or files has the graph for itself, and the store knows of all that was saved."""
+        with self._keeper.turn(progress):
+            self._saves.note()
+            yield
+
     # Mutating
 
     def mutate(
@@ -70,16 +82,18 @@ class MutationService:
         progress: Progress | None = None,
     ) -> MutationResult:
         """Carry out an operation. `if_version` demands that version of the node `guarded`."""
-        with self._keeper.turn(progress):
+        with self._turn(progress):
             plan = self._current(lambda: self._plan(operation, arguments, if_version, guarded), progress)
             draft = _record(plan, operation)
             self._pending.add(draft, plan.change)
             return self._result(plan, draft.entry())
 
-    def _plan(self, operation: str, arguments: Mapping[str, Any], if_version: str | None, guarded: str | None) -> Plan:
+    def _plan(
+        self, operation: str, arguments: Mapping[str, Any], if_version: str | None, guarded: str | None
+    ) -> "Plan":
         if if_version is not None and guarded is not None:
             self._demand_version(guarded, if_version)
-        return self._planner.plan(operation, arguments)
+        return self._planner().plan(operation, arguments)
 
     def _current(self, make: Callable[[], T], progress: Progress | None) -> T:
         """What is made of the files as they are: where one changed meanwhile, it is read, and the work repeated."""
@@ -92,7 +106,7 @@ class MutationService:
             return make()
 
     def _demand_version(self, id: str, version: str) -> None:
-        node = self._planner.subject(id)
+        node = self._planner().subject(id)
         current = version_of(self._graph, node)
         if version != current:
             raise Conflict(
@@ -101,7 +115,7 @@ class MutationService:
                 data={"node_id": node.id, "provided_version": version, "current_version": current},
             )
 
-    def _result(self, plan: Plan, entry: MutationEntry) -> MutationResult:
+    def _result(self, plan: "Plan", entry: MutationEntry) -> MutationResult:
         subject = self._graph.get_node(plan.subject_id) if plan.subject_id is not None else None
         return MutationResult(
             success=True,
@@ -117,7 +131,7 @@ class MutationService:
 
     def undo_last(self, *, if_tip: str | None = None, progress: Progress | None = None) -> UndoResult:
         """Take back the newest pending mutation; where there is none, the newest one that was saved."""
-        with self._keeper.turn(progress):
+        with self._turn(progress):
             self._pending.demand_tip(if_tip)
             in_force = self._pending.in_force()
             if in_force and in_force[-1].draft.operation != REVERT:
@@ -132,7 +146,7 @@ class MutationService:
 
     def undo_to(self, mutation_id: str, *, if_tip: str | None = None, progress: Progress | None = None) -> UndoToResult:
         """Take back everything down to and including a mutation, pending or saved. One in conflict is dropped alone."""
-        with self._keeper.turn(progress):
+        with self._turn(progress):
             self._pending.demand_tip(if_tip)
             undone = self._current(lambda: self._undo_to(mutation_id), progress)
             message = f"{_number(len(undone), 'mutation')} taken back."
@@ -187,6 +201,10 @@ class MutationService:
 
     # Looking and saving
 
+    def as_filed(self) -> Mapping[str, Node | None]:
+        """The nodes that drafts changed, as the files have them; None for those that no file defines."""
+        return self._pending.as_filed()
+
     def drafted_paths(self) -> tuple[str, ...]:
         """The files that saving would change."""
         return self._pending.paths()
@@ -204,7 +222,7 @@ class MutationService:
         progress: Progress | None = None,
     ) -> SaveResult:
         """Write all drafts to the files, or none."""
-        with self._keeper.turn(progress):
+        with self._turn(progress):
             self._pending.demand_tip(if_tip)
             if self._pending.conflicts() and self._keeper.follows_files:
                 # What stood in the way may be gone: a file that is there again, or that has its former text.
@@ -220,6 +238,12 @@ class MutationService:
             else:
                 with self._lock.writing():
                     self._pending.withdraw()
+            if saved.unnoted is not None:
+                raise StoreError(
+                    f"The files are saved, but the store could not note it: {saved.unnoted.message}",
+                    hint="Nothing is lost, and nothing is left to save. The next mutation or undo notes it first; "
+                    "opening the project again does so too.",
+                ) from saved.unnoted
             return SaveResult(
                 success=True,
                 saved_count=len(drafts),
@@ -251,7 +275,7 @@ def confirmed(confirm: bool, what: str) -> None:
         )
 
 
-def _record(plan: Plan, operation: str) -> DraftRecord:
+def _record(plan: "Plan", operation: str) -> DraftRecord:
     return DraftRecord(
         id=plan.change.id,
         at=_now(),

@@ -1,19 +1,22 @@
 """The drafts that are pending: in the store, in the graph, and in step with the files."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from clew.errors import ClewError, Conflict, StoreError
 from clew.graph.changes import Change, History
 from clew.graph.lock import ReadWriteLock
+from clew.graph.model import Node
 from clew.trace.drafts import REVERT, DraftLog, DraftRecord, Pending
-from clew.trace.mutate_plans import Planner
 from clew.trace.mutate_reverts import Reverts
 from clew.trace.mutate_saves import Saves
 from clew.trace.mutations import DraftConflict, LogPage, MutationEntry
+
+if TYPE_CHECKING:
+    from clew.trace.mutate_plans import Planner
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +28,13 @@ class PendingDrafts:
     """All drafts of this process. Whoever changes them has its turn with the graph."""
 
     def __init__(
-        self, history: History, lock: ReadWriteLock, planner: Planner, drafts: DraftLog, reverts: Reverts, saves: Saves
+        self,
+        history: History,
+        lock: ReadWriteLock,
+        planner: "Callable[[], Planner]",
+        drafts: DraftLog,
+        reverts: Reverts,
+        saves: Saves,
     ) -> None:
         self._history = history
         self._lock = lock
@@ -84,7 +93,7 @@ class PendingDrafts:
         if draft.operation == REVERT:
             self._history.apply(named(self._reverts.change(draft.arguments["mutation_id"]), draft))
             return
-        plan = self._planner.plan(draft.operation, draft.arguments)
+        plan = self._planner().plan(draft.operation, draft.arguments)
         now = msgspec.to_builtins(plan.before)
         if now != draft.before:
             self._note_conflict(draft, "The files changed what it replaces.", now)
@@ -143,6 +152,10 @@ class PendingDrafts:
 
     def conflicts(self) -> list[DraftConflict]:
         return list(self._conflicts.values())
+
+    def as_filed(self) -> Mapping[str, Node | None]:
+        """The nodes that they change, as the files have them; None for those that no file defines."""
+        return self._history.as_filed()
 
     def paths(self) -> tuple[str, ...]:
         """The files that they change."""

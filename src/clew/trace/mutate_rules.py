@@ -3,9 +3,10 @@
 import re
 
 from clew.errors import InvalidArgument, NotFound, Refused, WrongKind
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.ids import IdGrammar, ParsedReference
 from clew.formats.elspais.labels import describe_labels, label_at, position_of
 from clew.formats.elspais.writing_references import reference_kinds
+from clew.formats.marker_ids import RegisterIds
 from clew.graph.following import Aim
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
@@ -66,7 +67,7 @@ class Rules:
 
     def aim(self, target: str, labels: tuple[str, ...] = ()) -> Aim:
         """What a reference to a target, with or without labels, names."""
-        parsed = self._grammar.parse_reference(target.strip())
+        parsed = self._grammar.parse_reference(target.strip()) or self._of_register(target.strip())
         if parsed is None:
             node = self._graph.get_node(target)
             if node is not None and node.get_field("is_duplicate"):
@@ -78,6 +79,11 @@ class Rules:
                 f"'{shortened(target)}' does not follow the project's grammar of ids.", hint=self._id_hint()
             )
         return Aim(parsed.target, tuple(dict.fromkeys((*parsed.labels, *self._labels(labels)))))
+
+    def _of_register(self, target: str) -> ParsedReference | None:
+        """A requirement of a register, or criteria of one: its ids follow a grammar of their own."""
+        parsed = RegisterIds(self._grammar).parse(target)
+        return parsed if parsed is not None and self._graph.get_node(parsed.target) is not None else None
 
     def _labels(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(self._grammar.label(label.strip()) or label for label in labels)
@@ -96,7 +102,8 @@ class Rules:
         return parsed.target
 
     def _id_hint(self) -> str:
-        example = next((node.id for node in self._graph.nodes_by_kind(NodeKind.REQUIREMENT)), None)
+        own = (node.id for node in self._graph.nodes_by_kind(NodeKind.REQUIREMENT))
+        example = next((id for id in own if self._grammar.parse_reference(id) is not None), None)
         shown = f", as in {example}" if example else ""
         return f"Ids follow the template {self._settings.id_template}{shown}; labels are added as in ID-A."
 

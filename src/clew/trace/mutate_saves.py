@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from clew.errors import ClewError, FileChanged, NotFound, Refused, StoreError
+from clew.errors import ClewError, FileChanged, NotFound, Refused
 from clew.graph.build import Builder
 from clew.graph.changes import History
 from clew.graph.keeper import GraphKeeper
@@ -27,6 +27,8 @@ _DEPENDS_ON_THE_REST = "hash_now"
 class Saved(msgspec.Struct, frozen=True):
     paths: tuple[str, ...]
     safety_branch: str | None
+    unnoted: ClewError | None = None
+    """Why the store does not know yet that the files are written."""
 
 
 class Saves:
@@ -45,6 +47,8 @@ class Saves:
         self._drafts = drafts
         self._originals: dict[str, bytes] = {}
         """Files that drafts were made on, as they were read."""
+        self._unnoted: str | None = None
+        """The reason of the last save, where its files are in place and the store does not know it."""
 
     def original(self, path: str) -> bytes:
         """The content of a file as it was read, kept for the next draft on it, and to show both sides should it
@@ -67,6 +71,14 @@ class Saves:
                 self._drafts.give_up_save(id)
         return bool(journals)
 
+    def note(self) -> None:
+        """Have the store know of the last save, where that failed. Until it does, nothing else can be written: its
+        journal is what completes the save should the process end."""
+        if self._unnoted is not None:
+            with self._drafts.finishing(reason=self._unnoted):
+                pass
+            self._unnoted = None
+
     def save(self, pending: Sequence[Pending], *, save_branch: bool, message: str | None) -> Saved:
         """Write the files, or raise and leave all of them alone."""
         unmade = self._unmade(pending)
@@ -82,24 +94,28 @@ class Saves:
         files = saving.planned(self._root, edits)
         journal = Journal(prepared=False, through=through, mutations=len(pending), files=files)
         self._drafts.begin_save(journal)
-        in_place = False
         try:
             saving.write_temporaries(self._root, edits, files)
             self._drafts.prepare_save(journal, self._mutations(pending))
-            with self._drafts.finishing(reason=message or "save"):
+            reason = message or "save"
+            with self._drafts.finishing(reason=reason):
                 saving.replace_all(self._root, edits, files)
-                in_place = True
+                self._unnoted = reason
+            self._unnoted = None
+        except ClewError:
+            if self._unnoted is None:
+                saving.remove_temporaries(self._root, files)
+                self._drafts.give_up_save()
+                raise
+        return Saved(tuple(edit.path for edit in edits), branch, self._noted_late())
+
+    def _noted_late(self) -> ClewError | None:
+        """A store that was full or busy for a moment is asked once more."""
+        try:
+            self.note()
         except ClewError as error:
-            if in_place:
-                # The journal stays: whoever opens the project next finds the files as they should be and notes it.
-                raise StoreError(
-                    f"The files are saved, but the store could not note it: {error.message}",
-                    hint="Open the project again, which completes the save; nothing is lost.",
-                ) from error
-            saving.remove_temporaries(self._root, files)
-            self._drafts.give_up_save()
-            raise
-        return Saved(tuple(edit.path for edit in edits), branch)
+            return error
+        return None
 
     def _unmade(self, pending: Sequence[Pending]) -> set[str]:
         """The files that were made by what is being taken back."""

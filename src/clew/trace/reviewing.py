@@ -5,7 +5,6 @@ from pathlib import Path
 
 import msgspec
 
-from clew.clients.writing import read_if_there
 from clew.errors import Refused
 from clew.files import resolve
 from clew.formats.reviews import Review, read_reviews, render_reviews
@@ -13,6 +12,7 @@ from clew.graph.graph import Graph
 from clew.store.interface import Store
 from clew.trace.citations import Link, links
 from clew.trace.files_write import FileEdit, Occasion, check_writable, write_files
+from clew.writing import read_if_there
 
 
 class ReviewReport(msgspec.Struct, frozen=True):

@@ -16,11 +16,11 @@ from pathlib import Path
 import msgspec
 
 from clew import git
-from clew.clients.writing import replace_file
 from clew.errors import Conflict, Refused
 from clew.paths import display
 from clew.trace.safety_branches import SafetyBranch, find, keep
 from clew.trace.safety_snapshot import LINK, SUBMODULE, Entry, Repository, entries, ignored, repository_of, take
+from clew.writing import is_write_protected, replace_file
 
 _AT_ONCE = 100
 """Files whose content is held in memory together."""
@@ -90,15 +90,6 @@ def _check(repository: Repository, difference: _Difference) -> None:
         raise Refused(
             f"'{display(path)}' is write-protected; nothing was restored.", hint="Make it writable, then try again."
         )
-
-
-def is_write_protected(place: Path) -> bool:
-    """Whether nobody may write a file, or we may not. The permission counts even for one who is above it."""
-    try:
-        mode = place.lstat().st_mode
-    except OSError:
-        return False
-    return stat.S_ISREG(mode) and (not mode & 0o222 or not os.access(place, os.W_OK))
 
 
 def _existing_folder(place: Path) -> Path:

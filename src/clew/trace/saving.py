@@ -5,20 +5,18 @@ happens: the files are renamed into place, and where the process dies in the mid
 the rest. A file that somebody else changed is never replaced.
 """
 
-import os
-import secrets
-import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from clew.clients.writing import sync_folder
 from clew.errors import FileChanged, Refused
 from clew.files import resolve
 from clew.graph.reading import content_hash
+from clew.replacing import beside, replace_file, sync_folder, write_beside
 from clew.trace.drafts_sessions import Journal, WrittenFile
 from clew.trace.files_write import FileEdit, diff_of
 
+_ENDING = ".clew"
 MOST_SHOWN = 4_000
 """Characters of a difference that an error repeats."""
 
@@ -28,7 +26,7 @@ def planned(root: Path, edits: Sequence[FileEdit]) -> tuple[WrittenFile, ...]:
     return tuple(
         WrittenFile(
             path=edit.path,
-            temporary=f".{resolve(root, edit.path).name}.{secrets.token_hex(6)}.clew",
+            temporary=beside(resolve(root, edit.path), _ENDING).name,
             before=None if edit.before is None else content_hash(edit.before),
             after=None if edit.removes else content_hash(edit.after),
         )
@@ -43,13 +41,7 @@ def write_temporaries(root: Path, edits: Sequence[FileEdit], files: Sequence[Wri
                 continue
             target = resolve(root, edit.path)
             target.parent.mkdir(parents=True, exist_ok=True)
-            temporary = target.with_name(file.temporary)
-            with temporary.open("xb") as stream:
-                stream.write(edit.after)
-                stream.flush()
-                os.fsync(stream.fileno())
-            with suppress(FileNotFoundError):
-                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+            write_beside(target.with_name(file.temporary), edit.after, target)
         for folder in {resolve(root, edit.path).parent for edit in edits}:
             sync_folder(folder)
     except OSError as error:
@@ -154,12 +146,8 @@ def _take_back(root: Path, edit: FileEdit) -> None:
             return
         if edit.before is None:
             target.unlink()
-            return
-        temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.clew")
-        temporary.write_bytes(edit.before)
-        with suppress(FileNotFoundError):
-            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-        temporary.replace(target)
+        else:
+            replace_file(target, edit.before, _ENDING)
 
 
 def _sync(root: Path, files: Sequence[WrittenFile]) -> None:

@@ -5,7 +5,6 @@ Every method reads the graph through its iterators and returns frozen values. It
 
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from concurrent.futures import ThreadPoolExecutor
 
 from clew import __version__, git
 from clew.config import Config
@@ -137,6 +136,8 @@ class TraceService:
 
     def changes(self) -> Changes:
         """Requirements whose lines differ from the last commit, and from where the branch left its base."""
+        from concurrent.futures import ThreadPoolExecutor  # only this question needs it
+
         with ThreadPoolExecutor(1) as aside:
             # Git is another process: both questions can be on their way at once.
             branch = aside.submit(self._branch_lines)
@@ -266,7 +267,7 @@ class TraceService:
 
 def _broken_by_source(graph: Graph) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for reference in graph.broken_references():
+    for reference in sorted(graph.broken_references(), key=lambda each: (each.path, each.line)):
         found[reference.source_id] = (*found.get(reference.source_id, ()), reference.target_id)
     return found
 

@@ -7,8 +7,6 @@ which function a comment belongs to, also in files with syntax errors and in lan
 from collections.abc import Iterable
 
 from clew.formats.comments import BLOCK, LINE, Family, Token
-from clew.formats.definitions.braced import BraceScan
-from clew.formats.definitions.indented import IndentScan
 from clew.formats.definitions.model import CLASS, FUNCTION, INSIDE, Definition
 
 __all__ = ["CLASS", "FUNCTION", "Definition", "definitions"]
@@ -16,9 +14,14 @@ __all__ = ["CLASS", "FUNCTION", "Definition", "definitions"]
 
 def definitions(text: str, found: Iterable[Token], family: Family) -> list[Definition]:
     """The definitions of a file with LF line ends, in the order they begin, the outer before the inner."""
+    # A start that finds every file in its cache scans none.
     if family.blocks == "indent":
+        from clew.formats.definitions.indented import IndentScan
+
         return IndentScan(text, _masked(text, found), closed_by_end=family.name != "python").scan()
     if family.blocks == "braces":
+        from clew.formats.definitions.braced import BraceScan
+
         return BraceScan(text, _masked(text, found), family.name).scan()
     return []
 

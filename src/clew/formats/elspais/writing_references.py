@@ -9,6 +9,7 @@ from clew.formats.elspais.ids import IdGrammar, ParsedReference
 from clew.formats.elspais.journey import LIST_FIELDS
 from clew.formats.elspais.writing_fields import add_field, journey_fields, requirement_fields
 from clew.formats.elspais.writing_lines import BlockLines
+from clew.formats.marker_ids import RegisterIds
 
 Rewrite = Callable[[ParsedReference], str | None]
 """What to write in the place of a reference; None leaves it as it is."""
@@ -91,7 +92,7 @@ def with_removed(data: bytes, grammar: IdGrammar, kind: str, target: str) -> byt
     """The block without its references of a kind to a target. A list that is left empty says `-`."""
     lines = BlockLines(data, grammar)
     for each in reversed(_lists(lines, grammar)):
-        kept = [item.written for item in each.items if not _is_to(item, target, grammar)]
+        kept = [item.written for item in each.items if not names(item.written, target, grammar)]
         if each.kind == kind and len(kept) < len(each.items):
             _rewrite_list(lines, each, ", ".join(kept) or "-")
     return lines.data()
@@ -103,7 +104,7 @@ def with_kind(data: bytes, grammar: IdGrammar, kind: str, target: str, new_kind:
     lines = BlockLines(data, grammar)
     lists = _lists(lines, grammar)
     own = [each for each in lists if each.kind == kind]
-    moved = [item.written for each in own for item in each.items if _is_to(item, target, grammar)]
+    moved = [item.written for each in own for item in each.items if names(item.written, target, grammar)]
     if len(own) == 1 and len(moved) == len(own[0].items) and not any(each.kind == new_kind for each in lists):
         line, field = own[0].places[0]
         lines.replace(line, field.name_start, field.name_start + len(kind), new_kind.capitalize())
@@ -114,8 +115,9 @@ def with_kind(data: bytes, grammar: IdGrammar, kind: str, target: str, new_kind:
     return data
 
 
-def _is_to(item: Item, target: str, grammar: IdGrammar) -> bool:
-    parsed = grammar.parse_reference(item.written)
+def names(written: str, target: str, grammar: IdGrammar) -> bool:
+    """Whether an item cites a requirement, be it by an id of its own format or by one of a register."""
+    parsed = grammar.parse_reference(written) or RegisterIds(grammar).parse(written)
     return parsed is not None and parsed.target == target
 
 

@@ -178,7 +178,7 @@ def _whole(data: bytes, name: str) -> tuple[RegisterRecord, ...]:
 
 def _lines(data: bytes) -> dict[str, tuple[int, int, int]]:
     """The first and last line of each requirement and the line of its first criterion, in a file that is laid out as
-    programs write it."""
+    programs write it; nothing of one that is laid out otherwise."""
     found: list[tuple[str, int, int]] = []
     line, counted = 1, 0
     for match in _ENTRY.finditer(data):
@@ -188,8 +188,8 @@ def _lines(data: bytes) -> dict[str, tuple[int, int, int]]:
             found.append((match[1].decode(), line, 0))
         elif found:
             found[-1] = (*found[-1][:2], line + 1)
-    ends = [start - 1 for _, start, _ in found[1:]] + [data.count(b"\n") + 1]
-    return {id: (start, end, criteria) for (id, start, criteria), end in zip(found, ends, strict=True)}
+    ends = [*(start - 1 for _, start, _ in found[1:]), data.count(b"\n") + 1]
+    return {id: (start, end, criteria) for (id, start, criteria), end in zip(found, ends, strict=False)}
 
 
 def _one(data: bytes, name: str) -> tuple[RegisterRecord, ...]:

@@ -1,7 +1,7 @@
 """Where a project keeps its register: `project.req`, or a folder with `index.req`.
 
 A register at the root is the project's, and hides those of examples and tests further down. Without one, every register
-below counts, except in a folder that is a project of its own.
+below counts, except in a folder that is a project of its own and in one that is kept as a backup.
 """
 
 import os
@@ -12,18 +12,17 @@ from glob import escape
 from pathlib import Path, PurePosixPath
 
 from clew.config import CLEW_TOML, ELSPAIS_TOML
-from clew.files import Selection, scan, time_of
+from clew.files import RACY_NS, Selection, scan, time_of
 from clew.formats.register.directory import ENDING, FOLDER, INDEX
 from clew.formats.register.envelope import DIRECTORY_TAG
 from clew.paths import display
 
 SINGLE = "project.req"
 FILE_VARIABLE = "REQ_FILE"
-_ANYWHERE = Selection(folders=(".",), patterns=(SINGLE, INDEX), gitignore=True)
+_BACKUPS = "*.bak-*"
+_ANYWHERE = Selection(folders=(".",), patterns=(SINGLE, INDEX), skip=(_BACKUPS,), gitignore=True)
 _OWN_PROJECT = (CLEW_TOML, ELSPAIS_TOML, ".git")
 _TAG = DIRECTORY_TAG.encode()
-_RACY_NS = 2_000_000_000
-"""A folder this young may get another file without its time changing."""
 
 
 class RegisterPlaces:
@@ -60,7 +59,7 @@ class RegisterPlaces:
         tree = scan(self._root, _ANYWHERE)
         paths = [entry.path for entry in tree.files]
         self._below = tuple(_called(path) for path in paths if self._is_register(path) and not self._is_others(path))
-        settled = time.time_ns() - max(tree.marks.values(), default=0) > _RACY_NS
+        settled = time.time_ns() - max(tree.marks.values(), default=0) > RACY_NS
         self._marks = tree.marks if settled else {}
 
     def _is_register(self, path: str) -> bool:

@@ -7,7 +7,8 @@ from clew.errors import InvalidArgument
 from clew.project import Project
 from clew.surfaces.cli.opening import add_folder, add_json, opened
 from clew.surfaces.cli.output import coloured, print_json
-from clew.surfaces.cli.specs import EVERYTHING, counted, looking, print_changes, print_validation
+from clew.surfaces.cli.specs import EVERYTHING, looking, print_changes, print_validation
+from clew.text.counting import counted
 
 if TYPE_CHECKING:
     from clew.specs.results import ConflictList

@@ -15,10 +15,10 @@ from typing import Any
 import msgspec
 
 from clew.clients import CLIENTS, ClientPlan, client_config, config_path, own_command, write_plan
-from clew.clients.writing import read_if_there, real_target, replace_file
 from clew.detect import Findings, detect, proposed_config
 from clew.errors import ConfigError
 from clew.ignore import ignore_spec
+from clew.writing import read_if_there, real_target, replace_file
 
 EXAMPLE = "clew init --client claude-code"
 

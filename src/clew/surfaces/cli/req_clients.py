@@ -8,12 +8,13 @@ from typing import Any
 import msgspec
 
 from clew.clients import json_text, own_command
-from clew.clients.writing import read_if_there, replace_file
 from clew.errors import FormatError, Refused
 from clew.graph.readers.register_places import FILE_VARIABLE
 from clew.register.service import RegisterService
 from clew.register.setup import SetupStep
 from clew.surfaces.cli.req_commands import Command
+from clew.text.counting import counted
+from clew.writing import read_if_there, replace_file
 
 SERVER = "req"
 _ASKED_FREELY = ("brief", "list", "show", "next", "validate")
@@ -75,7 +76,7 @@ def tell_claude_code(root: Path) -> SetupStep:
         return SetupStep(".claude/settings.json", True, "as it should be")
     after = msgspec.json.format(msgspec.json.encode(settings), indent=2) + b"\n"
     replace_file(path, after, expected=raw)
-    return SetupStep(".claude/settings.json", True, f"added {added} entries")
+    return SetupStep(".claude/settings.json", True, f"added {counted(added, 'entry', 'entries')}")
 
 
 def _permitted(settings: dict[str, Any]) -> int:
@@ -97,13 +98,14 @@ def _checked_at_the_end(settings: dict[str, Any]) -> int:
 def _serve_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("-p", "--port", type=int, default=7878, help="port to listen on (default: 7878; 0: any)")
+    parser.add_argument("--allow-host", action="append", default=[], metavar="NAME", help="a further Host to answer to")
     parser.add_argument("--read-only", action="store_true", help="it always is")
 
 
 def _serve(service: RegisterService, args: argparse.Namespace) -> str:
     from clew.surfaces.cli.req_web import open_server
 
-    address, run, _ = open_server(service, args.host, args.port)
+    address, run, _ = open_server(service, args.host, args.port, tuple(args.allow_host))
     print(f"The register is at {address}  (Ctrl-C ends)", flush=True)
     run()
     return ""

@@ -12,6 +12,7 @@ from clew.register.precheck import STEPS, Precheck, precheck
 from clew.register.review_summary import summary
 from clew.register.service import RegisterService
 from clew.surfaces.cli.req_commands import Command, table, taking
+from clew.text.counting import counted
 
 
 def _coverage_arguments(parser: argparse.ArgumentParser) -> None:
@@ -140,7 +141,9 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
 def _check_text(found: revisions.Check) -> str:
     lines = [f"{row.id}  {row.level}  {row.rule_code}  {row.message}" for row in found.findings]
     lines += [f"{each.file}: {' '.join(each.req_ids) or 'no marker'}" for each in found.coverage]
-    return "\n".join((*lines, f"{len(found.changed_requirements)} requirements changed, {found.errors} errors"))
+    return "\n".join(
+        (*lines, f"{counted(len(found.changed_requirements), 'requirement')} changed, {counted(found.errors, 'error')}")
+    )
 
 
 def _audit_arguments(parser: argparse.ArgumentParser) -> None:

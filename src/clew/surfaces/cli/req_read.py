@@ -17,6 +17,7 @@ from clew.register.service import RegisterService
 from clew.register.words import parse
 from clew.surfaces.cli.output import coloured
 from clew.surfaces.cli.req_commands import Command, table, taking
+from clew.text.counting import counted
 
 
 def add_filter(parser: argparse.ArgumentParser) -> None:
@@ -100,12 +101,14 @@ def findings_text(found: results.ValidationReport) -> str:
         f"          {coloured(row.hint, 'dim')}"
         for row in found.findings
     ]
-    return "\n".join((*lines, f"{found.errors} errors, {found.warnings} warnings"))
+    return "\n".join((*lines, f"{counted(found.errors, 'error')}, {counted(found.warnings, 'warning')}"))
 
 
 def _status_text(found: results.StatusReport) -> str:
     counts = table((word, str(number)) for word, number in msgspec.to_builtins(found.by_status).items())
-    return f"{found.project}: {found.total} requirements\n{counts}\n{found.delivery_progress_pct} % delivered"
+    return (
+        f"{found.project}: {counted(found.total, 'requirement')}\n{counts}\n{found.delivery_progress_pct} % delivered"
+    )
 
 
 def _export_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,20 +1,19 @@
 """Commands of `clew req` that look after the file and the clone."""
 
 import argparse
-import sys
-from pathlib import Path, PurePosixPath
+import os
+from pathlib import Path
 from typing import Any
 
-from clew.errors import ClewError, FormatError, Refused
-from clew.formats.register import read_single, write_single
-from clew.formats.register.directory import FOLDER, INDEX
+from clew.errors import AlreadyExists, InvalidArgument, Refused
+from clew.formats.register.directory import INDEX
 from clew.formats.register.ids import MENTION, in_order, nearest
 from clew.formats.register.model import Layout, Register
+from clew.graph.readers.register_places import FILE_VARIABLE, SINGLE
 from clew.register.agents_block import install
 from clew.register.draft import rejection
-from clew.register.durable import replace_file
 from clew.register.hooks import STRICT_LINES
-from clew.register.merge import MergeConflict, Merged, merge
+from clew.register.location import locate
 from clew.register.service import RegisterService
 from clew.register.setup import SetupReport, SetupStep, set_up, take_down
 from clew.register.transaction import RegisterFile, new_register
@@ -22,6 +21,7 @@ from clew.register.validator import validate_register
 from clew.surfaces.cli.req_clients import MCP, SERVE, tell_claude_code
 from clew.surfaces.cli.req_commands import Command, now, read_input, table, taking
 from clew.surfaces.cli.req_menu import TUI
+from clew.surfaces.cli.req_merge import MERGING
 
 AGENTS = "AGENTS.md"
 
@@ -29,18 +29,48 @@ AGENTS = "AGENTS.md"
 def _init_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--name", required=True, help="of the project")
     parser.add_argument("-o", "--output", default=None, metavar="PLACE", help="the file or folder to make")
-    parser.add_argument("--layout", choices=("single", "directory"), default="single", help="one file, or many")
+    parser.add_argument("--layout", choices=[each.value for each in Layout], help="one file, or many (default: single)")
     parser.add_argument("--purpose", help="what the project is for")
     parser.add_argument("--force", action="store_true", help="replace what is there")
 
 
 def _init(service: RegisterService, args: argparse.Namespace) -> dict[str, Any]:
-    layout = Layout(args.layout)
-    place = Path(args.output).absolute() if args.output else service.file.place
+    place = _place_to_begin(service, args)
+    present = Layout.DIRECTORY if (place / INDEX).is_file() else Layout.SINGLE if place.is_file() else None
+    layout = Layout(args.layout) if args.layout else present or Layout.SINGLE
+    if present not in (layout, None):
+        raise InvalidArgument(
+            f"{place} holds a register of the layout {present}.", hint="Name another place for this one with --output."
+        )
+    if layout is Layout.SINGLE and place.is_dir():
+        raise InvalidArgument(
+            f"{place} is a folder.", hint=f"Name a file, such as {place / SINGLE}, or pass --layout directory."
+        )
     file = RegisterFile(place, layout=layout)
-    register = new_register(args.name, now(), purpose=args.purpose).replaced(layout=layout)
-    file.create(register, force=args.force, keep=True)
-    return {"created": str(file.place), "name": args.name, "layout": layout.value}
+    kept = file.create(new_register(args.name, now(), purpose=args.purpose).replaced(layout=layout), force=args.force)
+    made = {"created": str(file.place), "name": args.name, "layout": layout.value}
+    return made if kept is None else {**made, "kept": str(kept)}
+
+
+def _place_to_begin(service: RegisterService, args: argparse.Namespace) -> Path:
+    """Where a register is to be made. One at the root hides those further down, so that has to be meant."""
+    if args.output:
+        return Path(args.output).absolute()
+    if args.file:
+        return service.file.place
+    place = locate(service.root)
+    further_down = place not in (service.root, service.root / SINGLE)
+    if further_down and place.exists() and not os.environ.get(FILE_VARIABLE, "").strip():
+        raise AlreadyExists(
+            f"The project has a register already: {place}.",
+            hint=f"Say with --output which place is meant: that one, or {SINGLE}, which would hide it.",
+        )
+    return place
+
+
+def _init_text(made: dict[str, Any]) -> str:
+    before = f" What was there is now {made['kept']}." if "kept" in made else ""
+    return f"Made {made['created']}.{before} Next: clew req add, clew req setup."
 
 
 def _repair_arguments(parser: argparse.ArgumentParser) -> None:
@@ -143,77 +173,13 @@ def _is_not_done(done: SetupReport, args: argparse.Namespace) -> bool:
     return not done.ok
 
 
-def _merge_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("base", help="the version both sides go back to (%%O)")
-    parser.add_argument("ours", help="our version, which becomes the merged one (%%A)")
-    parser.add_argument("theirs", help="their version (%%B)")
-    parser.add_argument("--path", default="project.req", help="what the file is called (%%P)")
-
-
-def _merge(service: RegisterService, args: argparse.Namespace) -> dict[str, Any]:
-    """Runs where git runs it: in the work tree, in the middle of a merge."""
-    place = PurePosixPath(args.path)
-    if place.name == INDEX or place.parent.name == FOLDER:
-        print(f"CONFLICT in {args.path}: the register is a folder; `clew req merge` merges it whole.", file=sys.stderr)
-        return {"merged": False, "requirements": 0, "renumbered": {}, "conflicts": [args.path]}
-    ours = read_single(Path(args.ours).read_bytes(), f"{args.path} (ours)")
-    theirs = read_single(Path(args.theirs).read_bytes(), f"{args.path} (theirs)")
-    merged = merge(_base(Path(args.base), ours), ours, theirs, now())
-    replace_file(Path(args.ours), write_single(merged.register))
-    return _told(merged, service, args.path)
-
-
-def _merge_branch(service: RegisterService, args: argparse.Namespace) -> dict[str, Any]:
-    merged = service.merge_branch(now(), args.branch)
-    return _told(merged, service, service.file.place.name)
-
-
-def _told(merged: Merged, service: RegisterService, path: str) -> dict[str, Any]:
-    """What a merge came to. What people have to look at goes to standard error, where git shows it."""
-    for line in (*_renumbered(merged, service), *(_conflict(path, each) for each in merged.conflicts)):
-        print(line, file=sys.stderr)
-    return {
-        "merged": not merged.conflicts,
-        "requirements": len(merged.register.requirements),
-        "renumbered": merged.renumbered,
-        "conflicts": [f"{each.id}.{each.field}" for each in merged.conflicts],
-    }
-
-
-def _base(file: Path, ours: Register) -> Register:
-    """Without a common version, or with one that cannot be read, everything is new on both sides."""
-    try:
-        return read_single(file.read_bytes(), trusted=True)
-    except FormatError:
-        return ours.replaced(requirements={}, hazards={}, safety_functions={}, safety_requirements={})
-
-
-def _renumbered(merged: Merged, service: RegisterService) -> list[str]:
-    if not merged.renumbered:
-        return []
-    try:
-        places = service.everything_cited().places()
-    except ClewError:
-        places = {}
-    lines = []
-    for old, new in merged.renumbered.items():
-        files = ", ".join(dict.fromkeys(path for path, _ in places.get(old, ())))
-        where = f"; look for markers of it in {files}" if files else ""
-        lines.append(f"{old} of the other branch is now {new}{where}")
-    return lines
-
-
-def _conflict(path: str, each: MergeConflict) -> str:
-    return f"CONFLICT in {path}: {each.id}, {each.field}: ours {each.ours!r}, theirs {each.theirs!r}"
-
-
 UPKEEP = (
     Command(
         "init",
         "make a new register",
         _init,
         _init_arguments,
-        lambda made: f"Made {made['created']}. Next: clew req add, clew req setup.",
+        _init_text,
         finds_register=False,
     ),
     Command(
@@ -239,14 +205,6 @@ UPKEEP = (
     ),
     Command("hooks", "install the hooks, or remove them", _hooks, _hooks_arguments, _setup_text, _is_not_done),
     Command(
-        "merge",
-        "merge the register of another branch, or of the merge that git is in the middle of",
-        _merge_branch,
-        taking("branch", nargs="?", help="a branch, tag or commit"),
-        lambda done: f"Merged into {done['requirements']} requirements.",
-        lambda done, args: not done["merged"],
-    ),
-    Command(
         "check-message",
         "whether a commit message names only requirements that exist",
         _message,
@@ -257,13 +215,5 @@ UPKEEP = (
     MCP,
     SERVE,
     TUI,
-    Command(
-        "merge-driver",
-        "merge two versions of a register, as git calls it",
-        _merge,
-        _merge_arguments,
-        lambda done: f"Merged into {done['requirements']} requirements.",
-        lambda done, args: not done["merged"],
-        finds_register=False,
-    ),
+    *MERGING,
 )

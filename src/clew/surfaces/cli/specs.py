@@ -9,6 +9,7 @@ from clew.errors import InvalidArgument
 from clew.project import Project
 from clew.surfaces.cli.opening import add_folder, add_json, opened
 from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
+from clew.text.counting import counted
 
 if TYPE_CHECKING:
     from clew.specs.results import ChangeSummary, IssueReport, SpecSummary, Validation
@@ -160,10 +161,6 @@ _ACTIONS = {
     "validate": _validate,
     "index": _index,
 }
-
-
-def counted(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _print_specs(specs: "Sequence[SpecSummary]") -> None:

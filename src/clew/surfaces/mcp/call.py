@@ -1,7 +1,9 @@
 """Carrying out a tool call: the one path that MCP, the command line and the web share."""
 
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -9,7 +11,7 @@ import msgspec
 
 from clew.errors import Cancelled, InvalidArgument
 from clew.surfaces.mcp.budget import Budget, fit
-from clew.surfaces.mcp.choices import choices
+from clew.surfaces.mcp.choices import choices, fields
 from clew.surfaces.mcp.registry import Freshness, Request, ResourceRef, Tool
 
 if TYPE_CHECKING:
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=msgspec.Struct)
 
 Progress = Callable[[int, int, str], None]
+
+_STEP = re.compile(r"[^.`\[\]]+")
+"""On the way to a value: a name, or a place in a list."""
 
 OWN_SESSION = ""
 """The session of a process that serves one client only: over stdio, or from the command line."""
@@ -155,20 +160,44 @@ def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str) -> S:
     try:
         return msgspec.convert(dict(arguments), type_)
     except msgspec.ValidationError as error:
+        # To JSON, 5.0 is a whole number.
+        with suppress(msgspec.ValidationError):
+            return msgspec.convert(_with_whole_numbers(dict(arguments)), type_)
         raise InvalidArgument(
             f"{name}: {_explained(str(error), type_, arguments)}.", hint=f"Arguments: {_signature(type_)}."
         ) from error
 
 
+def _with_whole_numbers(value: Any) -> Any:
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case dict():
+            return {key: _with_whole_numbers(each) for key, each in value.items()}
+        case list():
+            return [_with_whole_numbers(each) for each in value]
+    return value
+
+
 def _explained(message: str, type_: type[msgspec.Struct], arguments: Mapping[str, Any]) -> str:
     """msgspec names the rule and the place; the value at that place is what helps the caller most."""
     rule, _, place = message.partition(" - at `$.")
-    name = place.rstrip("`").partition(".")[0].partition("[")[0]
-    if name not in arguments:
+    value: Any = arguments
+    names: list[str] = []
+    for step in _STEP.findall(place):
+        if isinstance(value, Mapping) and step in value:
+            names.append(step)
+            value = value[step]
+        elif isinstance(value, Sequence) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+    if not names:
         return rule
-    allowed = choices(type_, name) if "enum value" in rule else ()
-    rule = f"expected one of {', '.join(allowed)}" if allowed else rule[0].lower() + rule[1:]
-    return f"argument '{name}' is {shortened(repr(arguments[name]))}: {rule}"
+    rule = rule[0].lower() + rule[1:]
+    if "enum value" in rule and (allowed := choices(type_, *names)):
+        rule = f"expected one of {', '.join(allowed)}"
+    elif "unknown field" in rule and (known := fields(type_, *names)):
+        rule = f"{rule}; expected some of {', '.join(known)}"
+    return f"argument '{place.rstrip('`')}' is {shortened(repr(value))}: {rule}"
 
 
 def signature(tool: Tool) -> str:
@@ -177,8 +206,8 @@ def signature(tool: Tool) -> str:
 
 
 def _signature(type_: type[msgspec.Struct]) -> str:
-    fields = msgspec.structs.fields(type_)
-    return ", ".join(field.encode_name if field.required else f"{field.encode_name}?" for field in fields) or "none"
+    known = msgspec.structs.fields(type_)
+    return ", ".join(field.encode_name if field.required else f"{field.encode_name}?" for field in known) or "none"
 
 
 def shortened(text: str) -> str:

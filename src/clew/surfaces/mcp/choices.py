@@ -6,23 +6,37 @@ import msgspec
 from msgspec import inspect
 
 
-def choices(type_: type[msgspec.Struct], name: str) -> tuple[str, ...]:
-    """The values that an argument can have, in order; empty where it is free."""
-    about = inspect.type_info(type_)
-    fields = about.fields if isinstance(about, inspect.StructType) else ()
-    found = (value for field in fields if field.encode_name == name for value in _values(field.type))
+def choices(type_: type[msgspec.Struct], *names: str) -> tuple[str, ...]:
+    """The values that an argument can have, or a field of it, in order; empty where it is free."""
+    found = (value for each in _at(inspect.type_info(type_), names) for value in _values(each))
     return tuple(dict.fromkeys(found))
+
+
+def fields(type_: type[msgspec.Struct], *names: str) -> tuple[str, ...]:
+    """The fields that an argument can have, or a field of it, in order."""
+    found = _at(inspect.type_info(type_), names)
+    return tuple(field.encode_name for each in found if isinstance(each, inspect.StructType) for field in each.fields)
+
+
+def _at(type_: inspect.Type, names: tuple[str, ...]) -> Iterator[inspect.Type]:
+    match type_:
+        case inspect.Metadata():
+            yield from _at(type_.type, names)
+        case inspect.UnionType():
+            for option in type_.types:
+                yield from _at(option, names)
+        case inspect.CollectionType():
+            yield from _at(type_.item_type, names)
+        case inspect.StructType() if names:
+            for field in type_.fields:
+                if field.encode_name == names[0]:
+                    yield from _at(field.type, names[1:])
+        case _ if not names:
+            yield type_
 
 
 def _values(type_: inspect.Type) -> Iterator[str]:
     match type_:
-        case inspect.Metadata():
-            yield from _values(type_.type)
-        case inspect.UnionType():
-            for option in type_.types:
-                yield from _values(option)
-        case inspect.CollectionType():
-            yield from _values(type_.item_type)
         case inspect.EnumType():
             yield from (str(member.value) for member in type_.cls)
         case inspect.LiteralType():

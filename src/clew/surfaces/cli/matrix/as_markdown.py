@@ -2,7 +2,8 @@
 
 import re
 
-from clew.surfaces.cli.matrix.words import PROOFS, cited, counted, figures
+from clew.surfaces.cli.matrix.words import PROOFS, cited, figures
+from clew.text.counting import counted
 from clew.trace.matrix import Matrix, MatrixRow
 
 _SPECIAL = re.compile(r"([\\|<>\[\]*_`#])")

@@ -22,10 +22,6 @@ def figures(totals: Totals) -> tuple[tuple[str, str], ...]:
     )
 
 
-def counted(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
-
-
 def share(part: int | None, whole: int, percent: float | None) -> str:
     if part is None:
         return "no results read"

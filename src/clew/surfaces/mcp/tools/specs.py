@@ -7,11 +7,12 @@ from msgspec.structs import replace
 
 from clew.specs import results
 from clew.surfaces.mcp.call import Call
-from clew.surfaces.mcp.fitting import longest_page
+from clew.surfaces.mcp.fitting import cursor_to, longest_page, place_of
 from clew.surfaces.mcp.registry import Freshness, MaxTokens, NoArguments, PageCursor, Request, Tool, Toolset
 
 SpecId = Annotated[str, Meta(min_length=1, max_length=400, description="Such as auth or platform/auth")]
 ChangeId = Annotated[str, Meta(min_length=1, max_length=400, description="Such as add-login")]
+Findings = Annotated[int, Meta(ge=1, le=500, description="Findings at most")]
 Strict = Annotated[bool, Meta(description="Warnings make it invalid too")]
 Rules = Annotated[
     Literal["all", "openspec", "spox"], Meta(description="Hold only the rules of one tool; default all, and Clew's own")
@@ -72,6 +73,8 @@ class ValidateSpecRequest(Request, frozen=True, kw_only=True):
     spec_id: Annotated[str | None, Meta(description="Default: all specs")] = None
     strict: Strict = False
     rules: Rules = "all"
+    limit: Findings = 100
+    cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
 
@@ -79,6 +82,8 @@ class ValidateChangeRequest(Request, frozen=True, kw_only=True):
     change_id: Annotated[str | None, Meta(description="Default: all open changes")] = None
     strict: Strict = False
     rules: Rules = "all"
+    limit: Findings = 100
+    cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
 
@@ -133,6 +138,25 @@ def run_change(call: Call, request: ChangeRequest) -> results.ChangeDetail:
     bare = shown(0)
     operations = sum(len(part.items) for part in bare.deltas or ())
     return longest_page(shown, operations, request.max_tokens) if request.full and operations else bare
+
+
+def run_validate_spec(call: Call, request: ValidateSpecRequest) -> results.Validation:
+    found = call.project.specs.validate_specs(request.spec_id, request.rules, strict=request.strict)
+    return _page_of(found, call, request)
+
+
+def run_validate_change(call: Call, request: ValidateChangeRequest) -> results.Validation:
+    found = call.project.specs.validate_changes(request.change_id, request.rules, strict=request.strict)
+    return _page_of(found, call, request)
+
+
+def _page_of(
+    found: results.Validation, call: Call, request: ValidateSpecRequest | ValidateChangeRequest
+) -> results.Validation:
+    start = place_of(call, request)
+    page = longest_page(lambda count: found.page(start, count), request.limit, request.max_tokens)
+    end = start + page.total
+    return page if end >= found.total else replace(page, truncated=True, next_cursor=cursor_to(call, request, end))
 
 
 def run_archive(call: Call, request: ArchiveRequest) -> results.ArchiveReport:
@@ -264,13 +288,12 @@ VALIDATE_SPEC = Tool(
     title="Check specs",
     description=(
         "Holds one spec, or all of them, to the rules of Spec Oxide and OpenSpec: errors, warnings and remarks, each "
-        "with file, line, code and what to do. valid is true without errors; strict=true also counts warnings. Changes "
-        "nothing."
+        "with file, line, code and what to do. valid is true without errors; strict=true also counts warnings. At most "
+        "`limit` (default 100) a page, errors first; next_cursor leads on. Changes nothing."
     ),
     request=ValidateSpecRequest,
     result=results.Validation,
-    run=lambda call, request: call.project.specs.validate_specs(request.spec_id, request.rules, strict=request.strict),
-    trim=("infos", "warnings", "errors"),
+    run=run_validate_spec,
     example={"spec_id": "tide-tables", "strict": True},
 )
 
@@ -281,14 +304,11 @@ VALIDATE_CHANGE = Tool(
     description=(
         "Holds one open change, or all of them, to the rules, and against the specs in force: names that do not exist "
         "are reported with similar ones, scenarios that would be dropped are named. Errors, warnings and remarks with "
-        "file, line, code and section. change_conflicts compares changes with each other."
+        "file, line, code and section; next_cursor leads on. change_conflicts compares changes with each other."
     ),
     request=ValidateChangeRequest,
     result=results.Validation,
-    run=lambda call, request: call.project.specs.validate_changes(
-        request.change_id, request.rules, strict=request.strict
-    ),
-    trim=("infos", "warnings", "errors"),
+    run=run_validate_change,
     example={"change_id": "add-neap-warning"},
 )
 

@@ -15,7 +15,7 @@ from clew.surfaces.mcp.transports.clock import SYSTEM_CLOCK, Clock
 from clew.surfaces.mcp.transports.cors import is_preflight, preflight_answer, readable_by
 from clew.surfaces.mcp.transports.ratelimit import RateLimit
 from clew.surfaces.mcp.transports.refusal import Refusal
-from clew.surfaces.mcp.transports.settings import HttpSettings, echo, host_name, is_loopback, origin_host, plain_host
+from clew.surfaces.mcp.transports.settings import HttpSettings, echo, is_known_host, origin_host, plain_host
 
 logger = logging.getLogger(__name__)
 
@@ -115,8 +115,7 @@ class Guard:
         )
 
     def _knows(self, host: str) -> bool:
-        name = host_name(host)
-        return name is not None and (is_loopback(name) or name in self._hosts)
+        return is_known_host(host, self._hosts)
 
     def _trusts(self, origin: str) -> bool:
         if origin.lower() in self._origins:

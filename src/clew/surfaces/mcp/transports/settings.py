@@ -1,6 +1,7 @@
 """How Clew listens for HTTP, and the rules such a choice has to obey."""
 
 import ipaddress
+from collections.abc import Container
 from urllib.parse import urlsplit
 
 import msgspec
@@ -41,21 +42,26 @@ class HttpSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 def check(settings: HttpSettings) -> None:
     """Raise ConfigError when these settings cannot be served safely."""
-    if not 0 <= settings.port <= 65535:
-        raise ConfigError(f"Port {settings.port} is not between 0 and 65535.", hint="Pass --port 0 for any free port.")
+    check_address(settings)
     _check_token(settings)
     _check_limits(settings)
-    for host in settings.allowed_hosts:
-        if plain_host(host) is None:
-            raise ConfigError(
-                f"Allowed host {echo(host)} is not a host name.",
-                hint="Write only the name or the address, without scheme and port.",
-            )
     for origin in settings.allowed_origins:
         if origin_host(origin) is None:
             raise ConfigError(
                 f"Allowed origin {echo(origin)} is not an origin.",
                 hint="Write it as scheme://name or scheme://name:port, no path.",
+            )
+
+
+def check_address(settings: HttpSettings) -> None:
+    """Raise ConfigError for a port that is none, and for what is no name of a host."""
+    if not 0 <= settings.port <= 65535:
+        raise ConfigError(f"Port {settings.port} is not between 0 and 65535.", hint="Pass --port 0 for any free port.")
+    for host in settings.allowed_hosts:
+        if plain_host(host) is None:
+            raise ConfigError(
+                f"Allowed host {echo(host)} is not a host name.",
+                hint="Write only the name or the address, without scheme and port.",
             )
 
 
@@ -128,6 +134,13 @@ def plain_host(value: str) -> str | None:
         return ipaddress.ip_address(value.strip("[]")).compressed
     except ValueError:
         return value.lower() if host_name(value) == value.lower() else None
+
+
+def is_known_host(value: str, known: Container[str | None]) -> bool:
+    """Whether a Host header names this machine, or one of the hosts that are known in the form of `plain_host`. Another
+    site must not get answers by giving this machine a name of its own."""
+    name = host_name(value)
+    return name is not None and (is_loopback(name) or name in known)
 
 
 def origin_host(origin: str) -> str | None:

@@ -1,16 +1,14 @@
 """Writing a file that belongs to somebody else: all of it or nothing, and never over a change that was not seen."""
 
-import contextlib
 import glob
 import os
-import secrets
 import stat
 from pathlib import Path
 
+from clew import replacing
 from clew.errors import ConfigError, Conflict, OutsideProject
 
-_TOKEN_BYTES = 6
-"""Tell apart the temporary files of those who replace one file at the same time."""
+_ENDING = ".tmp"
 
 
 def read_if_there(path: Path) -> bytes | None:
@@ -43,6 +41,15 @@ def real_target(path: Path, *, within: Path | None = None) -> Path:
     return real
 
 
+def is_write_protected(place: Path) -> bool:
+    """Whether nobody may write a file, or we may not. The permission counts even for one who is above it."""
+    try:
+        mode = place.lstat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) and (not mode & 0o222 or not os.access(place, os.W_OK))
+
+
 def replace_file(path: Path, content: bytes, *, expected: bytes | None, within: Path | None = None) -> None:
     """Put content in place of `expected`, which is what the file held when the content was made; None for no file."""
     target = real_target(path, within=within)
@@ -52,7 +59,7 @@ def replace_file(path: Path, content: bytes, *, expected: bytes | None, within: 
         raise ConfigError(f"'{path}' is write-protected.", hint="Make it writable, or edit it yourself.")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _replace(target, content)
+        replacing.replace_file(target, content, _ENDING)
     except OSError as error:
         raise ConfigError(
             f"'{path}' cannot be written: {error.strerror or error}.", hint="Check the folder's permissions and space."
@@ -62,32 +69,5 @@ def replace_file(path: Path, content: bytes, *, expected: bytes | None, within: 
 def remove_leftovers(path: Path) -> None:
     """Remove what processes left that were killed while they replaced this file. Only for those who know that nobody
     replaces it now."""
-    for leftover in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * 2 * _TOKEN_BYTES}.tmp"):
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * 2 * replacing.TOKEN_BYTES}{_ENDING}"):
         leftover.unlink(missing_ok=True)
-
-
-def _replace(target: Path, content: bytes) -> None:
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(_TOKEN_BYTES)}.tmp")
-    try:
-        # Not through tempfile, which makes private files: a new configuration follows the user's umask.
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        with contextlib.suppress(FileNotFoundError):
-            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    sync_folder(target.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the rename itself durable, where the system lets a folder be opened."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
