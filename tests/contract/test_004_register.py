@@ -114,6 +114,17 @@ def test_req_add_makes_a_draft_and_rejects_what_breaks_a_rule(served: Served) ->
     assert served.add() == "REQ-0003"
 
 
+# Verifies: REQ-d00010-E
+def test_words_are_understood_as_the_original_spells_them_anywhere(served: Served) -> None:
+    for spelling in ("nonfunctional", "NonFunctional", "non_functional"):
+        id = served.call("req_add", **{**GOOD, "title": f"Title by {spelling}"}, kind=spelling)["id"]
+        assert served.call("req_show", id=id)["kind"] == "NonFunctional"
+    assert served.call("req_list", kind="Non-Functional", status="Draft")["count"] >= 3
+    error = served.error("req_list", kind="functionally")
+    assert "functionally" in error["message"]
+    assert "non-functional" in error["message"]
+
+
 # Verifies: REQ-d00089-B
 def test_req_list_filters_with_and(served: Served) -> None:
     served.add(tags=["a", "b"], priority="must")

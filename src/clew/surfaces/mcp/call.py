@@ -11,7 +11,7 @@ import msgspec
 
 from clew.errors import Cancelled, InvalidArgument
 from clew.surfaces.mcp.budget import Budget, fit
-from clew.surfaces.mcp.choices import choices, fields
+from clew.surfaces.mcp.choices import as_listed, choices, fields
 from clew.surfaces.mcp.registry import Freshness, Request, ResourceRef, Tool
 
 if TYPE_CHECKING:
@@ -160,9 +160,9 @@ def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str) -> S:
     try:
         return msgspec.convert(dict(arguments), type_)
     except msgspec.ValidationError as error:
-        # To JSON, 5.0 is a whole number.
+        # To JSON, 5.0 is a whole number; and a word that can only mean one of its choices means that.
         with suppress(msgspec.ValidationError):
-            return msgspec.convert(_with_whole_numbers(dict(arguments)), type_)
+            return msgspec.convert(as_listed(type_, _with_whole_numbers(dict(arguments))), type_)
         raise InvalidArgument(
             f"{name}: {_explained(str(error), type_, arguments)}.", hint=f"Arguments: {_signature(type_)}."
         ) from error

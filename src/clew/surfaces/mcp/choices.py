@@ -1,15 +1,42 @@
 """What an argument may be, where it may only be one of a few values."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 from msgspec import inspect
+
+_JOINERS = str.maketrans("", "", "-_ ")
 
 
 def choices(type_: type[msgspec.Struct], *names: str) -> tuple[str, ...]:
     """The values that an argument can have, or a field of it, in order; empty where it is free."""
     found = (value for each in _at(inspect.type_info(type_), names) for value in _values(each))
     return tuple(dict.fromkeys(found))
+
+
+def as_listed(type_: type[msgspec.Struct], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments, with a value that differs from one of its choices only in case, hyphens, underscores or blanks in
+    the spelling of that choice: `Functional` and `nonfunctional` are as clear as `functional` and `non-functional`."""
+
+    def listed(value: Any, names: tuple[str, ...]) -> Any:
+        match value:
+            case str():
+                allowed = choices(type_, *names)
+                return (
+                    value if value in allowed else {_folded(each): each for each in allowed}.get(_folded(value), value)
+                )
+            case Mapping():
+                return {key: listed(each, (*names, str(key))) for key, each in value.items()}
+            case list():
+                return [listed(each, names) for each in value]
+        return value
+
+    return {name: listed(value, (name,)) for name, value in arguments.items()}
+
+
+def _folded(word: str) -> str:
+    return word.casefold().translate(_JOINERS)
 
 
 def fields(type_: type[msgspec.Struct], *names: str) -> tuple[str, ...]:
