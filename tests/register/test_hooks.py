@@ -159,7 +159,7 @@ def test_a_hook_without_a_mark_at_its_end_is_renewed_and_nothing_in_it_is_lost(t
     project(tmp_path)
     assert set_up(tmp_path).ok
     whole = [line for line in hook(tmp_path).read_text().splitlines() if line not in ("(", "set +eu", ") || exit 1")]
-    older = "\n".join(line for line in whole if not line.startswith("# end of clew-hooks")) + "\n"
+    older = "\n".join(line for line in whole if not line.startswith(("# end of clew-hooks", "PATH="))) + "\n"
     hook(tmp_path).write_text(older + "make lint\n")
     hook(tmp_path, "commit-msg").write_text("#!/bin/sh\n# managed-by: req-hooks\nreq validate\ncheck it's\nmake lint\n")
     hook(tmp_path, "post-commit").write_text("#!/bin/sh\n# managed-by: clew-hooks\nmake tags\nclew req review\n")
@@ -228,3 +228,45 @@ def test_lines_are_added_to_files_of_git_in_the_form_of_those_that_are_there(tmp
     assert (tmp_path / ".gitattributes").read_bytes() == (
         b"*.png binary\r\n*.caf\xe9 text\r\n*.req merge=req-merge\r\n*.req -text eol=lf\r\n"
     )
+
+
+# Verifies: REQ-d00231-F
+def test_git_finds_clew_where_the_shell_does_not(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = [each for each in os.environ["PATH"].split(os.pathsep) if not (Path(each) / "clew").exists()]
+    monkeypatch.setenv("PATH", os.pathsep.join(folders))
+    served = project(tmp_path)
+    assert set_up(tmp_path).ok
+    git("add", "--all")
+    git("commit", "-q", "-m", "begin")
+
+    def plainly(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(["git", *arguments], cwd=tmp_path, capture_output=True, text=True)
+
+    served.write("src/bare.rs", "fn bare() {}\n")
+    plainly("add", "--all")
+    assert "- src/bare.rs" in plainly("commit", "-q", "-m", "bare").stderr
+    served.write("src/bare.rs", "// REQ-0001\n")
+    assert plainly("checkout", "-q", "-b", "side").returncode == 0
+    served.add(title="Show our door")
+    assert plainly("commit", "-q", "--all", "-m", "ours").returncode == 0
+    assert plainly("checkout", "-q", "main").returncode == 0
+    served.add(title="Show their door")
+    assert plainly("commit", "-q", "--all", "-m", "theirs").returncode == 0
+    merged = plainly("merge", "side", "-m", "both")
+    assert merged.returncode == 0, merged.stdout + merged.stderr
+    assert served.call("req_list")["count"] == 3
+    checks = {check["name"]: check for check in served.call("req_doctor")["checks"]}
+    assert checks["merge driver"]["ok"]
+    git("config", "merge.req-merge.driver", "nowhere req merge-driver %O %A %B --path %P")
+    checks = {check["name"]: check for check in served.call("req_doctor")["checks"]}
+    assert not checks["merge driver"]["ok"]
+    assert "nowhere" in checks["merge driver"]["detail"]
+
+
+# Verifies: REQ-d00231-F
+def test_a_hook_that_everybody_shares_names_no_folder_of_one_machine(tmp_path: Path, git: Git) -> None:
+    project(tmp_path)
+    git("config", "core.hooksPath", "shared-hooks")
+    (tmp_path / "shared-hooks").mkdir()
+    assert set_up(tmp_path).ok
+    assert str(Path(sys.executable).parent) not in (tmp_path / "shared-hooks/pre-commit").read_text()

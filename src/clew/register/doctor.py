@@ -1,6 +1,5 @@
 """Whether a clone is set up to keep its register sound."""
 
-import shutil
 from pathlib import Path
 
 import msgspec
@@ -8,6 +7,7 @@ import msgspec
 from clew.register.hooks import Place, hook_file, hook_mode, hook_text, place_of, read_hook, runs
 from clew.register.lock import lock_file
 from clew.register.repository import GOOD, Repository
+from clew.register.starting import missing_program
 
 MERGE_ATTRIBUTE = "*.req merge=req-merge"
 LINE_ENDS = ("*.req -text eol=lf", "project.req -text eol=lf")
@@ -104,9 +104,9 @@ def _driver(repository: Repository) -> DoctorCheck:
     if _DRIVER_THAT_LOSES in driver:
         detail = "The driver of req keeps one side of a merge and loses the other. Run `clew req setup`."
         return DoctorCheck("merge driver", False, detail, False)
-    if shutil.which(driver.split()[0]) is None:
-        detail = f"git cannot start it: {driver.split()[0]} is not on the PATH. Install Clew where git finds it."
-        return DoctorCheck("merge driver", False, detail, True)
+    if missing := missing_program(driver):
+        detail = f"git cannot start it: there is no {missing} where it looks. Run `clew req setup`."
+        return DoctorCheck("merge driver", False, detail, False)
     return DoctorCheck("merge driver", True, driver, False)
 
 

@@ -20,6 +20,7 @@ from clew import git
 from clew.register.backups import MARK, REPLACED, keep_copy
 from clew.register.durable import replace_file, translated
 from clew.register.repository import Repository
+from clew.register.starting import folder_first
 
 STRICT_LINES = 50
 """How near to a change the strict hook asks for a marker."""
@@ -173,7 +174,10 @@ def install(repository: Repository, name: str, place: Place, *, strict: bool | N
     before = hook or Hook(_SHEBANG, "", frozenset(), is_strict=is_strict)
     with translated(file):
         kept = _set_aside(file, before)
-        _write(file, before.before + _block(name, before.places | {place}, is_strict=is_strict) + before.after)
+        _write(
+            file,
+            before.before + _block(name, before.places | {place}, _finding(file), is_strict=is_strict) + before.after,
+        )
         file.chmod(file.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
     return HookStep(True, f"{file}{kept}")
 
@@ -192,7 +196,7 @@ def _let_go(file: Path, hook: Hook, name: str, place: Place) -> HookStep:
     kept = _set_aside(file, hook)
     others = hook.places - {place}
     if others:
-        _write(file, hook.before + _block(name, others, is_strict=hook.is_strict) + hook.after)
+        _write(file, hook.before + _block(name, others, _finding(file), is_strict=hook.is_strict) + hook.after)
         return HookStep(True, f"still looks after {', '.join(sorted(each.register for each in others))}{kept}")
     if _says_something(hook.before) or _says_something(hook.after):
         _write(file, hook.before + hook.after)
@@ -213,11 +217,17 @@ def _set_aside(file: Path, hook: Hook) -> str:
     return f"; what was there is now {kept}, see whether you want something of it"
 
 
-def _block(name: str, places: Iterable[Place], *, is_strict: bool) -> str:
+def _block(name: str, places: Iterable[Place], finding: str, *, is_strict: bool) -> str:
     """The managed lines. They run by themselves: settings of the lines before them mean nothing to them, and what
     follows them runs too unless they refuse."""
     script = _script(name, places, is_strict=is_strict)
-    return f"{_BEGIN}{_mode(name, is_strict=is_strict)}(\nset +eu\n{script}) || exit 1\n{_END}"
+    return f"{_BEGIN}{_mode(name, is_strict=is_strict)}(\nset +eu\n{finding}{script}) || exit 1\n{_END}"
+
+
+def _finding(file: Path) -> str:
+    """What leads a hook to this Clew. A hook outside of git's own folder may be everybody's, and gets none of it."""
+    first = folder_first() if ".git" in file.absolute().parts else ""
+    return f"{first}\n" if first else ""
 
 
 def _mode(name: str, *, is_strict: bool) -> str:

@@ -11,6 +11,7 @@ from clew.register.doctor import DRIVER, LINE_ENDS, MERGE_ATTRIBUTE
 from clew.register.durable import replace_file, translated
 from clew.register.lock import lock_file
 from clew.register.repository import Repository
+from clew.register.starting import folder_first
 from clew.text.counting import counted
 
 DRIVER_NAME = "merge.req-merge.name"
@@ -89,5 +90,6 @@ def _added(file: Path, wanted: tuple[str, ...]) -> SetupStep:
 
 def _driver(folder: Path) -> SetupStep:
     git.command(folder, "config", DRIVER_NAME, "merge two versions of a register")
-    git.command(folder, "config", DRIVER, DRIVER_COMMAND)
-    return SetupStep("merge driver", True, DRIVER_COMMAND)
+    command = f"{folder_first()} {DRIVER_COMMAND}".lstrip()
+    git.command(folder, "config", DRIVER, command)
+    return SetupStep("merge driver", True, command)
