@@ -186,12 +186,27 @@ def test_many_sessions_ask_at_once_and_each_reads_only_its_own(kb: Make) -> None
                 assert error["details"]["reason"] == "passage_not_found"
 
 
+# Verifies: REQ-o00032-B
 @pytest.mark.parametrize("files", [{}, {"docs/empty.md": ""}, {"docs/space.md": "\n\n \n"}])
-def test_an_empty_corpus_gives_empty_answers(kb: Make, files: dict[str, str]) -> None:
+def test_an_empty_corpus_gives_empty_answers_that_say_so(kb: Make, files: dict[str, str]) -> None:
     call = kb(files)
-    assert call("kb.search", query="anything")["results"] == []
-    assert call("kb.retrieve_evidence", question="anything")["quotes"] == []
+    searched, asked = call("kb.search", query="anything"), call("kb.retrieve_evidence", question="anything")
+    assert (searched["results"], asked["quotes"]) == ([], [])
+    for answer in (searched, asked):
+        (note,) = answer["notes"]
+        assert note.startswith("There are no documents. `[docs]` in clew.toml says where they are")
     assert call("search_sections", query="anything")["results"] == []
+
+
+# Verifies: REQ-d00180-B
+def test_a_scope_that_nothing_matches_gives_empty_answers_that_say_so(kb: Make) -> None:
+    call, scope = kb(), {"doc_tags": ["nobody"]}
+    for answer in (
+        call("kb.search", query="lock", scope=scope),
+        call("kb.retrieve_evidence", question="lock", scope=scope),
+    ):
+        assert not answer.get("results", answer.get("quotes"))
+        assert answer["notes"] == ["No document lies inside of the scope."]
 
 
 # Verifies: REQ-d00179-B

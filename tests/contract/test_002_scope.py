@@ -113,3 +113,22 @@ def test_no_tool_tells_anything_of_a_document_outside_of_the_scope(kb: Make, dra
         if is_new or is_configured:
             scope = {"scope": SCOPE} if is_new and not is_configured else {}
             assert SECRET not in told(call, tool, {**arguments, **scope}), (tool, arguments)
+
+
+# Verifies: REQ-d00180-B
+def test_a_path_to_a_document_outside_of_the_scope_is_told_like_one_to_nothing(kb: Make) -> None:
+    naming = "---\ndoc_tag: open\n---\n# Open\n\nSee `docs/hidden.md`, `docs/nowhere.md` and `tool.py`.\n"
+    call = kb({"docs/open.md": naming, "docs/hidden.md": HIDDEN, "tool.py": "pass\n"})
+    section, files = "doc:docs/open.md#open", ["file:docs/hidden.md", "file:docs/nowhere.md", "file:tool.py"]
+
+    def met(**scope: Any) -> set[str]:
+        nodes = call("graph.expand", node_ids=[section], rel_types=["MENTIONS"], direction="out", **scope)["nodes"]
+        return {node["id"] for node in nodes if not node["id"].startswith("entity:")}
+
+    def described(**scope: Any) -> list[str]:
+        return [node["id"] for node in call("graph.describe", node_ids=files, **scope)["results"]]
+
+    assert met() == {"doc:docs/hidden.md", "file:tool.py"}
+    assert met(scope=SCOPE) == {"file:tool.py"}
+    assert described(scope=SCOPE) == ["file:tool.py"]
+    assert call("graph.expand", node_ids=["file:docs/hidden.md"], scope=SCOPE)["nodes"] == []

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from clew.kb.answering import answer
+from clew.kb.answering import EvidenceRequest, answer
 from clew.kb.finding import Mode, Narrowing
 from clew.project import Project
 from clew.search.evidence import Limits
@@ -35,7 +35,9 @@ def opened(make: Callable[..., Project], files: dict[str, str]) -> Project:
 # Verifies: REQ-d00186-B
 def test_an_answer_comes_from_the_section_beside_the_one_that_has_most_words(make: Callable[..., Project]) -> None:
     kb = opened(make, {"docs/store.md": STORE, "docs/guide.md": GUIDE}).kb
-    found = answer(kb.finder, "How do I make a copy of the store while the program is running?")
+    found = answer(
+        kb.finder, EvidenceRequest(question="How do I make a copy of the store while the program is running?")
+    )
     assert any('".backup copy.db"' in quote.quote for quote in found.quotes)
     assert found.sections[0].startswith("doc:docs/store.md")
     assert set(found.sections) == {quote.section_id for quote in found.quotes}
@@ -46,18 +48,20 @@ def test_one_document_does_not_crowd_out_the_others_and_few_are_read(make: Calla
     chapters = "".join(f"## Fog bell {number}\n\nThe fog bell {number} rings loud.\n\n" for number in range(30))
     others = {f"docs/{name}.md": f"# {name}\n\nThe bell of {name} rings in fog.\n" for name in "abcdefgh"}
     kb = opened(make, {"docs/bells.md": f"# Bells\n\n{chapters}", **others}).kb
-    found = answer(kb.finder, "fog bell", limits=Limits(max_quotes=20))
+    found = answer(kb.finder, EvidenceRequest(question="fog bell", limits=Limits(max_quotes=20)))
     paths = [quote.path for quote in found.quotes]
     assert len(set(paths)) == 5
     assert paths.count("docs/bells.md") <= 4
-    assert len(answer(kb.finder, "fog bell", limits=Limits(max_quotes=20), sections=2).quotes) <= 6
+    assert (
+        len(answer(kb.finder, EvidenceRequest(question="fog bell", limits=Limits(max_quotes=20), top_k=2)).quotes) <= 6
+    )
 
 
 # Verifies: REQ-d00186-C
 def test_a_rare_word_of_the_question_counts_more_than_a_common_one(make: Callable[..., Project]) -> None:
     files = {f"docs/p{number}.md": f"# Page {number}\n\nThe program prints page {number}.\n" for number in range(12)}
     files["docs/odd.md"] = "# Odd\n\nA whale met the program.\n"
-    found = answer(opened(make, files).kb.finder, "program whale")
+    found = answer(opened(make, files).kb.finder, EvidenceRequest(question="program whale"))
     assert found.quotes[0].path == "docs/odd.md"
     assert found.quotes[0].confidence > found.quotes[1].confidence > 0
 
@@ -66,7 +70,9 @@ def test_a_rare_word_of_the_question_counts_more_than_a_common_one(make: Callabl
 def test_quotes_are_cut_to_what_is_asked_for_and_stay_inside_the_narrowing(make: Callable[..., Project]) -> None:
     kb = opened(make, {"docs/store.md": STORE, "docs/guide.md": GUIDE}).kb
     limits = Limits(max_quotes=1, max_quote_tokens=8, max_quote_chars=30)
-    (quote,) = answer(kb.finder, "the program", limits=limits, narrowing=Narrowing(path="docs/guide.md")).quotes
+    (quote,) = answer(
+        kb.finder, EvidenceRequest(question="the program", limits=limits, narrowing=Narrowing(path="docs/guide.md"))
+    ).quotes
     assert quote.path == "docs/guide.md"
     assert len(quote.quote) <= 30
 
@@ -74,5 +80,5 @@ def test_quotes_are_cut_to_what_is_asked_for_and_stay_inside_the_narrowing(make:
 # Verifies: REQ-d00186-C
 def test_nothing_is_quoted_where_there_is_nothing(make: Callable[..., Project]) -> None:
     kb = opened(make, {}).kb
-    assert answer(kb.finder, "store", mode=Mode.VECTOR_ONLY).quotes == ()
-    assert answer(kb.finder, "").quotes == ()
+    assert answer(kb.finder, EvidenceRequest(question="store", mode=Mode.VECTOR_ONLY)).quotes == ()
+    assert answer(kb.finder, EvidenceRequest(question="")).quotes == ()

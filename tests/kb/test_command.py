@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clew.kb.answering import answer
+from clew.kb.answering import EvidenceRequest, answer
 from clew.project import Project
 from clew.surfaces.cli.main import main
 from clew.text.tokens import estimate_tokens
@@ -85,7 +85,7 @@ def test_documents_are_indexed_searched_shown_and_walked(run: Run, root: Path) -
     assert "← MENTIONS doc:docs/guide.md#setting-it" in run("graph", "APP_MARGIN")[1]
     (root / "docs/other.md").unlink()
     code, out, _ = run("reconcile", "--dry-run")
-    assert (code, out.splitlines()[1:]) == (1, ["document without file: docs/other.md", "1 differences, 1 left"])
+    assert (code, out.splitlines()[1:]) == (1, ["document without file: docs/other.md", "1 difference, 1 left"])
     assert run("reconcile")[0] == 0
 
 
@@ -121,7 +121,7 @@ def test_what_the_configuration_hides_is_hidden_from_every_command(
     ("arguments", "code", "message"),
     [
         (("show", "docs/none.md"), 1, "There is no document or section 'docs/none.md'."),
-        (("graph", "nothing"), 1, "No document mentions 'nothing'."),
+        (("graph", "nothing"), 1, "Nothing that documents are about is called 'nothing'."),
         (("search",), 2, "clew kb search needs to know what."),
         (("search", "x", "--limit", "0"), 2, "--limit is 0"),
         (("graph", "x", "--limit", "-1"), 2, "--limit is -1"),
@@ -145,8 +145,8 @@ def test_quotes_stay_small_are_the_same_each_time_and_stand_where_they_say(root:
     project = Project.open(root)
     project.kb.index()
     question = " ".join(words)
-    found = answer(project.kb.finder, question)
-    assert found == answer(project.kb.finder, question)
+    found = answer(project.kb.finder, EvidenceRequest(question=question))
+    assert found == answer(project.kb.finder, EvidenceRequest(question=question))
     assert len(found.quotes) <= 6
     for quote in found.quotes:
         assert estimate_tokens(quote.quote) <= 80

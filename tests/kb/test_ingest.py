@@ -339,6 +339,26 @@ def test_odd_files_neither_stop_the_work_nor_go_unnoticed(make: Make) -> None:
     assert counts(project.kb.index())[:4] == (0, 0, 0, 0)
 
 
+# Verifies: REQ-o00032-B
+def test_a_document_that_was_too_long_is_read_once_the_limit_is_raised(make: Make) -> None:
+    limited = "[limits]\nmax_file_bytes = {}\n[embedder]\nkind = 'none'\n"
+    project = make({"docs/long.md": f"# Long\n\nlighthouse\n{'x ' * 5000}"}, config=limited.format(4000))
+    first, again = project.kb.index(), project.kb.index()
+    assert (counts(first), counts(again)) == ((1, 0, 0, 0, 0), (0, 0, 0, 0, 1))
+    # It is said with every run, for as long as it is so.
+    assert first.problems == again.problems
+    project.close()
+    project = make(config=limited.format(5000))
+    assert counts(project.kb.index()) == (0, 1, 0, 0, 0)
+    assert "5,000" in project.kb.status().problems[0].message
+    project.close()
+    project = make(config=limited.format(90_000))
+    assert counts(project.kb.index()) == (0, 1, 0, 0, 0)
+    assert found(project, "lighthouse") == ["doc:docs/long.md#long"]
+    assert project.kb.status().problems == ()
+    assert counts(project.kb.index()) == (0, 0, 0, 0, 1)
+
+
 # Verifies: REQ-d00094-A
 def test_a_file_that_is_edited_while_it_is_read_is_in_step_after_the_next_run(make: Make, snapshot: Snapshot) -> None:
     project = make({"docs/one.md": ONE})

@@ -74,6 +74,20 @@ def test_when_much_changed_an_answer_does_not_wait_and_says_so(corpus: Corpus) -
 
 
 # Verifies: REQ-d00179-B
+def test_who_asks_in_the_middle_of_a_long_reading_does_not_wait_again(corpus: Corpus) -> None:
+    reader = Reader()
+    reader.gate.clear()
+    keeper = DocumentKeeper(corpus, reader, lambda: False, patience=0.2)
+    looks: list[str] = []
+    assert keeper.ensure(lambda done, total, message: looks.append("first")) is not None
+    assert keeper.ensure(lambda done, total, message: looks.append("second")) is not None
+    assert looks.count("first") > 1
+    assert looks.count("second") == 1
+    reader.gate.set()
+    keeper.close()
+
+
+# Verifies: REQ-d00179-B
 def test_the_first_reading_of_all_is_waited_for_with_progress_and_can_be_given_up(corpus: Corpus) -> None:
     reader = Reader()
     reader.gate.clear()

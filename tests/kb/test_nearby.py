@@ -2,6 +2,9 @@
 
 from collections.abc import Callable
 
+import pytest
+
+from clew.kb import nearby
 from clew.kb.boundary import Boundary
 from clew.kb.nearby import BESIDE, LINK, MOST_SHARING, REACH, SHARED
 from clew.project import Project
@@ -86,3 +89,22 @@ def test_a_heading_that_is_a_common_word_does_not_pull_its_section_up(make: Call
     finder = opened(make, files).kb.finder
     found = finder.find("score of a search result", max_per_document=None).sections
     assert found[0].section.title == "Scores"
+
+
+# Verifies: REQ-d00187-B+C
+def test_among_many_who_may_not_be_seen_only_the_first_are_asked(
+    make: Callable[..., Project], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nearby, "MOST_ASKED", 4)
+    pages = {
+        name: f"---\ndoc_tag: {name[0]}\n---\n# P\n\nSet `PORT_HOME`.\n" for name in ("a1", "a2", "b1", "b2", "a3")
+    }
+    project = opened(make, {f"docs/{number}-{name}.md": pages[name] for number, name in enumerate(pages)})
+    seen = ("0-a1.md#p", "1-a2.md#p", "4-a3.md#p")
+    found = neighbours(project, *seen, "2-b1.md#p", boundary=Boundary(tags=("a",)))
+    # The third page stands behind those who are asked: it meets the first two, and they do not meet it.
+    assert found == {
+        seen[0]: {seen[1]: SHARED},
+        seen[1]: {seen[0]: SHARED},
+        seen[2]: {seen[0]: SHARED / 2, seen[1]: SHARED / 2},
+    }

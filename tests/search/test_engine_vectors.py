@@ -17,6 +17,7 @@ from clew.errors import Cancelled
 from clew.paging import Cursors
 from clew.search import indexing
 from clew.search.engine import SearchEngine
+from clew.search.pieces import MOST_PIECES
 from clew.search.question import Question, Results
 from clew.search.units import Filters, Scope, Unit
 
@@ -59,7 +60,7 @@ def test_what_stands_far_down_in_a_long_text_is_found_by_its_meaning(engines: En
     report = engine.index_vectors()
     assert report.embedded == 2
     assert {text.split("\n")[0] for text in word_counts.asked if text.count("\n")} == {"Rooms"}
-    assert len(word_counts.asked) <= 2 + 16 + 1
+    assert len(word_counts.asked) <= 2 + MOST_PIECES + 1
     assert [found.id for found in search(engine, "lost card fee").results] == ["long", "short"]
     assert search(engine).indexed == "2 units by words, 2 of them by meaning"
     before = search(engine, "lost card fee").results[0].score
@@ -164,6 +165,28 @@ def test_indexing_that_is_cancelled_goes_on_where_it_stopped(
     assert engine.state().embedded == 40
     texts = [text for text in word_counts.asked if text.startswith("Rule")]
     assert len(texts) == len(set(texts)) == 40
+
+
+# Verifies: REQ-d00035-A
+def test_long_texts_are_embedded_a_few_at_a_time(
+    engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "TEXTS_AT_ONCE", 8)
+    engine = engines(msgspec.structs.replace(word_counts.settings(), max_tokens=40))
+    body = " ".join(f"The desk and the shelf of room {number} are open all day." for number in range(8))
+    engine.put([Unit(id=f"{number}", part="rule", title=f"Room {number}", body=body) for number in range(5)])
+    seen: list[tuple[int, int]] = []
+
+    def stop_after_three(done: int, total: int, message: str) -> None:
+        seen.append((done, total))
+        if done >= 3:
+            raise Cancelled("Enough.")
+
+    with pytest.raises(Cancelled):
+        engine.index_vectors(stop_after_three)
+    assert seen == [(0, 5), (1, 5), (2, 5), (3, 5)]
+    assert engine.state().embedded == 3
+    assert engine.index_vectors().embedded == 2
 
 
 # Verifies: REQ-d00035-A

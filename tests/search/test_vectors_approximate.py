@@ -102,6 +102,18 @@ def test_more_than_the_index_finds_is_found_exactly(space: VectorSpace) -> None:
     assert len(space.search(clustered(1)[0], COUNT)[0]) == COUNT
 
 
+# Verifies: REQ-d00031-F+G
+@needs_library
+@pytest.mark.parametrize("allowed", [None, range(250)])
+def test_units_with_many_vectors_do_not_take_the_places_of_others(tmp_path: Path, allowed: range | None) -> None:
+    space = VectorSpace(tmp_path, "embedder", DIMENSIONS, approximate_from=1000)
+    space.put(np.repeat(np.arange(300), 20), np.repeat(clustered(300), 20, axis=0))
+    assert space.build_approximate()
+    for k in (10, 100, 250):
+        assert len(space.search(clustered(1)[0], k, allowed)[0]) == k
+    assert len(space.search(clustered(1)[0], 1000, allowed)[0]) == (300 if allowed is None else 250)
+
+
 # Verifies: REQ-d00031-F
 @needs_library
 def test_another_reader_uses_the_index_and_writing_anew_drops_it(space: VectorSpace) -> None:

@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
 from clew.errors import StoreCorrupt, StoreError, StoreTooNew
+from clew.search import vectors_files
 from clew.search.vectors import VectorSpace
 
 DIMENSIONS, COUNT = 16, 5000
@@ -144,3 +146,16 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     with pytest.raises(StoreError, match="file"):
         VectorSpace(tmp_path / "file" / "space", "embedder", DIMENSIONS)
+
+
+# Verifies: REQ-d00035-E
+def test_a_folder_of_an_earlier_format_gets_the_new_one_with_its_next_entries(folder: Path) -> None:
+    made = vectors_files.read_manifest(folder)
+    assert made is not None
+    vectors_files.write_manifest(folder, msgspec.structs.replace(made, format=1))
+    space = use(folder)
+    space.put([7, 7], vectors()[:2])
+    after = vectors_files.read_manifest(folder)
+    assert after is not None
+    assert after.format == vectors_files.FORMAT
+    assert VectorSpace(folder, "embedder", DIMENSIONS).facts().rows == COUNT + 1

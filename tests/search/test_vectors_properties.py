@@ -27,6 +27,7 @@ class SpaceMachine(RuleBasedStateMachine):
         self.held: dict[int, list[np.ndarray]] = {}
         self.space = VectorSpace(self.folder, "embedder", DIMENSIONS)
         self.reader = VectorSpace(self.folder, "embedder", DIMENSIONS)
+        self.seldom = VectorSpace(self.folder, "embedder", DIMENSIONS)
 
     def teardown(self) -> None:
         if hasattr(self, "folder"):
@@ -46,6 +47,11 @@ class SpaceMachine(RuleBasedStateMachine):
         assert self.space.delete(numbers) == len(present)
         for number in present:
             del self.held[number]
+
+    @rule()
+    def look_after_many_writes(self) -> None:
+        assert self.seldom.numbers().tolist() == sorted(self.held)
+        assert self.seldom.facts().rows == sum(map(len, self.held.values()))
 
     @rule()
     def compact(self) -> None:

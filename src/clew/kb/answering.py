@@ -19,6 +19,18 @@ READ_PER_DOCUMENT = 4
 """How many sections are read for one that a search would show, and how many of one document."""
 
 
+class EvidenceRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A question, and how much may be read and quoted for it."""
+
+    question: str
+    limits: Limits = Limits()
+    top_k: int = SECTIONS_READ
+    """How many sections a search would show."""
+    max_per_document: int = 1
+    mode: Mode = Mode.AUTO
+    narrowing: Narrowing = Narrowing()
+
+
 class QuotedSpan(msgspec.Struct, frozen=True):
     quote: str
     section_id: str
@@ -48,63 +60,39 @@ class ReadFor(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def answer(
-    finder: Finder,
-    question: str,
-    *,
-    limits: Limits | None = None,
-    mode: Mode = Mode.AUTO,
-    narrowing: Narrowing | None = None,
-    sections: int = SECTIONS_READ,
-    max_per_document: int = 1,
-    boundary: Boundary | None = None,
-    check: Callable[[], None] = lambda: None,
-) -> QuotedAnswer:
+def answer(finder: Finder, request: EvidenceRequest) -> QuotedAnswer:
     """The best spans of the best documents."""
-    read = read_for(
-        finder,
-        question,
-        mode=mode,
-        narrowing=narrowing,
-        sections=sections,
-        max_per_document=max_per_document,
-        boundary=boundary,
-        check=check,
-    )
-    return quoted(finder, question, read, limits or Limits())
+    return quoted(finder, request, read_for(finder, request))
 
 
 def read_for(
     finder: Finder,
-    question: str,
+    request: EvidenceRequest,
     *,
-    mode: Mode = Mode.AUTO,
-    narrowing: Narrowing | None = None,
-    sections: int = SECTIONS_READ,
-    max_per_document: int = 1,
     boundary: Boundary | None = None,
     check: Callable[[], None] = lambda: None,
 ) -> ReadFor:
     """Beside the sections that a search would show, at most so many of one document, further sections of the same
     documents are read, because the answer often stands next to what has the words of the question."""
     found = finder.find(
-        question,
-        limit=sections * READ_FOR_EACH,
-        mode=mode,
-        narrowing=narrowing,
-        max_per_document=max(max_per_document, READ_PER_DOCUMENT),
+        request.question,
+        limit=request.top_k * READ_FOR_EACH,
+        mode=request.mode,
+        narrowing=request.narrowing,
+        max_per_document=max(request.max_per_document, READ_PER_DOCUMENT),
         boundary=boundary,
         check=check,
     )
-    return ReadFor(_of_first_documents(found.sections, sections), found.notes)
+    reason = (found.reason,) if found.reason and not found.sections else ()
+    return ReadFor(_of_first_documents(found.sections, request.top_k), (*found.notes, *reason))
 
 
-def quoted(finder: Finder, question: str, read: ReadFor, limits: Limits, offset: int = 0) -> QuotedAnswer:
+def quoted(finder: Finder, request: EvidenceRequest, read: ReadFor, offset: int = 0) -> QuotedAnswer:
     """The spans that say most about the question, after the first so many."""
-    end = offset + limits.max_quotes
+    end = offset + request.limits.max_quotes
     # One more than is shown tells whether there is more.
-    up_to = msgspec.structs.replace(limits, max_quotes=end + 1)
-    found = window_evidence(finder.asked(question), _passages(read.sections), up_to)
+    up_to = msgspec.structs.replace(request.limits, max_quotes=end + 1)
+    found = window_evidence(finder.asked(request.question), _passages(read.sections), up_to)
     quotes = found[offset:end]
     return QuotedAnswer(
         quotes=tuple(_quoted(read.sections[quote.passage], quote) for quote in quotes),

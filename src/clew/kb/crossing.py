@@ -26,8 +26,10 @@ class Crossing:
         return Node(id, NodeKind.FILE, path, {}, Source(path, 1, 1)) if self._is_file(path) else None
 
     def is_named(self, reading: Reading, id: str) -> bool:
-        """Whether an id is that of a file that is there and that a document names."""
-        return bool(reading.citing(id, 1)) and self.file_node(id) is not None
+        """Whether an id is that of a file that is there and that a document names. A document that may not be seen is
+        no file either: that it is there would be told."""
+        is_seen = bool(reading.citing(id, 1)) and not reading.is_hidden(id.removeprefix(ids.FILE))
+        return is_seen and self.file_node(id) is not None
 
     def cited(self, reading: Reading, cites: Sequence[CitedBy]) -> Iterator[Edge]:
         """What a section cites: of everything that one mention may mean, the first that exists."""
@@ -76,7 +78,7 @@ class Crossing:
         path = target.removeprefix(ids.FILE)
         if reading.document(path) is not None:
             return [ids.document_id(path)]
-        if not self._is_file(path):
+        if reading.is_hidden(path) or not self._is_file(path):
             return []
         specs = [node.id for node in self._graph.memory.nodes_in_file(path) if node.kind is NodeKind.SPEC]
         return [target, *specs]

@@ -37,6 +37,10 @@ class Narrowing(msgspec.Struct, frozen=True, kw_only=True):
     """ISO 8601, UTC."""
 
 
+_NO_DOCUMENTS = "There are no documents. `[docs]` in clew.toml says where they are; `clew kb status` what is read."
+_NONE_INSIDE = "No document lies inside of the scope."
+
+
 class FoundSection(msgspec.Struct, frozen=True):
     section: SectionRecord
     document: DocumentRecord
@@ -99,9 +103,12 @@ class Finder:
                 text = reading.text(result.id)
                 if section is not None and document is not None and text is not None:
                     found.append(_found(section, document, text, result))
-        notes = (*answer.notes, *self._library.notes)
+            is_empty = not found and reading.is_empty()
+        # How something is ranked says nothing where there is nothing.
+        notes = self._library.notes if is_empty else (*answer.notes, *self._library.notes)
+        reason = (_NO_DOCUMENTS if boundary.is_everything else _NONE_INSIDE) if is_empty else answer.reason
         return FoundSections(
-            sections=tuple(found), mode=mode, next_cursor=answer.next_cursor, notes=notes, reason=answer.reason
+            sections=tuple(found), mode=mode, next_cursor=answer.next_cursor, notes=notes, reason=reason
         )
 
     def asked(self, question: str) -> Asked:

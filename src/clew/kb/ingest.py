@@ -39,6 +39,7 @@ OTHERS_READ = "Another process is reading the documents."
 
 _AT_ONCE = 200
 """Sections that go into the search index together."""
+_NOTHING = content_hash(b"")
 _FRESH_NS = 100_000_000
 """A file that changed so short a time before it was read may change again without another time."""
 
@@ -85,7 +86,8 @@ class Corpus(msgspec.Struct, frozen=True):
         except Exception as error:
             # A fault in a reader may cost one document, never all.
             log.exception("The document %s could not be read", entry.path)
-            return self.unreadable(entry, f"'{entry.path}' cannot be read: a fault in Clew ({type(error).__name__}).")
+            problem = f"'{entry.path}' cannot be read: a fault in Clew ({type(error).__name__})."
+            return unreadable(entry, problem, self.origin, data)
 
     def unreadable(self, entry: FileEntry, problem: str) -> Prepared:
         return unreadable(entry, problem, self.origin)
@@ -184,7 +186,7 @@ class _Run:
         return {path: each._replace(indexed=each.indexed and path not in lacking) for path, each in known.items()}
 
     def _is_due(self, entry: FileEntry, known: Known | None) -> bool:
-        if known is None or self._full or not known.indexed or entry.path in self._again:
+        if known is None or self._full or not known.indexed or entry.path in self._again or _is_unread(known):
             return True
         return known.reader != self._reader or (entry.size, entry.mtime_ns) != (known.size, known.mtime_ns)
 
@@ -196,7 +198,11 @@ class _Run:
             return
         except (FormatError, OutsideProject) as error:
             self._problems.append(str(error))
-            self._write(self._corpus.unreadable(entry, str(error)), known, None)
+            unread = self._corpus.unreadable(entry, str(error))
+            if self._is_told(unread):
+                self._counts["unchanged"] += 1
+            else:
+                self._write(unread, known, None)
             return
         if known is not None and self._is_same(entry, known, data):
             self._library.touch(entry, settled=not _is_fresh(entry))
@@ -211,6 +217,11 @@ class _Run:
         moved_from = self._moved_from(prepared, gone) if known is None else None
         if self._write(prepared, known, moved_from) and moved_from is not None:
             gone.found(moved_from)
+
+    def _is_told(self, unread: Prepared) -> bool:
+        """Whether it is known already that a document cannot be read, and why."""
+        with self._library.reading() as reading:
+            return reading.document(unread.document.path) == unread.document
 
     def _is_same(self, entry: FileEntry, known: Known, data: bytes) -> bool:
         if self._full or entry.path in self._again:
@@ -264,6 +275,11 @@ class _Run:
         self._engine.delete(sections)
         self._library.remove(path)
         self._counts["removed"] += 1
+
+
+def _is_unread(known: Known) -> bool:
+    """Whether a file could not be read. Its time says nothing of when it can: a limit is raised, a right is given."""
+    return known.size > 0 and known.content_hash == _NOTHING
 
 
 def _is_fresh(entry: FileEntry) -> bool:

@@ -2,8 +2,8 @@
 
 The first who asks has the documents read: all of them when nothing is known yet, with progress; else what changed since
 they were last looked at. Whoever asks later looks for changed files, which costs a question to the system for each, and
-with many files not more often than pays. Reading runs in a thread of its own. A caller waits for it for a moment, which
-is enough for an edited document; when much has changed, the answer comes from what is there and says so.
+with many files not more often than pays. Reading runs in a thread of its own. Its first moment is waited for, which is
+enough for an edited document; when much has changed, answers come from what is there and say so.
 """
 
 import logging
@@ -34,6 +34,7 @@ class _Run(msgspec.Struct):
     """One reading of the documents."""
 
     done: threading.Event
+    began: float
     progress: tuple[int, int, str] = (0, 0, "waiting")
     error: ClewError | None = None
     note: str | None = None
@@ -74,10 +75,11 @@ class DocumentKeeper:
         if run is None:
             return None
         waits_for_all = self._is_empty()
-        until = time.monotonic() + self._patience
-        while not run.done.wait(WAIT_SECONDS):
+        # Who asks in the middle of a long reading need not wait for what those before him waited for in vain.
+        until = run.began + self._patience
+        while not run.done.wait(WAIT_SECONDS if waits_for_all else min(WAIT_SECONDS, _left(until))):
             progress(*run.progress)
-            if not waits_for_all and time.monotonic() > until:
+            if not waits_for_all and not _left(until):
                 return _STILL_READING
         if run.error is None:
             return run.note
@@ -101,7 +103,7 @@ class DocumentKeeper:
                 return self._run
             if self._closing or (self._tree is not None and self._is_current(self._tree)):
                 return None
-            self._run = _Run(threading.Event())
+            self._run = _Run(threading.Event(), time.monotonic())
             self._thread = threading.Thread(target=self._read, args=(self._run,), name="clew-documents", daemon=True)
             self._thread.start()
             return self._run
@@ -140,3 +142,7 @@ class DocumentKeeper:
             run.error = ClewError(f"The documents could not be read: {type(error).__name__}.")
         finally:
             run.done.set()
+
+
+def _left(until: float) -> float:
+    return max(0.0, until - time.monotonic())

@@ -15,6 +15,8 @@ LINK, BESIDE, SHARED = 1.0, 0.5, 0.5
 """What the steps weigh; a shared entity weighs less the more sections share it."""
 MOST_SHARING = 12
 MOST_LINKING = 20
+MOST_ASKED = 120
+"""Of those who mention an entity, the first so many are asked whether they may be seen."""
 REACH = 64
 """How far behind a section those are looked for that stand below it."""
 
@@ -32,18 +34,28 @@ _BELOW = """
         AND other.place <= own.place + ?
 """
 _SHARED = """
-    SELECT few.id, other.id, few.holders FROM (
+    SELECT few.id, other.id, few.others FROM (
         SELECT own.id AS id, own.number AS number, said.entity AS entity, (
-            SELECT count(*) FROM (SELECT 1 FROM mentions AS held WHERE held.entity = said.entity LIMIT ?2)
-        ) AS holders
+            SELECT count(*) FROM (
+                SELECT 1 FROM (
+                    SELECT section FROM main.mentions AS held WHERE held.entity = said.entity ORDER BY section LIMIT ?3
+                ) AS first
+                CROSS JOIN sections AS holder ON holder.number = first.section AND holder.number <> own.number LIMIT ?2
+            )
+        ) AS others
         FROM json_each(?1) AS wanted
         CROSS JOIN sections AS own ON own.number = wanted.value
-        CROSS JOIN mentions AS said ON said.section = own.number
+        CROSS JOIN main.mentions AS said ON said.section = own.number
     ) AS few
-    CROSS JOIN mentions AS shared ON shared.entity = few.entity AND shared.section <> few.number
+    CROSS JOIN main.mentions AS shared ON shared.entity = few.entity AND shared.section <> few.number
+        AND shared.section < coalesce((
+            SELECT section FROM main.mentions AS held WHERE held.entity = few.entity ORDER BY section LIMIT 1 OFFSET ?3
+        ), 9223372036854775807)
     CROSS JOIN sections AS other ON other.number = shared.section
-    WHERE few.holders < ?2
+    WHERE few.others < ?2
 """
+"""Those who share an entity are sought among the first who mention it, seen or not: where few of very many may be seen,
+to ask each of them takes long."""
 
 
 def nearby(reading: Reading, wanted: Sequence[str]) -> dict[str, list[tuple[str, float]]]:
@@ -60,8 +72,8 @@ def _steps(reading: Reading, places: Sequence[Place]) -> Iterator[tuple[str, str
     numbers = in_json([place.number for place in places])
     for own, other in (*reading.rows(_BESIDE, numbers), *reading.rows(_BELOW, numbers, REACH)):
         yield own, other, BESIDE
-    for own, other, holders in reading.rows(_SHARED, numbers, MOST_SHARING + 1):
-        yield own, other, SHARED / (holders - 1)
+    for own, other, others in reading.rows(_SHARED, numbers, MOST_SHARING, MOST_ASKED):
+        yield own, other, SHARED / others
     yield from _links(reading, places)
 
 

@@ -63,11 +63,12 @@ def prepare(data: bytes, entry: FileEntry, citations: Citations, origin: Origin 
     )
 
 
-def unreadable(entry: FileEntry, problem: str, origin: Origin = ANYWHERE) -> Prepared:
-    """A document that cannot be read: it is there, says why, and holds nothing."""
+def unreadable(entry: FileEntry, problem: str, origin: Origin = ANYWHERE, data: bytes = b"") -> Prepared:
+    """A document that cannot be read: it is there, says why, and holds nothing. `data` is there where only its content
+    was not understood."""
     found = Diagnostic("documents.unreadable", "error", problem, 1)
     empty = Document(format_of(entry.path), posixpath.basename(entry.path), "", {}, (), (), (found,))
-    return Prepared(_record(empty, b"", entry, origin), (), (), {}, (), (), (), ())
+    return Prepared(_record(empty, data, entry, origin), (), (), {}, (), (), (), ())
 
 
 def _record(document: Document, data: bytes, entry: FileEntry, origin: Origin) -> DocumentRecord:

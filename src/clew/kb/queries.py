@@ -65,6 +65,9 @@ class Reading:
     def count(self, table: str) -> int:
         return int(self._row(f"SELECT count(*) FROM {table}")[0])  # noqa: S608 - no caller takes the name from outside
 
+    def is_empty(self) -> bool:
+        return self._row("SELECT 1 FROM sections LIMIT 1") is None
+
     def state(self) -> str:
         """Another one whenever a document came, went or changed."""
         row = self._connection.execute(
@@ -87,6 +90,14 @@ class Reading:
     def document(self, path: str) -> DocumentRecord | None:
         row = self._row("SELECT data FROM documents WHERE path = ?", path)
         return None if row is None else _DOCUMENT(row[0])
+
+    def is_hidden(self, path: str) -> bool:
+        """Whether there is such a document, but outside of the boundary."""
+        sql = """
+            SELECT 1 FROM main.documents AS every WHERE every.path = ?1
+            AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.path = ?1)
+        """
+        return self._row(sql, path) is not None
 
     def document_by_id(self, id: str) -> DocumentRecord | None:
         row = self._row("SELECT data FROM documents WHERE id = ?", id)

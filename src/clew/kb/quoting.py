@@ -9,12 +9,12 @@ from msgspec import UNSET
 
 from clew.errors import InvalidArgument
 from clew.kb import results
-from clew.kb.answering import QuotedSpan, quoted, read_for
-from clew.kb.finding import Mode, Narrowing
+from clew.kb.answering import EvidenceRequest, QuotedSpan, quoted, read_for
+from clew.kb.finding import Mode
 from clew.kb.passages import Visitor, fitting, flagged, line_of
 from clew.kb.scratch import Passage
 from clew.kb.shortlist import chosen_mode, fingerprint
-from clew.search.evidence import Limits, Quote, evidence
+from clew.search.evidence import Quote, evidence
 
 if TYPE_CHECKING:
     from clew.kb.service import KnowledgeBase
@@ -22,15 +22,6 @@ if TYPE_CHECKING:
 
 _LONGEST_MISSING = 200
 """Of an id that nothing has so many characters are told back."""
-
-
-class EvidenceRequest(msgspec.Struct, frozen=True, kw_only=True):
-    question: str
-    limits: Limits
-    top_k: int = 5
-    max_per_document: int = 1
-    mode: Mode = Mode.AUTO
-    narrowing: Narrowing = Narrowing()
 
 
 class Pages(NamedTuple):
@@ -76,20 +67,12 @@ class Quoting:
         mode, note = chosen_mode(request.mode, graph=self._graph)
         visitor.check.step = "search"
         finder = self._kb.finder
-        read = read_for(
-            finder,
-            request.question,
-            mode=mode,
-            narrowing=request.narrowing,
-            sections=request.top_k,
-            max_per_document=request.max_per_document,
-            boundary=visitor.boundary,
-            check=visitor.check,
-        )
+        request = msgspec.structs.replace(request, mode=mode)
+        read = read_for(finder, request, boundary=visitor.boundary, check=visitor.check)
         visitor.check.step = "evidence"
         state = fingerprint(read.sections)
         offset = pages.begin(state)
-        answered = quoted(finder, request.question, read, request.limits, offset)
+        answered = quoted(finder, request, read, offset)
         passages = list(self._read_for(answered.sections, answered.quotes, visitor))
         sources, cut = fitting([_source(each, rank, visitor) for rank, each in enumerate(passages, start=1)], share=0.4)
         named = {each.section_id: each for each in passages[: len(sources)]}

@@ -5,7 +5,7 @@ process dies, nothing is done twice, and it does not matter which process goes o
 was embedded before, under another id or before an edit was taken back, need no embedding again.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -122,8 +122,6 @@ class _Work:
                 self._reused += len(rows)
 
     def _embed(self, space: Space, pending: Sequence[Text]) -> None:
-        import numpy as np
-
         total = len(pending)
         for start in range(0, total, TEXTS_AT_ONCE):
             self._progress(start, total, "Embedding")
@@ -132,18 +130,22 @@ class _Work:
                 units = units_of(connection, (text.number for text in part))
             # A unit that was taken out in the meantime needs no vector any more.
             present = [text for text in part if text.number in units]
-            if not present:
-                continue
-            texts = [embedded_texts(units[text.number], self._embedder) for text in present]
-            vectors = self._embedder.embed([each for some in texts for each in some])
-            # The space refuses what is no vector before it is kept for good.
-            space.vectors.put(
-                [text.number for text, some in zip(present, texts, strict=True) for _ in some],
-                vectors,
-            )
-            self._keep(present, np.split(vectors, np.cumsum([len(some) for some in texts])[:-1]))
-            self._embedded += len(present)
+            made_of = [embedded_texts(units[text.number], self._embedder) for text in present]
+            for done, group in _groups([len(texts) for texts in made_of]):
+                if done:
+                    self._progress(start + done, total, "Embedding")
+                self._embed_group(space, present[group], made_of[group])
         self._progress(total, total, "Embedding")
+
+    def _embed_group(self, space: Space, texts: Sequence[Text], made_of: Sequence[Sequence[str]]) -> None:
+        import numpy as np
+
+        vectors = self._embedder.embed([each for some in made_of for each in some])
+        counts = [len(some) for some in made_of]
+        # The space refuses what is no vector before it is kept for good.
+        space.vectors.put(np.repeat([text.number for text in texts], counts), vectors)
+        self._keep(texts, np.split(vectors, np.cumsum(counts)[:-1]))
+        self._embedded += len(texts)
 
     def _keep(self, texts: Sequence[Text], vectors: "Sequence[NDArray[np.float32]]") -> None:
         rows = [(self._embedder.name, text.text_hash, own.tobytes()) for text, own in zip(texts, vectors, strict=True)]
@@ -165,3 +167,15 @@ class _Work:
             (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
             if kept > units * _SURPLUS_BORNE + TEXTS_AT_ONCE:
                 connection.execute("DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM units)")
+
+
+def _groups(sizes: Sequence[int]) -> Iterator[tuple[int, slice]]:
+    """Where each group of units begins, and the group: as many as have TEXTS_AT_ONCE texts together, or one."""
+    start = texts = 0
+    for place, size in enumerate(sizes):
+        if start < place and texts + size > TEXTS_AT_ONCE:
+            yield start, slice(start, place)
+            start, texts = place, 0
+        texts += size
+    if sizes:
+        yield start, slice(start, len(sizes))

@@ -238,11 +238,14 @@ def _search_approximately(
     view: View, index: ApproximateIndex, query: "Vectors", k: int, rows: "Numbers | None"
 ) -> "tuple[Numbers, Vectors]":
     eligible = view.eligible(rows)
-    found = index.candidates(query, max(k * _CANDIDATES_PER_RESULT, _FEWEST_CANDIDATES), eligible)
+    wanted = int(k * _CANDIDATES_PER_RESULT * len(view.numbers) / view.units)
+    found = index.candidates(query, max(wanted, _FEWEST_CANDIDATES), eligible)
     newer = index.rows + np.flatnonzero(eligible[index.rows :])
-    if len(found) + len(newer) < min(k, int(np.count_nonzero(eligible))):
+    numbers, scores = view.among(np.concatenate([found, newer]), query, k)
+    # A unit with many vectors near to the query takes the place of others.
+    if len(numbers) < k and len(numbers) < view.units_in(rows):
         return view.search(query, k, rows)
-    return view.among(np.concatenate([found, newer]), query, k)
+    return numbers, scores
 
 
 def _allowed_rows(view: View, allowed: "Allowed | None") -> "Numbers | None":

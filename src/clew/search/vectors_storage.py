@@ -133,6 +133,8 @@ def appended(folder: Path, manifest: Manifest, entries: "Numbers", vectors: "Vec
     checksums = with_rows(np.frombuffer(manifest.block_checksums, np.uint64), manifest.rows, vectors)
     return msgspec.structs.replace(
         manifest,
+        # A folder that an earlier Clew made may have entries from now on that it does not know.
+        format=vectors_files.FORMAT,
         rows=manifest.rows + len(vectors),
         entries=manifest.entries + len(entries),
         journal_checksum=zlib.crc32(journal, manifest.journal_checksum),

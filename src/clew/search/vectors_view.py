@@ -77,6 +77,10 @@ class View:
         """All rows of those of the units that are here; each unit is given once."""
         return self.row_of[self._places(numbers)]
 
+    def units_in(self, rows: "Numbers | None") -> int:
+        """How many units the live `rows` are of; how many there are by default."""
+        return self.units if rows is None else len(np.unique(self.number_of_row[rows]))
+
     def rows_allowed_by(self, mask: "NDArray[np.bool_]") -> "Numbers":
         """Rows of the units whose place in the mask is true; what lies beyond the mask is not allowed."""
         inside = np.searchsorted(self.numbers, len(mask))

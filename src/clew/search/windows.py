@@ -23,7 +23,7 @@ import msgspec
 from clew.search.evidence import Limits, Quote, checked, fitting_end, window
 from clew.search.likeness import Likeness
 from clew.text.sentences import Kind, sentences
-from clew.text.tokens import estimate_tokens
+from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
 from clew.text.words import split
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ WINDOWS_VERSION = "windows-2"
 
 _RULER = re.compile(r"\s*\|?[ \t]*:?--")
 """Follows the head of a table."""
+_SPACE = re.compile(r"\s*+")
 
 _OF_PASSAGE, _WITH_HEADINGS, _ALONE = 1.0, 1.0, 1.0
 
@@ -136,9 +137,15 @@ def _portions(text: str, limits: Limits) -> Iterator[_Portion]:
             cut = fitting_end(text, start, end, max_tokens=limits.max_quote_tokens, max_chars=limits.max_quote_chars)
             cut = max(cut, start + 1)
             yield _Portion(start, cut, False)
-            start = cut + len(text[cut:end]) - len(text[cut:end].lstrip())
+            start = _end_of_space(text, cut, end)
         if start < end:
             yield _Portion(start, end, introduces)
+
+
+def _end_of_space(text: str, start: int, end: int) -> int:
+    """Like stripping text[start:end], but what is left is not copied: a piece may be megabytes long."""
+    space = _SPACE.match(text, start, end)
+    return space.end() if space else start
 
 
 def _weighed(cut: _Cut, passage: Passage, headings: "NDArray[np.float32]", likeness: Likeness) -> _Window:
@@ -151,7 +158,9 @@ def _weighed(cut: _Cut, passage: Passage, headings: "NDArray[np.float32]", liken
 
 
 def _fits(text: str, start: int, end: int, limits: Limits) -> bool:
-    return end - start <= limits.max_quote_chars and estimate_tokens(text[start:end]) <= limits.max_quote_tokens
+    # What is longer than any text of so many tokens need not be read to know that.
+    longest = min(limits.max_quote_chars, limits.max_quote_tokens * CHARACTERS_PER_TOKEN_AT_MOST)
+    return end - start <= longest and estimate_tokens(text[start:end]) <= limits.max_quote_tokens
 
 
 def _quote(text: str, found: _Window, limits: Limits) -> Quote:

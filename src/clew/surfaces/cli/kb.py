@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from clew.errors import InvalidArgument, NotFound, StoreBusy
 from clew.surfaces.cli.opening import add_folder, add_json, opened
 from clew.surfaces.cli.output import coloured, end_progress, linked, print_json, printable, progress
+from clew.text.counting import counted
 
 if TYPE_CHECKING:
     from clew.kb.queries import Reading
@@ -77,10 +78,11 @@ def _status(project: "Project", args: argparse.Namespace) -> int:
         print_json(found)
         return 0
     formats = ", ".join(f"{number} {name}" for name, number in sorted(found.formats.items())) or "none"
-    print(coloured(f"{found.documents} documents ({formats})", "bold"))
-    print(f"{found.sections} sections, {found.entities} entities, {found.edges} mentions and links")
+    print(coloured(f"{counted(found.documents, 'document')} ({formats})", "bold"))
+    entities = counted(found.entities, "entity", "entities")
+    print(f"{counted(found.sections, 'section')}, {entities}, {found.edges} mentions and links")
     print(f"tags: {', '.join(f'{tag} {number}' for tag, number in sorted(found.tags.items())) or 'none'}")
-    print(f"index: {found.indexed}" + (f"; {found.pending} documents wait" if found.pending else ""))
+    print(f"index: {found.indexed}" + (f"; {counted(found.pending, 'document')} to go" if found.pending else ""))
     for problem in found.problems[:_SHOWN_PROBLEMS]:
         place = _place(project, problem.path, problem.line)
         print(f"{place}: {problem.severity} {problem.code}: {printable(problem.message)}")
@@ -116,14 +118,15 @@ def _reconcile(project: "Project", args: argparse.Namespace) -> int:
     if args.json:
         print_json(report)
     else:
-        print(f"{report.files} files, {report.documents} documents, {report.sections} sections")
+        files, documents = counted(report.files, "file"), counted(report.documents, "document")
+        print(f"{files}, {documents}, {counted(report.sections, 'section')}")
         for each in report.differences:
             print(f"{each.kind.value.replace('_', ' ')}: {printable(each.id)}")
         total = sum(report.counts.values())
         if total > len(report.differences):
             print(f"and {total - len(report.differences)} more")
         mended = "all mended" if report.repaired and not report.left else f"{report.left} left"
-        print(f"{total} differences, {mended}" if total else "no differences")
+        print(f"{counted(total, 'difference')}, {mended}" if total else "no differences")
     if report.note is not None:
         _note(report.note)
     return 1 if report.left else 0
@@ -185,13 +188,13 @@ def _bold(line: str, asked: frozenset[str]) -> str:
 
 
 def _ask(project: "Project", args: argparse.Namespace) -> int:
-    from clew.kb.answering import answer
+    from clew.kb.answering import EvidenceRequest, answer
     from clew.kb.finding import Narrowing
     from clew.search.evidence import question_tokens
 
     _brought_up_to_date(project)
     question = " ".join(args.what)
-    found = answer(project.kb.finder, question, narrowing=Narrowing(tags=tuple(args.tag)))
+    found = answer(project.kb.finder, EvidenceRequest(question=question, narrowing=Narrowing(tags=tuple(args.tag))))
     if args.json:
         print_json(found)
     asked = question_tokens(question)
@@ -255,7 +258,9 @@ def _graph(project: "Project", args: argparse.Namespace) -> int:
     with project.lock.reading(), project.kb.walking(project.kb.boundary()) as ground:
         found = bonds(ground, _meant(project, ground.reading, name), limit)
     if not any(each.links for each in found.values()):
-        raise NotFound(f"No document mentions '{name}'.", hint="`clew kb search WORDS` finds sections.")
+        raise NotFound(
+            f"Nothing that documents are about is called '{name}'.", hint="`clew kb search WORDS` finds sections."
+        )
     if args.json:
         print_json({id: each._asdict() for id, each in found.items()})
         return 0

@@ -183,7 +183,7 @@ def run_expand(call: Call, request: ExpandExcerptRequest) -> results.ExcerptAnsw
 
 
 def run_extract(call: Call, request: ExtractEvidenceRequest) -> results.Evidence:
-    from clew.kb.quoting import EvidenceRequest
+    from clew.kb.answering import EvidenceRequest
 
     if len(request.passage_ids) > MAX_PASSAGES:
         raise OverBudget(
@@ -202,7 +202,8 @@ def run_extract(call: Call, request: ExtractEvidenceRequest) -> results.Evidence
 
 
 def run_retrieve(call: Call, request: RetrieveEvidenceRequest) -> results.RetrievedEvidence:
-    from clew.kb.quoting import EvidenceRequest, Pages
+    from clew.kb.answering import EvidenceRequest
+    from clew.kb.quoting import Pages
 
     clamped, options = Clamped(), request.options or EvidenceOptions()
     wanted = EvidenceRequest(
