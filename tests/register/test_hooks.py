@@ -1,11 +1,13 @@
 """Hooks that git itself runs."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.register.served import Served, make_project
@@ -36,6 +38,11 @@ def project(root: Path) -> Served:
     made.add()
     made.write("src/kept.rs", "// REQ-0001\nfn kept() {}\n")
     return made
+
+
+def without_clew() -> str:
+    """A PATH on which there is no Clew."""
+    return os.pathsep.join(each for each in os.environ["PATH"].split(os.pathsep) if not (Path(each) / "clew").exists())
 
 
 # Verifies: REQ-d00231-A
@@ -195,6 +202,21 @@ def test_a_hook_that_is_a_link_stays_one(tmp_path: Path, git: Git) -> None:
 
 
 # Verifies: REQ-d00231-E
+def test_two_blocks_of_clew_in_one_hook_become_one(tmp_path: Path, git: Git) -> None:
+    project(tmp_path)
+    assert set_up(tmp_path).ok
+    shebang, _, block = hook(tmp_path).read_text().partition("\n")
+    hook(tmp_path).write_text(f"{shebang}\n{block}echo between\n{block}echo after\n")
+
+    assert set_up(tmp_path).ok
+    assert hook(tmp_path).read_text() == f"{shebang}\n{block}echo between\necho after\n"
+
+    hook(tmp_path).write_text(f"{shebang}\n{block}echo between\n{block}echo after\n")
+    assert take_down(tmp_path, tmp_path / "project.req").ok
+    assert hook(tmp_path).read_text() == f"{shebang}\necho between\necho after\n"
+
+
+# Verifies: REQ-d00231-E
 def test_a_place_where_no_hook_can_be_is_named(tmp_path: Path, git: Git) -> None:
     project(tmp_path)
     (tmp_path / "taken").write_text("a file")
@@ -232,10 +254,10 @@ def test_lines_are_added_to_files_of_git_in_the_form_of_those_that_are_there(tmp
 
 # Verifies: REQ-d00231-F
 def test_git_finds_clew_where_the_shell_does_not(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
-    folders = [each for each in os.environ["PATH"].split(os.pathsep) if not (Path(each) / "clew").exists()]
-    monkeypatch.setenv("PATH", os.pathsep.join(folders))
     served = project(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{without_clew()}")
     assert set_up(tmp_path).ok
+    monkeypatch.setenv("PATH", without_clew())
     git("add", "--all")
     git("commit", "-q", "-m", "begin")
 
@@ -255,12 +277,10 @@ def test_git_finds_clew_where_the_shell_does_not(tmp_path: Path, git: Git, monke
     merged = plainly("merge", "side", "-m", "both")
     assert merged.returncode == 0, merged.stdout + merged.stderr
     assert served.call("req_list")["count"] == 3
-    checks = {check["name"]: check for check in served.call("req_doctor")["checks"]}
-    assert checks["merge driver"]["ok"]
+    assert driver_check(served)["ok"]
     git("config", "merge.req-merge.driver", "nowhere req merge-driver %O %A %B --path %P")
-    checks = {check["name"]: check for check in served.call("req_doctor")["checks"]}
-    assert not checks["merge driver"]["ok"]
-    assert "nowhere" in checks["merge driver"]["detail"]
+    assert not driver_check(served)["ok"]
+    assert "nowhere" in driver_check(served)["detail"]
 
 
 # Verifies: REQ-d00231-F
@@ -270,3 +290,117 @@ def test_a_hook_that_everybody_shares_names_no_folder_of_one_machine(tmp_path: P
     (tmp_path / "shared-hooks").mkdir()
     assert set_up(tmp_path).ok
     assert str(Path(sys.executable).parent) not in (tmp_path / "shared-hooks/pre-commit").read_text()
+
+
+# Verifies: REQ-d00231-F
+def test_a_hook_that_leads_to_a_shared_file_names_no_folder_of_one_machine(
+    tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", without_clew())
+    project(tmp_path)
+    assert set_up(tmp_path).ok
+    shared = tmp_path / "shared" / "pre-commit"
+    shared.parent.mkdir()
+    assert str(Path(sys.executable).parent) in hook(tmp_path).read_text()
+    hook(tmp_path).rename(shared)
+    hook(tmp_path).symlink_to(shared)
+
+    assert set_up(tmp_path).ok
+
+    assert str(Path(sys.executable).parent) not in shared.read_text()
+
+
+# Verifies: REQ-d00231-F
+def test_a_folder_of_git_may_have_any_name(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", without_clew())
+    git("init", "-q", "--separate-git-dir", str(tmp_path / "kept.elsewhere"))
+    project(tmp_path)
+    assert set_up(tmp_path).ok
+    assert str(Path(sys.executable).parent) in (tmp_path / "kept.elsewhere/hooks/pre-commit").read_text()
+
+
+# Verifies: REQ-d00231-D+F
+@pytest.mark.skipif(sys.platform == "win32", reason="git is led to Clew by its name there")
+def test_clew_may_lie_in_a_folder_of_any_name(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", without_clew())
+    served = project(tmp_path)
+    program = tmp_path.parent / f"{tmp_path.name} it's 100%A of $HOME" / "clew"
+    program.parent.mkdir()
+    program.symlink_to(Path(sys.executable).with_name("clew"))
+    subprocess.run([program, "req", "setup", "-C", tmp_path], check=True, capture_output=True)
+    git("add", "--all")
+    git("commit", "-q", "--no-verify", "-m", "begin")
+    git("checkout", "-q", "-b", "side")
+    served.add(title="Show our door")
+    git("commit", "-q", "--no-verify", "--all", "-m", "ours")
+    git("checkout", "-q", "main")
+    served.add(title="Show their door")
+    git("commit", "-q", "--no-verify", "--all", "-m", "theirs")
+
+    merging = ["git", "merge", "--no-verify", "side", "-m", "both"]
+    merged = subprocess.run(merging, cwd=tmp_path, capture_output=True, text=True)
+
+    assert merged.returncode == 0, merged.stdout + merged.stderr
+    assert served.call("req_list")["count"] == 3
+    assert driver_check(served)["ok"]
+
+
+# Verifies: REQ-d00231-G
+def test_nothing_is_written_through_a_link_that_leads_out_of_the_clone(tmp_path: Path) -> None:
+    clone, home = tmp_path / "clone", tmp_path / "home"
+    make_project(clone)
+    home.mkdir()
+    (clone / ".claude").symlink_to(home)
+    for name in ("AGENTS.md", ".gitignore", ".gitattributes", ".mcp.json"):
+        (clone / name).unlink(missing_ok=True)
+        (home / name).write_text("mine\n")
+        (clone / name).symlink_to(home / name)
+    before = {file.name: file.read_bytes() for file in home.iterdir()}
+
+    def clew(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        program = Path(sys.executable).with_name("clew")
+        return subprocess.run([program, "req", *arguments], cwd=clone, capture_output=True, text=True)
+
+    steps = {step["what"]: step for step in json.loads(clew("setup", "--claude-code", "--json").stdout)["steps"]}
+    for name in ("AGENTS.md", ".gitignore", ".gitattributes", ".claude/settings.json"):
+        assert not steps[name]["done"]
+        assert "outside the project" in steps[name]["detail"]
+    (home / ".mcp.json").write_text("{}")
+    before[".mcp.json"] = b"{}"
+    for refused in (("help", "--install"), ("mcp", "--init-config")):
+        assert "outside the project" in clew(*refused).stderr
+    assert {file.name: file.read_bytes() for file in home.iterdir()} == before
+    # What the user names is the user's choice.
+    assert clew("help", "--install", "--path", "../home/notes.md").returncode == 0
+    assert (home / "notes.md").exists()
+
+
+# Verifies: REQ-d00231-D
+def test_the_doctor_reads_a_merge_driver_as_git_does(tmp_path: Path, git: Git) -> None:
+    served = project(tmp_path)
+    program = tmp_path / "my tools" / "clew"
+    program.parent.mkdir()
+    program.symlink_to(Path(sys.executable).with_name("clew"))
+    arguments = "req merge-driver %O %A %B"
+    for works in (f"'{program}' {arguments}", f"LANG=C PATH='{program.parent}' clew {arguments}"):
+        git("config", "merge.req-merge.driver", works)
+        assert driver_check(served)["ok"], works
+    for fails in (f"'{program} {arguments}", f"PATH={tmp_path}:/nowhere clew {arguments}", "LANG=C"):
+        git("config", "merge.req-merge.driver", fails)
+        assert not driver_check(served)["ok"], fails
+
+
+# Verifies: REQ-d00231-D
+def test_the_doctor_sees_that_a_hook_finds_no_clew(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    served = project(tmp_path)
+    git("config", "core.hooksPath", "shared-hooks")
+    for path, expected in ((str(Path(sys.executable).parent), True), (without_clew(), False)):
+        monkeypatch.setenv("PATH", f"{path}{os.pathsep}{without_clew()}")
+        assert set_up(tmp_path).ok
+        checks = {check["name"]: check for check in served.call("req_doctor")["checks"]}
+        for name in ("pre-commit hook", "post-commit hook", "commit-msg hook"):
+            assert (checks[name]["ok"], "finds no clew" in checks[name]["detail"]) == (expected, not expected)
+
+
+def driver_check(served: Served) -> dict[str, Any]:
+    return next(check for check in served.call("req_doctor")["checks"] if check["name"] == "merge driver")

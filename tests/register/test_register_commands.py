@@ -116,6 +116,15 @@ def test_coverage_by_requirement_and_review_in_one_line_each(shell: Shell, repos
     assert "and 4 more requirements" in shell.run("review", "--summary")
 
 
+# Verifies: REQ-d00171-A
+def test_a_review_in_lines_names_what_was_removed(shell: Shell, repository: Path) -> None:
+    before = (repository / "project.req").read_bytes()
+    added = shell.json("add", *ADD[:1], "Requirement to lose", *ADD[2:])["id"]
+    commit(repository)
+    (repository / "project.req").write_bytes(before)
+    assert f"{added} was removed from the register" in shell.run("review", "--base", "HEAD", "--summary")
+
+
 # Verifies: REQ-d00171-D
 def test_a_strict_review_wants_a_marker_near_every_change(shell: Shell, repository: Path) -> None:
     (repository / "src").mkdir()

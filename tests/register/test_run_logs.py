@@ -35,6 +35,12 @@ def test_outcomes_are_found_as_programs_really_print_them(log: str) -> None:
 
 
 # Verifies: REQ-d00086-D
+def test_lines_of_colons_and_blanks_are_passed_over() -> None:
+    """Each of them would take a second if it were tried in every way in which it can be taken apart."""
+    assert read_log((("a::" * 200 + " " * 800 + "x\n") * 200 + SPACES).encode()) == read_log(SPACES.encode())
+
+
+# Verifies: REQ-d00086-D
 @pytest.mark.parametrize(
     "report",
     [

@@ -335,6 +335,27 @@ def test_a_save_that_the_store_could_not_note_is_noted_by_the_next_process(root:
     assert contents(root) == FILES
 
 
+# Verifies: REQ-d00048-D
+def test_a_save_is_noted_at_the_latest_when_the_project_is_closed(root: Path, opened: Open) -> None:
+    first = Project.open(root)
+    first.ensure_graph()
+    mutate(first, "add_assertion", req_id="REQ-d00002", text="It SHALL be added once.")
+    full_store(root, full=True)
+    with pytest.raises(StoreError, match="files are saved"):
+        first.mutations.save()
+    full_store(root, full=False)
+    with (root / "spec/a-tidy.md").open("ab") as file:
+        file.write(b"\nA line by hand.\n")
+    first.close()
+
+    second = opened(root)
+    second.ensure_graph()
+
+    log = second.mutations.log()
+    assert (log.total, log.conflicts) == (0, ())
+    assert (root / "spec/a-tidy.md").read_bytes().count(b"It SHALL be added once.") == 1
+
+
 # Verifies: REQ-d00048-F
 def test_a_safety_branch_holds_the_state_before_the_save(project: Project, root: Path) -> None:
     def git(*arguments: str) -> str:

@@ -20,7 +20,16 @@ from clew.writing import read_if_there, real_target, replace_file
 
 SERVER_NAME = "clew"
 
-__all__ = ["CLIENTS", "Client", "ClientPlan", "client_config", "config_path", "own_command", "write_plan"]
+__all__ = [
+    "CLIENTS",
+    "Client",
+    "ClientPlan",
+    "client_config",
+    "config_path",
+    "own_command",
+    "own_program",
+    "write_plan",
+]
 
 
 class ClientPlan(msgspec.Struct, frozen=True):
@@ -92,15 +101,20 @@ def config_path(client: str, root: Path) -> Path:
     return _known(client).path(root)
 
 
-def own_command() -> str:
-    """How a client starts this very Clew: by name where the name leads here, otherwise by its full path."""
+def own_program() -> Path | None:
+    """The file that starts this very Clew; None where there is none, as under a test runner of another environment."""
     running = Path(sys.argv[0])
     if running.stem != SERVER_NAME or not running.is_file():
         running = Path(sys.executable).with_name(f"{SERVER_NAME}.exe" if sys.platform == "win32" else SERVER_NAME)
-    found = shutil.which(SERVER_NAME)
-    if not running.is_file() or (found and Path(found).resolve() == running.resolve()):
+    return running.absolute() if running.is_file() else None
+
+
+def own_command() -> str:
+    """How a client starts this very Clew: by name where the name leads here, otherwise by its full path."""
+    running, found = own_program(), shutil.which(SERVER_NAME)
+    if running is None or (found and Path(found).resolve() == running.resolve()):
         return SERVER_NAME
-    return str(running.absolute())
+    return str(running)
 
 
 def client_config(client: str, root: Path, command: str, *, force: bool = False) -> ClientPlan:

@@ -63,12 +63,12 @@ class FileOrder:
             ranked.sort(key=_first)
         return [edge for ranked in (parts, citing, results) for _, edge in ranked]
 
-    def in_file(self, path: str, ids: Collection[str]) -> list[str]:
+    def in_file(self, ids: Collection[str]) -> list[str]:
         """The nodes of a file, each followed by its parts."""
-        numbers = self._numbers()
-        places = sorted(self._linker.places(path), key=lambda place: _rank(place, numbers))
+        numbers, place_of = self._numbers(), self._linker.place_of
+        places = (place for id in ids if (place := place_of(id)) is not None)
         first: dict[str, None] = {}
-        for place in places:
+        for place in sorted(places, key=lambda place: _rank(place, numbers)):
             definition = self._linker.placed_at(place)
             first.update((node.id, None) for node in (definition.node, *definition.parts) if node.id in ids)
         return [*first, *(id for id in ids if id not in first)]

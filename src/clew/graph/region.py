@@ -125,7 +125,7 @@ class MemoryRegion:
 
     def _arrange_file(self, path: str) -> None:
         if self._order is not None and (ids := self._by_file.get(path)) is not None:
-            self._by_file[path] = dict.fromkeys(self._order.in_file(path, ids))
+            self._by_file[path] = dict.fromkeys(self._order.in_file(ids))
         self._mixed_files.discard(path)
 
     def _arrange_outgoing(self, id: str) -> None:

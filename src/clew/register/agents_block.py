@@ -8,6 +8,7 @@ import msgspec
 from clew.errors import FormatError
 from clew.register.durable import replace_file
 from clew.register.help import section
+from clew.writing import real_target
 
 _ID = re.compile(r"\bREQ-[0-9]{4,}\b")
 
@@ -18,15 +19,17 @@ class Installed(msgspec.Struct, frozen=True):
     changed: bool
 
 
-def install(file: Path, name: str) -> Installed:
-    """Put a section into a file, or renew it there; everything around it stays."""
+def install(file: Path, name: str, *, within: Path | None) -> Installed:
+    """Put a section into a file, or renew it there; everything around it stays. The file is often a link to that of
+    another agent, which must not lie outside of `within`."""
     found = section(name)
     begin, end = f"<!-- req:help:{found.name}:begin -->", f"<!-- req:help:{found.name}:end -->"
     # An example id in the text must not look like a requirement of the project.
     body = _ID.sub("REQ-NNNN", found.body)
     block = f"{begin}\n{body}\n{end}\n"
+    target = real_target(file, within=within)
     try:
-        before = file.read_bytes().decode("utf-8") if file.exists() else ""
+        before = target.read_bytes().decode("utf-8") if target.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
         raise FormatError(f"{file} cannot be read: {error}.", hint="Save it as UTF-8.") from error
     # Whoever reads the file has one kind of line ends, and so has what is added to it.
@@ -39,6 +42,5 @@ def install(file: Path, name: str) -> Installed:
         gap = "" if not before else line if before.endswith("\n") else line * 2
         after = f"{before}{gap}{block}"
     if after != before:
-        # AGENTS.md is often a link to the file of another agent.
-        replace_file(file.resolve(), after.encode())
+        replace_file(target, after.encode())
     return Installed(str(file), found.name, after != before)

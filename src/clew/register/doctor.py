@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from clew.register.hooks import Place, hook_file, hook_mode, hook_text, place_of, read_hook, runs
+from clew.register.hooks import Place, finds_clew, hook_file, hook_mode, hook_text, place_of, read_hook, runs
 from clew.register.lock import lock_file
 from clew.register.repository import GOOD, Repository
 from clew.register.starting import missing_program
@@ -69,6 +69,8 @@ def _hook_problem(repository: Repository, name: str, command: str, place: Place)
         return f"There is one, but it does not run `clew {command}`. Add that to it."
     if not runs(file):
         return f"git does not run it, because it is not executable. Run `chmod +x {file}`."
+    if not finds_clew(text):
+        return "It finds no clew on this PATH, and checks nothing without it. Put clew there, or run `clew req setup`."
     if hook is not None and hook.places and place not in hook.places:
         others = ", ".join(sorted(each.register for each in hook.places))
         return f"It looks after {others}, but not after {place.register}. `clew req setup` adds that."

@@ -20,7 +20,7 @@ from clew import git
 from clew.register.backups import MARK, REPLACED, keep_copy
 from clew.register.durable import replace_file, translated
 from clew.register.repository import Repository
-from clew.register.starting import folder_first
+from clew.register.starting import folder_first, missing_program
 
 STRICT_LINES = 50
 """How near to a change the strict hook asks for a marker."""
@@ -33,6 +33,7 @@ _MANAGED = ("managed-by: clew-hooks", "managed-by: req-hooks")
 """What a hook says of itself when Clew or req wrote it."""
 _BLOCK = re.compile(f"^{re.escape(_BEGIN)}.*?^{re.escape(_END.rstrip())}(?:\n|\\Z)", re.MULTILINE | re.DOTALL)
 _ASKED = re.compile(r"^check (.+)$", re.MULTILINE)
+_LED = re.compile(r"^PATH=.+$", re.MULTILINE)
 _STRICT = re.compile(r"^# mode: strict\b", re.MULTILINE)
 
 _PRE_COMMIT = """staged=$(git diff --cached --name-only)
@@ -102,10 +103,11 @@ def read_hook(repository: Repository, name: str) -> Hook | None:
     if not any(mark in text for mark in _MANAGED):
         return None
     block = _BLOCK.search(text)
-    managed = block[0] if block else text
+    # Whoever merged two hooks by hand has two such blocks: they become one.
+    managed = "".join(_BLOCK.findall(text)) if block else text
     hook = Hook(
         text[: block.start()] if block else _SHEBANG,
-        text[block.end() :] if block else "",
+        _BLOCK.sub("", text[block.end() :]) if block else "",
         frozenset(_places(managed)),
         is_strict=_STRICT.search(managed) is not None,
         is_known=block is not None,
@@ -152,6 +154,12 @@ def runs(file: Path) -> bool:
     return sys.platform == "win32" or os.access(file, os.X_OK)
 
 
+def finds_clew(text: str) -> bool:
+    """Whether the lines of Clew in a hook find it, in the PATH of this process. A hook without such lines need not."""
+    led = _LED.search(text)
+    return _MANAGED[0] not in text or missing_program(f"{led[0] if led else ''} clew") is None
+
+
 def place_of(root: Path, register: Path) -> Place | None:
     """Where a project is in its work tree; None outside of git."""
     top = git.toplevel(register.parent)
@@ -174,10 +182,8 @@ def install(repository: Repository, name: str, place: Place, *, strict: bool | N
     before = hook or Hook(_SHEBANG, "", frozenset(), is_strict=is_strict)
     with translated(file):
         kept = _set_aside(file, before)
-        _write(
-            file,
-            before.before + _block(name, before.places | {place}, _finding(file), is_strict=is_strict) + before.after,
-        )
+        block = _block(name, before.places | {place}, _finding(repository, file), is_strict=is_strict)
+        _write(file, before.before + block + before.after)
         file.chmod(file.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
     return HookStep(True, f"{file}{kept}")
 
@@ -189,14 +195,15 @@ def uninstall(repository: Repository, name: str, place: Place) -> HookStep:
     if file is None or hook is None:
         return HookStep(True, "nothing of ours")
     with translated(file):
-        return _let_go(file, hook, name, place)
+        return _let_go(repository, file, hook, name, place)
 
 
-def _let_go(file: Path, hook: Hook, name: str, place: Place) -> HookStep:
+def _let_go(repository: Repository, file: Path, hook: Hook, name: str, place: Place) -> HookStep:
     kept = _set_aside(file, hook)
     others = hook.places - {place}
     if others:
-        _write(file, hook.before + _block(name, others, _finding(file), is_strict=hook.is_strict) + hook.after)
+        block = _block(name, others, _finding(repository, file), is_strict=hook.is_strict)
+        _write(file, hook.before + block + hook.after)
         return HookStep(True, f"still looks after {', '.join(sorted(each.register for each in others))}{kept}")
     if _says_something(hook.before) or _says_something(hook.after):
         _write(file, hook.before + hook.after)
@@ -224,9 +231,11 @@ def _block(name: str, places: Iterable[Place], finding: str, *, is_strict: bool)
     return f"{_BEGIN}{_mode(name, is_strict=is_strict)}(\nset +eu\n{finding}{script}) || exit 1\n{_END}"
 
 
-def _finding(file: Path) -> str:
-    """What leads a hook to this Clew. A hook outside of git's own folder may be everybody's, and gets none of it."""
-    first = folder_first() if ".git" in file.absolute().parts else ""
+def _finding(repository: Repository, file: Path) -> str:
+    """What leads a hook to this Clew. A hook outside of git's own folder, or one that leads out of it, may be
+    everybody's, and gets none of it."""
+    own = repository.own_folder()
+    first = folder_first() if own is not None and file.resolve().is_relative_to(own.resolve()) else ""
     return f"{first}\n" if first else ""
 
 

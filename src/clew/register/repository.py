@@ -199,6 +199,11 @@ class Repository:
         output = self._ask("rev-parse", "--git-path", "hooks")
         return self._folder / output.decode().removesuffix("\n") if output else None
 
+    def own_folder(self) -> Path | None:
+        """The folder that git keeps for itself, shared by all worktrees; nothing in it is ever committed."""
+        output = self._ask("rev-parse", "--git-common-dir")
+        return self._folder / output.decode().removesuffix("\n") if output else None
+
     def attributes_file(self) -> Path | None:
         top = git.toplevel(self._folder)
         return top / ".gitattributes" if top else None

@@ -19,7 +19,8 @@ _NEXT = {
 def summary(found: Review, register: Register) -> str:
     """Of many requirements only the first few are named."""
     ids = in_order({*found.added, *(each.id for each in found.changed), *found.coverage.referenced})
-    lines = [_line(requirement) for id in ids if (requirement := register.requirements.get(id)) is not None]
+    lines = [f"{id} was removed from the register: see that nothing names it any more" for id in found.removed]
+    lines += [_line(requirement) for id in ids if (requirement := register.requirements.get(id)) is not None]
     if not lines:
         return "No requirement is touched."
     if len(lines) > MOST:

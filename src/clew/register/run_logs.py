@@ -20,10 +20,12 @@ _CARGO = re.compile(r"^test\s+([\w:]+)(?:\s+-\s+should panic)?\s+\.\.\.\s+(ok|FA
 _ENDS = "PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS"
 _PYTEST = re.compile(
     rf"^(?:\[gw[0-9]+\] (?:\[ *[0-9]+%\] )?)?(?:(?P<before>{_ENDS})[ \t]+(?P<name>\S{{1,1000}}?::\S+)"
-    rf"|(?P<named>\S{{1,1000}}?::[^\n]{{1,1000}}?)[ \t]+(?P<after>{_ENDS})(?=[ \t\r]*(?:\(|\[[^]\n]*\]|$)))",
+    rf"|(?P<named>(?:(?!::)\S){{1,1000}}::[^\n]{{1,1000}}?)(?<![ \t])[ \t]+(?P<after>{_ENDS})"
+    r"(?=[ \t\r]*(?:\(|\[[^]\n]*\]|$)))",
     re.MULTILINE,
 )
-"""As pytest prints it, in one process or, with its number first, in several."""
+"""As pytest prints it, in one process or, with its number first, in several. No line can be read in two ways: one that
+is made up of colons and blanks takes no longer than another."""
 _ID = re.compile(r"(?<![A-Za-z0-9])req[-_]([0-9]{4,18})(?![A-Za-z0-9])", re.IGNORECASE)
 
 _PASSED = frozenset({"ok", "PASSED", "passed", "XPASS"})

@@ -1,18 +1,20 @@
 """Preparing a clone: hooks, the lines of .gitattributes and .gitignore, and the merge driver."""
 
+import os
 from pathlib import Path
 
 import msgspec
 
 from clew import git
-from clew.errors import InvalidArgument
+from clew.errors import InvalidArgument, OutsideProject
 from clew.register import hooks as hooking
 from clew.register.doctor import DRIVER, LINE_ENDS, MERGE_ATTRIBUTE
 from clew.register.durable import replace_file, translated
 from clew.register.lock import lock_file
 from clew.register.repository import Repository
-from clew.register.starting import folder_first
+from clew.register.starting import driver_line
 from clew.text.counting import counted
+from clew.writing import real_target
 
 DRIVER_NAME = "merge.req-merge.name"
 DRIVER_COMMAND = "clew req merge-driver %O %A %B --path %P"
@@ -53,6 +55,14 @@ def take_down(root: Path, register: Path) -> SetupReport:
     return SetupReport(True, tuple(SetupStep(name, step.done, step.detail) for name, step in steps))
 
 
+def bounds_of(root: Path, place: Path) -> Path | None:
+    """The folder that a link must not lead out of when a file is written: a clone must not be able to aim a write at
+    the home folder of whoever sets it up. None for a place outside of the project, which only its user can name."""
+    written, around = (Path(os.path.normpath(each.absolute())) for each in (place, root))
+    is_inside = written.is_relative_to(around)
+    return (git.toplevel(root) or root) if is_inside else None
+
+
 def _attributes(repository: Repository) -> SetupStep:
     file = repository.attributes_file()
     if file is None:
@@ -71,8 +81,11 @@ def _ignored(repository: Repository, register: Path) -> SetupStep:
 
 def _with_lines(file: Path, wanted: tuple[str, ...]) -> SetupStep:
     """Add the lines that a file does not have yet, ended as its other lines are."""
-    with translated(file):
-        return _added(file, wanted)
+    try:
+        with translated(file):
+            return _added(real_target(file, within=file.parent), wanted)
+    except OutsideProject as error:
+        return SetupStep(file.name, False, str(error))
 
 
 def _added(file: Path, wanted: tuple[str, ...]) -> SetupStep:
@@ -83,13 +96,13 @@ def _added(file: Path, wanted: tuple[str, ...]) -> SetupStep:
         end = "\r\n" if "\r\n" in text else "\n"
         start = text if not text or text.endswith("\n") else text + end
         longer = start + "".join(f"{line}{end}" for line in missing)
-        replace_file(file.resolve(), longer.encode("utf-8", "surrogateescape"))
+        replace_file(file, longer.encode("utf-8", "surrogateescape"))
     added = f"added {counted(len(missing), 'line')}" if missing else "as it should be"
     return SetupStep(file.name, True, added)
 
 
 def _driver(folder: Path) -> SetupStep:
     git.command(folder, "config", DRIVER_NAME, "merge two versions of a register")
-    command = f"{folder_first()} {DRIVER_COMMAND}".lstrip()
+    command = driver_line(DRIVER_COMMAND)
     git.command(folder, "config", DRIVER, command)
     return SetupStep("merge driver", True, command)

@@ -2,29 +2,40 @@
 a shell without the environment that Clew is installed in."""
 
 import os
-import re
 import shlex
 import shutil
 import sys
-from pathlib import Path
-
-_FOLDER_FIRST = re.compile(r"PATH=(?P<folder>.+):\"\$PATH\" (?P<rest>.+)")
 
 
 def folder_first() -> str:
-    """A setting of the PATH that leads to this Clew; empty where the name leads to it anyway."""
-    from clew.clients import SERVER_NAME, own_command
+    """A setting of the PATH that leads to this Clew, also where its name does so now: the next shell may have another
+    PATH. Empty where no such setting can."""
+    from clew.clients import own_program
 
-    command = own_command()
-    if command == SERVER_NAME or sys.platform == "win32":
+    program = own_program()
+    # Behind a colon the PATH goes on with another folder, here one of whoever made the repository.
+    if program is None or sys.platform == "win32" or ":" in str(program.parent):
         return ""
-    return f'PATH={shlex.quote(str(Path(command).parent))}:"$PATH"'
+    return f'PATH={shlex.quote(str(program.parent))}:"$PATH"'
 
 
-def missing_program(command_line: str) -> str | None:
-    """The program of a command line that git could not start."""
-    path, rest = os.environ.get("PATH", os.defpath), command_line
-    if found := _FOLDER_FIRST.fullmatch(command_line):
-        path, rest = os.pathsep.join([*shlex.split(found["folder"]), path]), found["rest"]
-    program = rest.split()[0]
-    return program if shutil.which(program, path=path) is None else None
+def driver_line(command: str) -> str:
+    """A command as a setting of git that starts this Clew."""
+    # git puts the names of files in the place of what follows a percent sign.
+    return f"{folder_first().replace('%', '%%')} {command}".lstrip()
+
+
+def missing_program(driver: str) -> str | None:
+    """The program of such a setting that git could not start; all of it where it is no command."""
+    path = os.environ.get("PATH", os.defpath)
+    try:
+        words = shlex.split(driver.replace("%%", "%"))
+    except ValueError:
+        return driver
+    for word in words:
+        name, is_setting, value = word.partition("=")
+        if not is_setting or not name.isidentifier():
+            return word if shutil.which(word, path=path) is None else None
+        if name == "PATH":
+            path = value.replace("$PATH", path)
+    return driver

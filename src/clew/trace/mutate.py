@@ -57,11 +57,13 @@ class MutationService:
         self._saves = saves
 
     def close(self) -> None:
-        """Leave the drafts to the next process."""
-        try:
-            self._drafts.release()
-        except StoreError as error:
-            log.warning("The drafts were not released: %s", error)
+        """Leave the drafts to the next process. That one could still note a save, but no more once its files are
+        edited."""
+        for leave in (self._saves.note, self._drafts.release):
+            try:
+                leave()
+            except ClewError as error:
+                log.warning("The drafts were not left in order: %s", error)
 
     @contextmanager
     def _turn(self, progress: Progress | None) -> Iterator[None]:

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from clew.clients import json_text, own_command
-from clew.errors import FormatError, Refused
+from clew.errors import FormatError, OutsideProject, Refused
 from clew.graph.readers.register_places import FILE_VARIABLE
 from clew.register.service import RegisterService
-from clew.register.setup import SetupStep
+from clew.register.setup import SetupStep, bounds_of
 from clew.surfaces.cli.req_commands import Command
 from clew.text.counting import counted
 from clew.writing import read_if_there, replace_file
@@ -30,7 +30,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 def _mcp(service: RegisterService, args: argparse.Namespace) -> dict[str, Any]:
     if args.init_config:
-        return _init_config(service.root / args.config_path, force=args.force)
+        return _init_config(service.root, service.root / args.config_path, force=args.force)
     from clew.surfaces.cli import serve
 
     if args.file:
@@ -40,7 +40,7 @@ def _mcp(service: RegisterService, args: argparse.Namespace) -> dict[str, Any]:
     raise SystemExit(serve.run(parser.parse_args([str(service.root), "--profile", SERVER])))
 
 
-def _init_config(path: Path, *, force: bool) -> dict[str, Any]:
+def _init_config(root: Path, path: Path, *, force: bool) -> dict[str, Any]:
     entry = {
         "command": own_command(),
         "args": ["req", "mcp"],
@@ -59,7 +59,7 @@ def _init_config(path: Path, *, force: bool) -> dict[str, Any]:
         ) from error
     after = (text or json_text.document("mcpServers", SERVER, entry)).encode()
     if after != raw:
-        replace_file(path, after, expected=raw)
+        replace_file(path, after, expected=raw, within=bounds_of(root, path))
     return {"path": str(path), "changed": after != raw, "entry": entry}
 
 
@@ -75,7 +75,10 @@ def tell_claude_code(root: Path) -> SetupStep:
     if not added:
         return SetupStep(".claude/settings.json", True, "as it should be")
     after = msgspec.json.format(msgspec.json.encode(settings), indent=2) + b"\n"
-    replace_file(path, after, expected=raw)
+    try:
+        replace_file(path, after, expected=raw, within=bounds_of(root, path))
+    except OutsideProject as error:
+        return SetupStep(".claude/settings.json", False, str(error))
     return SetupStep(".claude/settings.json", True, f"added {counted(added, 'entry', 'entries')}")
 
 

@@ -37,8 +37,10 @@ def _merge(service: RegisterService, args: argparse.Namespace) -> dict[str, Any]
     theirs = read_single(version, f"{args.path} (theirs)")
     merged = merge(_base(Path(args.base), ours), ours, theirs, now())
     replace_file(Path(args.ours), write_single(merged.register))
-    with suppress(ClewError):
-        merged = msgspec.structs.replace(merged, other=service.side_of(version, args.path))
+    if merged.renumbered:
+        # It may take a look at the whole history.
+        with suppress(ClewError):
+            merged = msgspec.structs.replace(merged, other=service.side_of(version, args.path))
     return _told(merged, service, args.path)
 
 

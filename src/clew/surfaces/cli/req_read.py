@@ -14,6 +14,7 @@ from clew.register import help as helping
 from clew.register.brief_text import brief_text
 from clew.register.queries import Filter
 from clew.register.service import RegisterService
+from clew.register.setup import bounds_of
 from clew.register.words import parse
 from clew.surfaces.cli.output import coloured
 from clew.surfaces.cli.req_commands import Command, table, taking
@@ -142,7 +143,8 @@ def _help_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _help(service: RegisterService, args: argparse.Namespace) -> Any:
     if args.install:
-        done = agents_block.install(service.root / args.path, args.section or "agents")
+        file = service.root / args.path
+        done = agents_block.install(file, args.section or "agents", within=bounds_of(service.root, file))
         return {"path": done.path, "section": done.section, "changed": done.changed}
     if args.section is None or args.list:
         return helping.index()

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from clew.errors import AlreadyExists, InvalidArgument, Refused
+from clew.errors import AlreadyExists, InvalidArgument, OutsideProject, Refused
 from clew.formats.register.directory import INDEX
 from clew.formats.register.ids import MENTION, in_order, nearest
 from clew.formats.register.model import Layout, Register
@@ -15,7 +15,7 @@ from clew.register.draft import rejection
 from clew.register.hooks import STRICT_LINES
 from clew.register.location import locate
 from clew.register.service import RegisterService
-from clew.register.setup import SetupReport, SetupStep, set_up, take_down
+from clew.register.setup import SetupReport, SetupStep, bounds_of, set_up, take_down
 from clew.register.transaction import RegisterFile, new_register
 from clew.register.validator import validate_register
 from clew.surfaces.cli.req_clients import MCP, SERVE, tell_claude_code
@@ -120,11 +120,19 @@ def _setup(service: RegisterService, args: argparse.Namespace) -> SetupReport:
         steps.append(SetupStep("register", True, f"made {service.file.place}"))
     steps += set_up(service.root, service.file.place, strict=args.strict, hooks=not args.no_hooks).steps
     if not args.no_agents:
-        installed = install(service.root / AGENTS, "agents")
-        steps.append(SetupStep(AGENTS, True, "renewed" if installed.changed else "as it should be"))
+        steps.append(_tell_agents(service.root))
     if args.claude_code:
         steps.append(tell_claude_code(service.root))
     return _reported(steps)
+
+
+def _tell_agents(root: Path) -> SetupStep:
+    file = root / AGENTS
+    try:
+        installed = install(file, "agents", within=bounds_of(root, file))
+    except OutsideProject as error:
+        return SetupStep(AGENTS, False, str(error))
+    return SetupStep(AGENTS, True, "renewed" if installed.changed else "as it should be")
 
 
 def _hooks_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,7 @@
 """What an argument may be, where it may only be one of a few values."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -11,7 +12,7 @@ _JOINERS = str.maketrans("", "", "-_ ")
 
 def choices(type_: type[msgspec.Struct], *names: str) -> tuple[str, ...]:
     """The values that an argument can have, or a field of it, in order; empty where it is free."""
-    found = (value for each in _at(inspect.type_info(type_), names) for value in _values(each))
+    found = (value for each in _at(_about(type_), names) for value in _values(each))
     return tuple(dict.fromkeys(found))
 
 
@@ -41,8 +42,14 @@ def _folded(word: str) -> str:
 
 def fields(type_: type[msgspec.Struct], *names: str) -> tuple[str, ...]:
     """The fields that an argument can have, or a field of it, in order."""
-    found = _at(inspect.type_info(type_), names)
+    found = _at(_about(type_), names)
     return tuple(field.encode_name for each in found if isinstance(each, inspect.StructType) for field in each.fields)
+
+
+@cache
+def _about(type_: type[msgspec.Struct]) -> inspect.Type:
+    """What is known of a request: found out once, because arguments may hold thousands of words."""
+    return inspect.type_info(type_)
 
 
 def _at(type_: inspect.Type, names: tuple[str, ...]) -> Iterator[inspect.Type]:
