@@ -1,6 +1,7 @@
 """Questions about a register: which requirements there are, how far they are, and which comes next."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import overload
 
 import msgspec
 
@@ -33,7 +34,11 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     def select(self, register: Register) -> Iterator[Requirement]:
         """What fits, by number."""
         needle = self.query.lower() if self.query else None
-        for requirement in sorted(register.requirements.values(), key=lambda each: sort_key(each.id)):
+        ordered = sorted(register.requirements.values(), key=lambda each: sort_key(each.id))
+        if self == _EVERYTHING:
+            yield from ordered
+            return
+        for requirement in ordered:
             if self._fits(requirement) and (needle is None or _mentions(requirement, needle)):
                 yield requirement
 
@@ -47,23 +52,40 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+_EVERYTHING = Filter()
+
+
 def _mentions(requirement: Requirement, needle: str) -> bool:
     return needle in requirement.title.lower() or needle in requirement.statement.lower()
 
 
+class Rows(Sequence[results.Row]):
+    """Requirements as a list shows them, each made when somebody looks at it: a page is a small part of a list."""
+
+    def __init__(self, requirements: Sequence[Requirement]) -> None:
+        self._requirements = requirements
+
+    def __len__(self) -> int:
+        return len(self._requirements)
+
+    @overload
+    def __getitem__(self, place: int) -> results.Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> "Rows": ...
+    def __getitem__(self, place: int | slice) -> "results.Row | Rows":
+        if isinstance(place, slice):
+            return Rows(self._requirements[place])
+        each = self._requirements[place]
+        return results.Row(each.id, each.kind.word, each.priority.word, each.status.word, each.tags, each.title)
+
+
+def rows(register: Register, wanted: Filter) -> Rows:
+    return Rows(list(wanted.select(register)))
+
+
 def listing(register: Register, wanted: Filter) -> results.Listing:
-    rows = tuple(
-        results.Row(
-            requirement.id,
-            requirement.kind.word,
-            requirement.priority.word,
-            requirement.status.word,
-            requirement.tags,
-            requirement.title,
-        )
-        for requirement in wanted.select(register)
-    )
-    return results.Listing(len(rows), register.name, rows)
+    found = rows(register, wanted)
+    return results.Listing(len(found), register.name, tuple(found))
 
 
 def status(register: Register, tags: tuple[str, ...] = ()) -> results.StatusReport:

@@ -10,7 +10,7 @@ from clew.formats.register.model import Kind, Priority, Requirement, Status
 from clew.register import help as helping
 from clew.register import results
 from clew.register.brief_text import brief_text
-from clew.register.queries import Filter
+from clew.register.queries import Filter, rows
 from clew.register.schema import schema
 from clew.register.words import parse
 from clew.surfaces.mcp.call import Call
@@ -105,12 +105,11 @@ def _filter(request: FilterRequest, **more: Any) -> Filter:
 
 
 def run_list(call: Call, request: ListRequest) -> ListPage:
-    service = register_of(call)
-    wanted = _filter(request, query=request.query, include_obsolete=request.include_obsolete)
-    found = service.listing(wanted)
+    now = register_of(call).snapshot()
+    found = rows(now.register, _filter(request, query=request.query, include_obsolete=request.include_obsolete))
     return paged(
-        *(call, request, service.snapshot().version, found.requirements),
-        lambda rows, more, cursor: ListPage(found.count, found.project, tuple(rows), more, cursor),
+        *(call, request, now.version, found),
+        lambda page, more, cursor: ListPage(len(found), now.register.name, tuple(page), more, cursor),
     )
 
 
