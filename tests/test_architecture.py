@@ -14,6 +14,7 @@ LAYERS = {
     "ignore": 0,
     "locking": 0,
     "paths": 0,
+    "choices": 1,
     "paging": 1,
     "embedding": 0,
     "once": 0,

@@ -5,10 +5,11 @@ say something. Without either, the usual folders are looked at.
 """
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
+from clew.choices import explained
 from clew.embedding import EmbedSettings
 from clew.errors import ConfigError
 from clew.files import Selection, normal_folder
@@ -207,13 +208,16 @@ def _clew_toml(root: Path, files: list[str]) -> ClewToml:
     if not path.exists():
         return ClewToml()
     files.append(CLEW_TOML)
+    said: dict[str, Any] = {}
     try:
-        return msgspec.convert(parse_toml(path.read_bytes(), CLEW_TOML), ClewToml)
+        said = parse_toml(path.read_bytes(), CLEW_TOML)
+        return msgspec.convert(said, ClewToml)
     except OSError as error:
         raise ConfigError(f"{CLEW_TOML} cannot be read: {error}.", hint="Check the file's permissions.") from error
     except msgspec.ValidationError as error:
         raise ConfigError(
-            f"{CLEW_TOML}: {error}.", hint="docs/configuration.md lists every table, every key and what it may say."
+            f"{CLEW_TOML}: {explained(error, ClewToml, said)}.",
+            hint="docs/configuration.md lists every table, every key and what it may say.",
         ) from error
 
 

@@ -16,6 +16,7 @@ from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.graph.readers.specs import SpecFile
 from clew.specs.unread import Unread
+from clew.text.shortening import shortened
 
 T = TypeVar("T", Requirement, Scenario)
 
@@ -144,10 +145,6 @@ def similar_names(name: str, known: Iterable[str], otherwise: str) -> str:
     """A hint that names what may have been meant."""
     close = get_close_matches(name[:80], list(known), n=3, cutoff=0.6)
     return f"Did you mean {', '.join(map(repr, close))}? {otherwise}" if close else otherwise
-
-
-def shortened(name: str) -> str:
-    return name if len(name) <= 80 else name[:77] + "..."
 
 
 def library(graph: Graph, unread: Iterable[Unread] = ()) -> Library:

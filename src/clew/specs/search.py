@@ -14,7 +14,7 @@ from clew.search.engine import SearchEngine
 from clew.search.evidence import preview
 from clew.search.question import Question, RankedUnit
 from clew.search.units import Filters, Scope, Unit
-from clew.specs.library import Library, shortened, similar_names
+from clew.specs.library import Library, similar_names
 from clew.specs.results import IndexBuilt, SpecHit, SpecHits
 from clew.specs.units import (
     CHANGE,
@@ -28,6 +28,7 @@ from clew.specs.units import (
     spec_units,
     unit_ids,
 )
+from clew.text.shortening import shortened
 
 _MANIFEST = "spec_index"
 NEAR = 0.3

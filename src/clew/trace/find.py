@@ -12,6 +12,7 @@ import msgspec
 
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
+from clew.text.shortening import shortened
 from clew.trace import find_gaps, results_find
 from clew.trace.assertions import assertions_of, owner_of
 from clew.trace.find_keywords import matching
@@ -21,7 +22,7 @@ from clew.trace.find_tests import RequirementTests
 from clew.trace.find_words import WordIndex, searchable_text, title_text
 from clew.trace.minimize import DEFAULT_EDGE_KINDS, minimize, superseded_by
 from clew.trace.query import text_matcher
-from clew.trace.resolve import Resolver, shortened
+from clew.trace.resolve import Resolver
 from clew.trace.results_subtree import SubtreeFormat
 from clew.trace.search import Check, Match, Matches
 from clew.trace.serialize import (

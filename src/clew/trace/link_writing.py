@@ -11,9 +11,10 @@ from clew.graph.model import Node
 from clew.graph.reading import content_hash
 from clew.paths import display
 from clew.store.interface import Store
+from clew.text.shortening import shortened
 from clew.trace.files_write import FileEdit, Occasion, check_writable, write_files
 from clew.trace.link_comment import LinkComment, Linked, Target
-from clew.trace.resolve import Resolver, shortened
+from clew.trace.resolve import Resolver
 from clew.trace.suggest_sources import KnownFile, ProjectSources
 
 IMPLEMENTS, VERIFIES = "Implements", "Verifies"

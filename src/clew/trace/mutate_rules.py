@@ -10,7 +10,8 @@ from clew.formats.marker_ids import RegisterIds
 from clew.graph.following import Aim
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
-from clew.trace.resolve import Resolver, shortened
+from clew.text.shortening import shortened
+from clew.trace.resolve import Resolver
 
 LONGEST_TITLE = 500
 LONGEST_TEXT = 20_000

@@ -7,8 +7,7 @@ from clew.errors import NotFound, WrongKind
 from clew.formats.elspais.ids import IdGrammar
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
-
-LONGEST_SHOWN = 80
+from clew.text.shortening import LONGEST_SHOWN, shortened
 
 
 class Resolver:
@@ -64,7 +63,3 @@ class Resolver:
         close = get_close_matches(id[:LONGEST_SHOWN], ids, n=3, cutoff=0.7)
         known = f"Did you mean {', '.join(close)}? " if close else ""
         return known + "search finds requirements by words of their title or text."
-
-
-def shortened(id: str) -> str:
-    return id if len(id) <= LONGEST_SHOWN else id[: LONGEST_SHOWN - 3] + "..."

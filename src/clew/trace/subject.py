@@ -9,7 +9,8 @@ from clew.files import resolve
 from clew.graph.graph import Graph
 from clew.graph.model import NodeKind
 from clew.paths import display
-from clew.trace.resolve import Resolver, shortened
+from clew.text.shortening import shortened
+from clew.trace.resolve import Resolver
 
 _MEANT = frozenset(NodeKind) - {NodeKind.REMAINDER, NodeKind.ASSERTION}
 

@@ -1,6 +1,5 @@
 """Carrying out a tool call: the one path that MCP, the command line and the web share."""
 
-import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -9,10 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from clew.choices import as_listed, explained
 from clew.errors import Cancelled, InvalidArgument
 from clew.surfaces.mcp.budget import Budget, fit
-from clew.surfaces.mcp.choices import as_listed, choices, fields
 from clew.surfaces.mcp.registry import Freshness, Request, ResourceRef, Tool
+from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
     from clew.ai.model import Model
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=msgspec.Struct)
 
 Progress = Callable[[int, int, str], None]
-
-_STEP = re.compile(r"[^.`\[\]]+")
-"""On the way to a value: a name, or a place in a list."""
 
 OWN_SESSION = ""
 """The session of a process that serves one client only: over stdio, or from the command line."""
@@ -164,7 +161,7 @@ def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str) -> S:
         with suppress(msgspec.ValidationError):
             return msgspec.convert(as_listed(type_, _with_whole_numbers(dict(arguments))), type_)
         raise InvalidArgument(
-            f"{name}: {_explained(str(error), type_, arguments)}.", hint=f"Arguments: {_signature(type_)}."
+            f"{name}: {_named(explained(error, type_, arguments))}.", hint=f"Arguments: {_signature(type_)}."
         ) from error
 
 
@@ -179,25 +176,8 @@ def _with_whole_numbers(value: Any) -> Any:
     return value
 
 
-def _explained(message: str, type_: type[msgspec.Struct], arguments: Mapping[str, Any]) -> str:
-    """msgspec names the rule and the place; the value at that place is what helps the caller most."""
-    rule, _, place = message.partition(" - at `$.")
-    value: Any = arguments
-    names: list[str] = []
-    for step in _STEP.findall(place):
-        if isinstance(value, Mapping) and step in value:
-            names.append(step)
-            value = value[step]
-        elif isinstance(value, Sequence) and step.isdecimal() and int(step) < len(value):
-            value = value[int(step)]
-    if not names:
-        return rule
-    rule = rule[0].lower() + rule[1:]
-    if "enum value" in rule and (allowed := choices(type_, *names)):
-        rule = f"expected one of {', '.join(allowed)}"
-    elif "unknown field" in rule and (known := fields(type_, *names)):
-        rule = f"{rule}; expected some of {', '.join(known)}"
-    return f"argument '{place.rstrip('`')}' is {shortened(repr(value))}: {rule}"
+def _named(problem: str) -> str:
+    return f"argument {problem}" if problem.startswith("'") else problem
 
 
 def signature(tool: Tool) -> str:
@@ -208,8 +188,3 @@ def signature(tool: Tool) -> str:
 def _signature(type_: type[msgspec.Struct]) -> str:
     known = msgspec.structs.fields(type_)
     return ", ".join(field.encode_name if field.required else f"{field.encode_name}?" for field in known) or "none"
-
-
-def shortened(text: str) -> str:
-    """A value as an error repeats it: enough to be recognised, never more."""
-    return text if len(text) <= 80 else text[:77] + "..."

@@ -7,10 +7,11 @@ from msgspec import Meta
 
 from clew import links
 from clew.errors import InvalidArgument, UnknownTool
-from clew.surfaces.mcp.call import Answer, Call, carry_out, shortened, signature
+from clew.surfaces.mcp.call import Answer, Call, carry_out, signature
 from clew.surfaces.mcp.discovery import find_tools
 from clew.surfaces.mcp.names import by_any_spelling, portable
 from clew.surfaces.mcp.registry import Freshness, Request, Tool, Toolset
+from clew.text.shortening import shortened
 
 
 class BriefRequest(Request, frozen=True, kw_only=True):

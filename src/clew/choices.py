@@ -1,12 +1,17 @@
-"""What an argument may be, where it may only be one of a few values."""
+"""What a value may be: which choices and fields a struct has, and what is wrong with a value that breaks its rule."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import msgspec
 from msgspec import inspect
 
+from clew.text.shortening import shortened
+
+_STEP = re.compile(r"[^.`\[\]]+")
+"""On the way to a value: a name, or a place in a list."""
 _JOINERS = str.maketrans("", "", "-_ ")
 
 
@@ -75,3 +80,25 @@ def _values(type_: inspect.Type) -> Iterator[str]:
             yield from (str(member.value) for member in type_.cls)
         case inspect.LiteralType():
             yield from map(str, type_.values)
+
+
+def explained(error: msgspec.ValidationError, type_: type[msgspec.Struct], given: Mapping[str, Any]) -> str:
+    """What is wrong with what was given. msgspec names the rule and the place; the value at that place, and what might
+    stand there, help most."""
+    rule, _, place = str(error).partition(" - at `$.")
+    value: Any = given
+    names: list[str] = []
+    for step in _STEP.findall(place):
+        if isinstance(value, Mapping) and step in value:
+            names.append(step)
+            value = value[step]
+        elif isinstance(value, Sequence) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+    if not names:
+        return rule
+    rule = rule[0].lower() + rule[1:]
+    if "enum value" in rule and (allowed := choices(type_, *names)):
+        rule = f"expected one of {', '.join(allowed)}"
+    elif "unknown field" in rule and (known := fields(type_, *names)):
+        rule = f"{rule}; expected some of {', '.join(known)}"
+    return f"'{place.rstrip('`')}' is {shortened(repr(value))}: {rule}"
