@@ -44,6 +44,18 @@ def test_every_command_of_req_is_there() -> None:
     assert set(wanted.split()) <= COMMANDS.keys()
 
 
+# Verifies: REQ-d00171-A
+def test_what_concerns_no_register_in_particular_works_beside_several(shell: Shell, tmp_path: Path) -> None:
+    for folder in ("one", "other"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "project.req").write_bytes((tmp_path / "project.req").read_bytes())
+    (tmp_path / "project.req").unlink()
+    assert "2 registers: one/project.req, other/project.req" in shell.run("list", code=2)
+    assert shell.json("version")["file_format"] == "req-v3"
+    assert shell.json("schema", "batch")["$id"].endswith(":batch")
+    assert "best-practice" in shell.run("help")
+
+
 # Verifies: REQ-d00171-B
 def test_adopting_walks_every_step_and_can_be_tried_first(shell: Shell, tmp_path: Path) -> None:
     shell.run("add", *ADD)

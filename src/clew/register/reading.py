@@ -124,7 +124,9 @@ class RegisterReading:
     def export(self, form: str) -> str:
         return exports.export(self.register, form)
 
-    def version(self) -> dict[str, str]:
+    @staticmethod
+    def version() -> dict[str, str]:
+        """Of the program and of the file format; whichever register there is."""
         return {"name": "req", "package": "clew", "version": __version__, "file_format": FORMAT_TAG}
 
     # The code under the requirements

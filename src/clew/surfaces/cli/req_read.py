@@ -204,13 +204,20 @@ READING = (
         "the JSON Schema of an input",
         lambda service, args: schema.schema(args.which),
         taking("which", nargs="?", default="add", choices=("add", "batch", "import", "test-map")),
+        finds_register=False,
     ),
-    Command("version", "versions of the program and of the file format", lambda service, args: service.version()),
+    Command(
+        "version",
+        "versions of the program and of the file format",
+        lambda service, args: service.version(),
+        finds_register=False,
+    ),
     Command(
         "help",
         "texts on working with the register",
         _help,
         _help_arguments,
         _help_text,
+        finds_register=False,
     ),
 )

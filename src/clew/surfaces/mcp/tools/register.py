@@ -158,7 +158,9 @@ def run_brief(call: Call, request: BriefRequest) -> BriefView:
 def run_version(call: Call, request: NoArguments) -> VersionView:
     from mcp_types import LATEST_PROTOCOL_VERSION
 
-    return VersionView(mcp_protocol=LATEST_PROTOCOL_VERSION, **register_of(call).version())
+    from clew.register.service import RegisterService
+
+    return VersionView(mcp_protocol=LATEST_PROTOCOL_VERSION, **RegisterService.version())
 
 
 _tool = partial(Tool, toolset=Toolset.REGISTER, needs=Freshness.NONE)
