@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from clew.search.vectors_rows import Numbers
 
 FURTHER = 2**62
@@ -30,27 +28,25 @@ def deleting(numbers: "Numbers") -> "Numbers":
     return -numbers - 1
 
 
-class Entries:
+class Journal:
+    """What some entries lead to, from one pass over them in the order of units."""
+
     def __init__(self, entries: "Numbers") -> None:
-        self.adds = entries < -FURTHER
-        """Whether it leaves what was there before."""
-        self.deletes = (entries < 0) & ~self.adds
-        self.units = np.where(entries >= 0, entries, -entries - 1 - np.where(self.adds, FURTHER, 0))
-        self._settling = np.flatnonzero(~self.adds)
-
-    def settled(self) -> "Numbers":
+        adds = entries < -FURTHER
+        deletes = (entries < 0) & ~adds
+        units = np.where(entries >= 0, entries, -entries - 1 - np.where(adds, FURTHER, 0))
+        order = np.argsort(units, kind="stable")
+        units, row = units[order], (np.cumsum(~deletes) - 1)[order]
+        first = np.flatnonzero(np.diff(units, prepend=-1))
+        # Of each unit the last entry that let go of everything before; -1 where none did.
+        place = np.arange(len(units))
+        last = np.maximum.reduceat(np.where(adds[order], -1, place), first) if len(first) else place
+        live = ~deletes[order] & (place >= np.repeat(last, np.diff(first, append=len(units))))
+        self.rows = int(np.count_nonzero(~deletes))
+        """How many rows come with the entries."""
+        self.settled: Numbers = units[first][last >= 0]
         """The units whose rows from before are gone, sorted."""
-        return np.unique(self.units[self._settling])
-
-    def live(self) -> "NDArray[np.bool_]":
-        """Whether the row of an entry is still its unit's: nothing after it deleted or replaced it."""
-        # Of each unit the last entry that let go of everything before.
-        settled, from_end = np.unique(self.units[self._settling][::-1], return_index=True)
-        last = self._settling[len(self._settling) - 1 - from_end]
-        place = np.searchsorted(settled, self.units)
-        known = np.zeros(len(self.units), bool)
-        inside = place < len(settled)
-        known[inside] = settled[place[inside]] == self.units[inside]
-        since = np.full(len(self.units), -1)
-        since[known] = last[place[known]]
-        return ~self.deletes & (np.arange(len(self.units)) >= since)
+        self.placed: Numbers = units[live]
+        """The unit of each of the new rows that is still its unit's, sorted; those of one unit in their order."""
+        self.placed_row: Numbers = row[live]
+        """Where that row is among the new ones."""

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clew.search.vectors_entries import Entries
+from clew.search.vectors_entries import Journal
 from clew.search.vectors_files import Manifest
 from clew.search.vectors_rows import MappedRows
 
@@ -42,14 +42,10 @@ class View:
 
     def advanced(self, manifest: Manifest, rows: MappedRows, entries: "Numbers") -> "View":
         """The view after more entries of the journal."""
-        journal = Entries(entries)
-        entry_row = len(self.number_of_row) + np.cumsum(~journal.deletes) - 1
-        live = journal.live()
-        order = np.lexsort((entry_row[live], journal.units[live]))
-        placed, placed_row = journal.units[live][order], entry_row[live][order]
-
-        number_of_row = np.concatenate([self.number_of_row, np.full(int((~journal.deletes).sum()), _DEAD, np.int64)])
-        gone = self._places(journal.settled())
+        journal = Journal(entries)
+        placed, placed_row = journal.placed, journal.placed_row + len(self.number_of_row)
+        number_of_row = np.concatenate([self.number_of_row, np.full(journal.rows, _DEAD, np.int64)])
+        gone = self._places(journal.settled)
         number_of_row[self.row_of[gone]] = _DEAD
         number_of_row[placed_row] = placed
 
