@@ -292,12 +292,17 @@ def full_store(root: Path, *, full: bool) -> None:
     connection.close()
 
 
-# Verifies: REQ-o00021-B, REQ-d00048-D
-def test_a_save_that_the_store_cannot_note_is_noted_later_and_can_be_taken_back(project: Project, root: Path) -> None:
-    mutate(project, "update_title", node_id="REQ-d00002", new_title="Mine")
+def save_unnoted(project: Project, root: Path) -> None:
+    """Save while the store can note nothing."""
     full_store(root, full=True)
     with pytest.raises(StoreError, match="files are saved"):
         project.mutations.save()
+
+
+# Verifies: REQ-o00021-B, REQ-d00048-D
+def test_a_save_that_the_store_cannot_note_is_noted_later_and_can_be_taken_back(project: Project, root: Path) -> None:
+    mutate(project, "update_title", node_id="REQ-d00002", new_title="Mine")
+    save_unnoted(project, root)
     # What is in the files is a draft no more.
     assert project.mutations.log().total == 0
     assert b"Mine" in (root / "spec/a-tidy.md").read_bytes()
@@ -322,9 +327,7 @@ def test_a_save_that_the_store_could_not_note_is_noted_by_the_next_process(root:
     first = Project.open(root)
     first.ensure_graph()
     mutate(first, "update_title", node_id="REQ-d00002", new_title="Mine")
-    full_store(root, full=True)
-    with pytest.raises(StoreError, match="files are saved"):
-        first.mutations.save()
+    save_unnoted(first, root)
     first.close()
     full_store(root, full=False)
     second = opened(root)
@@ -340,9 +343,7 @@ def test_a_save_is_noted_at_the_latest_when_the_project_is_closed(root: Path, op
     first = Project.open(root)
     first.ensure_graph()
     mutate(first, "add_assertion", req_id="REQ-d00002", text="It SHALL be added once.")
-    full_store(root, full=True)
-    with pytest.raises(StoreError, match="files are saved"):
-        first.mutations.save()
+    save_unnoted(first, root)
     full_store(root, full=False)
     with (root / "spec/a-tidy.md").open("ab") as file:
         file.write(b"\nA line by hand.\n")

@@ -16,7 +16,7 @@ from clew.errors import StoreBusy, StoreCorrupt, StoreError
 from clew.search.embed import Embedder
 from clew.search.index import Text, UnitIndex, units_of
 from clew.search.pieces import embedded_texts
-from clew.search.spaces import Space, Spaces, repeated
+from clew.search.spaces import Space, Spaces, unpacked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -118,7 +118,7 @@ class _Work:
                     if (row := connection.execute(find, (self._embedder.name, text.text_hash)).fetchone())
                 ]
             if rows:
-                space.vectors.put(*repeated(rows, self._embedder.dimensions))
+                space.vectors.put(*unpacked(rows, self._embedder.dimensions))
                 self._reused += len(rows)
 
     def _embed(self, space: Space, pending: Sequence[Text]) -> None:

@@ -2,7 +2,7 @@
 
 An encoder looks at the beginning of a text and no further. A text that is longer has a vector for its beginning, as any
 other, and one for each of its pieces; it is as near to a query as the nearest of these. Each piece goes with the title:
-without it, the middle of a text does not say what it is about. Of pieces of 60 to 250 tokens, those of 100 to 120 found
+without it, the middle of a text does not say what it is about. Of pieces of 96 to 256 tokens, those of 100 to 160 found
 most (`make bench-kb`). Encoders cut text finer than tokens are estimated, code above all, so a piece with its title
 stays well below what the encoder looks at.
 """

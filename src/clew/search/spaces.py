@@ -217,10 +217,10 @@ class Spaces:
         with self._index.reading() as connection:
             rows = connection.execute(statement, (embedder.name,))
             while batch := rows.fetchmany(_ROWS_AT_ONCE):
-                yield repeated(batch, embedder.dimensions)
+                yield unpacked(batch, embedder.dimensions)
 
 
-def repeated(kept: Sequence[tuple[int, bytes]], dimensions: int) -> "tuple[list[int], NDArray[np.float32]]":
+def unpacked(kept: Sequence[tuple[int, bytes]], dimensions: int) -> "tuple[list[int], NDArray[np.float32]]":
     """Units and vectors as a space takes them, from units with what is kept of their texts: the number of a unit comes
     as often as it has vectors."""
     import numpy as np

@@ -21,6 +21,7 @@ from typing import IO, TypeAlias
 import msgspec
 
 from clew.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly, StoreTooNew
+from clew.replacing import sync_folder
 
 FORMAT = 2
 MANIFEST = "manifest"
@@ -97,7 +98,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
         file.write(body + b"\n" + _checksum(body))
         sync(file)
     temporary.replace(folder / MANIFEST)
-    _sync_folder(folder)
+    sync_folder(folder)
 
 
 def stamp(folder: Path) -> Stamp:
@@ -173,13 +174,3 @@ def busy(folder: Path) -> StoreBusy:
 
 def _checksum(body: bytes) -> bytes:
     return b"%08x" % zlib.crc32(body)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

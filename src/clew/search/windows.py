@@ -59,20 +59,6 @@ class Passage(msgspec.Struct, frozen=True):
     """How well it was found, in proportion to the best one; from 0 to 1."""
 
 
-class _Window(msgspec.Struct, frozen=True):
-    passage: int
-    start: int
-    end: int
-    shared: float
-    """The share of the question that stands in it or above it in the same words."""
-    told: bool
-    """Whether it says anything of the question at all."""
-    worth: float
-
-    def rank(self) -> tuple[float, int, int]:
-        return -self.worth, self.passage, self.start
-
-
 class _Cut(msgspec.Struct, frozen=True):
     """A part of a passage and its words."""
 
@@ -80,6 +66,18 @@ class _Cut(msgspec.Struct, frozen=True):
     start: int
     end: int
     words: list[str]
+
+
+class _Window(msgspec.Struct, frozen=True):
+    cut: _Cut
+    shared: float
+    """The share of the question that stands in it or above it in the same words."""
+    told: bool
+    """Whether it says anything of the question at all."""
+    worth: float
+
+    def rank(self) -> tuple[float, int, int]:
+        return -self.worth, self.cut.passage, self.cut.start
 
 
 def window_evidence(asked: Asked, passages: Sequence[Passage], limits: Limits | None = None) -> tuple[Quote, ...]:
@@ -97,7 +95,7 @@ def window_evidence(asked: Asked, passages: Sequence[Passage], limits: Limits | 
     candidates = [_weighed(cut, passages[cut.passage], headings[cut.passage], likeness) for cut in cuts]
     speaking = [candidate for candidate in candidates if candidate.told] or candidates
     best = nsmallest(limits.max_quotes, speaking, key=_Window.rank)
-    return tuple(_quote(passages[each.passage].text, each, limits) for each in best)
+    return tuple(_quote(passages[each.cut.passage].text, each, limits) for each in best)
 
 
 class _Portion(NamedTuple):
@@ -154,7 +152,7 @@ def _weighed(cut: _Cut, passage: Passage, headings: "NDArray[np.float32]", liken
     own = likeness.best(cut.words)
     alone, together = likeness.told(own), likeness.told(np.maximum(own, headings))
     worth = _OF_PASSAGE * passage.share + _WITH_HEADINGS * together.alike + _ALONE * alone.alike
-    return _Window(cut.passage, cut.start, cut.end, together.same, together.alike > 0, worth)
+    return _Window(cut, together.same, together.alike > 0, worth)
 
 
 def _fits(text: str, start: int, end: int, limits: Limits) -> bool:
@@ -164,5 +162,6 @@ def _fits(text: str, start: int, end: int, limits: Limits) -> bool:
 
 
 def _quote(text: str, found: _Window, limits: Limits) -> Quote:
-    first, last = window(text, found.start, found.end, limits.context_tokens, limits.context_tokens)
-    return Quote(found.passage, found.start, found.end, found.shared, False, first, last)
+    cut = found.cut
+    first, last = window(text, cut.start, cut.end, limits.context_tokens, limits.context_tokens)
+    return Quote(cut.passage, cut.start, cut.end, found.shared, False, first, last)
