@@ -4,12 +4,15 @@ The new content is written to a file beside the old one, synced, and renamed ove
 leaves the file beside; its name tells whose it is.
 """
 
+import errno
 import os
 import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
 
+_CANNOT = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF})
+"""What file systems say that sync files only."""
 TOKEN_BYTES = 6
 """Tell apart the files of those who replace one file at the same time."""
 
@@ -24,7 +27,7 @@ def write_beside(temporary: Path, data: bytes, place: Path) -> None:
     # Not through tempfile, which makes private files: a file that is new follows the user's umask.
     with temporary.open("xb") as file:
         # Before there is anything in it: what is private is so at every moment.
-        with suppress(OSError):
+        with suppress(FileNotFoundError):
             temporary.chmod(stat.S_IMODE(place.stat().st_mode))
         file.write(data)
         file.flush()
@@ -45,10 +48,15 @@ def replace_file(place: Path, data: bytes, ending: str) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable, where the system lets a folder be opened."""
-    with suppress(OSError):
+    """Make the names in a folder durable, where the system can do that for a folder. OSError where it fails."""
+    try:
         descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _CANNOT:
+            raise
+    finally:
+        os.close(descriptor)

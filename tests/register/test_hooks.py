@@ -404,3 +404,13 @@ def test_the_doctor_sees_that_a_hook_finds_no_clew(tmp_path: Path, git: Git, mon
 
 def driver_check(served: Served) -> dict[str, Any]:
     return next(check for check in served.call("req_doctor")["checks"] if check["name"] == "merge driver")
+
+
+# Verifies: REQ-d00231-D
+def test_the_doctor_looks_at_the_lines_of_clew_in_a_hook_not_at_those_of_others(tmp_path: Path, git: Git) -> None:
+    served = project(tmp_path)
+    assert set_up(tmp_path).ok
+    own = hook(tmp_path).read_text()
+    hook(tmp_path).write_text(own.replace("#!/bin/sh\n", "#!/bin/sh\nPATH=/opt/tools:$PATH\n", 1))
+    checks = {check["name"]: check for check in served.call("req_doctor")["checks"]}
+    assert checks["pre-commit hook"]["ok"]

@@ -106,7 +106,7 @@ def _driver(repository: Repository) -> DoctorCheck:
     if _DRIVER_THAT_LOSES in driver:
         detail = "The driver of req keeps one side of a merge and loses the other. Run `clew req setup`."
         return DoctorCheck("merge driver", False, detail, False)
-    if missing := missing_program(driver):
+    if missing := missing_program(driver.replace("%%", "%")):
         detail = f"git cannot start it: there is no {missing} where it looks. Run `clew req setup`."
         return DoctorCheck("merge driver", False, detail, False)
     return DoctorCheck("merge driver", True, driver, False)

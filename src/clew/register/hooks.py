@@ -156,7 +156,7 @@ def runs(file: Path) -> bool:
 
 def finds_clew(text: str) -> bool:
     """Whether the lines of Clew in a hook find it, in the PATH of this process. A hook without such lines need not."""
-    led = _LED.search(text)
+    led = _LED.search("".join(_BLOCK.findall(text)))
     return _MANAGED[0] not in text or missing_program(f"{led[0] if led else ''} clew") is None
 
 

@@ -35,9 +35,6 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
         """What fits, by number."""
         needle = self.query.lower() if self.query else None
         ordered = sorted(register.requirements.values(), key=lambda each: sort_key(each.id))
-        if self == _EVERYTHING:
-            yield from ordered
-            return
         for requirement in ordered:
             if self._fits(requirement) and (needle is None or _mentions(requirement, needle)):
                 yield requirement
@@ -50,9 +47,6 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
             and all(tag in requirement.tags for tag in self.tags)
             and (self.include_obsolete or requirement.status is not Status.OBSOLETE)
         )
-
-
-_EVERYTHING = Filter()
 
 
 def _mentions(requirement: Requirement, needle: str) -> bool:

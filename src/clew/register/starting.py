@@ -25,17 +25,17 @@ def driver_line(command: str) -> str:
     return f"{folder_first().replace('%', '%%')} {command}".lstrip()
 
 
-def missing_program(driver: str) -> str | None:
-    """The program of such a setting that git could not start; all of it where it is no command."""
+def missing_program(command: str) -> str | None:
+    """The program of a command that a shell could not start; all of it where it is no command."""
     path = os.environ.get("PATH", os.defpath)
     try:
-        words = shlex.split(driver.replace("%%", "%"))
+        words = shlex.split(command)
     except ValueError:
-        return driver
+        return command
     for word in words:
         name, is_setting, value = word.partition("=")
         if not is_setting or not name.isidentifier():
             return word if shutil.which(word, path=path) is None else None
         if name == "PATH":
             path = value.replace("$PATH", path)
-    return driver
+    return command

@@ -11,7 +11,7 @@ from clew.search.embed import Embedder
 from clew.search.evidence import Limits, fitting_end
 from clew.search.units import Unit
 from clew.search.windows import windows
-from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST
+from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
 
 PIECE_TOKENS = 120
 MOST_PIECES = 64
@@ -34,7 +34,7 @@ def embedded_texts(unit: Unit, embedder: Embedder) -> list[str]:
 def _pieces(body: str, largest: int) -> list[str]:
     # More than this is in no piece, and nobody has to read megabytes to know that.
     body = body[: MOST_PIECES * largest * CHARACTERS_PER_TOKEN_AT_MOST]
-    size = min(PIECE_TOKENS, largest)
+    size = min(largest, max(PIECE_TOKENS, estimate_tokens(body) // MOST_PIECES))
     while True:
         found = list(windows(body, Limits(max_quote_tokens=size, max_quote_chars=max(1, len(body)))))
         if len(found) <= MOST_PIECES or size == largest:

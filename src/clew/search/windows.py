@@ -34,10 +34,12 @@ if TYPE_CHECKING:
 
 WINDOWS_VERSION = "windows-2"
 
-_RULER = re.compile(r"\s*\|?[ \t]*:?--")
+_RULER = re.compile(r"[ \t]*\r?\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\||$)", re.MULTILINE)
 """Follows the head of a table."""
 _SPACE = re.compile(r"\s*+")
 
+_LEAST_ALIKE = 0.35
+"""Any two words are a little alike: a text that has no word of the question says something of it from here on."""
 _OF_PASSAGE, _WITH_HEADINGS, _ALONE = 1.0, 1.0, 1.0
 
 
@@ -152,7 +154,8 @@ def _weighed(cut: _Cut, passage: Passage, headings: "NDArray[np.float32]", liken
     own = likeness.best(cut.words)
     alone, together = likeness.told(own), likeness.told(np.maximum(own, headings))
     worth = _OF_PASSAGE * passage.share + _WITH_HEADINGS * together.alike + _ALONE * alone.alike
-    return _Window(cut, together.same, together.alike > 0, worth)
+    told = together.same > 0 or together.alike >= _LEAST_ALIKE
+    return _Window(cut, together.same, told, worth)
 
 
 def _fits(text: str, start: int, end: int, limits: Limits) -> bool:

@@ -27,9 +27,9 @@ class WordVectors:
         """A token's vector is its row of `steps` times its scale."""
         self._pieces = pieces
         self._steps = steps
+        self._scales = scales.copy()
         # What the vocabulary lacks is like nothing, least of all like everything else that it lacks.
-        scales[pieces.unknown] = 0
-        self._scales = scales
+        self._scales[pieces.unknown] = 0
 
     @classmethod
     def load(cls) -> "WordVectors":
@@ -42,7 +42,7 @@ class WordVectors:
             WordPiece(vocabulary()),
             # A copy, since a view would keep the whole file in memory.
             np.frombuffer(steps.values, np.int8).reshape(steps.shape).copy(),
-            np.frombuffer(scales.values, np.float32).copy(),
+            np.frombuffer(scales.values, np.float32),
         )
 
     def of(self, words: Sequence[str]) -> "Vectors":

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from clew.errors import StoreBusy, StoreError, StoreFull
+from clew.replacing import sync_folder
 from clew.store.sqlite.connections import Connection, Connections, log_of, size_of
 from clew.store.sqlite.faults import damaged, protected
 from clew.store.sqlite.migrations import SCHEMA_VERSION, check_origin, migrate
@@ -90,14 +91,9 @@ def _check_size(path: Path) -> None:
 def _create(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o644))
-    if os.name == "posix":
-        # What is written to a file survives a loss of power only if the file's name and its folder's do.
-        for folder in (path.parent, path.parent.parent):
-            descriptor = os.open(folder, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+    # What is written to a file survives a loss of power only if the file's name and its folder's do.
+    for folder in (path.parent, path.parent.parent):
+        sync_folder(folder)
 
 
 def _refusal(path: Path, error: OSError) -> StoreError:
