@@ -38,7 +38,7 @@ _RULER = re.compile(r"[ \t]*\r?\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\||$)", re.MULTIL
 """Follows the head of a table."""
 _SPACE = re.compile(r"\s*+")
 
-_LEAST_ALIKE = 0.35
+_LEAST_ALIKE = 0.15
 """Any two words are a little alike: a text that has no word of the question says something of it from here on."""
 _OF_PASSAGE, _WITH_HEADINGS, _ALONE = 1.0, 1.0, 1.0
 

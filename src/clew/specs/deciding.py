@@ -8,6 +8,7 @@ from clew.formats.openspec.change import Change
 from clew.formats.openspec.conflicts import ConflictFound, ConflictKind
 from clew.formats.openspec.dependencies import dependencies, order
 from clew.specs.library import Library
+from clew.text.counting import counted
 
 SIDES = ("spec", "change")
 _SHOWN = 5
@@ -59,7 +60,7 @@ def _undecided(change_id: str, found: Sequence[ConflictFound]) -> Refused:
     messages = list(dict.fromkeys(each.message for each in found))
     more = f" And {len(messages) - _SHOWN} more." if len(messages) > _SHOWN else ""
     return Refused(
-        f"'{change_id}' has {len(found)} conflict{'' if len(found) == 1 else 's'}: {' '.join(messages[:_SHOWN])}{more}",
+        f"'{change_id}' has {counted(len(found), 'conflict')}: {' '.join(messages[:_SHOWN])}{more}",
         hint=(
             "change_conflicts shows both sides. Bring the change up to date and run `clew change rebase"
             f" {change_id}`, or say which side to take: spec or change (--take, take)."

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from clew.errors import InvalidArgument
+from clew.text.shortening import shortened
 
 LONGEST_NAME = 512
 LARGEST_NUMBER = 2**63 - 1
@@ -82,5 +83,4 @@ def _not_json(collection: str, id: str, cause: str) -> InvalidArgument:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    return shortened(repr(value))

@@ -18,6 +18,7 @@ from clew.graph.keeper import GraphKeeper
 from clew.graph.lock import ReadWriteLock
 from clew.graph.model import Node
 from clew.graph.reading import Progress
+from clew.text.counting import counted
 from clew.trace.drafts import REVERT, DraftLog, DraftRecord, Pending
 from clew.trace.mutate_pending import MOST_UNSEEN, PendingDrafts
 from clew.trace.mutate_reverts import Reverts
@@ -151,7 +152,7 @@ class MutationService:
         with self._turn(progress):
             self._pending.demand_tip(if_tip)
             undone = self._current(lambda: self._undo_to(mutation_id), progress)
-            message = f"{_number(len(undone), 'mutation')} taken back."
+            message = f"{counted(len(undone), 'mutation')} taken back."
             return UndoToResult(True, len(undone), tuple(undone), message, self._pending.tip())
 
     def _undo_to(self, mutation_id: str) -> list[MutationEntry]:
@@ -250,7 +251,7 @@ class MutationService:
                 success=True,
                 saved_count=len(drafts),
                 files_modified=saved.paths,
-                message=f"{_number(len(drafts), 'mutation')} saved to {_number(len(saved.paths), 'file')}.",
+                message=f"{counted(len(drafts), 'mutation')} saved to {counted(len(saved.paths), 'file')}.",
                 saved_mutations=tuple(each.draft.id for each in drafts),
                 safety_branch=saved.safety_branch,
             )
@@ -261,7 +262,7 @@ class MutationService:
             return
         first = conflicts[0].mutation
         raise Conflict(
-            f"{_number(len(conflicts), 'draft')} cannot be applied to the files any more, such as {first.operation} of "
+            f"{counted(len(conflicts), 'draft')} cannot be applied to the files any more, such as {first.operation} of "
             f"'{first.target_id}': {conflicts[0].reason} Nothing was saved.",
             hint="undo_to_mutation with the id of such a draft drops it alone; then repeat it on the new text, or not.",
             data={"conflicts": [msgspec.to_builtins(each) for each in conflicts[:MOST_UNSEEN]]},
@@ -288,10 +289,6 @@ def _record(plan: "Plan", operation: str) -> DraftRecord:
         after=msgspec.to_builtins(plan.after),
         affects_hash=plan.affects_hash,
     )
-
-
-def _number(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def _now() -> str:

@@ -19,6 +19,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from clew.errors import InvalidArgument
+from clew.text.shortening import shortened
 
 SPEC_FILE = "spec.md"
 SPOX_CONFIG = ".spox/config.toml"
@@ -217,9 +218,8 @@ def checked_id(id: str, what: str = "spec") -> str:
     harmful = not all(parts) or any(part in (".", "..") or part.startswith("~") for part in parts)
     strange = any(sign in id for sign in "\\:") or not id.isprintable()
     if harmful or strange or len(id) > 400:
-        shown = id if len(id) <= 80 else id[:77] + "..."
         raise InvalidArgument(
-            f"{shown!r} is no id of a {what}: an id is one or more names joined by slashes, such as 'auth' or"
+            f"{shortened(id)!r} is no id of a {what}: an id is one or more names joined by slashes, such as 'auth' or"
             " 'platform/auth', without '..', a leading slash, a backslash or a colon.",
             hint=f"list_{what}s shows the ids.",
         )

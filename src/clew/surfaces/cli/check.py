@@ -10,6 +10,7 @@ from clew import git
 from clew.surfaces.cli.opening import add_folder, opened
 from clew.surfaces.cli.output import coloured, end_progress, progress
 from clew.surfaces.cli.writing import deliver
+from clew.text.counting import counted
 from clew.trace.findings import Finding
 
 EXAMPLE = """clew check --strict .
@@ -79,4 +80,4 @@ def _counts(found: Sequence[Finding]) -> str:
     errors = sum(1 for finding in found if finding.severity == "error")
     warnings = sum(1 for finding in found if finding.severity == "warning")
     counts = ((errors, "error"), (warnings, "warning"), (len(found) - errors - warnings, "remark"))
-    return ", ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in counts)
+    return ", ".join(counted(number, word) for number, word in counts)

@@ -9,6 +9,7 @@ from clew.errors import InvalidArgument
 from clew.project import Project
 from clew.surfaces.cli.opening import add_folder, add_json, opened
 from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
+from clew.text.counting import counted
 from clew.trace.citations import Link, links, links_citing, links_made_by
 from clew.trace.resolve import Resolver
 from clew.trace.reviewing import ReviewReport, record
@@ -79,7 +80,7 @@ def _list(found: tuple[Suspect, ...], *, as_json: bool) -> int:
             since = "its review" if suspect.reviewed else "it was first seen here"
             link = suspect.link
             print(f"{link.citing_id} {link.kind} {coloured(link.cited, 'yellow')}, changed since {since}")
-        print(f"{len(found)} suspect link{'' if len(found) == 1 else 's'}")
+        print(counted(len(found), "suspect link"))
     return 1 if found else 0
 
 
