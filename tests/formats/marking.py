@@ -5,7 +5,7 @@ import textwrap
 from clew.files import Selection
 from clew.formats.elspais.ids import IdGrammar
 from clew.formats.elspais.settings import ElspaisSettings
-from clew.formats.markers import Citation, MarkerRecords, citations_of, read_markers
+from clew.formats.markers import Citation, MarkerRecords, cited_by, read_markers
 from clew.graph.graph import Graph
 from clew.graph.link import Linker
 from clew.graph.readers.markers import MarkerReader
@@ -30,7 +30,7 @@ def owners(records: MarkerRecords) -> list[tuple[int, str | None]]:
 
 
 def by_test(records: MarkerRecords) -> dict[str, list[tuple[str, str, str]]]:
-    return {test.qualname: cited(found) for test, found in citations_of(records).items()}
+    return {test.qualname: cited(cited_by(test, records)) for test in records.tests}
 
 
 def linked(source: str, path: str = "tests/test_lamp.py") -> tuple[Graph, Linker]:

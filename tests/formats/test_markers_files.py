@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.formats.marking import GRAMMAR, cited, code, owners, suite
 
-from clew.formats.markers import MarkerRecords, carried_by_none, citations_of, read_markers
+from clew.formats.markers import MarkerRecords, carried_by_none, cited_by, read_markers
 
 
 def test_an_id_without_keyword_is_reported() -> None:
@@ -85,7 +85,7 @@ def test_any_file_is_read_and_every_owner_holds_its_lines(source: str, path: str
         assert 1 <= each.line <= last
         assert (each.owner is None) == (each.owner_line == 0)
         assert each.owner_line <= each.owner_end_line <= last
-    carried = [citation for found in citations_of(records).values() for citation in found]
+    carried = [citation for test in records.tests for citation in cited_by(test, records)]
     assert {*carried, *carried_by_none(records)} == (
         {*records.citations, *records.defaults} if is_test else set(records.citations)
     )

@@ -29,7 +29,7 @@ def test_only_what_was_touched_is_counted_again() -> None:
         return row(graph, id)
 
     assert graph.tallied("sizes", rows, one) == {"dev": (2, 5), "prd": (1, 1)}
-    graph.memory.put_node(node("b", "prd", 10))
+    graph.memory.put_nodes([node("b", "prd", 10)])
     graph.memory.remove_node("c")
     graph.touched(["b", "c", "unknown"])
     assert graph.tallied("sizes", rows, one) == {"prd": (2, 11)}
@@ -40,12 +40,12 @@ def test_only_what_was_touched_is_counted_again() -> None:
 # Verifies: REQ-d00049-B
 def test_a_graph_that_forgets_everything_is_counted_from_the_beginning() -> None:
     graph = Graph()
-    graph.memory.put_node(node("a", "dev", 1))
+    graph.memory.put_nodes([node("a", "dev", 1)])
 
     def rows(graph: Graph) -> dict[str, Row]:
         return {each.id: found for each in graph.nodes_by_kind(NodeKind.REQUIREMENT) if (found := row(graph, each.id))}
 
     assert graph.tallied("sizes", rows, row) == {"dev": (1, 1)}
     graph.clear()
-    graph.memory.put_node(node("b", "prd", 2))
+    graph.memory.put_nodes([node("b", "prd", 2)])
     assert graph.tallied("sizes", rows, row) == {"prd": (1, 2)}

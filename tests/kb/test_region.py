@@ -216,5 +216,4 @@ def test_nothing_of_the_documents_is_loaded_by_who_asks_for_something_else(make:
     assert list(project.kb.region.iter_outgoing_edges("REQ-d00001")) == []
     assert project.kb.region.count(NodeKind.REQUIREMENT) == 0
     assert list(project.kb.region.nodes_by_kind(NodeKind.CODE)) == []
-    assert not project.kb.is_open
     assert not (project.config.root / ".clew" / "kb").exists()

@@ -11,7 +11,6 @@ from clew.search.evidence import (
     fitting_end,
     preview,
     question_tokens,
-    weighted_evidence,
     window,
 )
 from clew.text.sentences import plain_spans, sentences
@@ -89,17 +88,6 @@ def test_quotes_lie_in_their_passage_within_every_limit_best_first(
 
 # Verifies: REQ-d00034-E
 @settings(max_examples=200, deadline=None)
-@given(ANY_TEXT, st.lists(ANY_TEXT, max_size=4), LIMITS)
-def test_weighted_quotes_lie_in_their_passage_within_every_limit(
-    question: str, passages: list[str], limits: Limits
-) -> None:
-    quotes = weighted_evidence(question, passages, lambda term: len(term) % 5, 10, limits=limits)
-    check_quotes(quotes, passages, limits)
-    assert quotes == weighted_evidence(question, passages, lambda term: len(term) % 5, 10, limits=limits)
-
-
-# Verifies: REQ-d00034-E
-@settings(max_examples=200, deadline=None)
 @given(ANY_TEXT, ANY_TEXT, st.integers(1, 120), st.integers(1, 4))
 def test_previews_are_spans_of_the_text_within_their_size(question: str, text: str, chars: int, spans: int) -> None:
     shown = preview(question, text, max_chars=chars, max_spans=spans)
@@ -145,4 +133,3 @@ def test_a_long_text_is_no_problem_whatever_it_repeats(unit: str) -> None:
     sentences(text)
     assert len(evidence("lamp", [text])) <= 6
     assert preview("lamp", text).text
-    weighted_evidence("lamp", [text], lambda term: 1, 10)

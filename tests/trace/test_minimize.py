@@ -93,10 +93,8 @@ def test_on_a_circle_nobody_is_more_specific(ask: Ask, plant: Plant) -> None:
 
 def _graph(edges: list[tuple[int, int]], count: int) -> Graph:
     graph = Graph()
-    for number in range(count):
-        graph.memory.put_node(Node(f"R{number}", NodeKind.REQUIREMENT, "", {}))
-    for child, parent in edges:
-        graph.memory.put_edge(Edge(EdgeKind.IMPLEMENTS, f"R{child}", f"R{parent}"))
+    graph.memory.put_nodes([Node(f"R{number}", NodeKind.REQUIREMENT, "", {}) for number in range(count)])
+    graph.memory.put_edges([Edge(EdgeKind.IMPLEMENTS, f"R{child}", f"R{parent}") for child, parent in edges])
     graph.refreshed("now", repr(edges))
     return graph
 

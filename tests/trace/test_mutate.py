@@ -270,7 +270,7 @@ def test_a_mutation_that_demands_a_version_is_refused_on_another(project: Projec
     )
 
 
-# Verifies: REQ-d00045-E, REQ-o00021-B
+# Verifies: REQ-d00045-E, REQ-o00021-B, REQ-d00001-D
 def test_undo_goes_back_one_by_one_or_to_a_mutation_and_minds_the_tip(project: Project) -> None:
     start = said(project.graph)
     ids = [

@@ -101,11 +101,6 @@ def cited_by(test: TestFunction, records: MarkerRecords) -> tuple[Citation, ...]
     return tuple(records.citations[position] for position in test.cites) or records.defaults
 
 
-def citations_of(records: MarkerRecords) -> dict[TestFunction, tuple[Citation, ...]]:
-    """What each test cites."""
-    return {test: cited_by(test, records) for test in records.tests}
-
-
 def carried_by_none(records: MarkerRecords) -> tuple[Citation, ...]:
     """What a file cites without any of its tests citing it."""
     carried = {position for test in records.tests for position in test.cites}

@@ -66,7 +66,6 @@ class History:
         """A graph that is built from nothing gets another one."""
         self.patches = Patches()
         self._done: list[Change] = []
-        self._undone: list[Change] = []
 
     def __iter__(self) -> Iterator[Change]:
         """The changes in force, oldest first."""
@@ -87,7 +86,6 @@ class History:
     def apply(self, change: Change) -> Change:
         self._write(change)
         self._done.append(change)
-        self._undone.clear()
         self._note(change)
         return change
 
@@ -96,37 +94,13 @@ class History:
             raise NotFound("There is no mutation to undo.", hint="get_mutation_log shows what is pending.")
         change = self._done[-1]
         self._write(change.inverse())
-        self._undone.append(self._done.pop())
-        self._note(change)
-        return change
-
-    def undo_to(self, change_id: str) -> list[Change]:
-        """Take back everything down to and including this change."""
-        if not any(change.id == change_id for change in self._done):
-            raise NotFound(
-                f"No pending mutation has the id '{change_id}'.",
-                hint="get_mutation_log lists the ids that can be undone.",
-            )
-        undone: list[Change] = []
-        while not undone or undone[-1].id != change_id:
-            undone.append(self.undo_last())
-        return undone
-
-    def redo(self) -> Change:
-        if not self._undone:
-            raise NotFound(
-                "There is no undone mutation to apply again.", hint="A new mutation discards what was undone."
-            )
-        change = self._undone[-1]
-        self._write(change)
-        self._done.append(self._undone.pop())
+        self._done.pop()
         self._note(change)
         return change
 
     def forget(self) -> None:
         """Let go of every change without taking it back: the graph they were made to is gone."""
         self._done.clear()
-        self._undone.clear()
         self.patches.clear()
 
     def _write(self, change: Change) -> None:

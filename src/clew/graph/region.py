@@ -173,9 +173,6 @@ class MemoryRegion:
             if not in_file:
                 del self._by_file[node.source.path]
 
-    def put_edge(self, edge: Edge) -> None:
-        self.put_edges((edge,))
-
     def put_edges(self, added: Collection[Edge]) -> None:
         outgoing, incoming = self._outgoing, self._incoming
         for edge in added:

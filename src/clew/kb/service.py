@@ -128,10 +128,6 @@ class KnowledgeBase:
         """Whether somebody has read the documents before, in this process or another."""
         return self._path.exists()
 
-    @property
-    def is_open(self) -> bool:
-        return self._library is not None
-
     def boundary(self, asked: ScopeRequest | None = None) -> Boundary:
         """What may be seen here; with a request, what may be seen by who makes it."""
         return boundary_of(self._settings, asked)

@@ -10,13 +10,9 @@
 4. The best spans that share a token with the question are quoted, each cut to a number of tokens and characters. A
    question without tokens quotes the beginnings, with score 0.
 
-`weighted_evidence` answers the same request with judgement: rare words count more, what is quoted already counts less,
-and abbreviations, headings and tables are understood. On questions that need several sentences it finds more of them.
-
-Both are pure and take linear time. A quote is always `passages[quote.passage][quote.start:quote.end]`.
+It takes linear time. A quote is always `passages[quote.passage][quote.start:quote.end]`.
 """
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import nsmallest
@@ -24,23 +20,13 @@ from heapq import nsmallest
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.text.keywords import STOP_WORDS
-from clew.text.sentences import Kind, plain_spans, sentences
+from clew.text.sentences import plain_spans
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
-
-EVIDENCE_VERSION = "overlap-1"
-WEIGHTED_VERSION = "idf-1"
 
 PREVIEW_CHARS = 280
 PREVIEW_SPANS = 3
 
 _TOKEN = re.compile(r"[^\W_]+")
-_REPEATED = 0.5
-"""What a term is still worth once a quote has it."""
-_HEADING = 0.5
-"""A heading names its subject, but says nothing about it."""
-_POOL = 64
-"""How many of the best spans compete for being quoted."""
 _GAP = " … "
 
 
@@ -92,9 +78,7 @@ class _Candidate(msgspec.Struct, frozen=True):
     passage: int
     start: int
     end: int
-    matched: frozenset[str]
     score: float
-    factor: float = 1.0
 
     def rank(self) -> tuple[float, int, int, int]:
         return -self.score, self.end - self.start, self.start, self.passage
@@ -121,33 +105,6 @@ def evidence(question: str, passages: Sequence[str], limits: Limits | None = Non
     )
     order = _Candidate.rank if tokens else _by_position
     return _quoted(nsmallest(limits.max_quotes, candidates, key=order), passages, limits)
-
-
-def weighted_evidence(
-    question: str,
-    passages: Sequence[str],
-    document_frequency: Callable[[str], int],
-    documents: int,
-    *,
-    terms: Callable[[str], Iterable[str]] | None = None,
-    limits: Limits | None = None,
-) -> tuple[Quote, ...]:
-    """Like `evidence`, with every term weighted by its rarity and every quote by what it adds to those before it.
-
-    `document_frequency` says in how many of the `documents` a term occurs. `terms` turns text into the terms it knows,
-    such as the stems of an index; without it they are tokens that are no stop words.
-    """
-    limits = checked(limits or Limits())
-    analyse = terms or _content_tokens
-    weights = {term: _rarity(document_frequency(term), documents) for term in dict.fromkeys(analyse(question))}
-    candidates = (
-        candidate
-        for passage, text in enumerate(passages)
-        for candidate in _weighed(weights, analyse, passage, text, limits)
-        if candidate.score > 0 or not weights
-    )
-    pool = nsmallest(_POOL, candidates, key=_Candidate.rank if weights else _by_position)
-    return _quoted(_complementary(pool, weights, limits.max_quotes), passages, limits)
 
 
 def preview(question: str, text: str, *, max_chars: int = PREVIEW_CHARS, max_spans: int = PREVIEW_SPANS) -> Preview:
@@ -219,44 +176,7 @@ def _furthest(low: int, high: int, fits: Callable[[int], bool]) -> int:
 def _overlapping(tokens: frozenset[str], passage: int, text: str) -> Iterator[_Candidate]:
     for start, end in plain_spans(text):
         matched = tokens.intersection(_TOKEN.findall(text[start:end].lower()))
-        yield _Candidate(passage, start, end, matched, len(matched) / max(1, len(tokens)))
-
-
-def _weighed(
-    weights: dict[str, float], analyse: Callable[[str], Iterable[str]], passage: int, text: str, limits: Limits
-) -> Iterator[_Candidate]:
-    total = math.fsum(weights.values()) or 1.0
-    for piece in sentences(text):
-        factor = _HEADING if piece.kind is Kind.HEADING else 1.0
-        for start, end in _portions(text, piece.start, piece.end, limits):
-            matched = frozenset(weights).intersection(analyse(text[start:end]))
-            score = math.fsum(weights[term] for term in matched) / total
-            yield _Candidate(passage, start, end, matched, factor * min(1.0, score), factor)
-
-
-def _portions(text: str, start: int, end: int, limits: Limits) -> Iterator[tuple[int, int]]:
-    """A span in portions that can be quoted whole, so that the answer inside a long block of code is not cut away."""
-    while start < end:
-        cut = fitting_end(text, start, end, max_tokens=limits.max_quote_tokens, max_chars=limits.max_quote_chars)
-        cut = max(cut, start + 1)
-        yield start, cut
-        rest = text[cut : cut + limits.max_quote_chars]
-        start = cut + len(rest) - len(rest.lstrip())
-
-
-def _complementary(pool: list[_Candidate], weights: dict[str, float], count: int) -> Iterator[_Candidate]:
-    """The best candidates one after the other, where a term that is quoted already counts for less each time."""
-    worth = dict(weights)
-    for _ in range(min(count, len(pool))):
-        best = min(pool, key=lambda candidate: (-_gain(candidate, worth), candidate.rank())) if weights else pool[0]
-        pool.remove(best)
-        for term in best.matched:
-            worth[term] *= _REPEATED
-        yield best
-
-
-def _gain(candidate: _Candidate, worth: dict[str, float]) -> float:
-    return candidate.factor * math.fsum(worth[term] for term in candidate.matched)
+        yield _Candidate(passage, start, end, len(matched) / max(1, len(tokens)))
 
 
 def _quoted(chosen: Iterable[_Candidate], passages: Sequence[str], limits: Limits) -> tuple[Quote, ...]:
@@ -279,15 +199,6 @@ def _merged(text: str, spans: list[Span]) -> list[Span]:
         else:
             merged.append(span)
     return merged
-
-
-def _content_tokens(text: str) -> list[str]:
-    return [token for token in _TOKEN.findall(text.lower()) if len(token) >= 2 and token not in STOP_WORDS]
-
-
-def _rarity(frequency: int, documents: int) -> float:
-    frequency = min(max(frequency, 0), documents)
-    return math.log1p((documents - frequency + 0.5) / (frequency + 0.5))
 
 
 def _by_position(candidate: _Candidate) -> tuple[int, int]:

@@ -97,18 +97,6 @@ def bootstrap(values: Sequence[float], *, seed: int, resamples: int = 5_000, con
     return Interval(math.fsum(values) / count, percentile(means, outside), percentile(means, 1 - outside))
 
 
-def paired_bootstrap(
-    before: Sequence[float], after: Sequence[float], *, seed: int, resamples: int = 5_000, confidence: float = 0.95
-) -> Interval:
-    """How much better `after` is than `before` on the same queries in the same order. Zero inside: not proven."""
-    if len(before) != len(after):
-        raise InvalidArgument(
-            f"{len(before)} values cannot be paired with {len(after)}.", hint="Measure both on the same queries."
-        )
-    differences = [new - old for old, new in zip(before, after, strict=True)]
-    return bootstrap(differences, seed=seed, resamples=resamples, confidence=confidence)
-
-
 def percentile(values: Sequence[float], share: float) -> float:
     """The smallest of the values that at least this share of them does not exceed (nearest rank)."""
     if not values or not 0 <= share <= 1:

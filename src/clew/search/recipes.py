@@ -117,10 +117,6 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return hashlib.blake2b(msgspec.json.encode(self), digest_size=8).hexdigest()
 
 
-def to_json(recipe: Recipe) -> str:
-    return msgspec.json.encode(recipe).decode("utf-8")
-
-
 def from_json(text: str | bytes, signals: Iterable[str] = SIGNALS) -> Recipe:
     """The recipe in `text`, checked."""
     try:

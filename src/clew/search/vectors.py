@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-import msgspec
 import numpy as np
 
 from clew.errors import InvalidArgument
@@ -35,19 +34,6 @@ _NEW_SHARE_BORNE = 0.2
 _MANY, _SPARSE = 1000, 8
 """Looking many units up one by one takes longer than a mask, unless the mask has eight places for each unit."""
 _CANDIDATES_PER_RESULT, _FEWEST_CANDIDATES = 4, 100
-
-
-class SpaceFacts(msgspec.Struct, frozen=True):
-    name: str
-    dimensions: int
-    count: int
-    """Units."""
-    rows: int
-    """Vectors of units: as many, or more."""
-    dead_rows: int
-    """Still in the file, gone with the next compaction."""
-    approximate_rows: int
-    """How many rows the approximate index covers; 0 without one."""
 
 
 class VectorSpace:
@@ -114,17 +100,6 @@ class VectorSpace:
         """Differs after every write."""
         manifest = self._storage.view().manifest
         return f"{manifest.generation}.{manifest.entries}"
-
-    def facts(self) -> SpaceFacts:
-        view = self._storage.view()
-        return SpaceFacts(
-            name=self.name,
-            dimensions=self.dimensions,
-            count=view.units,
-            rows=len(view.numbers),
-            dead_rows=view.manifest.rows - len(view.numbers),
-            approximate_rows=view.manifest.approximate.rows if view.manifest.approximate else 0,
-        )
 
     def get(self, numbers: "ArrayLike") -> "tuple[Numbers, Vectors]":
         """Those of the units that have a vector, in the given order, and the first vector of each."""

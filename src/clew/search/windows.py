@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from clew.search.embed.word_vectors import WordVectors
 
-WINDOWS_VERSION = "windows-2"
-
 _RULER = re.compile(r"[ \t]*\r?\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\||$)", re.MULTILINE)
 """Follows the head of a table."""
 _SPACE = re.compile(r"\s*+")

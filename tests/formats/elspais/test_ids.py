@@ -97,13 +97,9 @@ def test_journeys_and_their_steps_are_references(grammar: IdGrammar) -> None:
     assert not grammar.is_journey("REQ-d00001")
 
 
-def test_an_assertion_id_is_put_together_and_taken_apart(grammar: IdGrammar) -> None:
+def test_an_assertion_id_is_put_together(grammar: IdGrammar) -> None:
     assert grammar.assertion_id("REQ-d00062", "A") == "REQ-d00062-A"
-    assert grammar.split_assertion_id("REQ-d62-a") == ("REQ-d00062", "A")
     assert grammar.assertion_id("JNY-X-01", "2") == "JNY-X-01/2"
-    assert grammar.split_assertion_id("JNY-X-01/2") == ("JNY-X-01", "2")
-    assert grammar.split_assertion_id("REQ-d00062") is None
-    assert grammar.split_assertion_id("REQ-d00062-A+B") is None
 
 
 def test_the_level_shows_in_the_id(grammar: IdGrammar) -> None:

@@ -4,10 +4,11 @@ import re
 from collections.abc import Callable
 
 import pytest
+from tests.formats.elspais.restoring import restored
 
 import clew.formats.elspais
 from clew.formats.elspais.ids import IdGrammar
-from clew.formats.elspais.reader import read, render
+from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import FileRecords, Journey, Requirement
 
 ReadText = Callable[[str], FileRecords]
@@ -64,7 +65,7 @@ def test_each_oddity_has_its_code_severity_and_line(read_text: ReadText, code: s
     assert [each.line for each in found][:1] == [line]
     assert {each.severity for each in found} == {DOCUMENTED[f"elspais.{code}"]}
     assert all(each.message for each in found)
-    assert render(records) == text.encode()
+    assert restored(records, text.encode()) == text.encode()
 
 
 def only(records: FileRecords) -> Requirement:
@@ -77,7 +78,7 @@ def test_bytes_that_are_not_utf8_are_reported_and_kept(grammar: IdGrammar) -> No
     data = f"{TOP}## Assertions\n\nA. It rings ".encode() + b"\xe2\x82 and \xff." + END.encode()
     records = read(data, grammar)
     assert [(each.code, each.line) for each in records.diagnostics] == [("elspais.not_utf8", 5)]
-    assert render(records) == data
+    assert restored(records, data) == data
     (assertion,) = only(records).assertions
     assert assertion.text == "It rings \ufffd and \ufffd."
     assert data[assertion.span.start : assertion.span.end].endswith(b"\xff.")

@@ -6,7 +6,7 @@ from clew.errors import Conflict
 from clew.formats.openspec.apply import Applied, Operation, apply_change, apply_delta
 from clew.formats.openspec.change import Change
 from clew.formats.openspec.difference import difference, summary
-from clew.formats.openspec.edits import reverted
+from clew.formats.openspec.edits import edited
 from clew.formats.openspec.metadata import read_metadata
 from clew.formats.openspec.reader import read_delta, read_spec
 
@@ -19,7 +19,7 @@ def applied(data: bytes | None, delta: str, **options: bool) -> Applied:
 
 
 def done(data: bytes | None, delta: str, **options: bool) -> bytes:
-    """The spec after a delta that must not be refused; applying it again must change nothing, reverting restore all."""
+    """The spec after a delta that must not be refused; applying it again must change nothing."""
     outcome = applied(data, delta, **options)
     assert outcome.refusals == ()
     assert outcome.after is not None
@@ -27,7 +27,7 @@ def done(data: bytes | None, delta: str, **options: bool) -> bytes:
     assert (again.refusals, again.after, again.edits) == ((), outcome.after, ())
     assert all(each.already for each in again.done)
     if data is not None:
-        assert reverted(outcome.after, outcome.edits) == data
+        assert edited(data, outcome.edits) == outcome.after
     return outcome.after
 
 
@@ -234,11 +234,10 @@ def test_a_change_is_shown_before_it_is_made(lamp: bytes) -> None:
 
 
 # Verifies: REQ-d00074-B
-def test_reverting_refuses_a_file_that_changed_since(lamp: bytes) -> None:
+def test_edits_are_refused_by_a_file_that_changed_since(lamp: bytes) -> None:
     outcome = applied(lamp, f"## MODIFIED Requirements\n{DAWN}\n")
-    assert outcome.after is not None
     with pytest.raises(Conflict):
-        reverted(outcome.after.replace(b"MUST rest", b"MAY rest"), outcome.edits)
+        edited(lamp.replace(b"dawn", b"dusk"), outcome.edits)
 
 
 # Verifies: REQ-d00074-C

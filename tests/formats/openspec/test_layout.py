@@ -6,10 +6,10 @@ from clew.errors import InvalidArgument
 from clew.formats.openspec.layout import (
     Layout,
     PlaceKind,
-    change_folder,
     checked_id,
     classify,
     find_roots,
+    new_change_folder,
     openspec_root,
     spec_path,
     spox_root,
@@ -94,7 +94,7 @@ def test_several_roots_have_ids_of_their_own() -> None:
     assert place is not None
     assert place.spec_id == "packages/web/auth"
     assert spec_path(place.root, place.spec_id) == "packages/web/openspec/specs/auth/spec.md"
-    assert change_folder(place.root, "packages/web/add-x") == "packages/web/openspec/changes/add-x"
+    assert new_change_folder(place.root, "packages/web/add-x") == "packages/web/openspec/changes/add-x"
 
 
 # Verifies: REQ-d00072-C
@@ -105,7 +105,7 @@ def test_an_id_that_could_lead_out_of_the_folder_is_refused(id: str) -> None:
     for use in (
         checked_id,
         lambda each: spec_path(openspec_root(), each),
-        lambda each: change_folder(spox_root(), each),
+        lambda each: new_change_folder(spox_root(), each),
     ):
         with pytest.raises(InvalidArgument) as caught:
             use(id)
@@ -116,4 +116,4 @@ def test_an_id_that_could_lead_out_of_the_folder_is_refused(id: str) -> None:
 def test_usual_ids_are_paths_below_the_folder() -> None:
     assert spec_path(openspec_root(), "platform/auth") == "openspec/specs/platform/auth/spec.md"
     assert spec_path(spox_root("docs/specs"), "灯台") == "docs/specs/灯台/spec.md"
-    assert change_folder(spox_root(), "add-x") == "specs/_changes/add-x"
+    assert new_change_folder(spox_root(), "add-x") == "specs/_changes/add-x"

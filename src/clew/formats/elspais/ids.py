@@ -82,11 +82,6 @@ class IdGrammar:
         separator = _JOURNEY_SEPARATOR if self.is_journey(owner_id) else self.settings.label_separator
         return f"{owner_id}{separator}{label}"
 
-    def split_assertion_id(self, text: str) -> tuple[str, str] | None:
-        """The canonical id and label that an assertion's id is made of; None for anything else."""
-        parsed = self.parse_reference(text)
-        return (parsed.target, parsed.labels[0]) if parsed is not None and len(parsed.labels) == 1 else None
-
     def is_label(self, text: str) -> bool:
         """Whether an assertion may be labelled so under the configured style."""
         return self._strict_label.fullmatch(text) is not None

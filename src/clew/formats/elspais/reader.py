@@ -25,14 +25,7 @@ def read(data: bytes, grammar: IdGrammar) -> FileRecords:
     blocks = _BlockReader(lines, grammar, findings).read()
     if data.startswith(BOM):
         blocks = _with_bom(blocks)
-    return FileRecords(tuple(blocks), findings.diagnostics(), data if lines.first_invalid else None)
-
-
-def render(records: FileRecords) -> bytes:
-    """The bytes of the file that was read."""
-    if records.original is not None:
-        return records.original
-    return "".join(block.raw for block in records.blocks).encode()
+    return FileRecords(tuple(blocks), findings.diagnostics())
 
 
 class _BlockReader:

@@ -112,5 +112,3 @@ Block = Requirement | Journey | Remainder
 class FileRecords(msgspec.Struct, frozen=True, array_like=True):
     blocks: tuple[Block, ...]
     diagnostics: tuple[Diagnostic, ...]
-    original: bytes | None = None
-    """The bytes of a file that is not UTF-8, which its text cannot give back; None for every other file."""

@@ -1,4 +1,4 @@
-"""Edits of a file by spans: what they do not name keeps every byte, and they can be taken back."""
+"""Edits of a file by spans: what they do not name keeps every byte."""
 
 from collections.abc import Iterable
 
@@ -29,16 +29,6 @@ def edited(data: bytes, edits: Iterable[Edit]) -> bytes:
         parts += (data[position : edit.start], edit.after)
         position = edit.end
     return b"".join((*parts, data[position:]))
-
-
-def reverted(data: bytes, edits: Iterable[Edit]) -> bytes:
-    """The file before the edits; refused where it no longer is what they made it."""
-    shift = 0
-    backwards: list[Edit] = []
-    for edit in edits:
-        backwards.append(Edit(edit.start + shift, edit.after, edit.before))
-        shift += len(edit.after) - len(edit.before)
-    return edited(data, backwards)
 
 
 def _changed(place: int) -> Conflict:

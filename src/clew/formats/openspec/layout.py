@@ -186,13 +186,8 @@ def spec_path(root: Root, spec_id: str) -> str:
     return f"{_joined(root.specs, _own(checked_id(spec_id), root))}/{SPEC_FILE}"
 
 
-def change_folder(root: Root, change_id: str) -> str:
-    """Where the folder of an open change belongs."""
-    return _joined(root.changes, _own(checked_id(change_id, "change"), root))
-
-
 def new_change_folder(root: Root, change_id: str) -> str:
-    """Likewise for one that does not exist yet, whose id other tools must accept as well."""
+    """Where the folder of a new change belongs; its id must be one that other tools accept as well."""
     own = _own(checked_id(change_id, "change"), root)
     if not _CHANGE_ID.fullmatch(own) or len(own) > LONGEST_CHANGE_ID or own == "archive":
         raise InvalidArgument(

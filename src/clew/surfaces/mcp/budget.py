@@ -15,7 +15,6 @@ from clew.text.tokens import estimate_tokens
 DEFAULT_TOKENS = 4_000
 HARD_TOKENS = 20_000
 HARD_BYTES = 160_000
-MIN_TOKENS = 400
 
 _CLIPS = (1_000, 300, 100)
 """Texts are cut to so many characters: to the first at once where an answer does not fit, to the others as a last

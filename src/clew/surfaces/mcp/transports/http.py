@@ -33,11 +33,6 @@ _LARGEST_HEADER_BLOCK = 64 * 1024
 _TALKATIVE_LOGGERS = ("mcp", "sse_starlette", "uvicorn")
 
 
-def http_app(server: Server[Any], settings: HttpSettings, *, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
-    """Streamable HTTP at /mcp for clients of every protocol revision, /healthz and, if chosen, HTTP+SSE at /sse."""
-    return Guard(_site(server, settings, clock), settings, clock=clock)
-
-
 async def serve_http(
     server: Server[Any], settings: HttpSettings, ready: Callable[[str], None], *, clock: Clock = SYSTEM_CLOCK
 ) -> None:
