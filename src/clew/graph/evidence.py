@@ -63,10 +63,6 @@ class Evidence:
         """Ids of the results that belong to no test, with the reason: unknown or ambiguous."""
         return iter(sorted(self._unmatched.items()))
 
-    def has_lines(self) -> bool:
-        """Whether any report on executed lines was read."""
-        return bool(self._executed)
-
     def lines(self, path: str, first: int, last: int) -> LineCount | None:
         """How much of these lines was executed and by which tests; None where no report speaks of the file."""
         count = self._executed.count(path, first, last, self._graph.memory.files())

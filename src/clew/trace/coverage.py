@@ -7,7 +7,7 @@ proves no assertion in particular: what is not named is a gap.
 A tested assertion is *failed* when a test that names it failed, *validated* when one passed and none failed, and
 otherwise awaits a result. Where no results were read at all, nobody knows how many are validated, and none is claimed.
 
-These are the figures of one requirement by itself; `coverage_rollup` adds what requirements that refine it contribute.
+These are the figures of one requirement by itself: what refines it has figures of its own.
 """
 
 from collections.abc import Mapping
@@ -73,14 +73,6 @@ class CodeMetrics(msgspec.Struct, frozen=True):
     executed_lines: int | None
     executed_by: tuple[str, ...]
     """Ids of the tests that executed any of these lines, where the report tells tests apart."""
-
-
-class CodeLines(msgspec.Struct, frozen=True):
-    """How much of the code that implements a requirement was executed."""
-
-    executable: int
-    executed: int
-    pct: float
 
 
 def annotate(graph: Graph, node: Node) -> Mapping[str, Any]:
@@ -162,16 +154,6 @@ def code_metrics(graph: Graph, node: Node) -> CodeMetrics:
     else:
         evidence = EXECUTED if count.executed == count.executable else PARTLY_EXECUTED
     return CodeMetrics(evidence, count.executable, count.executed, count.tests)
-
-
-def code_lines(graph: Graph, id: str) -> CodeLines | None:
-    """What was executed of all places in code that implement a requirement; None where no report speaks of any."""
-    executable = executed = 0
-    for code in graph.iter_children(id, (EdgeKind.IMPLEMENTS,)):
-        metrics = graph.metrics(code.id) if code.kind is NodeKind.CODE else {}
-        executable += metrics.get("executable_lines") or 0
-        executed += metrics.get("executed_lines") or 0
-    return CodeLines(executable, executed, percent(executed, executable)) if executable else None
 
 
 def proof(metrics: Mapping[str, Any], label: str) -> str:
