@@ -51,6 +51,37 @@ def test_a_project_of_elspais_is_read_as_it_is(tmp_path: Path) -> None:
     project.close()
 
 
+# Verifies: REQ-d00019-D
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[testing]\nenabled = true\nresult_files = ["reports/*.xml"]\n',
+        '[scanning.test]\nenabled = true\n[scanning.result]\nfile_patterns = ["reports/*.xml"]\n',
+    ],
+)
+def test_tests_that_elspais_toml_switches_off_are_not_read_unless_clew_toml_names_them(
+    tmp_path: Path, text: str
+) -> None:
+    (tmp_path / ".elspais.toml").write_text(text, encoding="utf-8")
+    assert (load(tmp_path).tests.folders, load(tmp_path).results) == (("tests",), ("reports/*.xml",))
+    (tmp_path / ".elspais.toml").write_text(text.replace("true", "false"), encoding="utf-8")
+    assert (load(tmp_path).tests.folders, load(tmp_path).results) == ((), ())
+    (tmp_path / "clew.toml").write_text('[tests]\nfolders = ["check"]\nresults = ["out/*.xml"]\n', encoding="utf-8")
+    assert (load(tmp_path).tests.folders, load(tmp_path).results) == (("check",), ("out/*.xml",))
+
+
+# Verifies: REQ-d00019-D
+def test_settings_that_are_not_obeyed_are_noted(tmp_path: Path) -> None:
+    (tmp_path / "clew.toml").write_text(
+        '[specs]\nfolders = ["openspec"]\npatterns = ["*.md"]\nskip = ["x"]\n', encoding="utf-8"
+    )
+    (tmp_path / ".elspais.toml").write_text("[keywords]\nmin_length = 5\n", encoding="utf-8")
+    project = Project.open(tmp_path)
+    notes = project.notes()
+    project.close()
+    assert [note.split("`")[1] for note in notes[:3]] == ["specs.patterns", "specs.skip", "keywords.min_length"]
+
+
 # Verifies: REQ-d00019-B
 @pytest.mark.parametrize(
     ("text", "mentions"),

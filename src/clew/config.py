@@ -146,7 +146,6 @@ class Config(msgspec.Struct, frozen=True):
     tests: Selection
     results: tuple[str, ...]
     specs: tuple[str, ...]
-    docs: tuple[str, ...]
     documents: Selection
     kb: KbTable
     server: ServerTable
@@ -176,7 +175,7 @@ def load(folder: Path) -> Config:
     root = find_root(folder)
     files: list[str] = []
     toml = _clew_toml(root, files)
-    elspais, notes = _elspais(root, files)
+    elspais, elspais_notes = _elspais(root, files)
     if toml.requirements.namespace is not None:
         elspais = msgspec.structs.replace(elspais, namespace=toml.requirements.namespace)
     name = toml.project.name or elspais.project_name or root.name
@@ -188,9 +187,8 @@ def load(folder: Path) -> Config:
         requirements=_requirements(root, toml.requirements, elspais),
         code=_code(root, toml.code, elspais),
         tests=_tests(root, toml.tests, elspais),
-        results=_results(_first(toml.tests.results, elspais.result_files)),
+        results=_results(_first(toml.tests.results, elspais.result_files if _are_tests_read(elspais) else ())),
         specs=_folders(root, toml.specs.folders or ()),
-        docs=_folders(root, toml.docs.folders or ()),
         documents=_documents(root, toml.docs),
         kb=_kb(toml.kb, name),
         server=toml.server,
@@ -199,7 +197,7 @@ def load(folder: Path) -> Config:
         embedder=_embedder(root, toml.embedder),
         reviews=_reviews(root, toml.reviews.file),
         max_file_bytes=toml.limits.max_file_bytes,
-        notes=notes,
+        notes=(*_not_obeyed(toml), *elspais_notes),
     )
 
 
@@ -219,6 +217,15 @@ def _clew_toml(root: Path, files: list[str]) -> ClewToml:
             f"{CLEW_TOML}: {explained(error, ClewToml, said)}.",
             hint="docs/configuration.md lists every table, every key and what it may say.",
         ) from error
+
+
+def _not_obeyed(toml: ClewToml) -> tuple[str, ...]:
+    given = (("patterns", toml.specs.patterns), ("skip", toml.specs.skip))
+    return tuple(
+        f"{CLEW_TOML}: `specs.{key}` is not obeyed: a tree of specs is read whole. Remove it."
+        for key, value in given
+        if value is not None
+    )
 
 
 def _elspais(root: Path, files: list[str]) -> tuple[ElspaisSettings, tuple[str, ...]]:
@@ -261,12 +268,17 @@ def _code(root: Path, table: FoldersTable, elspais: ElspaisSettings) -> Selectio
 
 def _tests(root: Path, table: TestsTable, elspais: ElspaisSettings) -> Selection:
     return Selection(
-        folders=_folders(root, _first(table.folders, elspais.test_directories)),
+        folders=_folders(root, _first(table.folders, elspais.test_directories if _are_tests_read(elspais) else ())),
         patterns=_first(table.patterns, (*TEST_PATTERNS, *elspais.test_patterns)),
         skip=_first(table.skip, (*elspais.test_skip_files, *elspais.test_skip_dirs, *elspais.skip)),
         gitignore=True,
         assumed=table.folders is None and elspais.test_directories == _USUAL.test_directories,
     )
+
+
+def _are_tests_read(elspais: ElspaisSettings) -> bool:
+    """elspais reads tests only when told to; Clew leaves them out only when told to."""
+    return elspais.tests_enabled is not False
 
 
 def _documents(root: Path, table: FoldersTable) -> Selection:

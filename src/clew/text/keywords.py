@@ -27,15 +27,18 @@ _STOP_WORDS = """
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
+SHORTEST_KEYWORD = 3
+"""Characters."""
+
 _WORD = re.compile(r"\w+(?:-\w+)*")
 _APOSTROPHES = str.maketrans("", "", "'\u2019")
 
 
-def keywords(text: str, min_length: int = 3) -> tuple[str, ...]:
+def keywords(text: str) -> tuple[str, ...]:
     """The keywords of `text`: lower-case, in the order they first appear, without stop words or repeats.
 
     Punctuation separates words, except a hyphen inside one (`read-only`) and an apostrophe, which is dropped
     (`agent's` is `agents`). Identifiers keep their underscores.
     """
     words = _WORD.findall(text.lower().translate(_APOSTROPHES))
-    return tuple(dict.fromkeys(word for word in words if len(word) >= min_length and word not in STOP_WORDS))
+    return tuple(dict.fromkeys(word for word in words if len(word) >= SHORTEST_KEYWORD and word not in STOP_WORDS))

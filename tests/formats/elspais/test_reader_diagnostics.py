@@ -48,7 +48,13 @@ CASES = {
     "unknown_level": (f"{TOP}**Level**: Epic{END}", 1),
     "validates_in_section": ("# JNY-X-01: Go\n\n## Steps\n\nValidates: REQ-d00001\n\n*End* *Go*\n", 5),
 }
-OTHERWISE_TESTED = {"elspais.more", "elspais.not_utf8", "elspais.shared_letter", "elspais.unknown_setting"}
+OTHERWISE_TESTED = {
+    "elspais.more",
+    "elspais.not_utf8",
+    "elspais.setting_not_obeyed",
+    "elspais.shared_letter",
+    "elspais.unknown_setting",
+}
 
 
 # Verifies: REQ-d00007-E

@@ -86,7 +86,7 @@ retired = ["Gone"]
 hash_mode = "full-text"
 
 [keywords]
-min_length = 4
+min_length = 3
 """
 
 FEBRUARY = b"""
@@ -164,8 +164,8 @@ def test_version_4_is_read() -> None:
         label_separator="/",
         label_multi_separator="&",
         levels=(
-            Level("goal", 1, "g", "Goal", ("goal",)),
-            Level("work", 2, "w", "", ("goal", "work")),
+            Level("goal", 1, "g", ("goal",)),
+            Level("work", 2, "w", ("goal", "work")),
         ),
         skip=("build",),
         spec_directories=("specs", "more"),
@@ -186,7 +186,6 @@ def test_version_4_is_read() -> None:
             ("retired", ("Gone",)),
         ),
         hash_mode="full-text",
-        keyword_min_length=4,
     )
 
 
@@ -201,8 +200,8 @@ def test_the_layout_of_february_is_read() -> None:
         component_digits=4,
         label_max_count=12,
         levels=(
-            Level("goal", 1, "g", "Goal", ("goal",)),
-            Level("work", 2, "w", "Work item", ("goal", "work")),
+            Level("goal", 1, "g", ("goal",)),
+            Level("work", 2, "w", ("goal", "work")),
         ),
         skip=("build",),
         spec_directories=("specs",),
@@ -236,7 +235,7 @@ def test_the_layout_in_between_is_read() -> None:
     )
     assert diagnostics == ()
     assert settings.spec_directories == ("requirements",)
-    assert settings.levels == (Level("prd", 1, "p", "", ("prd",)), Level("dev", 2, "d", "", ("dev", "prd")))
+    assert settings.levels == (Level("prd", 1, "p", ("prd",)), Level("dev", 2, "d", ("dev", "prd")))
 
 
 def test_local_settings_are_laid_on_top_table_by_table() -> None:
@@ -252,6 +251,13 @@ def test_unknown_keys_are_diagnostics() -> None:
     _, diagnostics = read_settings(b'colour = "red"\n[project]\nnmae = "x"\n[scanning.specs]\na = 1\n')
     assert {each.code for each in diagnostics} == {"elspais.unknown_setting"}
     assert [each.message.split("`")[1] for each in diagnostics] == ["colour", "project.nmae", "scanning.specs"]
+
+
+# Verifies: REQ-d00019-D
+def test_a_setting_that_is_not_obeyed_is_a_diagnostic() -> None:
+    (diagnostic,) = read_settings(b"[keywords]\nmin_length = 5\n")[1]
+    assert diagnostic.code == "elspais.setting_not_obeyed"
+    assert "`keywords.min_length` is 5, which Clew does not obey" in diagnostic.message
 
 
 def test_levels_that_share_a_letter_are_reported() -> None:

@@ -42,6 +42,7 @@ What a reader reports. Codes are stable; the severity is the reader's own view.
 | `elspais.unclosed_fence` | warning | a code fence is never closed |
 | `elspais.unknown_field` | info | something between the bars of a metadata line is no known field |
 | `elspais.unknown_level` | warning | a level the settings do not define |
+| `elspais.setting_not_obeyed` | info | settings: a value that Clew does not go by |
 | `elspais.unknown_setting` | info | settings: a key Clew does not know |
 | `elspais.validates_in_section` | warning | a journey's Validates stands in a section, where it is plain text |
 

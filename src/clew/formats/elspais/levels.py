@@ -17,15 +17,14 @@ class Level(msgspec.Struct, frozen=True):
     """1 is the most general."""
     letter: str
     """How the level is spelled inside an id."""
-    display_name: str = ""
     implements: tuple[str, ...] | None = None
     """The levels a requirement of this level may implement; None where the project has no rule about it."""
 
 
 DEFAULT_LEVELS = (
-    Level("prd", 1, "p", "Product", ("prd",)),
-    Level("ops", 2, "o", "Operations", ("ops", "prd")),
-    Level("dev", 3, "d", "Development", ("dev", "ops", "prd")),
+    Level("prd", 1, "p", ("prd",)),
+    Level("ops", 2, "o", ("ops", "prd")),
+    Level("dev", 3, "d", ("dev", "ops", "prd")),
 )
 
 
@@ -47,7 +46,6 @@ def read_levels(values: TomlValues) -> tuple[Level, ...]:
                 name=name,
                 rank=level.integer("rank", "level", default=number, least=0, most=1_000),
                 letter=letter,
-                display_name=level.text("display_name", "name"),
                 implements=level.texts("implements") if "implements" in entry else allowed.get(name.casefold()),
             )
         )

@@ -14,6 +14,7 @@ from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.levels import DEFAULT_LEVELS, Level, read_levels, shared_letters
 from clew.formats.elspais.templates import ALIASES, CANONICAL, read_component_pattern, read_templates
 from clew.formats.elspais.toml_values import TomlValues, merge, parse_toml
+from clew.text.keywords import SHORTEST_KEYWORD
 
 NAME = ".elspais.toml"
 LOCAL_NAME = ".elspais.local.toml"
@@ -78,7 +79,7 @@ class ElspaisSettings(msgspec.Struct, frozen=True, kw_only=True):
     code_skip_files: tuple[str, ...] = ()
     code_skip_dirs: tuple[str, ...] = ()
     tests_enabled: bool | None = None
-    """None where the file does not say; elspais itself then reads no tests."""
+    """Whether tests and their results are read. None where the file does not say: elspais then reads none, Clew all."""
     test_directories: tuple[str, ...] = ("tests",)
     test_patterns: tuple[str, ...] = ("test_*.py", "*_test.py")
     test_skip_files: tuple[str, ...] = ()
@@ -90,7 +91,6 @@ class ElspaisSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     status_roles: tuple[tuple[str, tuple[str, ...]], ...] = DEFAULT_STATUS_ROLES
     hash_mode: str = "normalized-text"
-    keyword_min_length: int = 3
 
     def level(self, text: str) -> Level | None:
         """The level that `text` names or whose letter it is, in any case."""
@@ -127,9 +127,8 @@ def read_settings(data: bytes, local: bytes | None = None) -> tuple[ElspaisSetti
         settings,
         status_roles=_status_roles(values),
         hash_mode=values.choice(HASH_MODES, "validation.hash_mode", default=_DEFAULT.hash_mode),
-        keyword_min_length=values.integer("keywords.min_length", default=3, least=1, most=100),
     )
-    diagnostics = [_unknown_key(key) for key in sorted(values.unread(UNUSED_KEYS))]
+    diagnostics = [*_not_obeyed(values), *(_unknown_key(key) for key in sorted(values.unread(UNUSED_KEYS)))]
     if "{level.letter}" in settings.id_template:
         diagnostics.extend(shared_letters(settings.levels))
     return settings, tuple(diagnostics)
@@ -150,6 +149,17 @@ _UNUSED = """
 """
 UNUSED_KEYS = frozenset(_UNUSED.split())
 """Keys of either layout that elspais knows and Clew has no use for."""
+
+
+def _not_obeyed(values: TomlValues) -> Iterator[Diagnostic]:
+    """Settings that a project cannot choose here, where it asks for something else."""
+    asked = values.integer("keywords.min_length", default=SHORTEST_KEYWORD, least=1, most=100)
+    if asked != SHORTEST_KEYWORD:
+        message = (
+            f"`keywords.min_length` is {asked}, which Clew does not obey: its keywords have at least"
+            f" {SHORTEST_KEYWORD} characters. Remove the setting."
+        )
+        yield Diagnostic("elspais.setting_not_obeyed", "info", message, 0)
 
 
 def _unknown_key(key: str) -> Diagnostic:
