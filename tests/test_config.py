@@ -126,7 +126,7 @@ def test_a_folder_has_one_spelling_however_it_is_written(tmp_path: Path) -> None
     text = "[code]\nfolders = [" + ", ".join(f'"{folder}"' for folder in folders) + "]\n"
     (tmp_path / "clew.toml").write_text(text.replace("[code]", "[docs]") + text, encoding="utf-8")
     config = load(tmp_path)
-    assert config.code.folders == config.docs == ("packages", "a/b", ".", "c", "d")
+    assert config.code.folders == config.documents.folders == ("packages", "a/b", ".", "c", "d")
 
 
 @pytest.mark.parametrize(
