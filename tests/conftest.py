@@ -5,8 +5,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from clew.project import Project
+
+# Property tests run as long as they need and try the same examples in every run: none fails by chance or by the clock.
+settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
 
 DEMO = Path(__file__).parent.parent / "examples" / "demo"
 

@@ -192,7 +192,7 @@ contents = st.sampled_from(
 
 # Verifies: REQ-d00002-C
 @given(st.lists(st.tuples(st.sampled_from("abc"), contents), max_size=6))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_any_sequence_of_edits_on_disk_gives_the_graph_of_a_fresh_build(
     tmp_path_factory: pytest.TempPathFactory, edits: list[tuple[str, str | None]]
 ) -> None:

@@ -103,5 +103,5 @@ class SpaceMachine(RuleBasedStateMachine):
             assert space.facts().rows == sum(map(len, self.held.values()))
 
 
-SpaceMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+SpaceMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=25)
 test_a_space_behaves_like_a_dictionary = SpaceMachine.TestCase

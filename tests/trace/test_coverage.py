@@ -221,7 +221,7 @@ def small_graph(root: Path, refining: Mapping[int, Sequence[int]]) -> None:
 
 
 # Verifies: REQ-d00042-B
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.dictionaries(st.integers(1, 5), st.lists(st.integers(1, 5), unique=True, max_size=3), max_size=5),
     st.permutations([f"REQ-d0000{number}" for number in range(1, 6)]),
