@@ -16,6 +16,12 @@ from clew.surfaces.mcp.registry import Tool
 from clew.surfaces.mcp.tools import TOOLS
 
 CLEW = [sys.executable, "-m", "clew"]
+PATIENT_CLEW = [
+    sys.executable,
+    "-c",
+    "from clew.kb import keeper; from clew.surfaces.cli.main import entry; keeper.PATIENCE_SECONDS = 3600.0; entry()",
+]
+"""Waits for documents until they are read, however slow the machine, as everything does in the process of the tests."""
 DEMO = Path(__file__).parent.parent.parent / "examples" / "demo"
 
 OF_A_SESSION = {"refresh_graph", "tools_search", "open_cursor", "cursor_next", "cursor_info", "search_specs"}
@@ -115,7 +121,9 @@ async def test_call_prints_the_structured_result_that_an_mcp_client_gets(
         main(prepare)
     capfd.readouterr()
     async with Client(
-        StdioServerParameters(command=CLEW[0], args=[*CLEW[1:], "serve", str(demo), "--toolsets", "all"])
+        StdioServerParameters(
+            command=PATIENT_CLEW[0], args=[*PATIENT_CLEW[1:], "serve", str(demo), "--toolsets", "all"]
+        )
     ) as client:
         for tool in tools:
             structured = (await client.call_tool(tool.name, dict(tool.example))).structured_content
