@@ -1,12 +1,19 @@
 """What tests of the whole product share: a copy of the demo, and a small project written for the occasion."""
 
+import itertools
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from clew.project import Project
+
+# Property tests run as long as they need and try the same examples in every run: none fails by chance or by the clock.
+settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
 
 DEMO = Path(__file__).parent.parent / "examples" / "demo"
 
@@ -37,6 +44,17 @@ A. The hour SHALL be two digits wide.
 
 *End* *Show the hour* | **Hash**: 00000000
 """
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unhurried() -> Iterator[None]:
+    """No answer from documents depends on how fast the machine is: the clock of an answer's time limit goes a
+    microsecond with every look at it, and changed documents are waited for until they are read."""
+    looks = itertools.count()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("clew.kb.deadline.time", SimpleNamespace(monotonic=lambda: next(looks) * 1e-6))
+        patch.setattr("clew.kb.keeper.PATIENCE_SECONDS", 3600.0)
+        yield
 
 
 @pytest.fixture

@@ -25,8 +25,7 @@ ALWAYS_SKIPPED = frozenset(
 )
 
 RACY_NS = 2_000_000_000
-"""What was written to less than this long before it was read, a file or a folder, may change again without its time
-changing; its time is not trusted."""
+"""The coarsest clock of a file system in use has steps of two seconds; see `is_settled`."""
 
 _OWN_USER = os.geteuid() if hasattr(os, "geteuid") else None
 _OWN_BITS = stat.S_IRUSR | stat.S_IXUSR
@@ -107,6 +106,14 @@ def entry_of(root: Path, path: str) -> FileEntry:
     except OSError:
         return FileEntry(path, 0, 0)
     return FileEntry(path, state.st_size, state.st_mtime_ns)
+
+
+def is_settled(mtime_ns: int, read_ns: int) -> bool:
+    """Whether the next change of a file or folder is sure to give it another time.
+
+    What was changed within the racy interval before it was read, at `read_ns`, may change again and keep its time; at
+    the next look its content has to be compared. This is the one rule for everybody who follows files."""
+    return read_ns - mtime_ns > RACY_NS
 
 
 def time_of(root: Path, path: str) -> int:

@@ -16,6 +16,12 @@ from clew.surfaces.mcp.registry import Tool
 from clew.surfaces.mcp.tools import TOOLS
 
 CLEW = [sys.executable, "-m", "clew"]
+PATIENT_CLEW = [
+    sys.executable,
+    "-c",
+    "from clew.kb import keeper; from clew.surfaces.cli.main import entry; keeper.PATIENCE_SECONDS = 3600.0; entry()",
+]
+"""Waits for documents until they are read, however slow the machine, as everything does in the process of the tests."""
 DEMO = Path(__file__).parent.parent.parent / "examples" / "demo"
 
 OF_A_SESSION = {"refresh_graph", "tools_search", "open_cursor", "cursor_next", "cursor_info", "search_specs"}
@@ -103,18 +109,21 @@ async def test_call_prints_the_structured_result_that_an_mcp_client_gets(
 
     tools = [tool for tool in TOOLS if tool.read_only and tool.name not in OF_A_SESSION and _can_be_tried(tool)]
     different = []
-    # Some tools ask git.
+    # Some tools ask git, and one says how long ago the last commit was: long enough ago to be the same in two answers.
+    dated = {**os.environ, "GIT_AUTHOR_DATE": "2005-04-07T12:00:00Z", "GIT_COMMITTER_DATE": "2005-04-07T12:00:00Z"}
     identity = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false")
     # An index that is still being made is told about as far as it is.
     with (demo / "clew.toml").open("a", encoding="utf-8") as file:
-        file.write('\n[embedder]\nkind = "none"\n')
+        file.write('\n[embedder]\nkind = "none"\n[kb]\ntimeout_seconds = 600\n')
     for command in (("init", "--quiet"), ("add", "--all"), (*identity, "commit", "--quiet", "--message=demo")):
-        subprocess.run(["git", *command], cwd=demo, check=True)
+        subprocess.run(["git", *command], cwd=demo, check=True, env=dated)
     for prepare in (["index", str(demo)], ["call", "rebuild_index", "{}", "-C", str(demo)]):
         main(prepare)
     capfd.readouterr()
     async with Client(
-        StdioServerParameters(command=CLEW[0], args=[*CLEW[1:], "serve", str(demo), "--toolsets", "all"])
+        StdioServerParameters(
+            command=PATIENT_CLEW[0], args=[*PATIENT_CLEW[1:], "serve", str(demo), "--toolsets", "all"]
+        )
     ) as client:
         for tool in tools:
             structured = (await client.call_tool(tool.name, dict(tool.example))).structured_content

@@ -34,7 +34,7 @@ def clew(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., subprocess.C
             stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",
-            timeout=60,
+            timeout=300,
             check=False,
         )
 

@@ -40,7 +40,7 @@ def sh(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         env=environment(folder.parent),
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

@@ -54,7 +54,7 @@ def orders(graph: Graph) -> dict[str, tuple[list[Edge], list[Edge], list[str]]]:
 
 # Verifies: REQ-d00002-C+E
 @given(edits)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_any_sequence_of_edits_gives_the_graph_of_the_final_files(edits: list) -> None:
     graph = Graph()
     linker = Linker(graph)

@@ -55,7 +55,7 @@ def shared(one: bytes, other: bytes) -> int:
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     document=documents,
     present=servers,

@@ -25,7 +25,7 @@ FRAGMENTS = [
 ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     top=st.sampled_from(["", 'model = "x"\n', "model = 'x'\nnested.key = 1\n"]),
     fragments=st.lists(st.sampled_from(FRAGMENTS), unique=True),

@@ -137,7 +137,7 @@ def test_what_cannot_be_answered_says_why_and_what_to_do(
 
 
 # Verifies: REQ-d00097-B
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     words=st.lists(st.sampled_from(["margin", "keel", "water", "S3", "?", "app", "metres", "zzz", "the"]), max_size=6)
 )

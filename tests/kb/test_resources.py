@@ -49,7 +49,7 @@ async def listening(server: Server[Any], *, sse: bool = False) -> AsyncIterator[
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(serve_http, server, HttpSettings(port=0, sse=sse, drain_seconds=0.0), announce)
-        with anyio.fail_after(20):
+        with anyio.fail_after(120):
             await ready.wait()
         yield address[0]
         tasks.cancel_scope.cancel()
@@ -156,7 +156,7 @@ async def test_a_session_that_the_transport_does_not_keep_is_nobodys(root: Path,
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}
     if named == "header":
         headers["mcp-session-id"] = "invented"
-    async with listening(server_of(project)) as url, httpx2.AsyncClient(headers=headers, timeout=20) as http:
+    async with listening(server_of(project)) as url, httpx2.AsyncClient(headers=headers, timeout=120) as http:
         for _ in range(2):
             answer = await http.post(url, json=body, params={"session_id": "invented"} if named == "query" else {})
             assert answer.status_code == 200
@@ -262,7 +262,7 @@ async def test_an_older_client_gets_no_block_that_it_does_not_know(root: Path) -
         import httpx2
 
         headers = {"Accept": "application/json, text/event-stream"}
-        async with httpx2.AsyncClient(headers=headers, timeout=20) as http:
+        async with httpx2.AsyncClient(headers=headers, timeout=120) as http:
             who = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "old", "version": "0"}}
             opened = await http.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": who})
             http.headers["mcp-session-id"] = opened.headers["mcp-session-id"]

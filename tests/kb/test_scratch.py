@@ -216,7 +216,7 @@ def test_threads_use_it_at_once_and_nothing_is_miscounted() -> None:
 
 
 # Verifies: REQ-d00175-B+C
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     steps=st.lists(
         st.tuples(

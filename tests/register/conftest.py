@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
 from tests.register.shell import Shell
 
 from clew.formats.register.model import ActorKind, Layout, Register, Requirement
@@ -13,9 +12,6 @@ from clew.register.draft import Draft
 from clew.register.occasion import Occasion
 from clew.register.operations import NewRequirement, add
 from clew.register.transaction import RegisterFile, new_register
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 NOW = Occasion("2026-06-01T12:00:00Z", "ann", ActorKind.HUMAN)
 STATEMENT = "The system shall lock the account after five failed logins."

@@ -286,7 +286,7 @@ def test_on_a_terminal_a_new_requirement_is_asked_for(shell: Shell, tmp_path: Pa
         )
         os.close(follower)
         terminal.write("".join(f"{answer}\n" for answer in answers).encode())
-        shown, _ = asking.communicate(timeout=30)
+        shown, _ = asking.communicate(timeout=120)
     assert "Added REQ-0001." in shown
     made = shell.json("show", "1")
     assert (made["title"], made["priority"], made["acceptance"]) == (ADD[1], "Must", [ADD[7]])

@@ -205,7 +205,7 @@ def test_the_menu_runs_commands_one_after_another(shell: Shell, tmp_path: Path) 
         )
         os.close(follower)
         terminal.write("".join(f"{line}\n" for line in lines).encode())
-        shown, _ = asking.communicate(timeout=30)
+        shown, _ = asking.communicate(timeout=120)
     assert asking.returncode == 0
     assert "The sixth login is refused" in shown
     assert "There is no requirement '99'" in shown

@@ -46,7 +46,7 @@ def start(*arguments: object) -> "subprocess.Popen[str]":
 
 def answers(writers: "list[subprocess.Popen[str]]") -> Iterator[list[str]]:
     for writer in writers:
-        out, err = writer.communicate(timeout=60)
+        out, err = writer.communicate(timeout=300)
         assert writer.returncode == 0, err
         yield from (line.split() for line in out.splitlines())
 

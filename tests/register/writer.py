@@ -115,7 +115,7 @@ def nursery(place: Path) -> None:
         seed, steps = map(int, line.split())
         child = os.fork()
         if child == 0:
-            die(RegisterFile(place, patience=5), seed, steps)
+            die(RegisterFile(place, patience=300), seed, steps)
         os.waitpid(child, 0)
         say("dead")
 

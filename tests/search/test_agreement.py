@@ -69,7 +69,7 @@ def test_what_resembles_nothing_is_left_to_itself() -> None:
     assert [result.score for result in after] == pytest.approx([result.score for result in ranking()])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.integers(0, 4), min_size=10, max_size=40),
     st.integers(1, 6),

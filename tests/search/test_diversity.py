@@ -73,7 +73,7 @@ def test_trimming_keeps_whole_items_until_the_first_that_does_not_fit() -> None:
 
 
 # Verifies: REQ-d00034-A
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(st.text(alphabet=st.characters(exclude_categories=[]), max_size=40), max_size=12),
     st.integers(0, 60),

@@ -1,6 +1,8 @@
 """A service that speaks the embeddings interface of OpenAI, played by a server in this process."""
 
 import json
+import re
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -218,20 +220,24 @@ def test_an_answer_that_is_not_what_was_asked_for_is_an_error(
 
 def test_a_service_that_is_not_there_is_named(service: Service) -> None:
     embedder = opened(service, attempts=1)
-    settings = EmbedSettings(
-        kind="endpoint", url="http://127.0.0.1:9/v1", model="m", dimensions=3, attempts=2, pause_seconds=0
-    )
-    absent = open_embedder(settings)
-    assert absent is not None
-    with pytest.raises(Unavailable, match=r"127\.0\.0\.1:9"):
-        absent.embed(["text"])
+    with socket.socket() as silent:
+        # A port that is taken, and on which nobody listens.
+        silent.bind(("127.0.0.1", 0))
+        place = f"127.0.0.1:{silent.getsockname()[1]}"
+        settings = EmbedSettings(
+            kind="endpoint", url=f"http://{place}/v1", model="m", dimensions=3, attempts=2, pause_seconds=0
+        )
+        absent = open_embedder(settings)
+        assert absent is not None
+        with pytest.raises(Unavailable, match=re.escape(place)):
+            absent.embed(["text"])
     with pytest.raises(InvalidArgument):
         embedder.embed("text")
 
 
 def test_a_service_that_does_not_answer_in_time_is_given_up(service: Service) -> None:
     waiting = threading.Event()
-    service.reply = lambda body: (waiting.wait(30), (200, b"{}"))[1]  # type: ignore[method-assign]
+    service.reply = lambda body: (waiting.wait(120), (200, b"{}"))[1]  # type: ignore[method-assign]
     with pytest.raises(Unavailable):
         opened(service, timeout_seconds=0.05, attempts=1).embed(["text"])
     waiting.set()

@@ -104,7 +104,7 @@ RANKING = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.floats(-1e6, 1e6)),
 
 
 # Verifies: REQ-d00032-B
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     RANKING,
     RANKING,

@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.search.lexical import LexicalIndex, create
@@ -94,7 +94,6 @@ def test_a_change_takes_part_in_the_transaction_of_its_caller(tmp_path: Path) ->
     again.close()
 
 
-@settings(deadline=None)
 @given(CHANGES)
 def test_any_changes_leave_what_an_index_made_anew_would_hold(
     changes: list[tuple[str, list[tuple[int, str, str]] | list[int]]],
@@ -118,7 +117,6 @@ def test_any_changes_leave_what_an_index_made_anew_would_hold(
     assert index.count() == len(kept)
 
 
-@settings(deadline=None)
 @given(st.text(), st.text())
 def test_whatever_the_text_the_database_holds_exactly_the_terms_that_were_cut(title: str, body: str) -> None:
     connection = opened()
@@ -126,7 +124,6 @@ def test_whatever_the_text_the_database_holds_exactly_the_terms_that_were_cut(ti
     assert units_per_term(connection) == counted_terms(connection)
 
 
-@settings(deadline=None)
 @given(st.text(), st.text())
 def test_any_text_is_a_query(body: str, query: str) -> None:
     index = LexicalIndex(opened())
@@ -136,7 +133,6 @@ def test_any_text_is_a_query(body: str, query: str) -> None:
     assert result.hits or result.reason
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="\"+-*()^:{}ANDORNT NEAR,\x00'", max_size=40))
 def test_any_mixture_of_operators_is_a_query(query: str) -> None:
     index = LexicalIndex(opened())
@@ -145,7 +141,6 @@ def test_any_mixture_of_operators_is_a_query(query: str) -> None:
     assert result.hits or result.reason
 
 
-@settings(deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=6), WORDS, WORDS)
 def test_required_words_are_in_every_hit_and_excluded_ones_in_none(
     texts: list[str], required: str, excluded: str

@@ -273,7 +273,7 @@ def test_another_process_reads_whole_vectors_while_they_are_written(space: Vecto
         space.put(range(start, start + 50), vectors)
         if start % 500 == 0:
             space.compact()
-    out, problems = reader.communicate(timeout=60)
+    out, problems = reader.communicate(timeout=300)
     assert (out, problems) == ("done\n", "")
 
 

@@ -101,5 +101,5 @@ class SpaceMachine(RuleBasedStateMachine):
                 assert np.array_equal(vector, self.held[number][0])
 
 
-SpaceMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+SpaceMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=25)
 test_a_space_behaves_like_a_dictionary = SpaceMachine.TestCase

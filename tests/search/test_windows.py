@@ -32,7 +32,7 @@ def quoted(weights: dict[str, float], passages: list[Passage], limits: Limits | 
 
 
 # Verifies: REQ-d00186-A
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     pieces=st.lists(
         st.sampled_from([TEXT, "a", "x" * 200, "One. Two? Three!", "\n\n", "- item\n", "```\nnever closed", "|a|b|\n"])

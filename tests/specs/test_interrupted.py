@@ -50,7 +50,7 @@ sys.exit(main(["change", "archive", "brighter", "--json", "-C", str(root)]))
 
 def archive(root: Path, moment: int | str, action: str) -> subprocess.CompletedProcess[str]:
     command = (sys.executable, "-c", ARCHIVING, str(moment), action, str(root))
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ class Engine:
 ENGINES = {
     "sqlite": Engine(
         new_location=lambda folder: str(folder / ".clew" / "store.db"),
-        open=lambda location: open_sqlite(Path(location)),
+        # Writers that wait for each other on a slow machine are not what is tested here.
+        open=lambda location: open_sqlite(Path(location), busy_timeout=300.0),
     ),
 }

@@ -138,7 +138,6 @@ def test_every_history_leaves_what_the_model_says(store_factory: StoreFactory) -
         settings=settings(
             max_examples=40,
             stateful_step_count=25,
-            deadline=None,
             derandomize=True,
             database=None,
             suppress_health_check=[HealthCheck.too_slow],

@@ -49,7 +49,7 @@ async def listening(server: Server[Any], *, sse: bool) -> AsyncIterator[str]:
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(serve_http, server, HttpSettings(port=0, sse=sse), announce)
-        with anyio.fail_after(20):
+        with anyio.fail_after(120):
             await ready.wait()
         yield address[0]
         tasks.cancel_scope.cancel()

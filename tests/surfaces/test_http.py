@@ -37,7 +37,7 @@ def start() -> Iterator[Start]:
     yield run
     for process in processes:
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=120)
         assert "Traceback" not in errors
         assert process.returncode in (0, 130)
 

@@ -57,7 +57,7 @@ class Wire:
 
     def close(self) -> bytes:
         """End the session; returns what was logged."""
-        _, errors = self.process.communicate(timeout=30)
+        _, errors = self.process.communicate(timeout=120)
         return errors
 
 

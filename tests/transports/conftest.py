@@ -16,7 +16,7 @@ from clew.surfaces.mcp.transports.clock import SYSTEM_CLOCK, Clock
 from clew.surfaces.mcp.transports.http import serve_http
 from clew.surfaces.mcp.transports.settings import HttpSettings
 
-PATIENCE = 20.0
+PATIENCE = 120.0
 
 Serve = Callable[..., AbstractAsyncContextManager[httpx2.AsyncClient]]
 

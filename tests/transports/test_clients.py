@@ -29,7 +29,7 @@ async def connected(http, transport, mode):
             yield client
         return
     async with (
-        httpx2.AsyncClient(headers=http.headers, timeout=20) as own,
+        httpx2.AsyncClient(headers=http.headers, timeout=120) as own,
         Client(streamable_http_client(f"{base}/mcp", http_client=own), mode=mode) as client,
     ):
         yield client

@@ -56,9 +56,9 @@ async def process(transport, *arguments):
     command = [sys.executable, str(PROGRAM), transport, *arguments]
     async with await anyio.open_process(command) as running:
         try:
-            with anyio.fail_after(60):
+            with anyio.fail_after(300):
                 url = (await BufferedByteReceiveStream(running.stdout).receive_until(b"\n", 200)).decode()
-                async with httpx2.AsyncClient(base_url=url.rsplit("/", 1)[0], timeout=60) as http:
+                async with httpx2.AsyncClient(base_url=url.rsplit("/", 1)[0], timeout=120) as http:
                     yield running, http
         finally:
             if running.returncode is None:
@@ -138,14 +138,14 @@ async def test_a_call_in_flight_is_finished_before_the_server_stops(workshop, li
 
     async def run():
         with stop:
-            await serve_http(workshop.server, HttpSettings(sse=True, drain_seconds=20), ready)
+            await serve_http(workshop.server, HttpSettings(sse=True, drain_seconds=120), ready)
         order.append("stopped")
 
     async def call(http):
         answers.append(await http.post("/mcp", **modern_call("hold", text="last")))
         order.append("answered")
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         async with anyio.create_task_group() as server:
             server.start_soon(run)
             await started.wait()

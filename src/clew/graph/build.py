@@ -18,13 +18,13 @@ from typing import Protocol
 import msgspec
 
 from clew.errors import ClewError, FileChanged, NotFound, StoreError
-from clew.files import RACY_NS, FileEntry, entry_of, read_bytes, scan, time_of
+from clew.files import FileEntry, entry_of, is_settled, read_bytes, scan, time_of
 from clew.formats.diagnostics import Diagnostic
 from clew.graph.collecting import without_collecting
 from clew.graph.graph import Graph
 from clew.graph.link import Contribution, FileKey, Linker, LinkReport
 from clew.graph.lock import ReadWriteLock
-from clew.graph.reading import Known, Progress, Reader, Reading, Walked, cache_name, content_hash, seen_now
+from clew.graph.reading import Known, Progress, Reader, Reading, Walked, cache_name, content_hash, known_as
 from clew.paths import raw
 from clew.store.interface import CachedFile, Store
 
@@ -184,7 +184,7 @@ class Builder:
         return any(not self._unchanged(key, known) for key, known in list(self._known.items()))
 
     def _same_files(self) -> bool:
-        self._settled = time.time_ns() - max(self._marks.values(), default=0) > RACY_NS
+        self._settled = is_settled(max(self._marks.values(), default=0), time.time_ns())
         found = {
             (entry.path, reader.name) for reader in self._readers for entry in scan(self._root, reader.selection).files
         }
@@ -194,13 +194,14 @@ class Builder:
         if known.mtime_ns and known.content_hash:
             return time_of(self._root, key[0]) == known.mtime_ns
         entry = FileEntry(key[0], known.size, time_of(self._root, key[0]))
+        read_ns = time.time_ns()
         try:
             digest = content_hash(read_bytes(self._root, entry.path, limit=self._max_file_bytes))
         except ClewError:
             return known.content_hash == ""
         if digest != known.content_hash:
             return False
-        self._known[key] = seen_now(entry, digest)
+        self._known[key] = known_as(entry, digest, read_ns)
         return True
 
     # Catching up
@@ -305,7 +306,7 @@ class Builder:
         self._outdated.clear()
         self._folders = reading.folders
         self._marks = reading.marks
-        self._settled = reading.began_ns - max(reading.marks.values(), default=0) > RACY_NS
+        self._settled = is_settled(max(reading.marks.values(), default=0), reading.began_ns)
         names = {reader.name: cache_name(reader) for reader in self._readers}
         with self._saving:
             self._unsaved.update({(names[name], path): None for path, name in gone})

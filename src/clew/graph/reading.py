@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from clew.errors import ClewError, StoreError
-from clew.files import RACY_NS, FileEntry, Selection, Tree, entry_of, read_bytes, scan, time_of
+from clew.files import FileEntry, Selection, Tree, entry_of, is_settled, read_bytes, scan, time_of
 from clew.formats.diagnostics import Diagnostic
 from clew.graph.link import Contribution, FileKey
 from clew.store.interface import CachedFile, Store
@@ -173,7 +173,7 @@ class Reading:
                 return False
             self.parsed += 1
             self._take(reader, key, records)
-        self.known[key] = seen_now(entry, digest)
+        self.known[key] = known_as(entry, digest, self.began_ns)
         if key in self.contributions:
             self._keep(reader, key, payload)
         return True
@@ -243,13 +243,13 @@ class Reading:
         digest = content_hash(data)
         known = self._known_before.get(key)
         if known is not None and known.content_hash == digest:
-            self.known[key] = seen_now(entry, digest)
+            self.known[key] = known_as(entry, digest, self.began_ns)
             return
         if b"\0" in data[:BINARY_PROBE]:
             reason = Diagnostic("file.binary", "warning", "The file is binary; it was not read.", 0)
             self._leave_out(key, entry, digest, reason)
             return
-        self.known[key] = seen_now(entry, digest)
+        self.known[key] = known_as(entry, digest, self.began_ns)
         if cached is not None and cached.content_hash == digest and self._take_cached(reader, key, cached):
             self._keep(reader, key, cached.payload)
         else:
@@ -290,7 +290,7 @@ class Reading:
 
     def _leave_out(self, key: FileKey, entry: FileEntry, digest: str, reason: Diagnostic) -> None:
         """A file that cannot be read contributes nothing but the reason."""
-        self.known[key] = seen_now(entry, digest)
+        self.known[key] = known_as(entry, digest, self.began_ns)
         self.contributions[key] = None
         self.diagnostics[key] = (reason,)
 
@@ -299,7 +299,7 @@ def content_hash(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def seen_now(entry: FileEntry, digest: str) -> Known:
-    """A file changed within the clock's grain of now may change again under the same time, so its time is dropped."""
-    settled = time.time_ns() - entry.mtime_ns > RACY_NS
-    return Known(entry.size, entry.mtime_ns if settled else 0, digest)
+def known_as(entry: FileEntry, digest: str, read_ns: int) -> Known:
+    """What is known of a file that was read at that time. The time of a file that is not settled is not kept, so that
+    its content is compared at the next look."""
+    return Known(entry.size, entry.mtime_ns if is_settled(entry.mtime_ns, read_ns) else 0, digest)

@@ -8,12 +8,12 @@ from clew.errors import TimedOut
 
 class Deadline:
     def __init__(
-        self, check: Callable[[], None], seconds: float, *, monotonic: Callable[[], float] = time.monotonic
+        self, check: Callable[[], None], seconds: float, *, monotonic: Callable[[], float] | None = None
     ) -> None:
         self._check = check
         self._seconds = seconds
-        self._monotonic = monotonic
-        self._began = monotonic()
+        self._monotonic = monotonic or time.monotonic
+        self._began = self._monotonic()
         self.step = "start"
         """What is being done, for who has to say why it was not finished."""
 

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from clew.errors import Conflict, FormatError, NotFound, OutsideProject
-from clew.files import FileEntry, Selection, Tree, read_bytes, scan
+from clew.files import FileEntry, Selection, Tree, is_settled, read_bytes, scan
 from clew.kb.citing import Citations
 from clew.kb.library import Known, Library
 from clew.kb.moves import Gone
@@ -40,8 +40,6 @@ OTHERS_READ = "Another process is reading the documents."
 _AT_ONCE = 200
 """Sections that go into the search index together."""
 _NOTHING = content_hash(b"")
-_FRESH_NS = 100_000_000
-"""A file that changed so short a time before it was read may change again without another time."""
 
 
 class IndexReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -191,6 +189,7 @@ class _Run:
         return known.reader != self._reader or (entry.size, entry.mtime_ns) != (known.size, known.mtime_ns)
 
     def _take(self, entry: FileEntry, known: Known | None, gone: Gone) -> None:
+        read_ns = time.time_ns()
         try:
             data = self._corpus.read(entry.path)
         except NotFound:
@@ -205,18 +204,24 @@ class _Run:
                 self._write(unread, known, None)
             return
         if known is not None and self._is_same(entry, known, data):
-            self._library.touch(entry, settled=not _is_fresh(entry))
+            self._note_time(entry, known, read_ns)
             if known.indexed:
                 self._counts["unchanged"] += 1
             else:
                 self._index_again(entry.path, known.content_hash)
             return
         prepared = self._corpus.prepared(entry, data)
-        if _is_fresh(entry):
+        if not is_settled(entry.mtime_ns, read_ns):
             self._unsettled.append(entry.path)
         moved_from = self._moved_from(prepared, gone) if known is None else None
         if self._write(prepared, known, moved_from) and moved_from is not None:
             gone.found(moved_from)
+
+    def _note_time(self, entry: FileEntry, known: Known, read_ns: int) -> None:
+        """Note the time of a file whose content is known; 0 has it compared once more at the next look."""
+        time_ns = entry.mtime_ns if is_settled(entry.mtime_ns, read_ns) else 0
+        if (known.size, known.mtime_ns) != (entry.size, time_ns):
+            self._library.touch(entry.path, entry.size, time_ns)
 
     def _is_told(self, unread: Prepared) -> bool:
         """Whether it is known already that a document cannot be read, and why."""
@@ -280,11 +285,6 @@ class _Run:
 def _is_unread(known: Known) -> bool:
     """Whether a file could not be read. Its time says nothing of when it can: a limit is raised, a right is given."""
     return known.size > 0 and known.content_hash == _NOTHING
-
-
-def _is_fresh(entry: FileEntry) -> bool:
-    """Whether a file may change once more and keep its time."""
-    return time.time_ns() - entry.mtime_ns < _FRESH_NS
 
 
 def run_job(ingestion: Ingestion, store: Store | None, progress: Progress, *, full: bool = False) -> IndexReport:

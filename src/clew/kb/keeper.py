@@ -14,9 +14,10 @@ from collections.abc import Callable
 import msgspec
 
 from clew.errors import Cancelled, ClewError, StoreBusy, StoreReadOnly
-from clew.files import Tree, scan, time_of
+from clew.files import is_settled, time_of
 from clew.graph.resting import Rest
 from clew.kb.ingest import Corpus, IndexReport
+from clew.kb.preparing import content_hash
 from clew.store.watched import Progress
 
 log = logging.getLogger(__name__)
@@ -40,6 +41,63 @@ class _Run(msgspec.Struct):
     note: str | None = None
 
 
+class _Seen:
+    """The files as a look found them. What had changed moments before is compared by content at the next looks, as its
+    time may stay the same when it changes again."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        began_ns = time.time_ns()
+        self._corpus = corpus
+        self._tree = corpus.scan()
+        self._are_folders_settled = self._has_settled_folders(began_ns)
+        self._contents = {
+            entry.path: self._content(entry.path)
+            for entry in self._tree.files
+            if not is_settled(entry.mtime_ns, began_ns)
+        }
+        """Hashes of the files that are not settled."""
+
+    @property
+    def count(self) -> int:
+        return len(self._tree.files)
+
+    def is_current(self) -> bool:
+        root = self._corpus.root
+        return (
+            all(time_of(root, path) == mark for path, mark in self._tree.marks.items())
+            and all(time_of(root, entry.path) == entry.mtime_ns for entry in self._tree.files)
+            and self._has_same_files()
+            and self._has_same_contents()
+        )
+
+    def _has_same_files(self) -> bool:
+        if self._are_folders_settled:
+            return True
+        began_ns = time.time_ns()
+        found = self._corpus.scan()
+        self._are_folders_settled = self._has_settled_folders(began_ns)
+        return [entry.path for entry in found.files] == [entry.path for entry in self._tree.files]
+
+    def _has_settled_folders(self, looked_ns: int) -> bool:
+        return is_settled(max(self._tree.marks.values(), default=0), looked_ns)
+
+    def _has_same_contents(self) -> bool:
+        for path, content in list(self._contents.items()):
+            mtime_ns, read_ns = time_of(self._corpus.root, path), time.time_ns()
+            if self._content(path) != content:
+                return False
+            if is_settled(mtime_ns, read_ns):
+                del self._contents[path]
+        return True
+
+    def _content(self, path: str) -> str:
+        """The hash of a file's content; empty for a file that cannot be read."""
+        try:
+            return content_hash(self._corpus.read(path))
+        except ClewError:
+            return ""
+
+
 class DocumentKeeper:
     def __init__(
         self,
@@ -49,7 +107,8 @@ class DocumentKeeper:
         *,
         stores: Callable[[], object] = lambda: None,
         follows_files: bool = True,
-        patience: float = PATIENCE_SECONDS,
+        patience: float | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._corpus = corpus
         self._index = index
@@ -57,9 +116,10 @@ class DocumentKeeper:
         self._stores = stores
         """What documents are read into: another value, once somebody deleted that or made it anew."""
         self._follows_files = follows_files
-        self._patience = patience
+        self._patience = PATIENCE_SECONDS if patience is None else patience
+        self._monotonic = monotonic
         self._lock = threading.Lock()
-        self._tree: Tree | None = None
+        self._seen: _Seen | None = None
         """What there was when the documents were last read; None before."""
         self._filled: object = None
         """What they were read into."""
@@ -77,9 +137,9 @@ class DocumentKeeper:
         waits_for_all = self._is_empty()
         # Who asks in the middle of a long reading need not wait for what those before him waited for in vain.
         until = run.began + self._patience
-        while not run.done.wait(WAIT_SECONDS if waits_for_all else min(WAIT_SECONDS, _left(until))):
+        while not run.done.wait(WAIT_SECONDS if waits_for_all else min(WAIT_SECONDS, self._left(until))):
             progress(*run.progress)
-            if not waits_for_all and not _left(until):
+            if not waits_for_all and not self._left(until):
                 return _STILL_READING
         if run.error is None:
             return run.note
@@ -101,26 +161,25 @@ class DocumentKeeper:
         with self._lock:
             if self._run is not None and not self._run.done.is_set():
                 return self._run
-            if self._closing or (self._tree is not None and self._is_current(self._tree)):
+            if self._closing or (self._seen is not None and self._is_current(self._seen)):
                 return None
-            self._run = _Run(threading.Event(), time.monotonic())
+            self._run = _Run(threading.Event(), self._monotonic())
             self._thread = threading.Thread(target=self._read, args=(self._run,), name="clew-documents", daemon=True)
             self._thread.start()
             return self._run
 
-    def _is_current(self, tree: Tree) -> bool:
-        return self._stores() == self._filled and not self._is_stale(tree)
-
-    def _is_stale(self, tree: Tree) -> bool:
-        if not self._follows_files or not self._rest.is_over:
+    def _is_current(self, seen: _Seen) -> bool:
+        if self._stores() != self._filled:
             return False
+        if not self._follows_files or not self._rest.is_over:
+            return True
         began = time.monotonic()
-        root = self._corpus.root
-        found = any(time_of(root, path) != mark for path, mark in tree.marks.items()) or any(
-            time_of(root, entry.path) != entry.mtime_ns for entry in tree.files
-        )
-        self._rest.begin(began, len(tree.files))
-        return found
+        is_current = seen.is_current()
+        self._rest.begin(began, seen.count)
+        return is_current
+
+    def _left(self, until: float) -> float:
+        return max(0.0, until - self._monotonic())
 
     def _read(self, run: _Run) -> None:
         def report(done: int, total: int, message: str) -> None:
@@ -130,11 +189,11 @@ class DocumentKeeper:
 
         try:
             # Taken before the files are read: what changes meanwhile is noticed by the next look.
-            tree, stores = scan(self._corpus.root, self._corpus.selection), self._stores()
+            seen, stores = _Seen(self._corpus), self._stores()
             result = self._index(report)
             run.note = result.note
             # Another process reads just now: look again next time.
-            self._tree, self._filled = tree if result.note is None else None, stores
+            self._seen, self._filled = seen if result.note is None else None, stores
         except ClewError as error:
             run.error = error
         except Exception as error:
@@ -142,7 +201,3 @@ class DocumentKeeper:
             run.error = ClewError(f"The documents could not be read: {type(error).__name__}.")
         finally:
             run.done.set()
-
-
-def _left(until: float) -> float:
-    return max(0.0, until - time.monotonic())

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import msgspec
 
 from clew.errors import Conflict, StoreCorrupt
-from clew.files import FileEntry
 from clew.kb import ids
 from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.library_file import open_library
@@ -108,12 +107,12 @@ class Library:
                 path: Known(size, mtime, hash, reader, bool(done)) for path, size, mtime, hash, reader, done in rows
             }
 
-    def touch(self, entry: FileEntry, *, settled: bool = True) -> None:
-        """Note that a file has another time, but the same content; not `settled`, have it looked at again."""
+    def touch(self, path: str, size: int, mtime_ns: int) -> None:
+        """Note that a file has another time, but the same content."""
         with self._writing() as connection:
             connection.execute(
                 "UPDATE documents SET size = ?, mtime_ns = ? WHERE path = ?",
-                (entry.size, entry.mtime_ns if settled else 0, entry.path),
+                (size, mtime_ns, path),
             )
 
     def mark_indexed(self, documents: Iterable[tuple[str, str]], *, unsettled: Iterable[str] = ()) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.errors import NotFound
-from clew.files import RACY_NS, FileEntry, Selection, Tree, entry_of, resolve, scan, selects, time_of
+from clew.files import FileEntry, Selection, Tree, entry_of, is_settled, resolve, scan, selects, time_of
 from clew.formats.register.ids import MENTION
 from clew.paths import raw
 
@@ -95,9 +95,10 @@ class MentionScanner:
         """The files of a selection; where no folder changed, those that were there before."""
         tree = self._trees.get(name)
         if tree is None or any(time_of(self._root, path) != mark for path, mark in tree.marks.items()):
+            began_ns = time.time_ns()
             tree = scan(self._root, selection)
             self._trees.pop(name, None)
-            if time.time_ns() - max(tree.marks.values(), default=0) > RACY_NS:
+            if is_settled(max(tree.marks.values(), default=0), began_ns):
                 self._trees[name] = tree
             yield from tree.files
             return
@@ -109,10 +110,10 @@ class MentionScanner:
         known = self._known.get(key)
         if known is not None and known[0] == entry:
             return known[1]
+        read_ns = time.time_ns()
         data = self._content(entry)
         found = tuple(_marked(data, entry.path, reader) if reader is not None else _mentioned(data))
-        # A file that was written a moment ago may be written again without its time changing.
-        if time.time_ns() - entry.mtime_ns > RACY_NS:
+        if is_settled(entry.mtime_ns, read_ns):
             self._known[key] = (entry, found)
         return found
 

@@ -13,7 +13,7 @@ from typing import Protocol
 import msgspec
 
 from clew.errors import FormatError, NotFound, Tampered
-from clew.files import RACY_NS
+from clew.files import is_settled
 from clew.formats.register import read_directory, read_single, write_directory, write_single
 from clew.formats.register.canonical import parse
 from clew.formats.register.directory import ENDING, FOLDER, INDEX, JOURNAL
@@ -76,6 +76,7 @@ class _Reading:
     def read(self, place: Path) -> bytes:
         try:
             with place.open("rb") as file:
+                read_ns = time.time_ns()
                 state = os.fstat(file.fileno())
                 mark = (state.st_ino, state.st_size, state.st_mtime_ns)
                 seen = self._seen.get(place)
@@ -91,8 +92,7 @@ class _Reading:
             raise missing(place) from error
         if seen is not None and seen.data == data:
             data = seen.data
-        settled = time.time_ns() - state.st_mtime_ns > RACY_NS
-        self._seen[place] = _Seen(mark if settled else None, data)
+        self._seen[place] = _Seen(mark if is_settled(state.st_mtime_ns, read_ns) else None, data)
         return data
 
 

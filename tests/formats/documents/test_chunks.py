@@ -106,7 +106,7 @@ _PARTS = st.lists(
 
 
 # Verifies: REQ-d00091-A+B
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(parts=_PARTS, sizes=st.sampled_from([ChunkSizes(), ChunkSizes(20, 60, 90)]))
 def test_every_sign_is_in_one_chunk_and_nothing_small_is_cut(parts: list[str], sizes: ChunkSizes) -> None:
     document = read("\n\n".join(parts))
@@ -134,7 +134,7 @@ _SECTIONS = st.lists(
 
 
 # Verifies: REQ-d00091-D, REQ-d00095-A
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(sections=_SECTIONS, added=_SECTIONS)
 def test_what_is_added_at_the_end_changes_no_name_and_no_version_above(
     sections: list[tuple[str, str]], added: list[tuple[str, str]]
@@ -158,7 +158,7 @@ _FILES = st.lists(
 
 
 # Verifies: REQ-d00090-A, REQ-d00091-A
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     parts=_FILES,
     end=st.sampled_from(["\n", "\r\n", "\r"]),

@@ -295,7 +295,7 @@ _MARKS = st.lists(st.sampled_from((*_SIGNS, *_MORE_SIGNS)), max_size=40)
 
 
 # Verifies: REQ-d00090-D
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     lines=_MARKS,
     end=st.sampled_from(["\n", "\r\n"]),

@@ -6,13 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
 from clew.formats.register.canonical import canonical, digest, pretty
 from clew.formats.register.single import payload_of
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "register" / "project.req"
 

@@ -12,7 +12,7 @@ from glob import escape
 from pathlib import Path, PurePosixPath
 
 from clew.config import CLEW_TOML, ELSPAIS_TOML
-from clew.files import RACY_NS, Selection, scan, time_of
+from clew.files import Selection, is_settled, scan, time_of
 from clew.formats.register.directory import ENDING, FOLDER, INDEX
 from clew.formats.register.envelope import DIRECTORY_TAG
 from clew.paths import display
@@ -56,11 +56,11 @@ class RegisterPlaces:
         return display(place.relative_to(root).as_posix()) if place is not None and root in place.parents else None
 
     def _look(self) -> None:
+        began_ns = time.time_ns()
         tree = scan(self._root, _ANYWHERE)
         paths = [entry.path for entry in tree.files]
         self._below = tuple(_called(path) for path in paths if self._is_register(path) and not self._is_others(path))
-        settled = time.time_ns() - max(tree.marks.values(), default=0) > RACY_NS
-        self._marks = tree.marks if settled else {}
+        self._marks = tree.marks if is_settled(max(tree.marks.values(), default=0), began_ns) else {}
 
     def _is_register(self, path: str) -> bool:
         """Whether a file of the right name is one; an index says of itself what it is the index of."""
