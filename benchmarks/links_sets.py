@@ -15,11 +15,10 @@ from pathlib import Path
 from benchmarks.workspace import REPOSITORY
 from clew.graph.model import NodeKind
 from clew.project import Project
-from clew.trace.suggest_artefacts import requirement_artefact
 from clew.trace.suggest_evidence import cited_by
 from clew.trace.suggest_folder import read_link_set
 from clew.trace.suggest_measure import LinkSet
-from clew.trace.suggest_texts import Artefact
+from clew.trace.suggest_texts import Artefact, requirement_artefact
 from clew.trace.suggest_units import read_units
 
 DATA = REPOSITORY.parent / "shared" / "data"

@@ -28,7 +28,29 @@ from clew.search.ranking import Rankings
 from clew.search.units import Scope, Unit
 from clew.store.interface import Store
 from clew.trace.search import Relevance
-from clew.trace.units import PART, requirement_unit
+
+PART = "requirement"
+MAX_BODY_CHARACTERS = 1_000_000
+"""What goes beyond is not searched by relevance; exact matches are found everywhere."""
+
+
+def requirement_unit(node: Node) -> Unit:
+    """A requirement as the search engine sees it."""
+    body = node.get_field("body", "")
+    level = node.get_field("level")
+    return Unit(
+        id=f"{PART}:{node.id}",
+        part=PART,
+        title=node.title,
+        # The id comes last: it is a word to be found, but says nothing about the meaning.
+        body=f"{body[:MAX_BODY_CHARACTERS]}\n\n{node.id}",
+        document=node.source.path if node.source else None,
+        tags=(level,) if level else (),
+        path=node.source.path if node.source else None,
+        status=node.get_field("status"),
+        links=(node.id,),
+    )
+
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from clew.search import lexical_tables
 from clew.search.index import UnitIndex
 from clew.search.mentions import MAX_BEARERS, MAX_TITLE_WORDS, MentionGraph, mention_weight, mentions, title_key
-from clew.search.titles import TitleTable
+from clew.search.neighbourhood import TitleTable
 from clew.search.units import Filters, Scope, Unit, compile_condition
 
 SECTIONS = Scope(parts=("section",))

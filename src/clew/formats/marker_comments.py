@@ -10,7 +10,7 @@ from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.ids import IdGrammar, ParsedReference
 from clew.formats.marker_ids import RegisterIds
 from clew.formats.marker_ranges import spelled_out
-from clew.formats.openspec.citations import spec_citation
+from clew.formats.openspec.references import SpecReference, format_reference, parse_reference
 
 _KEYWORDS = {
     "implements": "implements",
@@ -218,3 +218,13 @@ class CommentReader:
             keyword = "Verifies" if self._is_test else "Implements"
             message = f"{word} stands in a comment without a keyword, so nothing cites it. Write `{keyword}: {word}`."
             self.diagnostics.append(Diagnostic("markers.undeclared", "info", message, line))
+
+
+def spec_citation(word: str) -> ParsedReference | None:
+    """What a word of a list of references cites. One without a scenario counts only where no other words stand beside
+    it: `client/server` may as well be a word."""
+    reference = parse_reference(word)
+    if reference is None:
+        return None
+    target = format_reference(SpecReference(reference.spec_id, reference.requirement))
+    return ParsedReference(target, reference.scenarios, () if reference.scenarios else ("alias",))

@@ -4,19 +4,23 @@ A reference in a spec file or in a comment of code or a test follows. One in the
 and the reference is broken until somebody renames the test.
 """
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
 from clew.formats.elspais.ids import IdGrammar, ParsedReference
 from clew.formats.elspais.records import Reference
-from clew.formats.elspais.writing_comments import with_reference
 from clew.formats.elspais.writing_references import with_rewritten
 from clew.graph.drafting import Block, Draft
 from clew.graph.link import Citation, Place
 from clew.graph.patches import Slot
 
 _LOSSLESS = "surrogateescape"
+
+_KEYWORD = re.compile(r"implements|refines|verifies|validates|tests", re.IGNORECASE)
+_PART_OF_ID = re.compile(r"[\w-]")
+_MORE_OF_ID = re.compile(r"[\w+]|-\w")
 
 
 class Aim(msgspec.Struct, frozen=True, gc=False):
@@ -121,3 +125,28 @@ def _sorted_out(
 
 def _left_behind(citation: Citation) -> str:
     return f"{citation.path}:{citation.line} says {citation.written}, which cannot be rewritten; it is left broken."
+
+
+def with_reference(line: str, written: str, text: str) -> str | None:
+    """The line with another reference in the place of one; None where the reference does not stand there.
+
+    What stands before the keyword is code. A line without keyword continues the list of the line above.
+    """
+    keyword = _KEYWORD.search(line)
+    done = keyword.end() if keyword is not None else 0
+    pieces = [line[:done]]
+    for start in _places(line, written, done):
+        pieces += (line[done:start], text)
+        done = start + len(written)
+    return "".join((*pieces, line[done:])) if len(pieces) > 1 else None
+
+
+def _places(line: str, written: str, first: int) -> Iterator[int]:
+    """Where a reference stands by itself. A pattern for each reference would take longer to make than to use."""
+    start = line.find(written, first)
+    while start >= 0:
+        end = start + len(written)
+        is_whole = start == first or _PART_OF_ID.match(line, start - 1) is None
+        if is_whole and _MORE_OF_ID.match(line, end) is None:
+            yield start
+        start = line.find(written, end)

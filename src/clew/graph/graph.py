@@ -7,10 +7,10 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from clew.graph.evidence import Evidence
-from clew.graph.followed import Followed
 from clew.graph.late_region import LateRegion
 from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind, Node, NodeKind
 from clew.graph.region import MemoryRegion, Region
+from clew.graph.rows import Followed
 from clew.graph.tally import Row, Tally
 
 _ROOTS = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)

@@ -1,13 +1,15 @@
 """What many nodes contribute to one figure, kept in step by what a change touched instead of being made anew."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from clew.graph.graph import Graph
 
 V = TypeVar("V")
+
+T = TypeVar("T")
 
 
 class Rows(Generic[V]):
@@ -40,3 +42,28 @@ class Rows(Generic[V]):
                 self._rows[id] = after
             yield before, after
         self._touched.clear()
+
+
+class Followed(Rows[V], Generic[V, T]):
+    """A list over many nodes. It is made again only where one of the touched rows came out otherwise: nearly no change
+    of a title or a text concerns the hierarchy."""
+
+    def __init__(
+        self,
+        graph: "Graph",
+        rows: "Callable[[Graph], dict[str, V]]",
+        row: "Callable[[Graph, str], V | None]",
+        whole: Callable[[Mapping[str, V]], T],
+    ) -> None:
+        super().__init__(graph, rows, row)
+        self._whole = whole
+        self._value: T | None = None
+
+    def now(self) -> T:
+        with self._renewing:
+            for _ in self._renewed():
+                self._value = None
+            value = self._value
+            if value is None:
+                value = self._value = self._whole(self._rows)
+            return value

@@ -4,21 +4,54 @@ Every file is read anew, and what it contributes is compared with every row that
 follow from it, with those of the index. Nothing that is kept is believed.
 """
 
+import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 
 import msgspec
 
 from clew.errors import FormatError, NotFound, OutsideProject
 from clew.files import FileEntry
-from clew.kb.blank import BlankLibrary, blank_library
 from clew.kb.ingest import OTHERS_READ, Corpus, Ingestion
-from clew.kb.library import Known, Library
+from clew.kb.library import Known, Library, insert_document
+from clew.kb.library_file import create_tables
+from clew.kb.library_rows import Rows, rows_of
 from clew.kb.records import Prepared
 from clew.kb.units import PART, units_of
 from clew.search.engine import SearchEngine
+from clew.store.sqlite.connections import Connection
 from clew.store.watched import Progress
+
+
+class BlankLibrary:
+    """Says what the store should hold of a document, by putting it into an empty one: who compares with that needs to
+    know nothing of how a document is kept, and overlooks no column."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def rows_of(self, prepared: Prepared) -> Rows:
+        """The rows that a document would have."""
+        self._connection.execute("BEGIN")
+        try:
+            insert_document(self._connection, prepared, "")
+            return rows_of(self._connection, prepared.document.path)
+        finally:
+            self._connection.execute("ROLLBACK")
+
+
+@contextmanager
+def blank_library() -> Iterator[BlankLibrary]:
+    """A store of documents in memory, with nothing in it."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, factory=Connection)
+    try:
+        create_tables(connection)
+        yield BlankLibrary(connection)
+    finally:
+        connection.close()
+
 
 MOST_SHOWN = 100
 

@@ -19,9 +19,9 @@ from clew.register.operations_batch import VERIFY_KINDS, apply_batch
 from clew.register.operations_evidence import NO_GIT, LinkedFiles, record_run, record_test, verify
 from clew.register.operations_import import candidates, import_all
 from clew.register.reading import MOST_IMPORT_BYTES, RegisterReading
-from clew.register.resemblance import resemblances
 from clew.register.run_logs import read_log
 from clew.register.transaction import MigrationReport
+from clew.register.validator_duplicates import resemblances
 from clew.register.words import parse
 
 Result = TypeVar("Result")

@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,22 +11,25 @@ from clew.search.agreement import agree, asks_around
 from clew.search.dense import DenseSearch
 from clew.search.fuse import Fused, expand, fuse
 from clew.search.lexical import NOTHING_FOUND, LexicalIndex, LexicalResult, nothing_to_search
-from clew.search.lexical_demands import obeying
-from clew.search.lexical_plan import Correction
+from clew.search.lexical_plan import Correction, all_of, either, is_demand, make_plan
 from clew.search.lexical_query import LexicalQuery, Sign, parse_query
 from clew.search.lexical_ranking import Ranking
 from clew.search.lexical_streams import Streams
+from clew.search.lexical_tables import totals
 from clew.search.neighbourhood import Adjacency, Neighbourhood
 from clew.search.pagerank import personalised_pagerank, seeds_from
 from clew.search.question import Question, RankedUnit
 from clew.search.recipes import Expansion, Recipe
-from clew.search.units import compile_condition
+from clew.search.units import Condition, compile_condition
+from clew.store.sqlite.connections import Connection
 
 if TYPE_CHECKING:
     from clew.store.sqlite.connections import Connection
 
 MAX_DENSE_CHARACTERS = 4_000
 _RANKINGS_KEPT = 32
+
+_AT_ONCE = 500
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,3 +144,33 @@ def meaning(query: LexicalQuery, text: str) -> str:
     if any(clause.sign is Sign.NOT for clause in query.clauses):
         text = " ".join(clause.text for clause in query.clauses if clause.sign is not Sign.NOT)
     return text[:MAX_DENSE_CHARACTERS]
+
+
+def obeying(
+    connection: Connection, query: LexicalQuery, units: Sequence[int], restrict: Condition | None = None
+) -> set[int]:
+    """Those of the units that hold what the query demands (`+word`, `"a phrase"`, `start*`) and nothing that it
+    excludes (`-word`). A search by words obeys by itself. What a search by meaning found is checked here, by the same
+    expressions, so that a demand means the same to every signal."""
+    left = set(units)
+    if not left or not any(is_demand(clause) for clause in query.clauses):
+        return left
+    plan = make_plan(connection, query, totals(connection).units, restrict)
+    if plan.demanded:
+        left &= _matching(connection, all_of(plan.demanded), units)
+    if plan.excluded and left:
+        left -= _matching(connection, either(plan.excluded), units)
+    return left
+
+
+def _matching(connection: Connection, expression: str, units: Sequence[int]) -> set[int]:
+    found: set[int] = set()
+    for batch in _batches(units):
+        marks = ", ".join("?" * len(batch))
+        statement = f"SELECT rowid FROM lexical WHERE lexical MATCH ? AND rowid IN ({marks})"  # noqa: S608
+        found.update(number for (number,) in connection.execute(statement, (expression, *batch)))
+    return found
+
+
+def _batches(units: Sequence[int]) -> Iterable[Sequence[int]]:
+    return (units[start : start + _AT_ONCE] for start in range(0, len(units), _AT_ONCE))

@@ -1,22 +1,43 @@
 """All specs and open changes of a project, put together from the graph once for each state of it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TypeVar
 
 import msgspec
 
 from clew.errors import NotFound
+from clew.formats.diagnostics import Diagnostic
 from clew.formats.openspec.change import Change
-from clew.formats.openspec.layout import PlaceKind, Root, checked_id
+from clew.formats.openspec.layout import Place, PlaceKind, Root, checked_id, classify
 from clew.formats.openspec.names import folded
 from clew.formats.openspec.outline import SealedSpec, SpecOutline
 from clew.formats.openspec.records import Delta, Requirement, Scenario, Spec
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
-from clew.graph.readers.specs import SpecFile
-from clew.specs.unread import Unread
+from clew.graph.readers.specs import MISPLACED, SpecFile
 from clew.text.shortening import shortened
+
+_NOTES = (PlaceKind.SPEC_NOTE, PlaceKind.CHANGE_NOTE, PlaceKind.DELTA_NOTE)
+_FILE = "file."
+"""What the codes begin with of files that no reader got to see."""
+
+
+class Unread(msgspec.Struct, frozen=True):
+    """A file of a spec or change that is there and could not be read: listed with the reason instead of missing."""
+
+    path: str
+    place: Place
+    reason: Diagnostic
+
+
+def unread(diagnostics: Iterable[tuple[str, Diagnostic]], roots: Sequence[Root]) -> Iterator[Unread]:
+    for path, reason in diagnostics:
+        if reason.code.startswith(_FILE) or reason.code == MISPLACED:
+            place = classify(path, roots)
+            if place is not None and place.kind not in _NOTES:
+                yield Unread(path, place, reason)
+
 
 T = TypeVar("T", Requirement, Scenario)
 

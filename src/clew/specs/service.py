@@ -10,11 +10,12 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clew.errors import InvalidArgument, NotFound
+from clew.errors import Conflict, InvalidArgument, NotFound
+from clew.files import resolve
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.openspec.conflicts import ConflictFound, conflicts
 from clew.formats.openspec.dependencies import dependencies, order
-from clew.formats.openspec.layout import Root
+from clew.formats.openspec.layout import Layout, Root, new_change_folder, root_for
 from clew.formats.openspec.records import SectionKind
 from clew.formats.openspec.references import requirement_id, scenario_id
 from clew.formats.openspec.rules import Dialect
@@ -24,10 +25,9 @@ from clew.graph.lock import ReadWriteLock
 from clew.specs import results, validation, views
 from clew.specs.archive import Archivist, Manner, archived
 from clew.specs.baselines import first_seen, forget, record_anew
-from clew.specs.library import Library, find_deltas, find_requirement, find_scenario, library
-from clew.specs.proposing import new_change
-from clew.specs.unread import Unread, unread
+from clew.specs.library import Library, Unread, find_deltas, find_requirement, find_scenario, library, unread
 from clew.store.interface import Store
+from clew.writing import replace_file
 
 if TYPE_CHECKING:
     # Searching needs much that the other questions do not.
@@ -300,3 +300,21 @@ class SpecsService:
         forget(change_id, around.store)
         around.refresh()
         return files
+
+
+def new_change(project: Path, roots: Sequence[Root], change_id: str, title: str, today: date) -> tuple[str, ...]:
+    """Begin a change: a folder with a proposal and tasks to fill in. Returns the files."""
+    root = root_for(roots, change_id)
+    folder = new_change_folder(root, change_id)
+    if resolve(project, folder).exists():
+        raise Conflict(f"'{folder}' exists already.", hint="Choose another id.")
+    heading = " ".join(title.split()) or folder.rpartition("/")[2].replace("-", " ").capitalize()
+    files = {
+        f"{folder}/proposal.md": f"# {heading}\n\n## Why\n\n## What Changes\n\n## Impact\n",
+        f"{folder}/tasks.md": "## 1. Implementation\n\n- [ ] 1.1 \n",
+    }
+    if root.layout is Layout.OPENSPEC:
+        files[f"{folder}/.openspec.yaml"] = f"schema: spec-driven\ncreated: {today.isoformat()}\n"
+    for path, text in files.items():
+        replace_file(resolve(project, path), text.encode(), expected=None, within=project)
+    return tuple(files)

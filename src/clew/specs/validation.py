@@ -8,9 +8,8 @@ from clew.formats.openspec.rules import Dialect, Issue, Level, is_valid
 from clew.formats.openspec.validate_change import validate_change
 from clew.formats.openspec.validate_delta import Elsewhere
 from clew.formats.openspec.validate_spec import validate_spec
-from clew.specs.library import Library, SpecEntry
+from clew.specs.library import Library, SpecEntry, Unread
 from clew.specs.results import IssueReport, Validation
-from clew.specs.unread import Unread
 from clew.text.counting import counted
 
 _SECTIONS = {

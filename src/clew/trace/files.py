@@ -124,7 +124,7 @@ class RequirementFiles:
             )
         model = open_model(of_client)
         found = self._locate(req_id, manner)
-        if found.records.original is not None:
+        if not _is_utf8(found.data):
             raise Refused(f"'{found.path}' is not UTF-8; a model cannot be shown it.", hint="Save it as UTF-8.")
         answer = model.answer(question(found.record.raw.strip(), prompt.strip()), check)
         with self._lock.reading():
@@ -293,3 +293,11 @@ def _moved(change: FileChange, source: str, target: str, *, is_empty: bool) -> M
 
 def _changed_meanwhile(path: str) -> Conflict:
     return Conflict(f"'{path}' changed while it was being edited.", hint="Repeat the call.")
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

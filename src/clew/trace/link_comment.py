@@ -13,7 +13,6 @@ from pathlib import PurePosixPath
 import msgspec
 
 from clew.errors import FormatError, InvalidArgument, Refused
-from clew.formats.comment_syntax import comment
 from clew.formats.comments import BLOCK, LINE, Token, tokens
 from clew.formats.definitions import Definition, definitions
 from clew.formats.elspais.ids import IdGrammar
@@ -31,6 +30,26 @@ _BOM = b"\xef\xbb\xbf"
 
 Target = tuple[str, tuple[str, ...]]
 """A requirement and those of its assertions that are meant."""
+
+_LINE_MARKS = {
+    "#": "python shell data yaml toml r nix ruby perl elixir julia nim powershell terraform",
+    "//": "script dart groovy c zig java csharp kotlin swift go rust php style fsharp pascal",
+    "--": "sql lua haskell dashes",
+    "%": "tex erlang prolog",
+    ";;": "lisp",
+    ";": "config",
+    "!": "fortran",
+    '"': "vim",
+    "'": "basic",
+}
+_BLOCK_MARKS = {
+    "css": ("/*", "*/"),
+    "ml": ("(*", "*)"),
+    "markup": ("<!--", "-->"),
+    "template": ("{#", "#}"),
+}
+_MARK_OF = {family: mark for mark, families in _LINE_MARKS.items() for family in families.split()}
+_SECTION_TAG = re.compile(r"<(/?)(script|style)\b[^>]*>", re.IGNORECASE)
 
 
 class Linked(msgspec.Struct, frozen=True):
@@ -259,3 +278,17 @@ def _offset(data: bytes, line: int) -> int:
         if number == line:
             return end.end()
     return len(data)
+
+
+def comment(body: str, family: Family, before: str = "") -> str:
+    """The body as a comment on a line of its own. `before` is the text above it: a component file speaks several
+    languages, one after the other."""
+    mark = _MARK_OF.get(family.name)
+    if mark is not None:
+        return f"{mark} {body}"
+    marks = _BLOCK_MARKS.get(family.name)
+    if marks is None:
+        tags = _SECTION_TAG.findall(before)
+        in_section = bool(tags) and not tags[-1][0]
+        marks = _BLOCK_MARKS["css" if in_section else "markup"]
+    return f"{marks[0]} {body} {marks[1]}"

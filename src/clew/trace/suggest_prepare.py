@@ -10,11 +10,10 @@ from clew.errors import Cancelled, ClewError
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.search.embed import Embedder, open_embedder
-from clew.trace.suggest_artefacts import requirement_artefact
 from clew.trace.suggest_matching import Candidates
 from clew.trace.suggest_meaning import Progress, Vectors
 from clew.trace.suggest_sources import ProjectSources
-from clew.trace.suggest_texts import Artefact, passages
+from clew.trace.suggest_texts import Artefact, passages, requirement_artefact
 from clew.trace.suggest_units import LinkUnit
 
 BACKGROUND = 150

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 import msgspec
 
 from clew.formats.comments import BLOCK, LINE, family_for, tokens
+from clew.graph.graph import Graph
+from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.keywords import STOP_WORDS
 from clew.text.stem import stem
 from clew.text.words import split
@@ -28,6 +30,9 @@ _IMPORT = re.compile(
     r"^[ \t]*(?:import|from|package|using|use|require|#[ \t]*include|#[ \t]*import)\b.*$", re.MULTILINE
 )
 _LICENCE = re.compile(r"licen[sc]ed?\b|copyright|all rights reserved", re.IGNORECASE)
+
+_HEADING = re.compile(r"^#+ *(?:Assertions|Rationale)\W*$", re.MULTILINE)
+"""Every requirement has these."""
 
 
 class Artefact(msgspec.Struct, frozen=True):
@@ -94,3 +99,16 @@ def readable(text: str, path: str) -> str:
             position = token.end
     pieces.append(text[position:])
     return _IMPORT.sub("", "".join(pieces))
+
+
+def requirement_artefact(node: Node) -> Artefact:
+    return Artefact(node.id, node.title, _HEADING.sub("", node.get_field("body", "")))
+
+
+def assertion_artefacts(graph: Graph, requirement: Node) -> list[Artefact]:
+    """The assertions of a requirement, in order, each under the requirement's title."""
+    parts = [
+        node for node in graph.iter_children(requirement.id, (EdgeKind.STRUCTURES,)) if node.kind is NodeKind.ASSERTION
+    ]
+    parts.sort(key=lambda node: node.source.line if node.source is not None else 0)
+    return [Artefact(node.id, requirement.title, node.title) for node in parts]

@@ -24,8 +24,8 @@ from clew.formats.elspais.writing_assertions import (
     with_labels,
     without_assertion,
 )
-from clew.formats.elspais.writing_comments import with_reference
 from clew.formats.elspais.writing_references import with_added, with_kind, with_removed, with_replaced, with_rewritten
+from clew.graph.following import with_reference
 
 GRAMMAR = IdGrammar(ElspaisSettings())
 

@@ -6,7 +6,6 @@
 | `writing_assertions` | the entries of the Assertions section |
 | `writing_references` | the items of Implements, Refines and their like |
 | `writing_fields` | fields of the metadata, in the style of the block |
-| `writing_comments` | references in comments of code and tests |
 | `writing_lines` | lines that keep their ends and their bytes |
 
 Nothing here decides whether a change is right: whoever edits reads the result again and compares.

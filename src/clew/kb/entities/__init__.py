@@ -5,11 +5,9 @@
 | `model` | kinds of entities, mentions, procedures |
 | `pieces` | the text of each chunk, cut into prose and code |
 | `shell` | commands, flags and variables in lines for a shell |
-| `settings_blocks` | keys in blocks of YAML, TOML, INI and JSON |
 | `shapes` | what a word is by its shape: flag, variable, file, symbol, version, error |
 | `terms` | capitalised terms that recur, and terms that are defined |
-| `procedures` | numbered steps |
-| `extract` | all of it, chunk by chunk |
+| `extract` | all of it, chunk by chunk; keys of settings in blocks of YAML, TOML, INI and JSON; numbered steps |
 """
 
 from clew.kb.entities.extract import VERSION, entities_of

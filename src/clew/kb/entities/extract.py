@@ -6,11 +6,10 @@ Everything is decided from the document alone, so that reading it again gives th
 import re
 from collections.abc import Iterator, Sequence
 
-from clew.formats.documents import BlockKind, Chunk, Document
-from clew.kb.entities import settings_blocks, shapes, shell, terms
-from clew.kb.entities.model import DocumentEntities, EntityKind, Tally
+from clew.formats.documents import Block, BlockKind, Chunk, Document
+from clew.kb.entities import shapes, shell, terms
+from clew.kb.entities.model import LONGEST_NAME, DocumentEntities, EntityKind, Procedure, Tally
 from clew.kb.entities.pieces import Piece, code_of, pieces_of
-from clew.kb.entities.procedures import procedures_of
 
 VERSION = 2
 """Changes when the same document would give other entities."""
@@ -31,6 +30,16 @@ _LOOKED_BACK = 20
 _COMMAND_WORD = re.compile(r"\s*(?:command|subcommand)s?\b")
 _WHOLE_CODE = re.compile(r"[#\s]*`+([^`]+)`+\s*$")
 _DEFINITION = re.compile(r"^\s*(?:async\s+)?(?:def|class|func|fn|function)\s+([A-Za-z_]\w*)", re.MULTILINE)
+
+SETTINGS_LANGUAGES = frozenset({"toml", "ini", "cfg", "conf", "properties", "yaml", "yml", "json", "jsonc", "json5"})
+_TABLE = re.compile(r"\s*\[{1,2}\s*([\w.\"'-]+)\s*\]{1,2}\s*(?:[#;].*)?$")
+_ASSIGNED = re.compile(r"\s*[#;]?\s?([A-Za-z_][\w.-]*)\s*=(?!=)")
+_YAML = re.compile(r"(\s*)(?:- )?([A-Za-z_][\w.-]*)\s*:(?:\s|$)")
+_JSON = re.compile(r'"([A-Za-z_][\w.-]*)"\s*:')
+
+LEAST_STEPS = 2
+_NUMBERED = re.compile(r"[ \t]*(?:(\d{1,4})|#)[.)][ \t]+")
+_STOP = re.compile(r"(?<=[.!?:])\s")
 
 
 def entities_of(document: Document, chunks: Sequence[Chunk]) -> DocumentEntities:
@@ -86,8 +95,8 @@ def _setting_tables(pieces: Sequence[Sequence[Piece]]) -> frozenset[str]:
     return frozenset(
         key.partition(".")[0]
         for language, code in _code_blocks(pieces)
-        if language in settings_blocks.LANGUAGES
-        for key in settings_blocks.keys_in(code, language)
+        if language in SETTINGS_LANGUAGES
+        for key in keys_in(code, language)
         if "." in key
     )
 
@@ -135,8 +144,8 @@ class _Reading:
         for line in lines:
             for kind, name in shell.in_shell_line(line):
                 self.tally.add(kind, name)
-        if language in settings_blocks.LANGUAGES:
-            for key in settings_blocks.keys_in(code, language):
+        if language in SETTINGS_LANGUAGES:
+            for key in keys_in(code, language):
                 self.tally.add(EntityKind.KEY, key)
         elif not lines:
             self._usage(code)
@@ -214,3 +223,45 @@ class _Reading:
             self.tally.add(EntityKind.VERSION, name)
         for match in shapes.VARIABLE.finditer(text):
             self.tally.add(EntityKind.VARIABLE, match[0])
+
+
+def keys_in(code: str, language: str) -> Iterator[str]:
+    """The keys of a block; those of a TOML or INI table with the name of the table before them."""
+    if language in ("yaml", "yml"):
+        yield from (match[2] for line in code.splitlines() if (match := _YAML.match(line)))
+    elif language.startswith("json"):
+        yield from (match[1] for match in _JSON.finditer(code))
+    else:
+        table = ""
+        for line in code.splitlines():
+            if found := _TABLE.match(line):
+                table = found[1].replace('"', "").replace("'", "") + "."
+            elif assigned := _ASSIGNED.match(line):
+                yield table + assigned[1]
+
+
+def procedures_of(document: Document) -> Iterator[Procedure]:
+    """Numbered items that follow each other below one heading."""
+    for number, section in enumerate(document.sections):
+        steps: list[Block] = []
+        for block in (*section.blocks, None):
+            if block is not None and block.kind is BlockKind.ITEM and _NUMBERED.match(document.text, block.start):
+                steps.append(block)
+                continue
+            if block is not None and steps and block.kind in (BlockKind.CODE, BlockKind.OUTPUT):
+                # What a step shows may stand beside the list.
+                continue
+            if len(steps) >= LEAST_STEPS:
+                yield _procedure(document.text, number, section.title, steps)
+            steps = []
+
+
+def _procedure(text: str, section: int, title: str, steps: Sequence[Block]) -> Procedure:
+    names = tuple(_first_sentence(text[step.start : step.end]) for step in steps)
+    return Procedure(section, title, names, tuple(step.start for step in steps))
+
+
+def _first_sentence(item: str) -> str:
+    item = _NUMBERED.sub("", item, count=1)
+    first = _STOP.split(item.split("\n\n", 1)[0], maxsplit=1)[0]
+    return " ".join(first.split())[:LONGEST_NAME]

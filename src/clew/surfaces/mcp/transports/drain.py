@@ -8,7 +8,7 @@ import anyio
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from clew.surfaces.mcp.transports.refusal import Refusal
+from clew.surfaces.mcp.transports.guard import Refusal
 
 if TYPE_CHECKING:
     from socket import socket

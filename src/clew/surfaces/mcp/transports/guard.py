@@ -8,14 +8,29 @@ import hmac
 import logging
 import traceback
 
-from starlette.datastructures import Headers
+import msgspec
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from clew.surfaces.mcp.transports.clock import SYSTEM_CLOCK, Clock
-from clew.surfaces.mcp.transports.cors import is_preflight, preflight_answer, readable_by
 from clew.surfaces.mcp.transports.ratelimit import RateLimit
-from clew.surfaces.mcp.transports.refusal import Refusal
 from clew.surfaces.mcp.transports.settings import HttpSettings, echo, is_known_host, origin_host, plain_host
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """A request turned away: one shape for every HTTP error that is not a JSON-RPC answer."""
+
+    status: int
+    code: str
+    message: str
+    hint: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def response(self) -> JSONResponse:
+        body = {"error": {"code": self.code, "message": self.message, "hint": self.hint}}
+        return JSONResponse(body, status_code=self.status, headers=dict(self.headers))
+
 
 logger = logging.getLogger(__name__)
 
@@ -192,3 +207,31 @@ def _replay(body: bytes, receive: Receive) -> Receive:
         return pending.pop() if pending else await receive()
 
     return replayed
+
+
+def is_preflight(scope: Scope, headers: Headers) -> bool:
+    """Whether a browser asks for permission; such a request never carries the page's credentials."""
+    return scope["method"] == "OPTIONS" and "origin" in headers and "access-control-request-method" in headers
+
+
+def preflight_answer(headers: Headers) -> Response:
+    allowed = {
+        "Access-Control-Allow-Methods": "GET, POST, DELETE",
+        "Access-Control-Allow-Headers": headers.get("access-control-request-headers", ""),
+        "Access-Control-Max-Age": "600",
+    }
+    return Response(status_code=204, headers=allowed)
+
+
+def readable_by(origin: str, send: Send) -> Send:
+    """Let a page of this origin read the answer; its browser hides it otherwise."""
+
+    async def permitted(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers["Access-Control-Allow-Origin"] = origin
+            headers["Access-Control-Expose-Headers"] = "Mcp-Session-Id"
+            headers.add_vary_header("Origin")
+        await send(message)
+
+    return permitted

@@ -18,9 +18,8 @@ from starlette.types import ASGIApp
 
 from clew.surfaces.mcp.transports.clock import SYSTEM_CLOCK, Clock
 from clew.surfaces.mcp.transports.drain import Draining, DrainingServer
-from clew.surfaces.mcp.transports.guard import Guard
+from clew.surfaces.mcp.transports.guard import Guard, Refusal
 from clew.surfaces.mcp.transports.listen import listen, url_of
-from clew.surfaces.mcp.transports.refusal import Refusal
 from clew.surfaces.mcp.transports.settings import HttpSettings, check
 from clew.surfaces.mcp.transports.sse import MESSAGES_PATH, STREAM_PATH, SseEndpoints
 

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from clew.surfaces.mcp.transports.clock import Clock
-from clew.surfaces.mcp.transports.refusal import Refusal
+from clew.surfaces.mcp.transports.guard import Refusal
 from clew.surfaces.mcp.transports.settings import HttpSettings
 from clew.surfaces.mcp.transports.sse_sessions import Session, Sessions, parse_event_id
 
