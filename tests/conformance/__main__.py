@@ -17,7 +17,7 @@ from clew.errors import ClewError, Refused
 
 REVISIONS = ("2025-11-25", "2026-07-28")
 START_SECONDS = 60
-STOP_SECONDS = 10
+STOP_SECONDS = 60
 
 
 def main() -> int:

@@ -151,6 +151,23 @@ def test_a_change_of_the_same_size_at_the_same_time_is_noticed(root: Path, opene
 
 
 # Verifies: REQ-d00003-E
+def test_a_file_that_comes_without_another_time_of_its_folder_is_read(
+    root: Path, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = opened(root)
+    # The folder is read right after it changed, and looked at again much later.
+    with monkeypatch.context() as patched:
+        patched.setattr("clew.graph.build.is_settled", lambda *times: False)
+        project.refresh()
+    monkeypatch.setattr("clew.graph.build.is_settled", lambda *times: True)
+    mark = (root / "spec").stat().st_mtime_ns
+    (root / "spec" / "4.md").write_text(block("REQ-d00004", "Four"), encoding="utf-8")
+    os.utime(root / "spec", ns=(mark, mark))
+    project.ensure_graph()
+    assert project.graph.get_node("REQ-d00004") is not None
+
+
+# Verifies: REQ-d00003-E
 def test_files_that_come_and_go_make_the_graph_stale(root: Path, opened: Open) -> None:
     project = opened(root)
     project.refresh()
@@ -265,11 +282,13 @@ def test_a_fault_in_a_reader_costs_one_file(root: Path, opened: Open, monkeypatc
     assert [item.code for path, item in project.builder.diagnostics() if path == "spec/2.md"] == ["file.reader_failed"]
 
 
+@pytest.mark.parametrize("settled", [False, True])
 def test_an_update_that_fails_is_made_good_by_the_next(
-    root: Path, opened: Open, monkeypatch: pytest.MonkeyPatch
+    root: Path, opened: Open, monkeypatch: pytest.MonkeyPatch, settled: bool
 ) -> None:
     from clew.graph.link import Linker
 
+    monkeypatch.setattr("clew.graph.build.is_settled", lambda *times: settled)
     project = opened(root)
     project.refresh()
     before = project.graph.memory.snapshot()

@@ -184,11 +184,14 @@ class Builder:
         return any(not self._unchanged(key, known) for key, known in list(self._known.items()))
 
     def _same_files(self) -> bool:
-        self._settled = is_settled(max(self._marks.values(), default=0), time.time_ns())
+        looked_ns = time.time_ns()
         found = {
             (entry.path, reader.name) for reader in self._readers for entry in scan(self._root, reader.selection).files
         }
-        return found == self._known.keys()
+        same = found == self._known.keys()
+        # Where files came or went without a mark, the next refresh has to walk the folders.
+        self._settled = same and is_settled(max(self._marks.values(), default=0), looked_ns)
+        return same
 
     def _unchanged(self, key: FileKey, known: Known) -> bool:
         if known.mtime_ns and known.content_hash:
@@ -298,6 +301,8 @@ class Builder:
         self._linker = Linker(self._graph, self._reader_names)
         self._known.clear()
         self._diagnostics.clear()
+        # Nothing is known, so the folders have to be walked, though none of them changed.
+        self._settled = False
 
     def _adopt(self, reading: Reading, gone: Sequence[FileKey]) -> None:
         for key in gone:
