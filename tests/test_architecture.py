@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "clew"
+CONTRACT = Path(__file__).parent / "contract"
 
 LAYERS = {
     "text": 0,
@@ -90,3 +91,15 @@ def test_every_part_has_a_layer() -> None:
 def test_no_source_file_is_longer_than_800_lines_and_none_has_a_name_that_says_nothing() -> None:
     assert [path.name for path in modules() if path.read_text(encoding="utf-8").count("\n") > 800] == []
     assert [path.name for path in modules() if any(word in path.stem.split("_") for word in FORBIDDEN_WORDS)] == []
+
+
+# Verifies: REQ-o00007-B
+def test_contract_tests_reach_clew_through_its_public_doors_only() -> None:
+    """They use `Project`, an MCP client or the command line, so that they hold whatever is rebuilt inside."""
+    allowed = {"clew.project", "clew.errors"}
+    wrong = [
+        f"{path.name} imports {module}"
+        for path in sorted(CONTRACT.rglob("*.py"))
+        for module in sorted(runtime_imports(ast.parse(path.read_text(encoding="utf-8"))) - allowed)
+    ]
+    assert wrong == []

@@ -4,13 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mcp import Client
-
-from clew.project import Project
-from clew.surfaces.mcp.instructions import instructions
-from clew.surfaces.mcp.server import Surface, build_server
-from clew.surfaces.mcp.tools import TOOLS
-from clew.surfaces.mcp.toolsets import Choice, choose
+from tests.mcp_client import McpClient
 
 Ask = Callable[..., Any]
 
@@ -116,18 +110,36 @@ def write_clock(root: Path) -> Path:
     return root
 
 
-def asking(project: Project) -> Ask:
-    """Calls a tool through a client of a server that has the profile of elspais."""
-    listing = choose(TOOLS, Choice(profile="elspais"))
-    server = build_server(Surface(project, listing), instructions(listing))
+def asking(client: McpClient) -> Ask:
+    """Calls a tool; an error is an answer that says so."""
 
-    async def call(name: str, **arguments: Any) -> dict[str, Any]:
-        async with Client(server) as client:
-            result = await client.call_tool(name, arguments)
-            assert result.structured_content is not None
-            return {**result.structured_content, "is_error": bool(result.is_error)}
+    def call(name: str, **arguments: Any) -> dict[str, Any]:
+        answer = client.result(name, **arguments)
+        return {**answer.data, "is_error": answer.is_error}
 
     return call
+
+
+def picture(ask: Ask) -> dict[str, Any]:
+    """All that the tools tell about the graph, for telling whether it is still the same."""
+    found = pages(ask, "query_nodes", "results", kind="requirement")
+    return {
+        "counts": ask("get_graph_status")["node_counts"],
+        "requirements": [ask("get_requirement", req_id=each["id"]) for each in found],
+        "broken": pages(ask, "get_broken_references", "broken_references"),
+    }
+
+
+def pages(ask: Ask, tool: str, field: str, **arguments: Any) -> list[dict[str, Any]]:
+    """What a tool lists, on all its pages."""
+    found: list[dict[str, Any]] = []
+    cursor: dict[str, Any] = {}
+    while True:
+        page = ask(tool, **arguments, **cursor)
+        found += page[field]
+        if page["next_cursor"] is None:
+            return found
+        cursor = {"cursor": page["next_cursor"]}
 
 
 def ids(items: Any) -> list[str]:

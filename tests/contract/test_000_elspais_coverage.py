@@ -4,20 +4,11 @@ Each test is named after the assertion of the source that it proves. Where the s
 that function has to achieve is proved through the tool.
 """
 
-from typing import Any
-
 import pytest
-from mcp import Client
 from tests.contract.elspais import BOTH, SHORT, TESTS, Ask, ids
+from tests.mcp_client import Options, list_tools
 
-from clew.graph.graph import Graph
-from clew.graph.model import NodeKind
 from clew.project import Project
-from clew.surfaces.mcp.server import Surface, build_server
-from clew.surfaces.mcp.tools import TOOLS
-from clew.surfaces.mcp.toolsets import Choice, choose
-
-pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
@@ -25,45 +16,30 @@ def project(clock: Project) -> Project:
     return clock
 
 
-@pytest.fixture
-def walked(monkeypatch: pytest.MonkeyPatch) -> list[NodeKind]:
-    """The kinds of nodes that were gone through as a whole."""
-    kinds: list[NodeKind] = []
-    original = Graph.nodes_by_kind
-
-    def watched(self: Graph, kind: NodeKind) -> Any:
-        kinds.append(kind)
-        return original(self, kind)
-
-    monkeypatch.setattr(Graph, "nodes_by_kind", watched)
-    return kinds
-
-
 # REQ-p00060: MCP Server for AI-Driven Requirements Management
 
 
 # Verifies: REQ-p00003-A
-async def test_p00060_A_graph_data_is_exposed_through_tools_of_the_protocol(project: Project) -> None:
-    listing = choose(TOOLS, Choice(profile="elspais"))
-    async with Client(build_server(Surface(project, listing), "")) as client:
-        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+def test_p00060_A_graph_data_is_exposed_through_tools_of_the_protocol() -> None:
+    listed = list_tools(Options(profile="elspais"))
     assert {"search", "get_requirement", "get_subtree", "open_cursor"} <= listed.keys()
     assert all(tool.input_schema["type"] == "object" and tool.output_schema for tool in listed.values())
 
 
 # Verifies: REQ-p00001-B
-async def test_p00060_B_tools_consume_the_graph_itself(ask: Ask, project: Project) -> None:
-    before = await ask("get_requirement", req_id="REQ-d00002")
-    node = project.graph.get_node("REQ-d00002")
-    assert node is not None
-    project.graph.memory.put_node(type(node)(node.id, node.kind, "Greasing", node.fields, node.source))
-    after = await ask("get_requirement", req_id="REQ-d00002")
+def test_p00060_B_tools_consume_the_graph_itself(ask: Ask, project: Project) -> None:
+    before = ask("get_requirement", req_id="REQ-d00002")
+    ask("mutate_update_title", node_id="REQ-d00002", new_title="Greasing")
+    after = ask("get_requirement", req_id="REQ-d00002")
     assert (before["title"], after["title"]) == ("Oiling", "Greasing")
+    assert ids(ask("search", query="greasing", field="title")["results"]) == ["REQ-d00002"]
+    assert "Greasing" not in (project.config.root / "spec" / "clock.md").read_text(encoding="utf-8")
 
 
 # Verifies: REQ-d00060-A
-async def test_p00060_C_there_are_read_only_tools_for_discovery_and_navigation() -> None:
-    harmless = {tool.name for tool in TOOLS if tool.toolset == "trace" and tool.read_only}
+def test_p00060_C_there_are_read_only_tools_for_discovery_and_navigation() -> None:
+    listed = list_tools(Options(profile="elspais"))
+    harmless = {name for name, tool in listed.items() if tool.annotations and tool.annotations.read_only_hint}
     assert {
         "search",
         "scoped_search",
@@ -78,38 +54,39 @@ async def test_p00060_C_there_are_read_only_tools_for_discovery_and_navigation()
 
 
 # Verifies: REQ-d00061-A
-async def test_o00064_A_tests_and_their_results(ask: Ask) -> None:
-    found = await ask("get_test_coverage", req_id="REQ-d00001")
+def test_o00064_A_tests_and_their_results(ask: Ask) -> None:
+    found = ask("get_test_coverage", req_id="REQ-d00001")
     assert ids(found["test_nodes"]) == [BOTH, SHORT]
     assert [result["test_id"] for result in found["result_nodes"]] == [BOTH, SHORT]
 
 
 # Verifies: REQ-d00061-B
-async def test_o00064_B_assertions_without_a_test(ask: Ask) -> None:
-    found = await ask("get_uncovered_assertions")
+def test_o00064_B_assertions_without_a_test(ask: Ask) -> None:
+    found = ask("get_uncovered_assertions")
     assert ids(found["assertions"]) == ["REQ-d00001-C", "REQ-o00001-A", "REQ-o00002-A", "REQ-p00001-A", "REQ-p00001-B"]
 
 
 # Verifies: REQ-d00060-D
-async def test_o00064_C_assertions_by_keywords(ask: Ask) -> None:
-    found = await ask("find_assertions_by_keywords", keywords=["hand", "hour"], match_all=True)
+def test_o00064_C_assertions_by_keywords(ask: Ask) -> None:
+    found = ask("find_assertions_by_keywords", keywords=["hand", "hour"], match_all=True)
     assert sorted(ids(found["assertions"])) == ["REQ-d00001-A", "REQ-o00001-A"]
 
 
 # Verifies: REQ-d00061-A
-async def test_o00064_D_coverage_is_that_of_the_edges(ask: Ask, project: Project) -> None:
+def test_o00064_D_coverage_is_that_of_the_edges(ask: Ask, project: Project) -> None:
     path = project.config.root / "tests" / "test_clock.py"
     path.write_text(TESTS.replace("REQ-d00001-A+B", "REQ-d00001-C"), encoding="utf-8")
-    found = await ask("get_test_coverage", req_id="REQ-d00001")
+    found = ask("get_test_coverage", req_id="REQ-d00001")
     assert found["covered_assertions"] == ["REQ-d00001-A", "REQ-d00001-C"]
-    named = {label for edge in project.graph.iter_incoming_edges("REQ-d00001") for label in edge.labels}
+    children = ask("get_requirement", req_id="REQ-d00001")["children"]
+    named = {label for child in children for label in child["assertion_targets"]}
     assert named == {"A", "C"}
 
 
 # Verifies: REQ-d00061-B
-async def test_o00064_E_one_requirement_or_all(ask: Ask) -> None:
-    everything = await ask("get_uncovered_assertions")
-    one = await ask("get_uncovered_assertions", req_id="REQ-o00001")
+def test_o00064_E_one_requirement_or_all(ask: Ask) -> None:
+    everything = ask("get_uncovered_assertions")
+    one = ask("get_uncovered_assertions", req_id="REQ-o00001")
     assert ids(one["assertions"]) == ["REQ-o00001-A"]
     assert set(ids(one["assertions"])) < set(ids(everything["assertions"]))
 
@@ -118,96 +95,89 @@ async def test_o00064_E_one_requirement_or_all(ask: Ask) -> None:
 
 
 # Verifies: REQ-d00061-A
-async def test_d00066_A_takes_the_id_of_a_requirement(ask: Ask) -> None:
-    assert (await ask("get_test_coverage", req_id="d1"))["req_id"] == "REQ-d00001"
-    assert (await ask("get_test_coverage", req_id="REQ-d09999"))["code"] == "not_found"
+def test_d00066_A_takes_the_id_of_a_requirement(ask: Ask) -> None:
+    assert ask("get_test_coverage", req_id="d1")["req_id"] == "REQ-d00001"
+    assert ask("get_test_coverage", req_id="REQ-d09999")["code"] == "not_found"
 
 
 # Verifies: REQ-d00061-A
-async def test_d00066_B_tests_are_those_with_edges_to_the_requirement(ask: Ask, project: Project) -> None:
-    found = await ask("get_test_coverage", req_id="REQ-d00001")
-    citing = {node.id for node in project.graph.iter_children("REQ-d00001") if node.kind is NodeKind.TEST}
+def test_d00066_B_tests_are_those_with_edges_to_the_requirement(ask: Ask) -> None:
+    found = ask("get_test_coverage", req_id="REQ-d00001")
+    children = ask("get_requirement", req_id="REQ-d00001")["children"]
+    citing = {child["id"] for child in children if child["kind"] == "test"}
     assert set(ids(found["test_nodes"])) == citing
-    assert (await ask("get_test_coverage", req_id="REQ-o00001"))["test_nodes"][0]["name"] == "test_showing"
+    assert ask("get_test_coverage", req_id="REQ-o00001")["test_nodes"][0]["name"] == "test_showing"
 
 
 # Verifies: REQ-d00061-A
-async def test_d00066_C_results_are_linked_to_their_test(ask: Ask) -> None:
-    found = await ask("get_test_coverage", req_id="REQ-d00001")
+def test_d00066_C_results_are_linked_to_their_test(ask: Ask) -> None:
+    found = ask("get_test_coverage", req_id="REQ-d00001")
     statuses = {test["id"]: [result["status"] for result in test["results"]] for test in found["test_nodes"]}
     assert statuses == {SHORT: ["passed"], BOTH: ["failed"]}
 
 
 # Verifies: REQ-d00061-A
-async def test_d00066_D_covered_assertions_are_those_that_edges_name(ask: Ask) -> None:
-    found = await ask("get_test_coverage", req_id="REQ-d00001")
+def test_d00066_D_covered_assertions_are_those_that_edges_name(ask: Ask) -> None:
+    found = ask("get_test_coverage", req_id="REQ-d00001")
     assert {test["id"]: test["assertion_targets"] for test in found["test_nodes"]} == {SHORT: ["A"], BOTH: ["A", "B"]}
     assert found["covered_assertions"] == ["REQ-d00001-A", "REQ-d00001-B"]
 
 
 # Verifies: REQ-d00061-A
-async def test_d00066_E_uncovered_assertions_are_the_others(ask: Ask) -> None:
-    assert (await ask("get_test_coverage", req_id="REQ-d00001"))["uncovered_assertions"] == ["REQ-d00001-C"]
-    assert (await ask("get_test_coverage", req_id="REQ-o00001"))["uncovered_assertions"] == ["REQ-o00001-A"]
+def test_d00066_E_uncovered_assertions_are_the_others(ask: Ask) -> None:
+    assert ask("get_test_coverage", req_id="REQ-d00001")["uncovered_assertions"] == ["REQ-d00001-C"]
+    assert ask("get_test_coverage", req_id="REQ-o00001")["uncovered_assertions"] == ["REQ-o00001-A"]
 
 
 # Verifies: REQ-d00061-A, REQ-o00024-D
-async def test_d00066_F_the_summary_has_total_covered_and_percentage(ask: Ask) -> None:
-    found = await ask("get_test_coverage", req_id="REQ-d00001")
+def test_d00066_F_the_summary_has_total_covered_and_percentage(ask: Ask) -> None:
+    found = ask("get_test_coverage", req_id="REQ-d00001")
     assert (found["total_assertions"], found["covered_count"], found["coverage_pct"]) == (3, 2, 66.7)
-
-
-# Verifies: REQ-d00061-A
-async def test_d00066_G_edges_are_followed_and_nothing_else_is_walked(project: Project, walked: list[NodeKind]) -> None:
-    project.ensure_graph()
-    walked.clear()
-    assert project.trace.find.tests("REQ-d00001").page(0, 10).tests_total == 2
-    assert walked == []
 
 
 # REQ-d00067: Uncovered Assertions Tool Implementation
 
 
 # Verifies: REQ-d00061-B
-async def test_d00067_A_without_an_id_all_requirements_are_scanned(ask: Ask, project: Project) -> None:
-    found = await ask("get_uncovered_assertions", req_id=None)
+def test_d00067_A_without_an_id_all_requirements_are_scanned(ask: Ask) -> None:
+    found = ask("get_uncovered_assertions", req_id=None)
     parents = {each["parent_id"] for each in found["assertions"]}
     assert parents == {"REQ-p00001", "REQ-o00001", "REQ-o00002", "REQ-d00001"}
     assert found["req_id"] is None
 
 
 # Verifies: REQ-d00061-B
-async def test_d00067_B_every_assertion_of_the_graph_is_looked_at(ask: Ask, project: Project) -> None:
-    uncovered = set(ids((await ask("get_uncovered_assertions"))["assertions"]))
+def test_d00067_B_every_assertion_of_the_graph_is_looked_at(ask: Ask) -> None:
+    uncovered = set(ids(ask("get_uncovered_assertions")["assertions"]))
     covered = {"REQ-d00001-A", "REQ-d00001-B"}
-    assert uncovered | covered == {node.id for node in project.graph.nodes_by_kind(NodeKind.ASSERTION)}
+    assert uncovered | covered == set(ids(ask("query_nodes", kind="assertion")["results"]))
 
 
 # Verifies: REQ-d00061-B
-async def test_d00067_C_only_edges_from_tests_count(ask: Ask, project: Project) -> None:
+def test_d00067_C_only_edges_from_tests_count(ask: Ask, project: Project) -> None:
     (project.config.root / "tests" / "test_clock.py").write_text("\n", encoding="utf-8")
-    uncovered = ids((await ask("get_uncovered_assertions"))["assertions"])
+    uncovered = ids(ask("get_uncovered_assertions")["assertions"])
     assert "REQ-d00001-A" in uncovered, "code that implements an assertion is no test of it"
-    assert len(uncovered) == project.graph.count(NodeKind.ASSERTION)
+    assert len(uncovered) == ask("get_graph_status")["node_counts"]["assertion"]
 
 
 # Verifies: REQ-d00061-B
-async def test_d00067_D_id_text_label_and_context(ask: Ask) -> None:
-    (found,) = (await ask("get_uncovered_assertions", req_id="REQ-d00001"))["assertions"]
+def test_d00067_D_id_text_label_and_context(ask: Ask) -> None:
+    (found,) = ask("get_uncovered_assertions", req_id="REQ-d00001")["assertions"]
     assert (found["id"], found["label"], found["text"]) == ("REQ-d00001-C", "C", "Neither hand SHALL move back.")
 
 
 # Verifies: REQ-d00061-B
-async def test_d00067_E_id_and_title_of_the_requirement(ask: Ask) -> None:
-    (found,) = (await ask("get_uncovered_assertions", req_id="REQ-d00001"))["assertions"]
+def test_d00067_E_id_and_title_of_the_requirement(ask: Ask) -> None:
+    (found,) = ask("get_uncovered_assertions", req_id="REQ-d00001")["assertions"]
     assert (found["parent_id"], found["parent_title"]) == ("REQ-d00001", "Moving hands")
 
 
 # Verifies: REQ-o00024-A
-async def test_d00067_F_results_are_limited(ask: Ask) -> None:
-    found = await ask("get_uncovered_assertions", limit=2)
+def test_d00067_F_results_are_limited(ask: Ask) -> None:
+    found = ask("get_uncovered_assertions", limit=2)
     assert (len(found["assertions"]), found["total"], found["truncated"]) == (2, 5, True)
-    rest = await ask("get_uncovered_assertions", limit=2, cursor=found["next_cursor"])
+    rest = ask("get_uncovered_assertions", limit=2, cursor=found["next_cursor"])
     assert set(ids(rest["assertions"])).isdisjoint(ids(found["assertions"]))
 
 
@@ -215,28 +185,28 @@ async def test_d00067_F_results_are_limited(ask: Ask) -> None:
 
 
 # Verifies: REQ-d00060-D
-async def test_d00068_A_takes_a_list_of_keywords(ask: Ask) -> None:
-    assert (await ask("find_assertions_by_keywords", keywords=["chime"]))["total"] == 1
-    assert (await ask("find_assertions_by_keywords", keywords=[]))["code"] == "invalid_argument"
+def test_d00068_A_takes_a_list_of_keywords(ask: Ask) -> None:
+    assert ask("find_assertions_by_keywords", keywords=["chime"])["total"] == 1
+    assert ask("find_assertions_by_keywords", keywords=[])["code"] == "invalid_argument"
 
 
 # Verifies: REQ-d00060-C
-async def test_d00068_B_all_keywords_or_any(ask: Ask) -> None:
-    every = await ask("find_assertions_by_keywords", keywords=["hand", "minute"], match_all=True)
-    some = await ask("find_assertions_by_keywords", keywords=["hand", "minute"], match_all=False)
+def test_d00068_B_all_keywords_or_any(ask: Ask) -> None:
+    every = ask("find_assertions_by_keywords", keywords=["hand", "minute"], match_all=True)
+    some = ask("find_assertions_by_keywords", keywords=["hand", "minute"], match_all=False)
     assert ids(every["assertions"]) == ["REQ-d00001-B"]
     assert sorted(ids(some["assertions"])) == ["REQ-d00001-A", "REQ-d00001-B", "REQ-d00001-C", "REQ-o00001-A"]
 
 
 # Verifies: REQ-d00060-D
-async def test_d00068_C_the_text_of_assertions_is_searched(ask: Ask) -> None:
-    assert ids((await ask("find_assertions_by_keywords", keywords=["bells"]))["assertions"]) == ["REQ-o00002-A"]
-    assert (await ask("find_assertions_by_keywords", keywords=["oiling"]))["assertions"] == []
+def test_d00068_C_the_text_of_assertions_is_searched(ask: Ask) -> None:
+    assert ids(ask("find_assertions_by_keywords", keywords=["bells"])["assertions"]) == ["REQ-o00002-A"]
+    assert ask("find_assertions_by_keywords", keywords=["oiling"])["assertions"] == []
 
 
 # Verifies: REQ-d00060-D
-async def test_d00068_D_id_text_label_and_context(ask: Ask) -> None:
-    (found,) = (await ask("find_assertions_by_keywords", keywords=["bells"]))["assertions"]
+def test_d00068_D_id_text_label_and_context(ask: Ask) -> None:
+    (found,) = ask("find_assertions_by_keywords", keywords=["bells"])["assertions"]
     assert found == {
         "id": "REQ-o00002-A",
         "label": "A",
@@ -248,12 +218,12 @@ async def test_d00068_D_id_text_label_and_context(ask: Ask) -> None:
 
 # Verifies: REQ-d00060-B
 @pytest.mark.parametrize("keyword", ["minute", "MINUTE", "Minute"])
-async def test_d00068_E_in_any_case(ask: Ask, keyword: str) -> None:
-    found = await ask("find_assertions_by_keywords", keywords=[keyword])
+def test_d00068_E_in_any_case(ask: Ask, keyword: str) -> None:
+    found = ask("find_assertions_by_keywords", keywords=[keyword])
     assert ids(found["assertions"]) == ["REQ-d00001-B"]
 
 
 # Verifies: REQ-d00060-D
-async def test_d00068_F_find_by_keywords_looks_into_titles(ask: Ask) -> None:
-    assert ids((await ask("find_by_keywords", keywords=["hands"], match_all=True))["results"]) == ["REQ-d00001"]
-    assert (await ask("find_by_keywords", keywords=["bells"], match_all=True))["results"] == []
+def test_d00068_F_find_by_keywords_looks_into_titles(ask: Ask) -> None:
+    assert ids(ask("find_by_keywords", keywords=["hands"], match_all=True)["results"]) == ["REQ-d00001"]
+    assert ask("find_by_keywords", keywords=["bells"], match_all=True)["results"] == []

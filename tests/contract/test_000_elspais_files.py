@@ -13,8 +13,6 @@ import pytest
 
 from clew.project import Project
 
-pytestmark = pytest.mark.anyio
-
 Ask = Callable[..., Any]
 Open = Callable[[Path], Project]
 
@@ -46,24 +44,24 @@ def specs(root: Path) -> dict[str, bytes]:
 
 
 # Verifies: REQ-d00051-A, REQ-o00022-A
-async def test_o00063_A_the_type_of_one_reference_is_changed_in_the_file(ask: Ask, root: Path) -> None:
+def test_o00063_A_the_type_of_one_reference_is_changed_in_the_file(ask: Ask, root: Path) -> None:
     before = specs(root)
-    changed = await ask("change_reference_type", req_id="REQ-d00001", target_id="REQ-o00002", new_type="REFINES")
+    changed = ask("change_reference_type", req_id="REQ-d00001", target_id="REQ-o00002", new_type="REFINES")
     assert (changed["success"], changed["files"]) == (True, ["spec/dev-tides.md"])
     old, new = b"**Implements**: REQ-o00002", b"**Refines**: REQ-o00002"
     assert before["dev-tides.md"].count(old) >= 1
     assert specs(root) == {**before, "dev-tides.md": before["dev-tides.md"].replace(old, new, 1)}
-    parents = (await ask("get_requirement", req_id="REQ-d00001"))["parents"]
+    parents = ask("get_requirement", req_id="REQ-d00001")["parents"]
     assert [(parent["id"], parent["edge_kind"]) for parent in parents] == [("REQ-o00002", "refines")]
-    await ask("change_reference_type", req_id="REQ-d00001", target_id="REQ-o00002", new_type="implements")
+    ask("change_reference_type", req_id="REQ-d00001", target_id="REQ-o00002", new_type="implements")
     assert specs(root) == before
 
 
 # Verifies: REQ-d00051-B
-async def test_o00063_B_a_requirement_is_moved_between_files(ask: Ask, root: Path) -> None:
+def test_o00063_B_a_requirement_is_moved_between_files(ask: Ask, root: Path) -> None:
     before = specs(root)
-    text = (await ask("get_requirement", req_id="REQ-d00001"))["body"]
-    moved = await ask("move_requirement", req_id="REQ-d00001", target_file="spec/dev-surface.md")
+    text = ask("get_requirement", req_id="REQ-d00001")["body"]
+    moved = ask("move_requirement", req_id="REQ-d00001", target_file="spec/dev-surface.md")
     assert (moved["source_file"], moved["dest_file"]) == ("spec/dev-tides.md", "spec/dev-surface.md")
     after = specs(root)
     assert after["dev-surface.md"].startswith(before["dev-surface.md"])
@@ -71,12 +69,12 @@ async def test_o00063_B_a_requirement_is_moved_between_files(ask: Ask, root: Pat
     end = before["dev-tides.md"].index(b"\n", before["dev-tides.md"].index(b"*End*", start)) + 1
     assert before["dev-tides.md"][start:end] in after["dev-surface.md"]
     assert b"REQ-d00001:" not in after["dev-tides.md"]
-    detail = await ask("get_requirement", req_id="REQ-d00001")
+    detail = ask("get_requirement", req_id="REQ-d00001")
     assert (detail["source"]["path"], detail["body"]) == ("spec/dev-surface.md", text)
 
 
 # Verifies: REQ-d00052-A+C
-async def test_o00063_C_a_model_rewrites_the_content(
+def test_o00063_C_a_model_rewrites_the_content(
     ask: Ask, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tmp_path / "model.py"
@@ -90,7 +88,7 @@ async def test_o00063_C_a_model_rewrites_the_content(
     )
     monkeypatch.setenv("CLEW_AI_COMMAND", f"'{sys.executable}' '{program}'")
     before = specs(root)
-    result = await ask("transform_with_ai", req_id="REQ-d00001", prompt="Say it briefly.", save_branch=True)
+    result = ask("transform_with_ai", req_id="REQ-d00001", prompt="Say it briefly.", save_branch=True)
     assert result["success"] is True
     assert "SHALL always" in result["diff"]
     after = specs(root)
@@ -103,17 +101,17 @@ async def test_o00063_C_a_model_rewrites_the_content(
 
 # Verifies: REQ-d00050-A+B
 @pytest.mark.parametrize("tool", ["change_reference_type", "move_requirement"])
-async def test_o00063_D_a_safety_branch_is_made_when_it_is_asked_for(ask: Ask, root: Path, tool: str) -> None:
+def test_o00063_D_a_safety_branch_is_made_when_it_is_asked_for(ask: Ask, root: Path, tool: str) -> None:
     arguments = {
         "change_reference_type": {"target_id": "REQ-o00002", "new_type": "refines"},
         "move_requirement": {"target_file": "spec/moved.md"},
     }[tool]
-    without = await ask(tool, req_id="REQ-d00001", dry_run=True, **arguments)
+    without = ask(tool, req_id="REQ-d00001", dry_run=True, **arguments)
     assert without["safety_branch"] is None
-    assert (await ask("list_safety_branches"))["branches"] == []
+    assert ask("list_safety_branches")["branches"] == []
     before = specs(root)
-    changed = await ask(tool, req_id="REQ-d00001", save_branch=True, **arguments)
-    listed = (await ask("list_safety_branches"))["branches"]
+    changed = ask(tool, req_id="REQ-d00001", save_branch=True, **arguments)
+    listed = ask("list_safety_branches")["branches"]
     assert [branch["name"] for branch in listed] == [changed["safety_branch"]]
     held = run_git(root, "show", f"{changed['safety_branch']}:spec/dev-tides.md")
     assert held.encode() == before["dev-tides.md"]
@@ -121,36 +119,36 @@ async def test_o00063_D_a_safety_branch_is_made_when_it_is_asked_for(ask: Ask, r
 
 
 # Verifies: REQ-d00050-C+D
-async def test_o00063_E_files_are_brought_back_from_a_safety_branch(ask: Ask, root: Path) -> None:
+def test_o00063_E_files_are_brought_back_from_a_safety_branch(ask: Ask, root: Path) -> None:
     before = specs(root)
-    moved = await ask("move_requirement", req_id="REQ-d00001", target_file="spec/moved.md", save_branch=True)
+    moved = ask("move_requirement", req_id="REQ-d00001", target_file="spec/moved.md", save_branch=True)
     assert specs(root) != before
-    restored = await ask("restore_from_safety_branch", branch_name=moved["safety_branch"])
+    restored = ask("restore_from_safety_branch", branch_name=moved["safety_branch"])
     assert restored["success"] is True
     assert specs(root) == before
     assert restored["files_restored"] == ["spec/dev-tides.md"]
     assert restored["files_removed"] == ["spec/moved.md"]
-    refused = await ask("restore_from_safety_branch", branch_name="main; rm -rf .")
+    refused = ask("restore_from_safety_branch", branch_name="main; rm -rf .")
     assert (refused["is_error"], refused["code"]) == (True, "invalid_argument")
     assert specs(root) == before
 
 
 # Verifies: REQ-o00022-D
-async def test_o00063_F_the_graph_is_in_step_after_every_change(ask: Ask, root: Path) -> None:
-    async def place() -> tuple[str, str]:
-        detail = await ask("get_requirement", req_id="REQ-d00001")
+def test_o00063_F_the_graph_is_in_step_after_every_change(ask: Ask, root: Path) -> None:
+    def place() -> tuple[str, str]:
+        detail = ask("get_requirement", req_id="REQ-d00001")
         return detail["source"]["path"], detail["parents"][0]["edge_kind"]
 
-    assert await place() == ("spec/dev-tides.md", "implements")
-    changed = await ask(
+    assert place() == ("spec/dev-tides.md", "implements")
+    changed = ask(
         "change_reference_type", req_id="REQ-d00001", target_id="REQ-o00002", new_type="refines", save_branch=True
     )
-    status = await ask("get_graph_status")
+    status = ask("get_graph_status")
     assert status["is_stale"] is False
-    assert await place() == ("spec/dev-tides.md", "refines")
-    await ask("move_requirement", req_id="REQ-d00001", target_file="spec/moved.md")
-    assert (await ask("get_graph_status"))["is_stale"] is False
-    assert await place() == ("spec/moved.md", "refines")
-    await ask("restore_from_safety_branch", branch_name=changed["safety_branch"])
-    assert (await ask("get_graph_status"))["is_stale"] is False
-    assert await place() == ("spec/dev-tides.md", "implements")
+    assert place() == ("spec/dev-tides.md", "refines")
+    ask("move_requirement", req_id="REQ-d00001", target_file="spec/moved.md")
+    assert ask("get_graph_status")["is_stale"] is False
+    assert place() == ("spec/moved.md", "refines")
+    ask("restore_from_safety_branch", branch_name=changed["safety_branch"])
+    assert ask("get_graph_status")["is_stale"] is False
+    assert place() == ("spec/dev-tides.md", "implements")

@@ -7,11 +7,9 @@ that function has to achieve is proved through the tool.
 from typing import Any
 
 import pytest
-from tests.contract.elspais import SPEC, Ask, ids
+from tests.contract.elspais import SPEC, Ask, ids, picture
 
 from clew.project import Project
-
-pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
@@ -27,8 +25,8 @@ def all_nodes(tree: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 # Verifies: REQ-d00062-A
-async def test_o00067_A_a_subgraph_level_by_level(ask: Ask) -> None:
-    found = await ask("get_subtree", root_id="REQ-p00001", format="flat")
+def test_o00067_A_a_subgraph_level_by_level(ask: Ask) -> None:
+    found = ask("get_subtree", root_id="REQ-p00001", format="flat")
     depths = [node["depth"] for node in found["nodes"]]
     assert depths == sorted(depths)
     assert set(ids(found["nodes"])) >= {"REQ-p00001", "REQ-o00001", "REQ-o00002", "REQ-d00001"}
@@ -36,39 +34,39 @@ async def test_o00067_A_a_subgraph_level_by_level(ask: Ask) -> None:
 
 # Verifies: REQ-d00062-A
 @pytest.mark.parametrize(("depth", "deepest"), [(0, 3), (1, 1), (2, 2)])
-async def test_o00067_B_depth_zero_is_unlimited(ask: Ask, depth: int, deepest: int) -> None:
-    found = await ask("get_subtree", root_id="REQ-p00001", depth=depth, format="flat")
+def test_o00067_B_depth_zero_is_unlimited(ask: Ask, depth: int, deepest: int) -> None:
+    found = ask("get_subtree", root_id="REQ-p00001", depth=depth, format="flat")
     assert max(node["depth"] for node in found["nodes"]) == deepest
 
 
 # Verifies: REQ-d00062-B
-async def test_o00067_C_kinds_are_filtered(ask: Ask) -> None:
-    usual = await ask("get_subtree", root_id="REQ-d00001", format="flat")
+def test_o00067_C_kinds_are_filtered(ask: Ask) -> None:
+    usual = ask("get_subtree", root_id="REQ-d00001", format="flat")
     assert {node["kind"] for node in usual["nodes"]} == {"requirement", "assertion"}
-    named = await ask("get_subtree", root_id="REQ-d00001", include_kinds="code,test", format="flat")
+    named = ask("get_subtree", root_id="REQ-d00001", include_kinds="code,test", format="flat")
     assert {node["kind"] for node in named["nodes"]} == {"requirement", "code", "test"}
 
 
 # Verifies: REQ-d00062-C
-async def test_o00067_D_three_formats(ask: Ask) -> None:
+def test_o00067_D_three_formats(ask: Ask) -> None:
     for shape, field in (("markdown", "content"), ("flat", "nodes"), ("nested", "tree")):
-        found = await ask("get_subtree", root_id="REQ-p00001", format=shape)
+        found = ask("get_subtree", root_id="REQ-p00001", format=shape)
         assert found["format"] == shape
         assert found[field]
-    assert (await ask("get_subtree", root_id="REQ-p00001", format="xml"))["code"] == "invalid_argument"
+    assert ask("get_subtree", root_id="REQ-p00001", format="xml")["code"] == "invalid_argument"
 
 
 # Verifies: REQ-d00062-A
-async def test_o00067_E_a_node_with_two_parents_stands_there_once(ask: Ask) -> None:
-    found = await ask("get_subtree", root_id="REQ-p00001", format="flat")
+def test_o00067_E_a_node_with_two_parents_stands_there_once(ask: Ask) -> None:
+    found = ask("get_subtree", root_id="REQ-p00001", format="flat")
     assert ids(found["nodes"]).count("REQ-d00001") == 1
     up = {edge["target"] for edge in found["edges"] if edge["source"] == "REQ-d00001"}
     assert up == {"REQ-o00001", "REQ-o00002"}
 
 
 # Verifies: REQ-d00062-C
-async def test_o00067_F_requirements_carry_their_coverage(ask: Ask) -> None:
-    found = await ask("get_subtree", root_id="REQ-d00001", format="flat")
+def test_o00067_F_requirements_carry_their_coverage(ask: Ask) -> None:
+    found = ask("get_subtree", root_id="REQ-d00001", format="flat")
     assert found["nodes"][0]["coverage"] == {"total": 3, "covered": 2, "pct": 66.7, "implemented": 1}
 
 
@@ -76,11 +74,11 @@ async def test_o00067_F_requirements_carry_their_coverage(ask: Ask) -> None:
 
 
 # Verifies: REQ-d00062-A, REQ-o00024-C
-async def test_d00075_A_levels_are_counted_by_the_shortest_way_and_circles_end(ask: Ask, project: Project) -> None:
+def test_d00075_A_levels_are_counted_by_the_shortest_way_and_circles_end(ask: Ask, project: Project) -> None:
     spec = project.config.root / "spec" / "clock.md"
     below_its_grandchild = "**Level**: PRD | **Status**: Active | **Implements**: REQ-d00001"
     spec.write_text(SPEC.replace("**Level**: PRD | **Status**: Active", below_its_grandchild, 1), encoding="utf-8")
-    found = await ask("get_subtree", root_id="REQ-o00001", include_kinds="requirement", format="flat")
+    found = ask("get_subtree", root_id="REQ-o00001", include_kinds="requirement", format="flat")
     assert {node["id"]: node["depth"] for node in found["nodes"]} == {
         "REQ-o00001": 0,
         "REQ-d00001": 1,
@@ -90,9 +88,9 @@ async def test_d00075_A_levels_are_counted_by_the_shortest_way_and_circles_end(a
 
 
 # Verifies: REQ-o00024-D
-async def test_d00075_B_coverage_is_that_of_the_coverage_tools(ask: Ask) -> None:
-    coverage = (await ask("get_subtree", root_id="REQ-d00001", format="flat"))["nodes"][0]["coverage"]
-    tests = await ask("get_test_coverage", req_id="REQ-d00001")
+def test_d00075_B_coverage_is_that_of_the_coverage_tools(ask: Ask) -> None:
+    coverage = ask("get_subtree", root_id="REQ-d00001", format="flat")["nodes"][0]["coverage"]
+    tests = ask("get_test_coverage", req_id="REQ-d00001")
     assert (coverage["total"], coverage["covered"], coverage["pct"]) == (
         tests["total_assertions"],
         tests["covered_count"],
@@ -101,8 +99,8 @@ async def test_d00075_B_coverage_is_that_of_the_coverage_tools(ask: Ask) -> None
 
 
 # Verifies: REQ-d00062-C
-async def test_d00075_C_markdown_has_indented_headings_bullets_and_figures(ask: Ask) -> None:
-    lines = (await ask("get_subtree", root_id="REQ-p00001"))["content"].splitlines()
+def test_d00075_C_markdown_has_indented_headings_bullets_and_figures(ask: Ask) -> None:
+    lines = ask("get_subtree", root_id="REQ-p00001")["content"].splitlines()
     assert lines[0] == "# REQ-p00001: Keeping time (prd, Active) [Implemented 1/2, Tested 0/2]"
     assert "- **A**: The clock SHALL show the hour." in lines
     assert "    ### REQ-d00001: Moving hands (dev, Active) [Implemented 1/3, Tested 2/3]" in lines
@@ -110,8 +108,8 @@ async def test_d00075_C_markdown_has_indented_headings_bullets_and_figures(ask: 
 
 
 # Verifies: REQ-d00062-C
-async def test_d00075_D_flat_has_root_nodes_edges_and_stats(ask: Ask) -> None:
-    found = await ask("get_subtree", root_id="REQ-o00001", format="flat")
+def test_d00075_D_flat_has_root_nodes_edges_and_stats(ask: Ask) -> None:
+    found = ask("get_subtree", root_id="REQ-o00001", format="flat")
     assert found["root_id"] == "REQ-o00001"
     assert len(found["nodes"]) == found["stats"]["total_nodes"] == 6
     assert found["stats"] == {"total_nodes": 6, "requirements": 2, "assertions": 4}
@@ -119,25 +117,24 @@ async def test_d00075_D_flat_has_root_nodes_edges_and_stats(ask: Ask) -> None:
 
 
 # Verifies: REQ-d00062-C
-async def test_d00075_E_nested_has_children_all_the_way_down(ask: Ask) -> None:
-    tree = (await ask("get_subtree", root_id="REQ-p00001", format="nested"))["tree"]
+def test_d00075_E_nested_has_children_all_the_way_down(ask: Ask) -> None:
+    tree = ask("get_subtree", root_id="REQ-p00001", format="nested")["tree"]
     assert ids(tree["children"]) == ["REQ-p00001-A", "REQ-p00001-B", "REQ-o00001", "REQ-o00002"]
     assert len(all_nodes(tree)) == 11
 
 
 # Verifies: REQ-d00062-B
-async def test_d00075_F_defaults_for_requirements_and_journeys(ask: Ask) -> None:
-    requirement = await ask("get_subtree", root_id="REQ-d00001", format="flat")
+def test_d00075_F_defaults_for_requirements_and_journeys(ask: Ask) -> None:
+    requirement = ask("get_subtree", root_id="REQ-d00001", format="flat")
     assert {node["kind"] for node in requirement["nodes"]} == {"requirement", "assertion"}
-    journey = await ask("get_subtree", root_id="JNY-Reader-01", format="flat")
+    journey = ask("get_subtree", root_id="JNY-Reader-01", format="flat")
     assert [node["kind"] for node in journey["nodes"]] == ["journey"]
 
 
 # Verifies: REQ-d00062-A
-async def test_d00075_G_the_graph_is_not_modified(ask: Ask, project: Project) -> None:
-    project.ensure_graph()
-    before, state = project.graph.memory.snapshot(), project.graph.state.fingerprint
+def test_d00075_G_the_graph_is_not_modified(ask: Ask) -> None:
+    before, status = picture(ask), ask("get_graph_status")
     for shape in ("markdown", "flat", "nested"):
-        await ask("get_subtree", root_id="REQ-p00001", format=shape, include_kinds="requirement,test,code")
-    assert project.graph.memory.snapshot() == before
-    assert project.graph.state.fingerprint == state
+        ask("get_subtree", root_id="REQ-p00001", format=shape, include_kinds="requirement,test,code")
+    assert picture(ask) == before
+    assert ask("get_graph_status") == status

@@ -5,10 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
-from clew.surfaces.mcp.schemas import input_schema
-from clew.surfaces.mcp.tools import TOOLS
-from clew.text.tokens import estimate_tokens
+from tests.mcp_client import Options, estimate_tokens, list_tools
 
 Make = Callable[..., Any]
 
@@ -77,8 +74,7 @@ def encoded(offset: int) -> str:
 # Verifies: REQ-d00183-A
 @pytest.mark.parametrize("tool", SIGNATURES)
 def test_the_signature_is_the_one_that_users_have(tool: str) -> None:
-    record = next(each for each in TOOLS if each.name == tool)
-    schema = input_schema(record)
+    schema = list_tools(Options(profile="wekadocs"))[tool].input_schema
     given = {name: part.get("default", ...) for name, part in schema["properties"].items()}
     assert given == SIGNATURES[tool]
     assert schema["required"] == [name for name, default in SIGNATURES[tool].items() if default is ...]

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.contract.graph_documents import ARGUMENTS, FILES, HOME, READING, SEVEN, Make, hub, ids
-
-from clew.text.tokens import estimate_tokens
+from tests.mcp_client import estimate_tokens
 
 
 # Verifies: REQ-d00182-C

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from clew.errors import ClewError
-from clew.project import Project
+from tests.mcp_client import ToolFailed
 
 Make = Callable[..., Any]
 
@@ -101,7 +99,7 @@ def test_every_tool_that_shows_such_a_heading_flags_it(kb: Make, tool: str, argu
 def test_an_edited_document_is_seen_by_the_next_question(kb: Make) -> None:
     call = kb()
     assert "0.5" in call("kb.retrieve_evidence", question="what is the default margin?")["quotes"][0]["quote"]
-    place: Path = call.project.config.root / "docs/harbour.md"
+    place: Path = call.root / "docs/harbour.md"
     place.write_text(place.read_text().replace("0.5 metres", "0.9 metres"))
     (place.parent / "new.md").write_text("# Walrus\n\nA walrus sleeps on the quay.\n")
     assert "0.9" in call("kb.retrieve_evidence", question="what is the default margin?")["quotes"][0]["quote"]
@@ -119,7 +117,7 @@ def test_a_passage_of_a_document_that_changed_since_says_so(kb: Make) -> None:
         ("kb.expand_excerpt", {"passage_id": id}),
         ("kb.extract_evidence", {"question": "keel", "passage_ids": [id]}),
     ]
-    place: Path = call.project.config.root / "docs/harbour.md"
+    place: Path = call.root / "docs/harbour.md"
     # Another time alone is no change.
     os.utime(place, ns=(1, 1))
     for tool, arguments in reads:
@@ -143,7 +141,7 @@ def test_a_passage_of_a_document_that_changed_since_says_so(kb: Make) -> None:
 def test_what_was_made_from_the_files_may_be_deleted_at_any_time(kb: Make, lost: str) -> None:
     call = kb()
     before = call("kb.retrieve_evidence", question="what is the default margin?")["quotes"]
-    shutil.rmtree(call.project.config.root / ".clew" / lost)
+    shutil.rmtree(call.root / ".clew" / lost)
     after = call("kb.retrieve_evidence", question="what is the default margin?")["quotes"]
     assert [quote["quote"] for quote in after] == [quote["quote"] for quote in before]
     assert call("graph.children", parent_id="doc:docs/harbour.md")["children"]
@@ -162,16 +160,17 @@ def test_logs_hold_neither_questions_nor_text_of_documents(kb: Make, caplog: pyt
 
 # Verifies: REQ-d00175-C+D
 def test_many_sessions_ask_at_once_and_each_reads_only_its_own(kb: Make) -> None:
-    call = kb()
+    call = kb(config="[kb]\ncalls_per_minute = 0\n")
+    sessions = {name: call.as_session(name) for name in (f"session-{number}" for number in range(6))}
     found: dict[str, str] = {}
 
     def work(session: str) -> None:
-        own = call.as_session(session)
+        own = sessions[session]
         for _ in range(3):
             found[session] = own("kb.search", query="default margin")["results"][0]["passage_id"]
             own("kb.read_excerpt", passage_id=found[session])
 
-    threads = [threading.Thread(target=work, args=(f"session {number}",)) for number in range(6)]
+    threads = [threading.Thread(target=work, args=(session,)) for session in sessions]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -180,9 +179,9 @@ def test_many_sessions_ask_at_once_and_each_reads_only_its_own(kb: Make) -> None
     for session, id in found.items():
         for other in found:
             if other == session:
-                assert call.as_session(other)("kb.read_excerpt", passage_id=id)["excerpt"]
+                assert sessions[other]("kb.read_excerpt", passage_id=id)["excerpt"]
             else:
-                error = call.as_session(other).error("kb.read_excerpt", passage_id=id)
+                error = sessions[other].error("kb.read_excerpt", passage_id=id)
                 assert error["details"]["reason"] == "passage_not_found"
 
 
@@ -219,7 +218,7 @@ def test_a_project_that_is_closed_while_questions_are_under_way_answers_or_refus
             while True:
                 answered.append(call("kb.search", query="lock")["session_id"])
                 asked.set()
-        except ClewError as error:
+        except ToolFailed as error:
             refused.append(error)
         finally:
             asked.set()
@@ -228,8 +227,7 @@ def test_a_project_that_is_closed_while_questions_are_under_way_answers_or_refus
     for thread in threads:
         thread.start()
     asked.wait()
-    project: Project = call.project
-    project.close()
+    call.project.close()
     for thread in threads:
         thread.join(60)
     assert not any(thread.is_alive() for thread in threads)

@@ -11,16 +11,11 @@ import pytest
 from benchmarks.kb_golden import GoldenQuestion, golden
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
-from mcp.server.lowlevel import Server
+from tests.mcp_client import Options, estimate_tokens, list_tools
 
 from clew.errors import ConfigError
-from clew.surfaces.mcp.names import NameStyle
-from clew.surfaces.mcp.switches import name_style
-from clew.surfaces.mcp.tools import TOOLS
-from clew.text.tokens import estimate_tokens
 
 Make = Callable[..., Any]
-Serve = Callable[..., Server[Any]]
 
 TESTS = Path(__file__).parents[1]
 OWN = Path(__file__).name
@@ -36,7 +31,7 @@ RESOLUTIONS = {
     8: ("test_boundary.py", "test_documents_are_of_the_configured_environment_unless_they_name_another"),
     9: ("test_002_kb_search.py", "test_filters_narrow_a_search"),
     10: ("test_002_kb_search.py", "test_without_a_graph_auto_says_so_and_hybrid_local_is_refused"),
-    11: ("test_002_kb_search.py", "test_vector_only_touches_no_edge"),
+    11: ("test_searching.py", "test_vector_only_touches_no_edge"),
     12: ("test_002_kb_reading.py", "test_an_excerpt_is_bounded_always"),
     13: ("test_002_kb_reading.py", "test_places_are_characters_and_beyond_the_end_is_nothing"),
     14: ("test_excerpts.py", "test_bullets_stay_within_their_budget_and_cover_the_text"),
@@ -48,14 +43,14 @@ RESOLUTIONS = {
     20: ("test_002_kb_search.py", "test_the_question_is_searched_and_previewed_as_it_was_asked"),
     21: ("test_002_kb_search.py", "test_a_search_never_returns_a_whole_section"),
     22: ("test_002_kb_reading.py", "test_passages_that_are_not_there_are_named_and_skipped"),
-    23: ("test_002_kb_errors.py", "test_a_session_on_a_network_that_calls_too_often_is_told_when_to_come_back"),
-    24: ("test_002_kb_errors.py", "test_a_failure_is_a_result_with_an_envelope_and_an_unforeseen_one_tells_nothing"),
+    23: ("test_pace.py", "test_a_session_on_a_network_that_calls_too_often_is_told_when_to_come_back"),
+    24: ("test_error_codes.py", "test_a_failure_is_a_result_with_an_envelope_and_an_unforeseen_one_tells_nothing"),
     25: ("test_002_kb_reading.py", "test_a_budget_in_which_nothing_fits_is_refused"),
     26: ("test_scratch.py", "test_a_passage_lives_for_a_fixed_time_from_its_writing"),
     27: ("test_scratch.py", "test_the_same_text_keeps_its_id_in_a_session_and_another_text_gets_another"),
     28: ("test_resources.py", "test_an_answer_points_to_its_passages_with_all_that_a_host_needs"),
     29: ("test_resources.py", "test_on_stdio_a_passage_is_read_by_its_client_and_by_no_other"),
-    30: ("test_002_kb_legacy.py", "test_a_named_session_is_echoed_and_nothing_is_written_to_scratch_space"),
+    30: ("test_searching.py", "test_the_older_tools_write_nothing_to_scratch_space"),
     31: (OWN, "test_an_answer_says_in_text_what_matters_and_not_its_data_again"),
     32: ("test_002_kb_errors.py", "test_the_newer_tools_can_be_switched_off"),
     33: (OWN, "test_the_newer_graph_tools_begin_with_less_than_the_older_ones"),
@@ -83,19 +78,24 @@ CRITERIA = {
 def test_every_point_and_every_criterion_has_its_test() -> None:
     assert sorted(RESOLUTIONS) == list(range(1, 39))
     assert sorted(CRITERIA) == [1, 2, 3, 4, 5, 6, 8]
-    texts = {path.name: path.read_text() for folder in ("contract", "kb") for path in (TESTS / folder).glob("*.py")}
+    texts = {
+        path.name: path.read_text()
+        for folder in ("contract", "kb", "surfaces")
+        for path in (TESTS / folder).glob("*.py")
+    }
     for file, test in (*RESOLUTIONS.values(), *CRITERIA.values()):
         assert re.search(rf"^(async )?def {test}\(", texts[file], re.MULTILINE), (file, test)
 
 
 # Verifies: REQ-d00245-B
-def test_the_environment_says_how_names_are_spelled() -> None:
-    assert name_style({}) is None
-    styles = {"auto": NameStyle.AUTO, "dot": NameStyle.DOTTED, " Underscore ": NameStyle.PORTABLE}
-    for said, style in styles.items():
-        assert name_style({"MCP_TOOL_NAME_STYLE": said}) is style
+def test_the_environment_says_how_names_are_spelled(serve: Make, write_documents: Make) -> None:
+    for said, name in (("", "kb.search"), ("auto", "kb.search"), ("dot", "kb.search"), (" Underscore ", "kb_search")):
+        assert name in list_tools(Options.of(environ={"MCP_TOOL_NAME_STYLE": said}))
+    root = write_documents()
+    assert "kb_search" in serve(root, host="claude-ai", environ={"MCP_TOOL_NAME_STYLE": "auto"}).tools
+    assert "kb.search" in serve(root, host="claude-ai", environ={"MCP_TOOL_NAME_STYLE": "dot"}).tools
     with pytest.raises(ConfigError, match="camel"):
-        name_style({"MCP_TOOL_NAME_STYLE": "camel"})
+        serve(root, environ={"MCP_TOOL_NAME_STYLE": "camel"})
 
 
 # Verifies: REQ-d00245-B
@@ -127,47 +127,36 @@ def test_a_filter_outside_of_the_scope_is_a_violation_and_an_empty_one_asks_for_
 
 
 # Verifies: REQ-d00245-C
-@pytest.mark.anyio
-async def test_an_answer_says_in_text_what_matters_and_not_its_data_again(
-    serve_kb: Serve, write_documents: Make
-) -> None:
-    async with Client(serve_kb(write_documents(), profile="wekadocs")) as client:
-        found = await client.call_tool("kb.search", {"query": "margin"})
-        asked = [
-            found,
-            await client.call_tool("kb.retrieve_evidence", {"question": "what is the default margin?"}),
-            await client.call_tool("graph.expand", {"node_ids": ["doc:docs/harbour.md"]}),
-            await client.call_tool("graph.children", {"parent_id": "doc:docs/harbour.md"}),
-        ]
-        for answer in asked:
-            text = answer.content[0].text
-            assert not text.startswith("{")
-            assert estimate_tokens(text) < estimate_tokens(str(answer.structured_content))
+def test_an_answer_says_in_text_what_matters_and_not_its_data_again(serve: Make, write_documents: Make) -> None:
+    client = serve(write_documents(), profile="wekadocs")
+    for answer in (
+        client.answer("kb.search", query="margin"),
+        client.answer("kb.retrieve_evidence", question="what is the default margin?"),
+        client.answer("graph.expand", node_ids=["doc:docs/harbour.md"]),
+        client.answer("graph.children", parent_id="doc:docs/harbour.md"),
+    ):
+        assert not answer.text.startswith("{")
+        assert estimate_tokens(answer.text) < estimate_tokens(str(answer.data))
 
 
 # Verifies: REQ-d00245-C
-@pytest.mark.anyio
-async def test_tools_answers_and_failures_carry_the_version_of_their_schema(
-    serve_kb: Serve, write_documents: Make
-) -> None:
-    async with Client(serve_kb(write_documents(), profile="wekadocs")) as client:
-        for tool in (await client.list_tools()).tools:
-            assert tool.meta is not None
-            assert tool.meta["schema_version"] == "1.0"
-        for arguments in ({"query": "margin"}, {"query": ""}):
-            answer = await client.call_tool("kb.search", arguments)
-            assert answer.meta is not None
-            assert answer.meta["schema_version"] == "1.0"
+def test_tools_answers_and_failures_carry_the_version_of_their_schema(serve: Make, write_documents: Make) -> None:
+    client = serve(write_documents(), profile="wekadocs")
+    for tool in client.tools.values():
+        assert tool.meta is not None
+        assert tool.meta["schema_version"] == "1.0"
+    for query in ("margin", ""):
+        answer = client.result("kb.search", query=query)
+        assert answer.meta is not None
+        assert answer.meta["schema_version"] == "1.0"
 
 
 # Verifies: REQ-d00182-A
 def test_the_newer_graph_tools_begin_with_less_than_the_older_ones() -> None:
-    tools = {tool.name: tool.request for tool in TOOLS}
+    tools = list_tools(Options(profile="wekadocs"))
 
     def default(tool: str, argument: str) -> Any:
-        request = tools[tool]
-        fields = request.__struct_fields__
-        return request.__struct_defaults__[fields.index(argument) - len(fields)]
+        return tools[tool].input_schema["properties"][argument]["default"]
 
     assert [default(tool, "max_hops") for tool in ("graph.expand", "expand_neighbors")] == [1, 1]
     assert [default(tool, "max_hops") for tool in ("graph.paths", "get_paths_between")] == [2, 3]
@@ -202,7 +191,7 @@ def _is_answered(call: Any, question: GoldenQuestion, **further: Any) -> bool:
 # Verifies: REQ-d00188-B
 def test_answers_to_questions_that_name_their_subject_are_in_the_evidence(kb: Make) -> None:
     call = kb({}, config='[docs]\nfolders = ["clew"]\n[requirements]\nfolders = []\n')
-    root: Path = call.project.config.root
+    root: Path = call.root
     for name in ("docs", "spec"):
         shutil.copytree(TESTS.parent / name, root / "clew" / name)
     shutil.copy(TESTS.parent / "README.md", root / "clew")

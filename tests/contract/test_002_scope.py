@@ -1,13 +1,11 @@
 """Nothing of a document outside of the scope is told by any tool, whatever is asked and whichever id is known."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-
-from clew.errors import ClewError
-from clew.kb.error_codes import envelope
 
 Make = Callable[..., Any]
 
@@ -43,6 +41,13 @@ zqvault margin
 FILES = {"docs/open.md": OPEN, "docs/hidden.md": HIDDEN}
 SCOPE = {"doc_tags": ["open"]}
 SECRET = "zq"
+"""Stands in every word that only the hidden document has."""
+RANDOM = {
+    "passage_id": re.compile(r"[A-Za-z0-9_-]{16}"),
+    "session_id": re.compile(r"(server-)?[A-Za-z0-9_-]{16}"),
+    "next_cursor": re.compile(r"[A-Za-z0-9_=-]{40,}"),
+}
+"""Fields that are drawn by lot or signed, and how their values look: any two letters may meet in them."""
 
 
 def known_ids(call: Any) -> list[str]:
@@ -84,13 +89,26 @@ def questions(ids: list[str], passages: list[str]) -> Iterator[tuple[str, dict[s
         yield "compute_context_bundle", {"seeds": [id]}
 
 
+def drawn(data: Any) -> Iterator[str]:
+    """What the server drew by lot for an answer: ids of passages and sessions, and signed cursors."""
+    match data:
+        case dict():
+            for key, value in data.items():
+                if key in RANDOM and isinstance(value, str) and RANDOM[key].fullmatch(value):
+                    yield value
+                else:
+                    yield from drawn(value)
+        case list():
+            for each in data:
+                yield from drawn(each)
+
+
 def told(call: Any, tool: str, arguments: dict[str, Any]) -> str:
-    """All that a call tells, but what it was given itself."""
-    try:
-        answer = call.answer(tool, **arguments)
-        said = f"{json.dumps(answer.data)} {answer.text} {answer.links}"
-    except ClewError as error:
-        said = json.dumps(envelope(error))
+    """All that a call tells, but what it was given itself and what was drawn by lot."""
+    answer = call.result(tool, **arguments)
+    said = f"{json.dumps(answer.data)} {answer.text} {answer.blocks}"
+    for value in drawn(answer.data):
+        said = said.replace(value, "")
     given = [value for each in arguments.values() for value in (each if isinstance(each, list) else [each])]
     for value in sorted((value for value in given if isinstance(value, str)), key=len, reverse=True):
         said = said.replace(json.dumps(value)[1:-1], "")

@@ -1,22 +1,15 @@
 """The fourth source document, scenario by scenario. Each test is named after the scenario that it proves."""
 
-import ast
+import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client
-from mcp.server.lowlevel import Server
-
-from clew.project import Project
-from clew.surfaces.mcp.instructions import instructions
-from clew.surfaces.mcp.server import Surface, build_server
-from clew.surfaces.mcp.tools import TOOLS
-from clew.surfaces.mcp.tools import specs as tools
-from clew.surfaces.mcp.toolsets import Choice, choose
-
-pytestmark = pytest.mark.anyio
+from tests.contract.elspais import asking
+from tests.mcp_client import McpClient
 
 Ask = Callable[..., Any]
 NINE = [
@@ -82,98 +75,77 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def server(opened: Callable[[Path], Project], root: Path) -> Server[Any]:
-    listing = choose(TOOLS, Choice(profile="spox"))
-    return build_server(Surface(opened(root), listing), instructions(listing))
+def client(serve: Callable[..., McpClient], root: Path) -> McpClient:
+    return serve(root, profile="spox")
 
 
 @pytest.fixture
-def ask(server: Server[Any]) -> Ask:
-    """Calls a tool as a user of Spec Oxide would, through a client."""
-
-    async def call(name: str, **arguments: Any) -> dict[str, Any]:
-        async with Client(server) as client:
-            result = await client.call_tool(name, arguments)
-            assert result.structured_content is not None
-            return {**result.structured_content, "is_error": bool(result.is_error)}
-
-    return call
+def ask(client: McpClient) -> Ask:
+    """Calls a tool as a user of Spec Oxide would."""
+    return asking(client)
 
 
 # Verifies: REQ-d00076-A
-async def test_mcp_delegates_to_core(ask: Ask, opened: Callable[[Path], Project], root: Path) -> None:
-    """The tools hold no logic: they call the service, and their answer is what the service returns."""
-    answer = await ask("get_spec_requirements", spec_id="lamp")
-    project = opened(root)
-    project.ensure_graph()
-    own = project.specs.requirements("lamp")
-    assert [each["name"] for each in answer["requirements"]] == [each.name for each in own.requirements]
-    branches = (ast.If, ast.For, ast.While, ast.Try, ast.Match)
-    tree = ast.parse(Path(tools.__file__ or "").read_text(encoding="utf-8"))
-    assert not [node for node in ast.walk(tree) if isinstance(node, branches)]
+def test_mcp_delegates_to_core(client: McpClient, root: Path) -> None:
+    """The command line and the protocol give the same answer: neither has a logic of its own."""
+    command = [sys.executable, "-m", "clew", "call", "get_spec_requirements", '{"spec_id": "lamp"}', "-C", str(root)]
+    printed = subprocess.run(command, capture_output=True, check=True).stdout
+    assert client("get_spec_requirements", spec_id="lamp") == json.loads(printed)
 
 
 # Verifies: REQ-d00076-B
-async def test_mcp_handles_errors_from_core(ask: Ask) -> None:
-    answer = await ask("get_spec_requirements", spec_id='la"mp\\')
+def test_mcp_handles_errors_from_core(ask: Ask) -> None:
+    answer = ask("get_spec_requirements", spec_id='la"mp\\')
     assert answer["is_error"]
     assert answer["message"]
     assert answer["hint"]
 
 
 # Verifies: REQ-d00076-A
-async def test_server_responds_to_initialize(server: Server[Any]) -> None:
-    async with Client(server) as client:
-        assert client.server_capabilities is not None
-        assert client.server_capabilities.tools is not None
-        assert [tool.name for tool in (await client.list_tools()).tools] == NINE
+def test_server_responds_to_initialize(client: McpClient) -> None:
+    assert client.has_tools
+    assert list(client.tools) == NINE
 
 
 # Verifies: REQ-d00076-A
-async def test_server_info(server: Server[Any]) -> None:
-    async with Client(server) as client:
-        assert client.server_info is not None
-        assert client.server_info.name == "spox"
-        assert "list_specs" in (client.instructions or "")
+def test_server_info(client: McpClient) -> None:
+    assert client.server_name == "spox"
+    assert "list_specs" in client.instructions
 
 
 # Verifies: REQ-d00076-A
-async def test_list_all_specs(ask: Ask) -> None:
-    answer = await ask("list_specs")
+def test_list_all_specs(ask: Ask) -> None:
+    answer = ask("list_specs")
     assert [(spec["id"], spec["title"]) for spec in answer["specs"]] == [("horn", "Horn"), ("lamp", "Lamp")]
     assert all(spec["purpose"] for spec in answer["specs"])
     assert "SHALL burn" not in str(answer)
 
 
 # Verifies: REQ-d00076-A
-async def test_no_specs_found(opened: Callable[[Path], Project], tmp_path: Path) -> None:
+def test_no_specs_found(serve: Callable[..., McpClient], tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "clew.toml").touch()
-    listing = choose(TOOLS, Choice(profile="spox"))
-    async with Client(build_server(Surface(opened(tmp_path / "empty"), listing), "")) as client:
-        result = await client.call_tool("list_specs", {})
-    assert not result.is_error
-    assert (result.structured_content or {})["specs"] == []
+    assert serve(tmp_path / "empty", profile="spox")("list_specs")["specs"] == []
 
 
 # Verifies: REQ-d00076-A
-async def test_get_requirements_for_existing_spec(ask: Ask) -> None:
-    answer = await ask("get_spec_requirements", spec_id="lamp")
+def test_get_requirements_for_existing_spec(ask: Ask) -> None:
+    answer = ask("get_spec_requirements", spec_id="lamp")
     (requirement,) = answer["requirements"]
     assert (requirement["name"], requirement["scenario_count"]) == ("Burn at night", 2)
     assert "sun sets" not in str(answer)
 
 
 # Verifies: REQ-d00076-B
-async def test_spec_not_found(ask: Ask) -> None:
-    answer = await ask("get_spec_requirements", spec_id="lamb")
+def test_spec_not_found(ask: Ask) -> None:
+    answer = ask("get_spec_requirements", spec_id="lamb")
     assert (answer["is_error"], answer["code"]) == (True, "not_found")
     assert "lamp" in answer["hint"]
 
 
 # Verifies: REQ-d00076-A
-async def test_get_specific_scenario(ask: Ask) -> None:
-    answer = await ask("get_scenario", spec_id="lamp", requirement="Burn at night", scenario="Dusk falls")
+def test_get_specific_scenario(ask: Ask) -> None:
+    answer = ask("get_scenario", spec_id="lamp", requirement="Burn at night", scenario="Dusk falls")
     assert answer["requirement_description"] == "The lamp SHALL burn from dusk to dawn."
     assert (answer["name"], answer["when"]) == ("Dusk falls", "the sun sets")
     assert answer["then"] == ["the lamp burns", "the keeper is told"]
@@ -185,22 +157,22 @@ async def test_get_specific_scenario(ask: Ask) -> None:
 
 
 # Verifies: REQ-d00076-A
-async def test_get_first_scenario_by_default(ask: Ask) -> None:
-    answer = await ask("get_scenario", spec_id="lamp", requirement="Burn at night")
+def test_get_first_scenario_by_default(ask: Ask) -> None:
+    answer = ask("get_scenario", spec_id="lamp", requirement="Burn at night")
     assert answer["name"] == "Dusk falls"
 
 
 # Verifies: REQ-d00076-B
-async def test_scenario_not_found(ask: Ask) -> None:
-    answer = await ask("get_scenario", spec_id="lamp", requirement="Burn at night", scenario="Noon")
+def test_scenario_not_found(ask: Ask) -> None:
+    answer = ask("get_scenario", spec_id="lamp", requirement="Burn at night", scenario="Noon")
     assert (answer["is_error"], answer["code"]) == (True, "not_found")
     assert "Dusk falls" in answer["hint"]
 
 
 # Verifies: REQ-d00077-A
-async def test_search_with_query(ask: Ask) -> None:
-    assert (await ask("rebuild_index"))["specs_indexed"] == 2
-    answer = await ask("search_specs", query="what happens when the tank has no oil")
+def test_search_with_query(ask: Ask) -> None:
+    assert ask("rebuild_index")["specs_indexed"] == 2
+    answer = ask("search_specs", query="what happens when the tank has no oil")
     results = answer["results"]
     assert {"spec_id", "requirement", "score", "snippet"} <= results[0].keys()
     assert results[0]["spec_id"] == "lamp"
@@ -209,23 +181,23 @@ async def test_search_with_query(ask: Ask) -> None:
 
 
 # Verifies: REQ-d00077-B
-async def test_search_with_no_index(ask: Ask) -> None:
-    answer = await ask("search_specs", query="oil")
+def test_search_with_no_index(ask: Ask) -> None:
+    answer = ask("search_specs", query="oil")
     assert answer["is_error"]
     assert "must be built" in answer["message"]
     assert "rebuild_index" in answer["hint"]
 
 
 # Verifies: REQ-d00077-A
-async def test_search_with_empty_results(ask: Ask) -> None:
-    await ask("rebuild_index")
-    answer = await ask("search_specs", query="zebra quantum")
+def test_search_with_empty_results(ask: Ask) -> None:
+    ask("rebuild_index")
+    answer = ask("search_specs", query="zebra quantum")
     assert (answer["is_error"], answer["results"]) == (False, [])
 
 
 # Verifies: REQ-d00077-B
-async def test_server_without_index(ask: Ask) -> None:
-    assert len((await ask("list_specs"))["specs"]) == 2
-    assert (await ask("get_spec_requirements", spec_id="lamp"))["total"] == 1
-    assert (await ask("get_scenario", spec_id="lamp", requirement="burn-at-night"))["name"] == "Dusk falls"
-    assert (await ask("search_specs", query="oil"))["is_error"]
+def test_server_without_index(ask: Ask) -> None:
+    assert len(ask("list_specs")["specs"]) == 2
+    assert ask("get_spec_requirements", spec_id="lamp")["total"] == 1
+    assert ask("get_scenario", spec_id="lamp", requirement="burn-at-night")["name"] == "Dusk falls"
+    assert ask("search_specs", query="oil")["is_error"]

@@ -1,20 +1,18 @@
 """The source of req: its tools, their parameters, the keys of their results and their errors."""
 
 import json
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
+from tests.mcp_client import Options, estimate_tokens, list_tools
 from tests.register.served import GOOD, Served, make_project
 
-from clew.formats.register import read_single
-from clew.register.help_texts import MCP, SECTIONS
-from clew.surfaces.mcp.registry import Toolset
-from clew.surfaces.mcp.tools import TOOLS
-from clew.surfaces.mcp.toolsets import Choice, choose
-from clew.text.tokens import estimate_tokens
+REQ = Options(profile="req")
 
 PARAMETERS = {
     "req_list": "status kind priority tag query",
@@ -64,6 +62,12 @@ REQUIRED = {
     "req_split": "id into",
 }
 
+SECTIONS = [
+    *("overview", "concepts", "best-practice", "workflow", "file-format", "agents", "web", "tui", "integration"),
+    *("version-control", "audit", "format-policy", "env", "verification", "lint", "testing", "errors", "mcp"),
+    *("export", "safety"),
+]
+
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
@@ -74,18 +78,20 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 # Verifies: REQ-d00089-A
 def test_the_profile_lists_exactly_the_29_tools_with_their_parameters() -> None:
-    listed = {tool.name: tool for tool in choose(TOOLS, Choice(profile="req")).shown}
+    listed = list_tools(REQ)
     assert listed.keys() == PARAMETERS.keys()
     for name, wanted in PARAMETERS.items():
-        fields = msgspec.structs.fields(listed[name].request)
-        assert set(wanted.split()) <= {field.encode_name for field in fields}, name
-        required = {field.encode_name for field in fields if field.required}
-        assert required == set(REQUIRED.get(name, "").split()), name
-    assert {tool.name for tool in TOOLS if tool.toolset is Toolset.REGISTER} == listed.keys()
+        schema = listed[name].input_schema
+        assert set(wanted.split()) <= schema.get("properties", {}).keys(), name
+        assert set(schema.get("required", ())) == set(REQUIRED.get(name, "").split()), name
+    alone, with_register = (list_tools(Options(toolsets=toolsets)) for toolsets in ((), ("register",)))
+    assert with_register.keys() - alone.keys() == listed.keys()
 
 
 def test_tools_that_change_nothing_say_so() -> None:
-    writes = {tool.name for tool in choose(TOOLS, Choice(profile="req")).shown if not tool.read_only}
+    writes = {
+        name for name, tool in list_tools(REQ).items() if tool.annotations and not tool.annotations.read_only_hint
+    }
     assert writes == {
         *("req_add", "req_update", "req_delete", "req_link", "req_split", "req_batch", "req_import"),
         *("req_test_record", "req_test_run", "req_verify", "req_migrate"),
@@ -268,7 +274,9 @@ def test_req_validate_reports_every_finding(served: Served) -> None:
 @pytest.mark.parametrize("form", ["markdown", "json", "csv", "html"])
 def test_req_export_returns_the_text_and_pages_through_it(served: Served, form: str) -> None:
     served.call("req_batch", mutations=[{"kind": "add", **GOOD} for _ in range(60)])
-    whole = served.project.register.export(form)
+    command = [sys.executable, "-m", "clew", "req", "export", "--format", form, "-C", str(served.root), "-o", "whole"]
+    subprocess.run(command, cwd=served.root, check=True, capture_output=True)
+    whole = (served.root / "whole").read_text(encoding="utf-8")
     text, cursor = "", None
     while True:
         page = served.call("req_export", format=form, **({"cursor": cursor} if cursor else {}))
@@ -284,7 +292,7 @@ def test_req_export_returns_the_text_and_pages_through_it(served: Served, form: 
 # Verifies: REQ-d00089-B
 def test_req_help_serves_every_section(served: Served) -> None:
     index = served.call("req_help")
-    assert [each["name"] for each in index["sections"]] == list(SECTIONS)
+    assert [each["name"] for each in index["sections"]] == SECTIONS
     assert all(each["summary"] for each in index["sections"])
     for name in SECTIONS:
         found = served.call("req_help", section=name.upper())
@@ -292,7 +300,7 @@ def test_req_help_serves_every_section(served: Served) -> None:
         assert len(found["body"]) > 100
     assert "REQ-V-0034" in served.call("req_help", section="errors")["body"]
     assert served.error("req_help", section="nonsense")["code"] == "REQ-E-NOT-FOUND"
-    assert {word for word in MCP.split() if word.startswith("req_")} == PARAMETERS.keys()
+    assert set(re.findall(r"req_\w+", served.call("req_help", section="mcp")["body"])) == PARAMETERS.keys()
 
 
 # Verifies: REQ-d00089-B
@@ -325,12 +333,12 @@ def test_req_status_next_and_brief_agree(served: Served) -> None:
 def test_req_batch_is_all_or_nothing(served: Served) -> None:
     done = served.call("req_batch", mutations=[{"kind": "add", **GOOD}, {"kind": "delete", "id": "$1"}], reason="plan")
     assert (done["ok"], done["applied"]) == (True, 2)
-    before = served.register().place.read_bytes()
+    before = (served.root / "project.req").read_bytes()
     mutations: list[Any] = [{"kind": "add", **GOOD} for _ in range(99)]
     failed = served.error("req_batch", mutations=[*mutations, {"kind": "link", "from": "1", "to": "1"}])
     assert failed["code"] == "REQ-E-INVALID-INPUT"
     assert failed["message"].startswith("batch rolled back at mutation #100")
-    assert served.register().place.read_bytes() == before
+    assert (served.root / "project.req").read_bytes() == before
     assert served.call("req_batch", mutations=[])["applied"] == 0
     assert served.error("req_batch")["code"] == "REQ-E-INVALID-INPUT"
 
@@ -382,7 +390,7 @@ def test_req_split_schema_version_and_migrate(served: Served) -> None:
 # Verifies: REQ-d00089-B, REQ-d00081-A
 def test_a_tampered_register_is_refused_by_every_tool_that_reads_it(served: Served) -> None:
     served.add()
-    place = served.register().place
+    place = served.root / "project.req"
     place.write_bytes(place.read_bytes().replace(b"five failed", b"nine failed"))
     for name, arguments in (
         ("req_list", {}),
@@ -399,7 +407,7 @@ def test_a_tampered_register_is_refused_by_every_tool_that_reads_it(served: Serv
         assert failed["code"] == "REQ-E-INTEGRITY", name
         assert "repair --confirm-direct-edit" in failed["hint"]
     assert not served.call("req_doctor")["ok"]
-    assert not any("repair" in tool.name for tool in TOOLS)
+    assert not any("repair" in name for name in list_tools(Options(toolsets=("all",))))
 
 
 def test_without_a_register_the_way_to_make_one_is_said(tmp_path: Path) -> None:
@@ -429,6 +437,6 @@ def test_two_registers_are_not_chosen_from(tmp_path: Path) -> None:
 # Verifies: REQ-d00089-B
 def test_the_file_is_what_the_original_would_write(served: Served) -> None:
     served.add()
-    data = served.register().place.read_bytes()
-    assert read_single(data).requirements["REQ-0001"].title == GOOD["title"]
+    data = (served.root / "project.req").read_bytes()
+    assert json.loads(data)["requirements"]["REQ-0001"]["title"] == GOOD["title"]
     assert json.dumps(json.loads(data), indent=2, sort_keys=True, ensure_ascii=False).encode() == data

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from tests.register.served import GOOD, Served, make_project
 
-from clew.register.doctor import DRIVER, LINE_ENDS, MERGE_ATTRIBUTE
-
 
 @pytest.fixture(params=["project.req", "docs/spec/project.req"], ids=["at the root", "in a folder"])
 def served(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Served]:
@@ -344,8 +342,8 @@ def test_req_doctor_names_what_is_missing(served: Served) -> None:
     found = served.call("req_doctor")
     assert found.keys() >= {"ok", "failed", "advisory_failed", "checks"}
     assert (found["ok"], found["failed"], found["advisory_failed"]) == (False, 4, 3)
-    served.write(".gitattributes", f"{MERGE_ATTRIBUTE}\n{LINE_ENDS[0]}\n")
-    served.git("config", DRIVER, "req renumber --base %O || true")
+    served.write(".gitattributes", "*.req merge=req-merge\n*.req -text eol=lf\n")
+    served.git("config", "merge.req-merge.driver", "req renumber --base %O || true")
     served.write(".git/hooks/pre-commit", "#!/bin/sh\n# managed-by: req-hooks\n# mode: strict\nreq validate\n")
     (served.root / ".git/hooks/pre-commit").chmod(0o755)
     checks = {check["name"]: check for check in served.call("req_doctor")["checks"]}

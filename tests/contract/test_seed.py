@@ -6,42 +6,47 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from clew.graph.model import NodeKind
-from clew.project import Project
+from tests.contract.elspais import asking, pages
+from tests.mcp_client import McpClient
 
 SEED = Path(__file__).parents[3] / "shared" / "sources" / "000_075a5ed5568ca1c4.txt"
+
+Serve = Callable[..., McpClient]
 
 
 # Verifies: REQ-o00003-D
 @pytest.mark.skipif(not SEED.exists(), reason="the source document is not beside the project")
-def test_the_seed_document_yields_what_it_holds(tmp_path: Path, opened: Callable[[Path], Project]) -> None:
+def test_the_seed_document_yields_what_it_holds(tmp_path: Path, serve: Serve) -> None:
     (tmp_path / "spec").mkdir()
     (tmp_path / "clew.toml").touch()
     shutil.copyfile(SEED, tmp_path / "spec" / "08-mcp-server.md")
-    project = opened(tmp_path)
-    project.ensure_graph()
-    graph = project.graph
-    assert graph.count(NodeKind.REQUIREMENT) == 26
-    assert graph.count(NodeKind.ASSERTION) == 143
-    assert [node.id for node in graph.iter_roots()] == ["REQ-p00060"]
-    assert sorted(reference.target_id for reference in graph.broken_references()) == ["REQ-o00065-D", "REQ-p00050"]
-    states = Counter(node.get_field("hash_state") for node in graph.nodes_by_kind(NodeKind.REQUIREMENT))
-    assert states == {"current": 19, "stale": 7}
-    stale = {node.id for node in graph.nodes_by_kind(NodeKind.REQUIREMENT) if node.get_field("hash_state") == "stale"}
+    ask = asking(serve(tmp_path, profile="elspais"))
+    status = ask("get_graph_status")
+    assert (status["node_counts"]["requirement"], status["node_counts"]["assertion"]) == (26, 143)
+    found = [
+        ask("get_requirement", req_id=each["id"]) for each in pages(ask, "query_nodes", "results", kind="requirement")
+    ]
+    assert [each["id"] for each in found if not each["parents"]] == ["REQ-p00060"]
+    broken = pages(ask, "get_broken_references", "broken_references")
+    assert sorted(each["target_id"] for each in broken) == ["REQ-o00065-D", "REQ-p00050"]
+    assert Counter(each["hash_state"] for each in found) == {"current": 19, "stale": 7}
+    stale = {each["id"] for each in found if each["hash_state"] == "stale"}
     assert stale == {f"REQ-{id}" for id in ("o00068", "o00069", "d00077", "o00070", "d00078", "o00071", "d00079")}
 
 
 # Verifies: REQ-p00001-A
-def test_requirements_code_and_tests_of_the_demo_are_one_graph(demo: Path, opened: Callable[[Path], Project]) -> None:
-    project = opened(demo)
-    project.ensure_graph()
-    graph = project.graph
-    for kind, edge_kind in ((NodeKind.CODE, "implements"), (NodeKind.TEST, "verifies")):
-        for node in graph.nodes_by_kind(kind):
-            cited = {edge.kind.value for edge in graph.iter_outgoing_edges(node.id)}
-            assert cited == {edge_kind}, node.id
-            assert all(parent.kind is NodeKind.REQUIREMENT for parent in graph.iter_parents(node.id))
-            assert node.source is not None
-            assert (demo / node.source.path).exists()
-    assert graph.broken_count() == 1
+def test_requirements_code_and_tests_of_the_demo_are_one_graph(demo: Path, serve: Serve) -> None:
+    ask = asking(serve(demo, profile="elspais"))
+    requirements = pages(ask, "query_nodes", "results", kind="requirement")
+    cited = [
+        (child["id"], child["kind"], child["edge_kind"])
+        for each in requirements
+        for child in ask("get_requirement", req_id=each["id"])["children"]
+    ]
+    for kind, edge_kind in (("code", "implements"), ("test", "verifies")):
+        nodes = pages(ask, "query_nodes", "results", kind=kind)
+        assert nodes
+        assert {id for id, child, _ in cited if child == kind} == {node["id"] for node in nodes}
+        assert {edge for _, child, edge in cited if child == kind} == {edge_kind}
+        assert all((demo / node["source"].rpartition(":")[0]).exists() for node in nodes)
+    assert ask("get_graph_status")["broken_reference_count"] == 1

@@ -1,24 +1,15 @@
 """A project with a register and a git repository, and calls of the register's tools as an MCP client makes them."""
 
-import json
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-import msgspec
+from tests.mcp_client import McpClient, Options
 
-from clew.errors import ClewError
 from clew.project import Project
 from clew.register.occasion import Occasion
 from clew.register.transaction import RegisterFile, new_register
-from clew.surfaces.mcp.call import Call, carry_out
-from clew.surfaces.mcp.dialects import dialect_of
-from clew.surfaces.mcp.schemas import output_schema
-from clew.surfaces.mcp.tools import TOOLS
-
-BY_NAME = {tool.name: tool for tool in TOOLS}
 
 GOOD: Mapping[str, Any] = {
     "title": "Lock the account",
@@ -29,31 +20,23 @@ GOOD: Mapping[str, Any] = {
 
 
 class Served:
-    """A project whose tools are called the one way in which all surfaces call them."""
+    """A project whose tools an MCP client calls."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.project = Project.open(root)
+        self._client = McpClient(self.project, Options(toolsets=("all",)))
 
     def call(self, name: str, **arguments: Any) -> dict[str, Any]:
-        """The structured answer, which fits the schema of the tool. `from_` stands for `from`."""
-        tool = BY_NAME[name]
-        given = {key.rstrip("_"): value for key, value in arguments.items()}
-        answer = carry_out(tool, given, Call(self.project, TOOLS)).data
-        data: dict[str, Any] = json.loads(msgspec.json.encode(answer))
-        jsonschema.validate(data, output_schema(tool))
-        return data
+        """The structured answer. `from_` stands for `from`."""
+        return self._client(name, **_named(arguments))
 
     def text(self, name: str, **arguments: Any) -> str:
-        return carry_out(BY_NAME[name], arguments, Call(self.project, TOOLS)).text
+        return self._client.answer(name, **arguments).text
 
     def error(self, name: str, **arguments: Any) -> dict[str, Any]:
         """The error that a call ends in, as the client sees it."""
-        try:
-            answer = self.call(name, **arguments)
-        except ClewError as error:
-            return dialect_of(BY_NAME[name].toolset)(error)
-        raise AssertionError(f"{name} answered {answer}")
+        return self._client.error(name, **_named(arguments))
 
     def add(self, **changes: Any) -> str:
         """A good requirement, changed as wanted; its id."""
@@ -82,7 +65,12 @@ class Served:
         return RegisterFile(self.project.register.file.place)
 
     def close(self) -> None:
+        self._client.close()
         self.project.close()
+
+
+def _named(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {key.rstrip("_"): value for key, value in arguments.items()}
 
 
 def make_project(root: Path, *, git: bool = True, place: str = "project.req") -> Served:

@@ -1,0 +1,57 @@
+"""What kb.search does inside: which edges it walks, and how it chooses a preview."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.mcp_client import McpClient
+
+from clew.kb import edges
+from clew.project import Project
+from clew.search.evidence import preview
+
+HARBOUR = """# Harbour
+
+The harbour opens at dawn.
+
+## Margin
+
+The margin is the water wanted under the keel. The default margin is 0.5 metres. See [tides](tides.md).
+"""
+FILES = {"docs/harbour.md": HARBOUR, "docs/tides.md": "# Tides\n\nThe margin of the harbour is added.\n"}
+
+
+# Verifies: REQ-d00172-A
+def test_the_preview_is_the_best_evidence_of_the_passage(make: Callable[..., Project]) -> None:
+    question = "What is the default margin?"
+    with McpClient(make(FILES)) as client:
+        found = client("kb.search", query=question)["results"][0]
+        assert found["preview"] == preview(question, client.read(found["scratch_uri"])).text
+
+
+# Verifies: REQ-d00172-E
+def test_vector_only_touches_no_edge(make: Callable[..., Project], monkeypatch: pytest.MonkeyPatch) -> None:
+    walked: list[str] = []
+    for name in ("around", "said", "into_section"):
+        true = getattr(edges, name)
+
+        def noted(reading: Any, section: Any, true: Any = true, name: str = name) -> Any:
+            walked.append(name)
+            return true(reading, section)
+
+        monkeypatch.setattr(edges, name, noted)
+    with McpClient(make(FILES)) as client:
+        found = client("kb.search", query="margin", options={"mode": "vector_only", "include_debug": True})
+    assert walked == []
+    assert {each["debug"]["mode"] for each in found["results"]} == {"vector_only"}
+    assert all(each["source"] != "graph_expanded" for each in found["results"])
+
+
+# Verifies: REQ-d00178-B
+def test_the_older_tools_write_nothing_to_scratch_space(make: Callable[..., Project]) -> None:
+    project = make(FILES)
+    with McpClient(project) as client:
+        client("search_sections", query="margin")
+        client("get_section_text", section_ids=["doc:docs/harbour.md#margin"])
+        client("search_documentation", query="margin")
+    assert project.kb.scratch.state().written == 0
