@@ -17,7 +17,7 @@ from benchmarks.kb_asking import Asked, Asker
 from benchmarks.kb_golden import GoldenQuestion, golden, halves
 from benchmarks.workspace import BenchmarkFailed
 from clew.project import Project
-from clew.search.metrics import percentile
+from clew.search.eval.metrics import percentile
 
 FOUND, TOKENS = 0.85, 900
 KINDS = ("named", "paraphrased")

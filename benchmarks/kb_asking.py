@@ -7,9 +7,9 @@ import msgspec
 
 from benchmarks.kb_golden import GoldenQuestion
 from benchmarks.probes.stopwatch import Stopwatch
-from clew.kb.finding import Mode, Narrowing
+from clew.kb.answer.finding import Mode, Narrowing
+from clew.operation.call import Answer, Call, carry_out
 from clew.project import Project
-from clew.surfaces.mcp.call import Answer, Call, carry_out
 from clew.surfaces.mcp.tools import TOOLS
 from clew.text.tokens import estimate_tokens
 

@@ -20,7 +20,7 @@ from benchmarks.figures import milliseconds
 from benchmarks.raw_client import seconds_to_tools, stateless
 from benchmarks.search_speed import vocabulary
 from benchmarks.workspace import CLEW, run
-from clew.search.metrics import percentile
+from clew.search.eval.metrics import percentile
 
 SECTIONS = 100_000
 SECTIONS_PER_DOCUMENT = 40

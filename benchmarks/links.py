@@ -1,7 +1,7 @@
 """`make bench-links`: how good suggested links are, where the true links are known.
 
 Every confidence comes from weights that were fitted without the text in question (five folds), and beside them stands
-plain TF-IDF with stemming. `--fit` prints the weights that `clew.trace.suggest_confidence` ships.
+plain TF-IDF with stemming. `--fit` prints the weights that `clew.trace.links.confidence` ships.
 """
 
 import argparse
@@ -23,12 +23,12 @@ from benchmarks.links_project import Hidden, observe_projects
 from benchmarks.links_sets import SETS, WARC
 from clew.embedding import EmbedSettings
 from clew.search.embed import open_embedder
-from clew.search.metrics import average_precision
+from clew.search.eval.metrics import average_precision
 from clew.text.keywords import STOP_WORDS
 from clew.text.stem import stem
 from clew.text.words import split
-from clew.trace.suggest_meaning import Vectors
-from clew.trace.suggest_measure import LinkSet, Measures, calibration, judge, mean_average_precision
+from clew.trace.links.match.meaning import Vectors
+from clew.trace.links.measure import LinkSet, Measures, calibration, judge, mean_average_precision
 
 WANTED_MAP = 0.72
 """On WARC, from the high-level requirements to the low-level ones."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.trace.suggest_matching import Candidates
-from clew.trace.suggest_meaning import Vectors
-from clew.trace.suggest_measure import LinkSet
+from clew.trace.links.match.matching import Candidates
+from clew.trace.links.match.meaning import Vectors
+from clew.trace.links.measure import LinkSet
 
 FOLDS = 5
 RIDGE = 1.0

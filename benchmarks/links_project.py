@@ -17,12 +17,12 @@ from benchmarks.workspace import REPOSITORY
 from clew.graph.graph import Graph
 from clew.graph.model import NodeKind
 from clew.project import Project
-from clew.trace.suggest_confidence import confidences, in_a_project, logits
-from clew.trace.suggest_evidence import Surroundings, cited_by
-from clew.trace.suggest_matching import Candidates
-from clew.trace.suggest_meaning import Vectors
-from clew.trace.suggest_texts import requirement_artefact
-from clew.trace.suggest_units import CODE, TEST, LinkUnit, SourceFile, linked_to, read_units
+from clew.trace.links.confidence import confidences, in_a_project, logits
+from clew.trace.links.match.evidence import Surroundings, cited_by
+from clew.trace.links.match.matching import Candidates
+from clew.trace.links.match.meaning import Vectors
+from clew.trace.links.match.texts import requirement_artefact
+from clew.trace.links.match.units import CODE, TEST, LinkUnit, SourceFile, linked_to, read_units
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from pathlib import Path
 import msgspec
 
 from benchmarks import retrieval_sets, search_speed
-from clew.search.collection import Collection
-from clew.search.evaluation import SEED, Evaluation, Measured
-from clew.search.metrics import Interval, bootstrap
-from clew.search.recipes import BUILT_IN, Recipe, Recipes
+from clew.search.eval.collection import Collection
+from clew.search.eval.evaluation import SEED, Evaluation, Measured
+from clew.search.eval.metrics import Interval, bootstrap
+from clew.search.rank.recipes import BUILT_IN, Recipe, Recipes
 
 RANKED = {
     "Cranfield": (retrieval_sets.cranfield, {"default": 0.436, "lexical": 0.386}),

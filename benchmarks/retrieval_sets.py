@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from clew.search.collection import Collection, Document, Query
+from clew.search.eval.collection import Collection, Document, Query
 from clew.text.keywords import STOP_WORDS
 
 FOLDER = Path("..", "shared", "data", "retrieval")

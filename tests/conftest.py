@@ -53,7 +53,7 @@ def unhurried() -> Iterator[None]:
     looks = itertools.count()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("clew.kb.deadline.time", SimpleNamespace(monotonic=lambda: next(looks) * 1e-6))
-        patch.setattr("clew.kb.keeper.PATIENCE_SECONDS", 3600.0)
+        patch.setattr("clew.kb.ingest.keeper.PATIENCE_SECONDS", 3600.0)
         yield
 
 

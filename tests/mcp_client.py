@@ -24,13 +24,13 @@ from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import CallToolResult, Implementation, TextContent, TextResourceContents, Tool
 from starlette.requests import Request
 
+from clew.operation.names import NameStyle, portable
+from clew.operation.switches import name_style
+from clew.operation.toolsets import Choice, choose
 from clew.project import Project
 from clew.surfaces.mcp.instructions import instructions
-from clew.surfaces.mcp.names import NameStyle, portable
 from clew.surfaces.mcp.server import Surface, build_server
-from clew.surfaces.mcp.switches import name_style
 from clew.surfaces.mcp.tools import TOOLS
-from clew.surfaces.mcp.toolsets import Choice, choose
 from clew.text.tokens import estimate_tokens
 
 __all__ = ["Answer", "McpClient", "Options", "ToolFailed", "estimate_tokens", "list_tools", "start_server"]

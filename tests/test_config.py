@@ -6,13 +6,13 @@ import pytest
 
 from clew.config import CODE_PATTERNS, find_root, load
 from clew.errors import ConfigError
-from clew.files import scan
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.graph.readers import readers_for
+from clew.operation.names import NameStyle
+from clew.operation.registry import Toolset
+from clew.operation.toolsets import ALL, DEFAULT
 from clew.project import Project
-from clew.surfaces.mcp.names import NameStyle
-from clew.surfaces.mcp.registry import Toolset
-from clew.surfaces.mcp.toolsets import ALL, DEFAULT
+from clew.workspace.files import scan
 
 ELSPAIS = """
 version = 4

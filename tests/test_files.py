@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import FormatError, NotFound, OutsideProject
-from clew.files import RACY_NS, Selection, is_settled, read_bytes, resolve, scan, time_of
+from clew.workspace.files import RACY_NS, Selection, is_settled, read_bytes, resolve, scan, time_of
 
 
 def write(root: Path, path: str, text: str = "x\n") -> None:

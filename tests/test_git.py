@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from clew import git
 from clew.errors import InvalidArgument, Unavailable
-from clew.files import Selection, scan
+from clew.workspace import git
+from clew.workspace.files import Selection, scan
 
 
 def run(root: Path, *arguments: str) -> None:

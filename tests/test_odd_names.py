@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.paths import Glob, display, raw
 from clew.project import Project
+from clew.workspace.paths import Glob, display, raw
 
 Open = Callable[[Path], Project]
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.errors import InvalidCursor
-from clew.paging import Cursors
+from clew.operation.paging import Cursors
 
 CURSORS = Cursors(b"k" * 32)
 

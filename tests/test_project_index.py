@@ -10,12 +10,12 @@ import pytest
 
 from clew.errors import Cancelled, InvalidCursor
 from clew.graph.model import NodeKind
+from clew.operation.call import Call, carry_out
 from clew.project import Project
 from clew.search.units import Unit
-from clew.surfaces.mcp.call import Call, carry_out
 from clew.surfaces.mcp.tools import TOOLS
-from clew.surfaces.mcp.tools.core import CLEW_BRIEF
-from clew.surfaces.mcp.tools.trace import SEARCH
+from clew.trace.operations.read import SEARCH
+from clew.why.operations import CLEW_BRIEF
 
 Open = Callable[[Path], Project]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.replacing import replace_file
+from clew.edit.replacing import replace_file
 
 
 # Verifies: REQ-d00048-D

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.project import Project
-from clew.trace import search
-from clew.trace.query import can_be_joined, compile_pattern
+from clew.trace.find import search
+from clew.trace.find.query import can_be_joined, compile_pattern
 
 PIECES = st.sampled_from(
     ["a", "b", ".", "\\w", "\\s", "[^a]", "^", "$", "\\b", "\\B", "*", "+", "?", "|", "SHALL", "REQ", "\\n", "x{2}"]

@@ -13,10 +13,10 @@ from pathlib import Path
 from benchmarks.kb_scale import path
 from benchmarks.probes.stopwatch import Stopwatch
 from benchmarks.search_speed import questions
-from clew.kb.answering import EvidenceRequest, answer
-from clew.kb.finding import Mode
+from clew.kb.answer.answering import EvidenceRequest, answer
+from clew.kb.answer.finding import Mode
+from clew.operation.call import Call, carry_out
 from clew.project import Project
-from clew.surfaces.mcp.call import Call, carry_out
 from clew.surfaces.mcp.tools import TOOLS
 
 WARM_UP = 5

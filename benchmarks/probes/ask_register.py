@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.probes.stopwatch import Stopwatch
+from clew.operation.call import Call, carry_out
 from clew.project import Project
-from clew.surfaces.mcp.call import Call, carry_out
 from clew.surfaces.mcp.tools import TOOLS
 
 _TOOLS = {tool.name: tool for tool in TOOLS}

@@ -10,9 +10,9 @@ from typing import Any
 
 from benchmarks.probes.stopwatch import Stopwatch
 from benchmarks.specs import SPECS, spec_id
+from clew.operation.call import Call, carry_out
 from clew.project import Project
 from clew.search.engine import SearchEngine
-from clew.surfaces.mcp.call import Call, carry_out
 from clew.surfaces.mcp.tools import TOOLS
 
 QUERIES = (

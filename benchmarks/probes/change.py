@@ -7,9 +7,9 @@ from typing import Any
 
 from benchmarks.probes.stopwatch import Stopwatch
 from clew.graph.model import NodeKind
+from clew.operation.call import Call, carry_out
+from clew.operation.names import by_any_spelling
 from clew.project import Project
-from clew.surfaces.mcp.call import Call, carry_out
-from clew.surfaces.mcp.names import by_any_spelling
 from clew.surfaces.mcp.tools import TOOLS
 
 

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.search_speed import generated
-from clew.paging import Cursors
+from clew.operation.paging import Cursors
 from clew.search.engine import SearchEngine
 
 

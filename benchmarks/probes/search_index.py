@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.search_speed import PART, QUERIES, questions
-from clew.paging import Cursors
+from clew.operation.paging import Cursors
 from clew.search.engine import SearchEngine
-from clew.search.metrics import percentile
+from clew.search.eval.metrics import percentile
 from clew.search.question import Question
 from clew.search.units import Scope, Unit
 

@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from clew.choices import explained
 from clew.embedding import EmbedSettings
 from clew.errors import ConfigError
-from clew.files import Selection, normal_folder
 from clew.formats.elspais.settings import ElspaisSettings, read_settings
 from clew.formats.elspais.toml_values import parse_toml
-from clew.paths import is_glob
+from clew.text.choices import explained
+from clew.workspace.files import Selection, normal_folder
+from clew.workspace.paths import is_glob
 
 CLEW_TOML = "clew.toml"
 ELSPAIS_TOML = ".elspais.toml"

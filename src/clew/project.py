@@ -19,27 +19,27 @@ from clew.graph.late_region import LateRegion
 from clew.graph.lock import ReadWriteLock
 from clew.graph.model import EdgeKind, NodeKind
 from clew.once import Once
-from clew.trace.coverage import annotate
+from clew.trace.coverage.annotate import annotate
 
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
-    from clew.formats.elspais.ids import IdGrammar
-    from clew.graph.build import Builder, BuildReport
-    from clew.graph.drafting import Author
-    from clew.graph.keeper import GraphKeeper
-    from clew.graph.reading import Progress
+    from clew.formats.elspais.ids.grammar import IdGrammar
+    from clew.graph.build.builder import Builder, BuildReport
+    from clew.graph.build.keeper import GraphKeeper
+    from clew.graph.build.reading import Progress
     from clew.kb.service import KnowledgeBase
-    from clew.paging import Cursors
+    from clew.operation.paging import Cursors
     from clew.project_index import ProjectIndex
     from clew.register.service import RegisterService
     from clew.specs.service import SpecsService
     from clew.store.interface import Store
-    from clew.trace.files import RequirementFiles
-    from clew.trace.mutate import MutationService
-    from clew.trace.mutate_plans import Planner
-    from clew.trace.search import Check, Relevance
+    from clew.trace.edit.plans import Planner
+    from clew.trace.edit.service import MutationService
+    from clew.trace.edit.text.author import Author
+    from clew.trace.files.service import RequirementFiles
+    from clew.trace.find.search import Check, Relevance
+    from clew.trace.links.service import LinkService
     from clew.trace.service import TraceService
-    from clew.trace.suggest_service import LinkService
 
 log = logging.getLogger(__name__)
 
@@ -118,7 +118,7 @@ class Project:
     @property
     def files(self) -> "RequirementFiles":
         """Changes requirements in their files."""
-        from clew.trace.files import RequirementFiles
+        from clew.trace.files.service import RequirementFiles
 
         parts = self._parts()
         return RequirementFiles(
@@ -138,7 +138,7 @@ class Project:
         return self._links.get()
 
     def _open_links(self) -> "LinkService":
-        from clew.trace.suggest_service import LinkService
+        from clew.trace.links.service import LinkService
 
         parts, folder = self._parts(), self.config.root / STATE_FOLDER
         return LinkService(
@@ -213,9 +213,9 @@ class Project:
         return self._kb.get()
 
     def _open_kb(self) -> "KnowledgeBase":
-        from clew.kb.citing import Citations
-        from clew.kb.ingest import Corpus
-        from clew.kb.records import Origin
+        from clew.kb.ingest.citing import Citations
+        from clew.kb.ingest.corpus import Corpus
+        from clew.kb.ingest.records import Origin
         from clew.kb.service import KnowledgeBase
 
         config, parts, folder = self.config, self._parts(), self.config.root / STATE_FOLDER
@@ -245,11 +245,11 @@ class Project:
             return self._made
 
     def _wire(self) -> _Parts:
-        from clew.formats.elspais.ids import IdGrammar
-        from clew.graph.build import Builder
-        from clew.graph.keeper import GraphKeeper
+        from clew.formats.elspais.ids.grammar import IdGrammar
+        from clew.graph.build.builder import Builder
+        from clew.graph.build.keeper import GraphKeeper
         from clew.graph.readers import ProjectReaders
-        from clew.paging import Cursors
+        from clew.operation.paging import Cursors
         from clew.trace.service import TraceService
 
         config = self.config
@@ -276,14 +276,14 @@ class Project:
         self, builder: "Builder", keeper: "GraphKeeper", store: "Store | None", grammar: "IdGrammar"
     ) -> "MutationService":
         from clew.graph.changes import History
-        from clew.graph.drafting import Author
         from clew.graph.readers.elspais import ElspaisReader
         from clew.graph.readers.markers import MarkerReader
-        from clew.trace.drafts import DraftLog
-        from clew.trace.mutate import MutationService
-        from clew.trace.mutate_pending import PendingDrafts
-        from clew.trace.mutate_reverts import Reverts
-        from clew.trace.mutate_saves import Saves
+        from clew.trace.edit.drafts import DraftLog
+        from clew.trace.edit.pending import PendingDrafts
+        from clew.trace.edit.reverts import Reverts
+        from clew.trace.edit.saves import Saves
+        from clew.trace.edit.service import MutationService
+        from clew.trace.edit.text.author import Author
 
         config = self.config
         history = History(self.graph, lambda: builder.linker)
@@ -303,9 +303,9 @@ class Project:
         return MutationService(self.graph, keeper, self.lock, planner, pending, drafts, reverts, saves)
 
     def _planner(self, author: "Author") -> "Planner":
-        from clew.trace.mutate_places import Places
-        from clew.trace.mutate_plans import Planner
-        from clew.trace.mutate_rules import Rules
+        from clew.trace.edit.places import Places
+        from clew.trace.edit.plans import Planner
+        from clew.trace.edit.rules import Rules
 
         rules, places = Rules(self.graph, author.grammar), Places(self.config.root, author, self.config.requirements)
         return Planner(author, rules, places)

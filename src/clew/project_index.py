@@ -18,16 +18,16 @@ from clew.embedding import EmbedSettings
 from clew.errors import Cancelled, ClewError, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
-from clew.paging import Cursors
+from clew.operation.paging import Cursors
+from clew.search.dense.indexing import Progress, VectorReport
+from clew.search.dense.keeper import IndexKeeper, run_job
 from clew.search.engine import SearchEngine
 from clew.search.index import Written
-from clew.search.indexing import Progress, VectorReport
-from clew.search.keeper import IndexKeeper, run_job
 from clew.search.question import IndexState, Question, RankedUnit
-from clew.search.ranking import Rankings
+from clew.search.rank.ranking import Rankings
 from clew.search.units import Scope, Unit
 from clew.store.interface import Store
-from clew.trace.search import Relevance
+from clew.trace.find.search import Relevance
 
 PART = "requirement"
 MAX_BODY_CHARACTERS = 1_000_000

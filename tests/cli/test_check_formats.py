@@ -14,7 +14,7 @@ import pytest
 
 from clew.surfaces.cli.check_junit import junit
 from clew.surfaces.cli.check_sarif import sarif
-from clew.trace.findings import Finding
+from clew.trace.reports.findings import Finding
 
 Clew = Callable[..., Any]
 

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from clew.operation.registry import Tool
 from clew.surfaces.cli.main import COMMANDS, main
-from clew.surfaces.mcp.registry import Tool
 from clew.surfaces.mcp.tools import TOOLS
 
 CLEW = [sys.executable, "-m", "clew"]

@@ -21,10 +21,10 @@ from mcp.shared.exceptions import MCPDeprecationWarning
 from tests.conformance.answers import clew_tools, content, conversation, documents, input_required
 from tests.conformance.answers.tool import Context, FixtureTool, Params, Result, text_result
 
+from clew.operation.toolsets import ALL, Choice, choose
 from clew.project import Project
 from clew.surfaces.mcp.server import Surface, build_server
 from clew.surfaces.mcp.tools import TOOLS
-from clew.surfaces.mcp.toolsets import ALL, Choice, choose
 from clew.surfaces.mcp.transports.http import serve_http
 from clew.surfaces.mcp.transports.settings import HttpSettings
 

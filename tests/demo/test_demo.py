@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from clew.detect import detect, proposed_config
+from clew.setup.detect import detect, proposed_config
 
 # Verifies: REQ-d00020-A+B
 

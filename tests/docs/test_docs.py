@@ -13,8 +13,8 @@ import pytest
 from tests.docs.markdown import anchors, links, sections
 
 from clew.config import ClewToml
+from clew.operation.reference import pages
 from clew.surfaces.cli.main import COMMANDS, main
-from clew.surfaces.mcp.reference import pages
 from clew.surfaces.mcp.tools import TOOLS
 
 ROOT = Path(__file__).parents[2]

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from tests.docs.markdown import fences, sections
 
-from clew.files import Selection
-from clew.graph.build import Builder
+from clew.graph.build.builder import Builder
 from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
 from clew.graph.model import NodeKind
+from clew.operation.call import Call, carry_out
 from clew.project import Project
-from clew.surfaces.mcp.call import Call, carry_out
+from clew.workspace.files import Selection
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -2,13 +2,13 @@
 
 import textwrap
 
-from clew.files import Selection
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.code.markers import Citation, MarkerRecords, cited_by, read_markers
+from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.settings import ElspaisSettings
-from clew.formats.markers import Citation, MarkerRecords, cited_by, read_markers
+from clew.graph.build.link import Linker
 from clew.graph.graph import Graph
-from clew.graph.link import Linker
 from clew.graph.readers.markers import MarkerReader
+from clew.workspace.files import Selection
 
 GRAMMAR = IdGrammar(ElspaisSettings())
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.formats.comments import comments, family_for, tokens
-from clew.formats.languages import FAMILIES
+from clew.formats.code.comments import comments, family_for, tokens
+from clew.formats.code.languages import FAMILIES
 
 PYTHON = '''\
 #!/usr/bin/env python

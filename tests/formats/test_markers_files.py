@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.formats.marking import GRAMMAR, cited, code, owners, suite
 
-from clew.formats.markers import MarkerRecords, carried_by_none, cited_by, read_markers
+from clew.formats.code.markers import MarkerRecords, carried_by_none, cited_by, read_markers
 
 
 def test_an_id_without_keyword_is_reported() -> None:

@@ -4,10 +4,10 @@ import textwrap
 
 import pytest
 
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.code.languages import FAMILIES, family_for
+from clew.formats.code.markers import Citation, MarkerRecords, carried_by_none, cited_by, read_markers
+from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.settings import ElspaisSettings
-from clew.formats.languages import FAMILIES, family_for
-from clew.formats.markers import Citation, MarkerRecords, carried_by_none, cited_by, read_markers
 
 GRAMMAR = IdGrammar(ElspaisSettings())
 

@@ -3,7 +3,7 @@
 import pytest
 from tests.formats.marking import broken, by_test, cited, linked, owners, suite
 
-from clew.formats.markers import carried_by_none
+from clew.formats.code.markers import carried_by_none
 from clew.graph.model import NodeKind
 
 TESTS = """\

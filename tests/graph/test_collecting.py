@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from clew.graph.collecting import without_collecting
+from clew.graph.build.collecting import without_collecting
 
 
 @without_collecting

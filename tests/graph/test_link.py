@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clew.graph.build.link import Citation, Contribution, Definition, Linker
 from clew.graph.graph import Graph
-from clew.graph.link import Citation, Contribution, Definition, Linker
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind, Source
 
 

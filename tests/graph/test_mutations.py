@@ -6,19 +6,19 @@ import msgspec
 import pytest
 
 from clew.errors import AlreadyExists, InvalidArgument, NotFound, Refused, WouldCycle, WrongKind
-from clew.files import Selection
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.settings import ElspaisSettings
-from clew.formats.elspais.writing import NewRequirement
+from clew.formats.elspais.write.blocks import NewRequirement
+from clew.graph.build.link import Linker
 from clew.graph.changes import Change, History
-from clew.graph.drafting import Author
-from clew.graph.following import Aim
 from clew.graph.graph import Graph
-from clew.graph.link import Linker
 from clew.graph.model import Edge, EdgeKind
-from clew.graph.mutations import Mutations
 from clew.graph.readers.elspais import ElspaisReader
 from clew.graph.readers.markers import MarkerReader
+from clew.trace.edit.text.author import Author
+from clew.trace.edit.text.renaming import Aim
+from clew.trace.edit.text.requirements import Mutations
+from clew.workspace.files import Selection
 
 X, Y, Z = "REQ-d00001", "REQ-d00002", "REQ-d00003"
 IMPLEMENTS, REFINES = EdgeKind.IMPLEMENTS, EdgeKind.REFINES

@@ -12,8 +12,8 @@ from typing import IO
 import pytest
 
 from clew.errors import Cancelled
-from clew.graph import parse_aside
-from clew.graph.parse_worker import Answer, Request, receive, send
+from clew.graph.build import parse_aside
+from clew.graph.build.parse_worker import Answer, Request, receive, send
 from clew.project import Project
 
 Open = Callable[[Path], Project]
@@ -189,7 +189,7 @@ def test_a_changed_file_is_read_alone_and_no_folder_is_walked_for_it(
         raise AssertionError("a folder was walked")
 
     with monkeypatch.context() as patch:
-        patch.setattr("clew.graph.reading.scan", walked)
+        patch.setattr("clew.graph.build.reading.scan", walked)
         path = root / "tests" / "test_7.py"
         path.write_text(path.read_text().replace("test_f", "test_g"))
         report = project.refresh()

@@ -355,7 +355,7 @@ def test_ten_thousand_tests_of_one_name_are_told_apart_without_comparing_all_wit
     for name in "abcd":
         junit(root, *cases, path=f"results/{name}.xml", file=f"elsewhere/tests/{name}.test.ts")
     compared = 0
-    from clew.graph import matching
+    from clew.graph.evidence import matching
 
     original = matching._Said.rank
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.clients import client_config, write_plan
-from clew.clients.toml_text import toml_value
 from clew.errors import Refused
+from clew.setup.clients import client_config, write_plan
+from clew.setup.clients.toml_text import toml_value
 
 # Verifies: REQ-d00018-C
 

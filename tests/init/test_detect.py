@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.detect import detect
 from clew.errors import InvalidArgument
+from clew.setup.detect import detect
 
 # Verifies: REQ-d00018-A
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.clients import CLIENTS
 from clew.errors import ConfigError, InvalidArgument, OutsideProject, Refused
+from clew.setup.clients import CLIENTS
 from clew.surfaces.cli import init
 
 # Verifies: REQ-d00018-B

@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from clew.detect import detect, proposed_config
+from clew.setup.detect import detect, proposed_config
 
 # Verifies: REQ-d00018-B
 

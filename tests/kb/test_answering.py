@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from clew.kb.answering import EvidenceRequest, answer
-from clew.kb.finding import Mode, Narrowing
+from clew.kb.answer.answering import EvidenceRequest, answer
+from clew.kb.answer.finding import Mode, Narrowing
 from clew.project import Project
-from clew.search.evidence import Limits
+from clew.search.quote.evidence import Limits
 
 STORE = """# The store
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from clew.files import FileEntry
 from clew.formats.documents import docstrings
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.settings import ElspaisSettings
-from clew.kb.citing import Citations
-from clew.kb.preparing import prepare
+from clew.kb.ingest.citing import Citations
+from clew.kb.ingest.preparing import prepare
 from clew.project import Project
+from clew.workspace.files import FileEntry
 
 Make = Callable[..., Project]
 Snapshot = Callable[[Project], Any]

@@ -7,8 +7,8 @@ import pytest
 
 from clew.errors import ScopeViolation
 from clew.graph.model import NodeKind
+from clew.kb.answer.finding import Mode, Narrowing
 from clew.kb.boundary import EVERYTHING, Boundary, ScopeRequest
-from clew.kb.finding import Mode, Narrowing
 from clew.project import Project
 
 PUBLIC = """---

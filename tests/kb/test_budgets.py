@@ -10,10 +10,10 @@ import msgspec
 
 from clew.errors import ClewError
 from clew.kb.error_codes import code_of
+from clew.operation.call import Answer, Call, carry_out
+from clew.operation.registry import Tool
+from clew.operation.schemas import output_schema
 from clew.project import Project
-from clew.surfaces.mcp.call import Answer, Call, carry_out
-from clew.surfaces.mcp.registry import Tool
-from clew.surfaces.mcp.schemas import output_schema
 from clew.surfaces.mcp.tools import TOOLS
 from clew.text.tokens import estimate_tokens
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clew.kb.answering import EvidenceRequest, answer
+from clew.kb.answer.answering import EvidenceRequest, answer
 from clew.project import Project
 from clew.surfaces.cli.main import main
 from clew.text.tokens import estimate_tokens

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from clew.edit.locking import locked
 from clew.errors import Cancelled
-from clew.files import entry_of
-from clew.kb.citing import Citations
-from clew.kb.finding import Mode, Narrowing
+from clew.kb.answer.finding import Mode, Narrowing
 from clew.kb.ids import document_id
-from clew.kb.ingest import IndexReport
-from clew.kb.preparing import prepare
-from clew.kb.reconcile import DifferenceKind
-from clew.locking import locked
+from clew.kb.ingest.citing import Citations
+from clew.kb.ingest.corpus import IndexReport
+from clew.kb.ingest.preparing import prepare
+from clew.kb.ingest.reconcile import DifferenceKind
 from clew.project import Project
+from clew.workspace.files import entry_of
 
 Make = Callable[..., Project]
 Snapshot = Callable[[Project], Any]
@@ -380,7 +380,7 @@ def test_a_file_that_changes_right_after_it_was_read_and_keeps_its_size_and_time
     place = project.config.root / "docs/one.md"
     changed = 1_700_000_000
     # Read nearly two seconds after the change, the coarsest step that the clock of a file system has.
-    monkeypatch.setattr("clew.kb.ingest.time", SimpleNamespace(time_ns=lambda: int((changed + 1.9) * 1e9)))
+    monkeypatch.setattr("clew.kb.ingest.corpus.time", SimpleNamespace(time_ns=lambda: int((changed + 1.9) * 1e9)))
     edit(project, "docs/one.md", "# One\n\nred\n")
     os.utime(place, (changed, changed))
     project.kb.index()

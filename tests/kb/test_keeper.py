@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from clew.errors import Cancelled, ClewError, StoreBusy, StoreError, StoreReadOnly
-from clew.kb.ingest import Corpus, IndexReport, Progress
-from clew.kb.keeper import DocumentKeeper
+from clew.kb.ingest.corpus import Corpus, IndexReport, Progress
+from clew.kb.ingest.keeper import DocumentKeeper
 from clew.project import Project
 
 AHEAD = 4_000_000_000

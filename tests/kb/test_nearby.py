@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from clew.kb import nearby
+from clew.kb.answer import nearby
+from clew.kb.answer.nearby import BESIDE, LINK, MOST_SHARING, REACH, SHARED
 from clew.kb.boundary import Boundary
-from clew.kb.nearby import BESIDE, LINK, MOST_SHARING, REACH, SHARED
 from clew.project import Project
 
 PORT = """# Port

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from clew.edit.locking import locked
 from clew.errors import StoreCorrupt, StoreReadOnly
-from clew.kb.reconcile import DifferenceKind
-from clew.locking import locked
+from clew.kb.ingest.reconcile import DifferenceKind
 from clew.project import Project
 
 Make = Callable[..., Project]

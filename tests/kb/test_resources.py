@@ -13,10 +13,10 @@ from mcp.client.sse import sse_client
 from mcp.client.stdio import StdioServerParameters
 from mcp.server.lowlevel import Server
 
+from clew.operation.toolsets import Choice, choose
 from clew.project import Project
 from clew.surfaces.mcp.server import Surface, build_server
 from clew.surfaces.mcp.tools import TOOLS
-from clew.surfaces.mcp.toolsets import Choice, choose
 from clew.surfaces.mcp.transports.http import serve_http
 from clew.surfaces.mcp.transports.settings import HttpSettings
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import InvalidArgument, OverBudget
-from clew.kb.records import DocumentRecord
-from clew.kb.scratch import NewPassage, ScratchLimits, ScratchStore
+from clew.kb.answer.scratch import NewPassage, ScratchLimits, ScratchStore
+from clew.kb.ingest.records import DocumentRecord
 
 DOCUMENT = DocumentRecord(
     path="docs/a.md",

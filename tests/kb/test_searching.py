@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from tests.mcp_client import McpClient
 
-from clew.kb import edges
+from clew.kb.walk import edges
 from clew.project import Project
-from clew.search.evidence import preview
+from clew.search.quote.evidence import preview
 
 HARBOUR = """# Harbour
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.locking import locked
+from clew.edit.locking import locked
 from clew.project import Project
 from clew.surfaces.cli.main import main
 

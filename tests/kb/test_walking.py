@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from clew.errors import Cancelled, InvalidArgument
 from clew.graph.model import Edge, EdgeKind, NodeKind
-from clew.kb import adjacency, walking
+from clew.kb.answer.deliveries import MOST_REMEMBERED, MOST_SESSIONS, TTL_SECONDS, Deliveries
 from clew.kb.boundary import EVERYTHING, Boundary
-from clew.kb.deliveries import MOST_REMEMBERED, MOST_SESSIONS, TTL_SECONDS, Deliveries
-from clew.kb.paths import shortest_paths
-from clew.kb.relationships import NAMES, RELATIONSHIPS, Bond, Way, ways
-from clew.kb.walking import Ground, expand
+from clew.kb.walk import adjacency, walking
+from clew.kb.walk.relationships import NAMES, RELATIONSHIPS, Bond, Way, ways
+from clew.kb.walk.shortest import shortest_paths
+from clew.kb.walk.walking import Ground, expand
 from clew.project import Project
 
 REQUIREMENT = """## REQ-d00001: Tables

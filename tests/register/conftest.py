@@ -8,10 +8,10 @@ import pytest
 from tests.register.shell import Shell
 
 from clew.formats.register.model import ActorKind, Layout, Register, Requirement
-from clew.register.draft import Draft
-from clew.register.occasion import Occasion
-from clew.register.operations import NewRequirement, add
-from clew.register.transaction import RegisterFile, new_register
+from clew.register.change.changes import NewRequirement, add
+from clew.register.change.draft import Draft
+from clew.register.change.occasion import Occasion
+from clew.register.change.transaction import RegisterFile, new_register
 
 NOW = Occasion("2026-06-01T12:00:00Z", "ann", ActorKind.HUMAN)
 STATEMENT = "The system shall lock the account after five failed logins."

@@ -8,8 +8,8 @@ from typing import Any
 from tests.mcp_client import McpClient, Options
 
 from clew.project import Project
-from clew.register.occasion import Occasion
-from clew.register.transaction import RegisterFile, new_register
+from clew.register.change.occasion import Occasion
+from clew.register.change.transaction import RegisterFile, new_register
 
 GOOD: Mapping[str, Any] = {
     "title": "Lock the account",

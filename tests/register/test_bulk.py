@@ -10,15 +10,15 @@ import pytest
 
 from clew.errors import InvalidArgument, NotFound, Refused, Rejected, WouldCycle
 from clew.formats.register.model import Kind, LinkKind, Priority, Register, Requirement, Status
-from clew.register.draft import Draft
-from clew.register.export import export
-from clew.register.import_markdown import read_markdown
-from clew.register.occasion import Occasion
-from clew.register.operations import NewRequirement, link
-from clew.register.operations_batch import apply_batch
-from clew.register.operations_import import candidates, import_all
-from clew.register.schema import schema
-from clew.register.transaction import new_register
+from clew.register.change.batch import apply_batch
+from clew.register.change.changes import NewRequirement, link
+from clew.register.change.draft import Draft
+from clew.register.change.import_markdown import read_markdown
+from clew.register.change.imports import candidates, import_all
+from clew.register.change.occasion import Occasion
+from clew.register.change.transaction import new_register
+from clew.register.reports.export import export
+from clew.register.rules.schema import schema
 
 New = Callable[..., NewRequirement]
 Make = Callable[..., Requirement]

@@ -7,10 +7,10 @@ import pytest
 
 from clew.errors import Refused
 from clew.formats.register.model import Evidence, Outcome, Requirement, Status
-from clew.register.draft import Draft
-from clew.register.operations import Amendment, update
-from clew.register.operations_evidence import NO_GIT, LinkedFiles, Tally, record_run, record_test, verify
-from clew.register.staleness import Project, State, content_hash, linked_files, report, state_of
+from clew.register.change.changes import Amendment, update
+from clew.register.change.draft import Draft
+from clew.register.change.evidence import NO_GIT, LinkedFiles, Tally, record_run, record_test, verify
+from clew.register.reports.staleness import Project, State, content_hash, linked_files, report, state_of
 
 Make = Callable[..., Requirement]
 

@@ -13,7 +13,7 @@ import pytest
 from tests.register.served import Served, make_project
 
 from clew.errors import StoreError
-from clew.register.setup import set_up, take_down
+from clew.register.git.setup import set_up, take_down
 
 Git = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.register.served import GOOD, Served, make_project
 
-from clew.register.setup import set_up
+from clew.register.git.setup import set_up
 
 ENVIRONMENT = {
     **os.environ,

@@ -12,12 +12,12 @@ from tests.register.served import GOOD, Served, make_project
 
 from clew.errors import StoreBusy
 from clew.formats.register.model import ActorKind, LinkKind, Register
-from clew.register.draft import Draft
-from clew.register.merge import merge
-from clew.register.occasion import Occasion
-from clew.register.operations import Amendment, NewRequirement, add, delete, link, update
-from clew.register.setup import set_up
-from clew.register.transaction import RegisterFile, new_register
+from clew.register.change.changes import Amendment, NewRequirement, add, delete, link, update
+from clew.register.change.draft import Draft
+from clew.register.change.occasion import Occasion
+from clew.register.change.transaction import RegisterFile, new_register
+from clew.register.git.merge import merge
+from clew.register.git.setup import set_up
 
 ENVIRONMENT = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 

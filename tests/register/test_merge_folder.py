@@ -10,9 +10,9 @@ import pytest
 from tests.register.served import GOOD, Served
 
 from clew.formats.register.model import Layout
-from clew.register.occasion import Occasion
-from clew.register.setup import set_up
-from clew.register.transaction import RegisterFile, new_register
+from clew.register.change.occasion import Occasion
+from clew.register.change.transaction import RegisterFile, new_register
+from clew.register.git.setup import set_up
 
 ENVIRONMENT = {
     **os.environ,

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from clew.errors import ClewError
 from clew.formats.register import read_single, write_single
 from clew.formats.register.model import LinkKind, Priority, Register
-from clew.register.draft import Draft
-from clew.register.merge import merge
-from clew.register.merge_ids import origin
-from clew.register.occasion import Occasion, timestamp
-from clew.register.operations import Amendment, NewRequirement, add, delete, link, update
-from clew.register.transaction import new_register
+from clew.register.change.changes import Amendment, NewRequirement, add, delete, link, update
+from clew.register.change.draft import Draft
+from clew.register.change.occasion import Occasion, timestamp
+from clew.register.change.transaction import new_register
+from clew.register.git.merge import merge
+from clew.register.git.merge_ids import origin
 
 ids = st.integers(1, 5).map(str)
 words = st.sampled_from(["Lock the account", "Tell the owner", "Fold the invoice"])

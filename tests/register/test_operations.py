@@ -7,10 +7,10 @@ import pytest
 
 from clew.errors import AlreadyExists, BadInput, InvalidArgument, NotFound, Refused, Rejected, WouldCycle
 from clew.formats.register.model import Kind, LinkKind, Priority, Register, Requirement, Status
-from clew.register.draft import Draft
-from clew.register.lifecycle import next_moves
-from clew.register.occasion import Occasion, occasion, timestamp
-from clew.register.operations import Amendment, NewRequirement, add, delete, link, split, update
+from clew.register.change.changes import Amendment, NewRequirement, add, delete, link, split, update
+from clew.register.change.draft import Draft
+from clew.register.change.occasion import Occasion, occasion, timestamp
+from clew.register.rules.lifecycle import next_moves
 
 New = Callable[..., NewRequirement]
 Make = Callable[..., Requirement]

@@ -8,16 +8,16 @@ from hypothesis import given
 from clew.errors import ClewError
 from clew.formats.register import read_directory, read_single, write_directory, write_single
 from clew.formats.register.model import Evidence, Kind, Layout, Outcome, Priority, Register, Status
-from clew.register import operations
-from clew.register.draft import Draft
-from clew.register.export import EXPORTS, export
-from clew.register.occasion import Occasion
-from clew.register.operations_batch import apply_batch
-from clew.register.operations_evidence import LinkedFiles, Tally, record_run, record_test, verify
-from clew.register.operations_import import candidates, import_all
-from clew.register.queries import Filter, brief, listing, next_up, status
-from clew.register.transaction import as_written, check_succession, new_register
-from clew.register.validator import validate_register
+from clew.register.change import changes as operations
+from clew.register.change.batch import apply_batch
+from clew.register.change.draft import Draft
+from clew.register.change.evidence import LinkedFiles, Tally, record_run, record_test, verify
+from clew.register.change.imports import candidates, import_all
+from clew.register.change.occasion import Occasion
+from clew.register.change.transaction import as_written, check_succession, new_register
+from clew.register.reports.export import EXPORTS, export
+from clew.register.reports.queries import Filter, brief, listing, next_up, status
+from clew.register.rules.validator import validate_register
 from clew.register.words import LINK_KINDS
 
 NOW = Occasion("2026-06-01T12:00:00Z", "ann")

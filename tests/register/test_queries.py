@@ -16,10 +16,10 @@ from clew.formats.register.model import (
     Status,
     TestRecord,
 )
-from clew.register.draft import Draft
-from clew.register.queries import Filter, brief, listing, next_up, status, validation_report
+from clew.register.change.draft import Draft
+from clew.register.reports.queries import Filter, brief, listing, next_up, status, validation_report
 from clew.register.results import NothingNext
-from clew.register.validator import validate_register
+from clew.register.rules.validator import validate_register
 from clew.text.tokens import estimate_tokens
 
 Make = Callable[..., Requirement]

@@ -9,8 +9,8 @@ from tests.register.served import Served, make_project
 
 from clew.formats.register.model import Layout
 from clew.graph.model import EdgeKind, NodeKind
-from clew.register.occasion import Occasion
-from clew.register.transaction import RegisterFile, new_register
+from clew.register.change.occasion import Occasion
+from clew.register.change.transaction import RegisterFile, new_register
 
 
 @pytest.fixture

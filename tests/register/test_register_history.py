@@ -9,10 +9,10 @@ from tests.register.shell import ADD, Shell
 
 from clew.errors import NotFound, Refused
 from clew.formats.register.model import HistoryEntry
-from clew.register.merge import merge
-from clew.register.occasion import Occasion
-from clew.register.operations import NewRequirement, add, delete
-from clew.register.transaction import RegisterFile
+from clew.register.change.changes import NewRequirement, add, delete
+from clew.register.change.occasion import Occasion
+from clew.register.change.transaction import RegisterFile
+from clew.register.git.merge import merge
 
 NOW = Occasion("2026-06-01T12:00:00Z", "ann")
 

@@ -26,13 +26,13 @@ from clew.formats.register import read_single
 from clew.formats.register.canonical import canonical, digest, pretty
 from clew.formats.register.model import Layout, LinkKind, Register
 from clew.formats.register.single import payload_of
-from clew.register.draft import Draft
-from clew.register.lock import lock_file
-from clew.register.occasion import Occasion
-from clew.register.operations import Amendment, NewRequirement, add, delete, update
-from clew.register.operations_batch import apply_batch
-from clew.register.transaction import RegisterFile, new_register
-from clew.register.validator import validate_register
+from clew.register.change.batch import apply_batch
+from clew.register.change.changes import Amendment, NewRequirement, add, delete, update
+from clew.register.change.draft import Draft
+from clew.register.change.lock import lock_file
+from clew.register.change.occasion import Occasion
+from clew.register.change.transaction import RegisterFile, new_register
+from clew.register.rules.validator import validate_register
 
 New = Callable[..., NewRequirement]
 

@@ -21,11 +21,11 @@ from clew.formats.register.model import (
     Status,
     TestRecord,
 )
-from clew.register.judge import judge_from
-from clew.register.occasion import Occasion
-from clew.register.transaction import new_register
-from clew.register.validator import validate_register, validate_requirement
-from clew.register.validator_rules import RULES, Finding
+from clew.register.change.occasion import Occasion
+from clew.register.change.transaction import new_register
+from clew.register.rules.codes import RULES, Finding
+from clew.register.rules.judge import judge_from
+from clew.register.rules.validator import validate_register, validate_requirement
 
 NOW = "2026-06-01T12:00:00Z"
 

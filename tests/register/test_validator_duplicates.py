@@ -8,15 +8,15 @@ from typing import Any
 import msgspec
 
 from clew.formats.register.model import Requirement, Status
-from clew.register.draft import Draft
-from clew.register.mentions import MentionScanner
-from clew.register.occasion import Occasion
-from clew.register.operations import NewRequirement, add
+from clew.register.change.changes import NewRequirement, add
+from clew.register.change.draft import Draft
+from clew.register.change.occasion import Occasion
+from clew.register.change.transaction import RegisterFile
+from clew.register.reports.mentions import MentionScanner
+from clew.register.rules.duplicates import THRESHOLD, TwinIndex, said
+from clew.register.rules.validator import validate_register
 from clew.register.service import RegisterService
-from clew.register.transaction import RegisterFile
-from clew.register.validator import validate_register
-from clew.register.validator_duplicates import THRESHOLD, TwinIndex, said
-from clew.search.similar import alike_among, similarity
+from clew.search.lexical.similar import alike_among, similarity
 
 
 def requirements(draft: Draft, statements: list[str]) -> list[Requirement]:

@@ -19,13 +19,13 @@ from types import FrameType
 from typing import Any
 
 from clew.formats.register.model import LinkKind, Outcome
-from clew.register.draft import Draft
-from clew.register.lock import writing
-from clew.register.occasion import occasion
-from clew.register.operations import Amendment, NewRequirement, add, link, update
-from clew.register.operations_batch import apply_batch
-from clew.register.operations_evidence import record_test
-from clew.register.transaction import RegisterFile
+from clew.register.change.batch import apply_batch
+from clew.register.change.changes import Amendment, NewRequirement, add, link, update
+from clew.register.change.draft import Draft
+from clew.register.change.evidence import record_test
+from clew.register.change.lock import writing
+from clew.register.change.occasion import occasion
+from clew.register.change.transaction import RegisterFile
 
 STATEMENT = "The system shall lock the account after five failed logins."
 TRACED = ("transaction.py", "storage.py", "durable.py", "replacing.py", "lock.py", "draft.py")

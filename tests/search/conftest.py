@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from clew.embedding import EmbedSettings
-from clew.paging import Cursors
+from clew.operation.paging import Cursors
 from clew.search.engine import SearchEngine
 
 DIMENSIONS = 64

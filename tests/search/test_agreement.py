@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from clew.search.agreement import agree, asks_around
-from clew.search.fuse import Fused, fuse
-from clew.search.lexical_query import parse_query
-from clew.search.recipes import Agreement, Recipe, Signal
+from clew.search.lexical.query import parse_query
+from clew.search.rank.agreement import agree, asks_around
+from clew.search.rank.fuse import Fused, fuse
+from clew.search.rank.recipes import Agreement, Recipe, Signal
 
 Vectors = dict[int, NDArray[np.float32]]
 

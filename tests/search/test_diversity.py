@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import InvalidArgument
-from clew.search.diversity import Reason, at_most_per_document, spread, trim
+from clew.search.rank.diversity import Reason, at_most_per_document, spread, trim
 from clew.text.tokens import estimate_tokens
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from clew.errors import InvalidArgument, NotFound
 from clew.search.engine import SearchEngine
 from clew.search.question import Question
-from clew.search.recipes import BUILT_IN, Diversity, Recipe, Recipes, Signal
+from clew.search.rank.recipes import BUILT_IN, Diversity, Recipe, Recipes, Signal
 from clew.search.units import Filters, Scope, Unit
 
 LIBRARY = Scope(parts=("rule",))
@@ -165,7 +165,7 @@ def test_any_sequence_of_writes_leaves_what_a_fresh_index_would_hold(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     from clew.embedding import EmbedSettings
-    from clew.paging import Cursors
+    from clew.operation.paging import Cursors
 
     words = st.sampled_from(["loan", "fee", "member", "day", "renew"])
     held: dict[str, Unit] = {}

@@ -14,10 +14,10 @@ import pytest
 
 from clew.embedding import EmbedSettings
 from clew.errors import Cancelled
-from clew.paging import Cursors
-from clew.search import indexing
+from clew.operation.paging import Cursors
+from clew.search.dense import indexing
+from clew.search.dense.pieces import MOST_PIECES
 from clew.search.engine import SearchEngine
-from clew.search.pieces import MOST_PIECES
 from clew.search.question import Question, Results
 from clew.search.units import Filters, Scope, Unit
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from clew.errors import InvalidArgument, NotFound
-from clew.search.collection import read_collection
+from clew.search.eval.collection import read_collection
 
 DOCUMENTS = {
     "loans": ("Loans", "A member may renew a loan twice."),

@@ -3,7 +3,7 @@
 import pytest
 
 from clew.errors import InvalidArgument
-from clew.search.evidence import Limits, Quote, evidence, fitting_end, preview, question_tokens, window
+from clew.search.quote.evidence import Limits, Quote, evidence, fitting_end, preview, question_tokens, window
 from clew.text.tokens import estimate_tokens
 
 

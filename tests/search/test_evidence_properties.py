@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from clew.search.evidence import (
+from clew.search.quote.evidence import (
     Limits,
     Quote,
     evidence,

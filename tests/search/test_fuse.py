@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import InvalidArgument, NotFound
-from clew.search.fuse import Fused, expand, fuse, normalised
-from clew.search.recipes import (
+from clew.search.rank.fuse import Fused, expand, fuse, normalised
+from clew.search.rank.recipes import (
     BUILT_IN,
     Agreement,
     Diversity,

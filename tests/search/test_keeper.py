@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from clew.errors import Cancelled
-from clew.search import indexing, keeper
+from clew.search.dense import indexing, keeper
+from clew.search.dense.keeper import JOB, IndexKeeper, run_job
+from clew.search.dense.lock import writing
 from clew.search.engine import SearchEngine
-from clew.search.keeper import JOB, IndexKeeper, run_job
 from clew.search.units import Unit
-from clew.search.vectors_lock import writing
 from clew.store.sqlite import open_sqlite
 
 Engines = Callable[..., SearchEngine]

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 import pytest
 
 from clew.errors import InvalidArgument
-from clew.search import lexical
-from clew.search.lexical import Effort, LexicalIndex, LexicalResult, create
-from clew.search.lexical_query import MAX_OPERATORS, parse_query
-from clew.search.lexical_ranking import Ranking
-from clew.search.recipes import Feedback
+from clew.search.lexical import search as lexical
+from clew.search.lexical.query import MAX_OPERATORS, parse_query
+from clew.search.lexical.ranking import Ranking
+from clew.search.lexical.search import Effort, LexicalIndex, LexicalResult, create
+from clew.search.rank.recipes import Feedback
 from clew.search.units import Condition
 
 TEXTS = {

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.search.lexical import LexicalIndex, create
-from clew.search.lexical_query import parse_query
+from clew.search.lexical.query import parse_query
+from clew.search.lexical.search import LexicalIndex, create
 
 WORDS = st.sampled_from(
     ["store", "stores", "journal", "getUserById", "REQ-d1-A", "the", "caf\u00e9", "\u691c\u7d22", "x"]

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from clew.search import lexical, lexical_tables
-from clew.search.lexical import LexicalIndex, LexicalResult
-from clew.search.lexical_query import parse_query
-from clew.search.lexical_streams import Stream, Streams
+from clew.search.lexical import search as lexical
+from clew.search.lexical import tables as lexical_tables
+from clew.search.lexical.query import parse_query
+from clew.search.lexical.search import LexicalIndex, LexicalResult
+from clew.search.lexical.streams import Stream, Streams
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.search import lexical_tables
 from clew.search.index import UnitIndex
-from clew.search.mentions import MAX_BEARERS, MAX_TITLE_WORDS, MentionGraph, mention_weight, mentions, title_key
-from clew.search.neighbourhood import TitleTable
+from clew.search.lexical import tables as lexical_tables
+from clew.search.rank.mentions import MAX_BEARERS, MAX_TITLE_WORDS, MentionGraph, mention_weight, mentions, title_key
+from clew.search.rank.neighbourhood import TitleTable
 from clew.search.units import Filters, Scope, Unit, compile_condition
 
 SECTIONS = Scope(parts=("section",))

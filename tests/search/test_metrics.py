@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.errors import InvalidArgument
-from clew.search.metrics import (
+from clew.search.eval.metrics import (
     Gain,
     bootstrap,
     latency,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import InvalidArgument
-from clew.search.pagerank import personalised_pagerank, seeds_from
+from clew.search.rank.pagerank import personalised_pagerank, seeds_from
 
 Graph = Mapping[int, list[tuple[int, float]]]
 

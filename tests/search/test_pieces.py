@@ -2,9 +2,9 @@
 
 import pytest
 
+from clew.search.dense.pieces import MOST_PIECES, PIECE_TOKENS, embedded_texts
 from clew.search.embed import EmbedSettings, open_embedder
 from clew.search.embed.embedder import Embedder
-from clew.search.pieces import MOST_PIECES, PIECE_TOKENS, embedded_texts
 from clew.search.units import Unit
 from clew.text.tokens import estimate_tokens
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from clew.errors import Conflict, InvalidArgument, StoreBusy
-from clew.search.vectors import VectorSpace
-from clew.search.vectors_lock import writing
+from clew.search.dense.lock import writing
+from clew.search.dense.vectors import VectorSpace
 
 DIMENSIONS = 16
 
@@ -243,7 +243,7 @@ READER = """
 import sys
 from pathlib import Path
 import numpy as np
-from clew.search.vectors import VectorSpace
+from clew.search.dense.vectors import VectorSpace
 
 space = VectorSpace(Path(sys.argv[1]), "embedder", 16)
 query = np.zeros(16, np.float32)

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clew.search import vectors_approximate
-from clew.search.vectors import VectorSpace
+from clew.search.dense import approximate as vectors_approximate
+from clew.search.dense.vectors import VectorSpace
 
 DIMENSIONS, COUNT = 32, 6000
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from clew.errors import StoreCorrupt, StoreError, StoreTooNew
-from clew.search import vectors_files
-from clew.search.vectors import VectorSpace
+from clew.search.dense import files as vectors_files
+from clew.search.dense.vectors import VectorSpace
 
 DIMENSIONS, COUNT = 16, 5000
 
@@ -132,7 +132,7 @@ def test_remains_of_a_stopped_writer_count_for_nothing(folder: Path) -> None:
 def test_a_space_of_a_newer_clew_is_left_alone(folder: Path) -> None:
     from msgspec.structs import replace
 
-    from clew.search.vectors_files import read_manifest, write_manifest
+    from clew.search.dense.files import read_manifest, write_manifest
 
     manifest = read_manifest(folder)
     assert manifest is not None

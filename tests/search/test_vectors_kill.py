@@ -34,7 +34,7 @@ def vectors_of(numbers: list[int], step: int) -> np.ndarray:
 
 
 def write(folder: Path, seed: int) -> None:
-    from clew.search.vectors import VectorSpace
+    from clew.search.dense.vectors import VectorSpace
 
     space = VectorSpace(folder, "embedder", DIMENSIONS)
     for step, (task, numbers) in enumerate(steps(seed)):
@@ -50,7 +50,7 @@ def write(folder: Path, seed: int) -> None:
 
 # Verifies: REQ-d00035-A
 def test_a_killed_writer_leaves_a_whole_state_with_everything_it_acknowledged(tmp_path: Path) -> None:
-    from clew.search.vectors import VectorSpace
+    from clew.search.dense.vectors import VectorSpace
 
     chance = random.Random(5)
     for seed in range(KILLS):

@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from clew.search.vectors import VectorSpace
+from clew.search.dense.vectors import VectorSpace
 
 DIMENSIONS = 4
 NUMBERS = st.lists(st.integers(0, 30), max_size=12)

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.search.embed import open_word_vectors
-from clew.search.evidence import Limits
-from clew.search.windows import Asked, Passage, window_evidence, windows
+from clew.search.quote.evidence import Limits
+from clew.search.quote.windows import Asked, Passage, window_evidence, windows
 from clew.text.tokens import estimate_tokens
 
 SMALL = Limits(max_quotes=2, max_quote_tokens=12, max_quote_chars=120)

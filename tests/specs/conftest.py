@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from clew.operation.call import Call, carry_out
 from clew.project import Project
-from clew.surfaces.mcp.call import Call, carry_out
 from clew.surfaces.mcp.tools import TOOLS
 
 LAMP = """# Lamp

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from mcp.server.lowlevel import Server
 
+from clew.operation.names import NameStyle
+from clew.operation.toolsets import Choice, choose
 from clew.project import Project
 from clew.surfaces.mcp.instructions import instructions
-from clew.surfaces.mcp.names import NameStyle
 from clew.surfaces.mcp.server import Surface, build_server
 from clew.surfaces.mcp.tools import TOOLS
-from clew.surfaces.mcp.toolsets import Choice, choose
 
 Serve = Callable[..., Server[Any]]
 

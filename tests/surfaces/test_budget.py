@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import Refused
-from clew.surfaces.mcp.budget import DEFAULT_TOKENS, HARD_TOKENS, Budget, fit
+from clew.operation.budget import DEFAULT_TOKENS, HARD_TOKENS, Budget, fit
 from clew.text.tokens import estimate_tokens
 
 

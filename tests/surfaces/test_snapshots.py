@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.surfaces.mcp.names import portable
-from clew.surfaces.mcp.registry import Tool
+from clew.operation.names import portable
+from clew.operation.registry import Tool
 from clew.surfaces.mcp.server import describe
 from clew.surfaces.mcp.tools import TOOLS
 

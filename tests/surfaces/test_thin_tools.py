@@ -9,8 +9,11 @@ from types import ModuleType
 import pytest
 from tests.mcp_client import McpClient
 
+from clew.compat.elspais import operations as trace_cursor
 from clew.project import Project
-from clew.surfaces.mcp.tools import specs, trace_cursor, trace_find, trace_links
+from clew.specs import operations as specs
+from clew.trace.operations import find as trace_find
+from clew.trace.operations import links as trace_links
 
 
 def logic_of(module: ModuleType) -> set[str]:

@@ -4,10 +4,10 @@ import msgspec
 import pytest
 
 from clew.errors import ConfigError
-from clew.surfaces.mcp.names import NameStyle, by_any_spelling, portable, spell
-from clew.surfaces.mcp.registry import NoArguments, Tool, Toolset
+from clew.operation.names import NameStyle, by_any_spelling, portable, spell
+from clew.operation.registry import NoArguments, Tool, Toolset
+from clew.operation.toolsets import PROFILES, Choice, check_toolsets, choose
 from clew.surfaces.mcp.tools import TOOLS as ALL_TOOLS
-from clew.surfaces.mcp.toolsets import PROFILES, Choice, check_toolsets, choose
 
 
 class Empty(msgspec.Struct, frozen=True):

@@ -10,8 +10,8 @@ from tests.contract.mutations import MUTATIONS, arguments_for
 from tests.mcp_client import McpClient, Options
 
 from clew.graph.changes import Change, History
-from clew.graph.mutations import Mutations
 from clew.project import Project
+from clew.trace.edit.text.requirements import Mutations
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import anyio
 import pytest
 from mcp import Client
 
+from clew.operation.toolsets import Choice, choose
 from clew.project import Project
 from clew.surfaces.mcp.instructions import instructions
 from clew.surfaces.mcp.server import Surface, build_server
 from clew.surfaces.mcp.tools import TOOLS
-from clew.surfaces.mcp.toolsets import Choice, choose
 
 pytestmark = pytest.mark.anyio
 

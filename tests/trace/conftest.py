@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from clew.operation.call import OWN_SESSION, Call, carry_out
 from clew.project import Project
-from clew.surfaces.mcp.call import OWN_SESSION, Call, carry_out
 from clew.surfaces.mcp.tools import TOOLS
 
 LEVELS = {"p": "PRD", "o": "OPS", "d": "DEV"}

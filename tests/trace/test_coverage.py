@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from clew.project import Project
-from clew.trace import aggregates
-from clew.trace.coverage import proof
+from clew.trace.coverage import aggregates
+from clew.trace.coverage.annotate import proof
 
 Open = Callable[[Path], Project]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from clew.compat.elspais.cursor import IDLE_SECONDS, MOST_CURSORS, MOST_ITEMS, CursorEntry, CursorState, OpenCursors
 from clew.errors import InvalidArgument, InvalidCursor, NotFound, Refused
 from clew.graph.model import Node, NodeKind
 from clew.project import Project
-from clew.trace.cursor import IDLE_SECONDS, MOST_CURSORS, MOST_ITEMS, CursorEntry, CursorState, OpenCursors
 
 Plant = Callable[..., Project]
 Ask = Callable[..., dict[str, Any]]

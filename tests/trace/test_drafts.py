@@ -13,7 +13,7 @@ from tests.trace.drafting_worker import STEPS, steps
 from clew.errors import Conflict, FileChanged, NotFound, StoreError
 from clew.project import Project
 from clew.surfaces.cli.main import main
-from clew.trace.mutations import MutationResult
+from clew.trace.edit.results import MutationResult
 
 Open = Callable[[Path], Project]
 

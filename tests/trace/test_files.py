@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from clew.edit.files_write import FileEdit, Occasion, write_files
 from clew.errors import ClewError, Conflict, InvalidArgument, NotFound, OutsideProject, Refused, WrongKind
 from clew.graph.model import NodeKind
 from clew.project import Project
-from clew.trace.files import Manner
-from clew.trace.files_write import FileEdit, Occasion, write_files
+from clew.trace.files.service import Manner
 
 Open = Callable[[Path], Project]
 NOW = Manner()

@@ -9,7 +9,7 @@ import pytest
 from clew.errors import InvalidArgument, InvalidPattern, NotFound, WrongKind
 from clew.graph.model import NodeKind
 from clew.project import Project
-from clew.trace import aggregates
+from clew.trace.coverage import aggregates
 
 Plant = Callable[..., Project]
 Ask = Callable[..., dict[str, Any]]

@@ -11,8 +11,8 @@ from tests.mcp_client import McpClient, Options
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.project import Project
-from clew.trace import aggregates
-from clew.trace.serialize import requirement_full, requirement_summary
+from clew.trace.coverage import aggregates
+from clew.trace.read.serialize import requirement_full, requirement_summary
 
 
 @pytest.fixture

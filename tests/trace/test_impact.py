@@ -7,10 +7,10 @@ import pytest
 
 from clew.errors import NotFound, OutsideProject
 from clew.project import Project
-from clew.trace.impact import Impact, impact
-from clew.trace.resolve import Resolver
-from clew.trace.subject import subject_of
-from clew.trace.suspect import suspects
+from clew.trace.read.resolve import Resolver
+from clew.trace.read.subject import subject_of
+from clew.trace.reports.impact import Impact, impact
+from clew.trace.reports.suspect import suspects
 
 Open = Callable[[Path], Project]
 

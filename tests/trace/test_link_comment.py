@@ -10,8 +10,8 @@ import pytest
 from clew.errors import ClewError, Conflict, FormatError, InvalidArgument, NotFound, OutsideProject, Refused
 from clew.graph.model import NodeKind
 from clew.project import Project
-from clew.trace.link_writing import LinkWriter
-from clew.trace.suggest_sources import ProjectSources
+from clew.trace.links.match.sources import ProjectSources
+from clew.trace.links.writing import LinkWriter
 
 Plant = Callable[..., Project]
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from clew.graph.graph import Graph
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
 from clew.project import Project
-from clew.trace.find_scope import hierarchy, walk_up
-from clew.trace.minimize import minimize, superseded_by
+from clew.trace.find.minimize import minimize, superseded_by
+from clew.trace.find.scope import hierarchy, walk_up
 
 Plant = Callable[..., Project]
 Ask = Callable[..., dict[str, Any]]

@@ -21,11 +21,11 @@ from clew.errors import (
     WouldCycle,
     WrongKind,
 )
-from clew.graph import build
+from clew.graph.build import builder as build
 from clew.graph.model import NodeKind
 from clew.project import Project
-from clew.trace import aggregates
-from clew.trace.mutations import MutationResult
+from clew.trace.coverage import aggregates
+from clew.trace.edit.results import MutationResult
 
 Open = Callable[[Path], Project]
 

@@ -15,12 +15,12 @@ from mcp_types import CreateMessageRequestParams, CreateMessageResult, TextConte
 
 from clew.ai.opening import open_model
 from clew.errors import Cancelled, ConfigError, Conflict, InvalidArgument, Unavailable
+from clew.operation.toolsets import Choice, choose
 from clew.project import Project
 from clew.surfaces.mcp.instructions import instructions
 from clew.surfaces.mcp.server import Surface, build_server
 from clew.surfaces.mcp.tools import TOOLS
-from clew.surfaces.mcp.toolsets import Choice, choose
-from clew.trace.files import Manner
+from clew.trace.files.service import Manner
 
 Open = Callable[[Path], Project]
 

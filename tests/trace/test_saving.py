@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from tests.trace.drafted import FILES, TIDY, TWICE, WINDOWS, contents, said, write_project
 
+from clew.edit import saving
+from clew.edit.files_write import FileEdit
 from clew.errors import ClewError, FileChanged, NotFound, Refused, StoreError
 from clew.formats.elspais.hashes import assertion_hash
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Requirement
 from clew.formats.elspais.settings import ElspaisSettings
 from clew.project import Project
-from clew.trace import saving
-from clew.trace.drafts_sessions import Journal
-from clew.trace.files_write import FileEdit
-from clew.trace.mutations import MutationResult
+from clew.trace.edit.results import MutationResult
+from clew.trace.edit.sessions import Journal
 
 Open = Callable[[Path], Project]
 

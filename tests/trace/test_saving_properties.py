@@ -11,7 +11,7 @@ from tests.trace.drafted import FILES, contents, said, write_project
 from clew.errors import ClewError, NotFound
 from clew.graph.model import EdgeKind, NodeKind
 from clew.project import Project
-from clew.trace.find_scope import hierarchy
+from clew.trace.find.scope import hierarchy
 
 FREE = ("REQ-d00007", "REQ-o00007", "REQ-p00099", "JNY-Clock-02", "req-D8", "REQ-d00001")
 TITLES = ("One", "Two \u2014 \u00fcber", "Three: with a colon")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from clew.project import Project
-from clew.trace import suggest_prepare
-from clew.trace.suggest_matching import Candidates
+from clew.trace.links.match import prepare as suggest_prepare
+from clew.trace.links.match.matching import Candidates
 
 Ask = Callable[..., dict[str, Any]]
 Plant = Callable[..., Project]

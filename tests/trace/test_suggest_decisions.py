@@ -8,7 +8,7 @@ import pytest
 
 from clew.errors import InvalidArgument, InvalidCursor, NotFound, StoreError
 from clew.project import Project
-from clew.trace.suggest_decisions import COLLECTION
+from clew.trace.links.decisions import COLLECTION
 
 Ask = Callable[..., dict[str, Any]]
 Plant = Callable[..., Project]

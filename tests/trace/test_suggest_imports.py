@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.trace.suggest_imports import FilesByName, imported_names
+from clew.trace.links.match.imports import FilesByName, imported_names
 
 PATHS = (
     "src/clock/hours.py",

@@ -8,9 +8,9 @@ import pytest
 from clew.errors import ConfigError, Refused
 from clew.formats.reviews import Review, read_reviews, render_reviews
 from clew.project import Project
-from clew.trace.citations import links, links_citing
-from clew.trace.reviewing import record
-from clew.trace.suspect import Suspect, suspects
+from clew.trace.reports.citations import links, links_citing
+from clew.trace.reports.reviewing import record
+from clew.trace.reports.suspect import Suspect, suspects
 
 Open = Callable[[Path], Project]
 

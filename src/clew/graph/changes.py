@@ -12,8 +12,8 @@ from typing import TypeVar
 import msgspec
 
 from clew.errors import Conflict, NotFound
+from clew.graph.build.link import Definition, Linker, Place
 from clew.graph.graph import Graph
-from clew.graph.link import Definition, Linker, Place
 from clew.graph.model import Node
 from clew.graph.patches import Patches, Slot
 

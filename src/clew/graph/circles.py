@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 from clew.errors import WouldCycle
-from clew.graph.drafting import Author
 from clew.graph.graph import Graph
 from clew.graph.model import HIERARCHY, EdgeKind
+from clew.trace.edit.text.author import Author
 
 
 def above(graph: Graph, id: str) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from clew.graph.evidence import Evidence
+from clew.graph.evidence.runs import Evidence
 from clew.graph.late_region import LateRegion
 from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind, Node, NodeKind
 from clew.graph.region import MemoryRegion, Region

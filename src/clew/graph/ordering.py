@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from clew.graph.model import Edge
 
 if TYPE_CHECKING:
-    from clew.graph.evidence import Evidence
-    from clew.graph.link import Linker, Place
+    from clew.graph.build.link import Linker, Place
+    from clew.graph.evidence.runs import Evidence
 
 Rank = tuple[int, str, int]
 """The number of the reader, the path and the position."""

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from clew.config import EnvironmentName, KbTable
 from clew.errors import ScopeViolation
-from clew.kb.records import DocumentRecord
+from clew.kb.ingest.records import DocumentRecord
 
 MOST_NAMES = 50
 

@@ -8,7 +8,7 @@ import msgspec
 
 from clew.kb import ids
 from clew.kb.boundary import EVERYTHING, Boundary
-from clew.kb.records import DocumentRecord, EntityRecord, SectionRecord
+from clew.kb.ingest.records import DocumentRecord, EntityRecord, SectionRecord
 from clew.kb.visible import View
 from clew.store.sqlite.connections import Connection
 

@@ -14,29 +14,29 @@ from typing import TypeVar
 
 import msgspec
 
+from clew.compat.wekadocs.documents import LegacyTools
 from clew.config import KbTable
 from clew.errors import StoreCorrupt, StoreError
-from clew.files import time_of
 from clew.graph.graph import Graph
+from clew.kb.answer.deliveries import Deliveries
+from clew.kb.answer.finding import Finder
+from clew.kb.answer.passages import Passages
+from clew.kb.answer.quoting import Quoting
+from clew.kb.answer.scratch import ScratchLimits, ScratchStore
+from clew.kb.answer.shortlist import Shortlist
 from clew.kb.boundary import Boundary, ScopeRequest, boundary_of
-from clew.kb.crossing import Crossing
-from clew.kb.deliveries import Deliveries
-from clew.kb.finding import Finder
-from clew.kb.ingest import Corpus, IndexReport, Ingestion, run_job
-from clew.kb.keeper import DocumentKeeper
-from clew.kb.legacy import LegacyTools
-from clew.kb.library import PATIENCE_SECONDS, Library
-from clew.kb.passages import Passages
-from clew.kb.quoting import Quoting
-from clew.kb.reconcile import ReconcileReport, Reconciliation
-from clew.kb.records import DocumentRecord
-from clew.kb.region import DocumentRegion
-from clew.kb.scratch import ScratchLimits, ScratchStore
-from clew.kb.shortlist import Shortlist
-from clew.kb.walking import Ground
+from clew.kb.ingest.corpus import Corpus, IndexReport, Ingestion, run_job
+from clew.kb.ingest.keeper import DocumentKeeper
+from clew.kb.ingest.library import PATIENCE_SECONDS, Library
+from clew.kb.ingest.reconcile import ReconcileReport, Reconciliation
+from clew.kb.ingest.records import DocumentRecord
+from clew.kb.walk.crossing import Crossing
+from clew.kb.walk.region import DocumentRegion
+from clew.kb.walk.walking import Ground
 from clew.search.engine import SearchEngine
 from clew.store.interface import Store
 from clew.store.watched import Progress
+from clew.workspace.files import time_of
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ import msgspec
 
 from clew.errors import NotFound
 from clew.register import help_texts
-from clew.register.validator_rules import RULES
+from clew.register.rules.codes import RULES
 
 
 class HelpSection(msgspec.Struct, frozen=True):

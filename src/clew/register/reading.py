@@ -11,22 +11,25 @@ import msgspec
 from clew import __version__
 from clew.config import Config
 from clew.errors import ClewError, InvalidArgument
-from clew.files import read_bytes
 from clew.formats.register import FORMAT_TAG
 from clew.formats.register.model import Register, Requirement
-from clew.register import audit, coverage, doctor, hooks, lint, queries, results, review, revisions, staleness
-from clew.register import export as exports
-from clew.register.draft import find
-from clew.register.judge import judge_from
+from clew.register import results
+from clew.register.change.draft import find
+from clew.register.change.lock import PATIENCE_SECONDS
+from clew.register.change.transaction import RegisterFile, Snapshot
+from clew.register.git import audit, doctor, hooks, revisions
+from clew.register.git.repository import Repository
 from clew.register.location import locate
-from clew.register.lock import PATIENCE_SECONDS
-from clew.register.mentions import Mentions, MentionScanner, folder_inside
-from clew.register.repository import Repository
-from clew.register.review import NearHunks
-from clew.register.transaction import RegisterFile, Snapshot
-from clew.register.validator import validate_register
-from clew.register.validator_duplicates import TwinIndex
-from clew.register.validator_rules import Finding
+from clew.register.reports import coverage, queries, review, staleness
+from clew.register.reports import export as exports
+from clew.register.reports.mentions import Mentions, MentionScanner, folder_inside
+from clew.register.reports.review import NearHunks
+from clew.register.rules import lint
+from clew.register.rules.codes import Finding
+from clew.register.rules.duplicates import TwinIndex
+from clew.register.rules.judge import judge_from
+from clew.register.rules.validator import validate_register
+from clew.workspace.files import read_bytes
 
 MOST_IMPORT_BYTES = 64 * 1024 * 1024
 
@@ -303,7 +306,7 @@ class RegisterReading:
 
 def scanner_for(config: Config) -> MentionScanner:
     """Looks for markers where the graph does."""
-    from clew.formats.elspais.ids import IdGrammar
+    from clew.formats.elspais.ids.grammar import IdGrammar
     from clew.graph.readers import has_specs, marker_readers
 
     readers = marker_readers(config, IdGrammar(config.elspais), specs=has_specs(config), register=True)

@@ -6,23 +6,26 @@ from typing import Any, TypeVar
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.files import read_bytes
 from clew.formats.register.model import Evidence, LinkKind, Outcome, Status
-from clew.register import operations, results, revisions, staleness
-from clew.register import operations_adopt as adoption
-from clew.register import remap as remapping
-from clew.register.draft import Draft
-from clew.register.merge import Merged
-from clew.register.merge_git import merge_branch, side_of
-from clew.register.occasion import Occasion
-from clew.register.operations_batch import VERIFY_KINDS, apply_batch
-from clew.register.operations_evidence import NO_GIT, LinkedFiles, record_run, record_test, verify
-from clew.register.operations_import import candidates, import_all
+from clew.register import results
+from clew.register.change import adopt as adoption
+from clew.register.change import changes as operations
+from clew.register.change.batch import VERIFY_KINDS, apply_batch
+from clew.register.change.draft import Draft
+from clew.register.change.evidence import NO_GIT, LinkedFiles, record_run, record_test, verify
+from clew.register.change.imports import candidates, import_all
+from clew.register.change.occasion import Occasion
+from clew.register.change.transaction import MigrationReport
+from clew.register.git import remap as remapping
+from clew.register.git import revisions
+from clew.register.git.merge import Merged
+from clew.register.git.merge_branch import merge_branch, side_of
 from clew.register.reading import MOST_IMPORT_BYTES, RegisterReading
-from clew.register.run_logs import read_log
-from clew.register.transaction import MigrationReport
-from clew.register.validator_duplicates import resemblances
+from clew.register.reports import staleness
+from clew.register.reports.run_logs import read_log
+from clew.register.rules.duplicates import resemblances
 from clew.register.words import parse
+from clew.workspace.files import read_bytes
 
 Result = TypeVar("Result")
 

@@ -16,21 +16,24 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from clew.errors import InvalidCursor
-from clew.paging import Cursors
-from clew.search import diversity, evidence, index, lexical_tables
-from clew.search.dense import DenseSearch
+from clew.operation.paging import Cursors
+from clew.search import index
+from clew.search.dense.indexing import Progress, VectorReport, index_vectors
+from clew.search.dense.search import DenseSearch
+from clew.search.dense.spaces import Spaces
 from clew.search.embed import EmbedSettings, open_word_vectors
-from clew.search.fuse import Fused
 from clew.search.index import UnitIndex, Written
-from clew.search.indexing import Progress, VectorReport, index_vectors
-from clew.search.lexical_plan import rarity
-from clew.search.lexical_query import parse_query
-from clew.search.lexical_streams import Streams
-from clew.search.neighbourhood import Adjacency
+from clew.search.lexical import tables as lexical_tables
+from clew.search.lexical.plan import rarity
+from clew.search.lexical.query import parse_query
+from clew.search.lexical.streams import Streams
 from clew.search.question import Found, IndexState, Question, RankedUnit, Ranking, Results
-from clew.search.ranking import Kept, Rankings, meaning, rank
-from clew.search.recipes import BUILT_IN, Recipe, Recipes
-from clew.search.spaces import Spaces
+from clew.search.quote import evidence
+from clew.search.rank import diversity
+from clew.search.rank.fuse import Fused
+from clew.search.rank.neighbourhood import Adjacency
+from clew.search.rank.ranking import Kept, Rankings, meaning, rank
+from clew.search.rank.recipes import BUILT_IN, Recipe, Recipes
 from clew.search.units import Unit, compile_condition
 from clew.text.words import storable
 

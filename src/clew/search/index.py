@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.search import index_file, lexical_tables
-from clew.search.lexical import LexicalIndex
-from clew.search.mentions import title_key
+from clew.search import index_file
+from clew.search.lexical import tables as lexical_tables
+from clew.search.lexical.search import LexicalIndex
+from clew.search.rank.mentions import title_key
 from clew.search.units import MAX_ID_CHARACTERS, Condition, Unit, moment
 from clew.store.sqlite.connections import Connection
 from clew.store.sqlite.faults import translated

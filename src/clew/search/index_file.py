@@ -6,7 +6,8 @@ into words in another way, is replaced by an empty one.
 
 from pathlib import Path
 
-from clew.search import lexical, lexical_tables
+from clew.search.lexical import search as lexical
+from clew.search.lexical import tables as lexical_tables
 from clew.store.sqlite.connections import Connection, Connections
 from clew.store.sqlite.derived import Tables, open_derived
 

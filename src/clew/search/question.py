@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.search.evidence import Preview
-from clew.search.fuse import Contribution
-from clew.search.lexical_plan import Correction
+from clew.search.lexical.plan import Correction
+from clew.search.quote.evidence import Preview
+from clew.search.rank.fuse import Contribution
 from clew.search.units import Filters, Scope
 
 DEFAULT_RECIPE = "default"

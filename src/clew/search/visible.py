@@ -4,7 +4,8 @@ import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from clew.search import index, lexical_tables
+from clew.search import index
+from clew.search.lexical import tables as lexical_tables
 from clew.search.units import Condition
 from clew.store.sqlite.connections import Connection
 

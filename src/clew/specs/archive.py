@@ -15,23 +15,23 @@ from uuid import uuid4
 
 import msgspec
 
+from clew.edit.replacing import sync_folder
+from clew.edit.writing import read_if_there, remove_leftovers, replace_file
 from clew.errors import ClewError, ConfigError, Conflict, Refused, StoreError
-from clew.files import read_bytes, resolve
-from clew.formats.openspec.apply import Applied, apply_change
+from clew.formats.openspec.apply.conflicts import ConflictFound
+from clew.formats.openspec.apply.delta import Applied, apply_change
+from clew.formats.openspec.apply.difference import difference, summary
 from clew.formats.openspec.change import Change
-from clew.formats.openspec.conflicts import ConflictFound
-from clew.formats.openspec.difference import difference, summary
 from clew.formats.openspec.layout import SPEC_FILE, PlaceKind, Root, classify, root_for, spec_path
 from clew.formats.openspec.reader import write
-from clew.formats.openspec.validate_change import check_whole
-from clew.paths import display, raw
-from clew.replacing import sync_folder
+from clew.formats.openspec.rules.change import check_whole
 from clew.specs.baselines import forget
 from clew.specs.deciding import check_order, decided
 from clew.specs.library import ChangeEntry, Library
 from clew.specs.results import ArchiveReport
 from clew.store.interface import Store
-from clew.writing import read_if_there, remove_leftovers, replace_file
+from clew.workspace.files import read_bytes, resolve
+from clew.workspace.paths import display, raw
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from clew.errors import StoreError
-from clew.formats.openspec.touches import Baseline, places, promises, record
+from clew.formats.openspec.apply.touches import Baseline, places, promises, record
 from clew.specs.library import Library
 from clew.store.interface import Store
 

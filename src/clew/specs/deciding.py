@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from clew.errors import Refused
-from clew.formats.openspec.apply import Sides
+from clew.formats.openspec.apply.conflicts import ConflictFound, ConflictKind
+from clew.formats.openspec.apply.delta import Sides
+from clew.formats.openspec.apply.dependencies import dependencies, order
 from clew.formats.openspec.change import Change
-from clew.formats.openspec.conflicts import ConflictFound, ConflictKind
-from clew.formats.openspec.dependencies import dependencies, order
 from clew.specs.library import Library
 from clew.text.counting import counted
 

@@ -11,8 +11,8 @@ from clew.formats.openspec.layout import checked_id
 from clew.formats.openspec.outline import SealedSpec
 from clew.formats.openspec.records import Delta, Requirement, Scenario
 from clew.search.engine import SearchEngine
-from clew.search.evidence import preview
 from clew.search.question import Question, RankedUnit
+from clew.search.quote.evidence import preview
 from clew.search.units import Filters, Scope, Unit
 from clew.specs.library import Library, similar_names
 from clew.specs.results import IndexBuilt, SpecHit, SpecHits

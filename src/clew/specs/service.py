@@ -10,16 +10,16 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clew.edit.writing import replace_file
 from clew.errors import Conflict, InvalidArgument, NotFound
-from clew.files import resolve
 from clew.formats.diagnostics import Diagnostic
-from clew.formats.openspec.conflicts import ConflictFound, conflicts
-from clew.formats.openspec.dependencies import dependencies, order
+from clew.formats.openspec.apply.conflicts import ConflictFound, conflicts
+from clew.formats.openspec.apply.dependencies import dependencies, order
+from clew.formats.openspec.apply.touches import Baseline
 from clew.formats.openspec.layout import Layout, Root, new_change_folder, root_for
 from clew.formats.openspec.records import SectionKind
 from clew.formats.openspec.references import requirement_id, scenario_id
-from clew.formats.openspec.rules import Dialect
-from clew.formats.openspec.touches import Baseline
+from clew.formats.openspec.rules.rules import Dialect
 from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
 from clew.specs import results, validation, views
@@ -27,7 +27,7 @@ from clew.specs.archive import Archivist, Manner, archived
 from clew.specs.baselines import first_seen, forget, record_anew
 from clew.specs.library import Library, Unread, find_deltas, find_requirement, find_scenario, library, unread
 from clew.store.interface import Store
-from clew.writing import replace_file
+from clew.workspace.files import resolve
 
 if TYPE_CHECKING:
     # Searching needs much that the other questions do not.

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from clew.formats.openspec.change import Change
 from clew.formats.openspec.layout import PlaceKind
-from clew.formats.openspec.rules import Dialect, Issue, Level, is_valid
-from clew.formats.openspec.validate_change import validate_change
-from clew.formats.openspec.validate_delta import Elsewhere
-from clew.formats.openspec.validate_spec import validate_spec
+from clew.formats.openspec.rules.change import validate_change
+from clew.formats.openspec.rules.delta import Elsewhere
+from clew.formats.openspec.rules.rules import Dialect, Issue, Level, is_valid
+from clew.formats.openspec.rules.spec import validate_spec
 from clew.specs.library import Library, SpecEntry, Unread
 from clew.specs.results import IssueReport, Validation
 from clew.text.counting import counted

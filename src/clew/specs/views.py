@@ -3,8 +3,8 @@
 import msgspec
 
 from clew.errors import NotFound
-from clew.formats.openspec.apply import Operation
-from clew.formats.openspec.conflicts import ConflictFound
+from clew.formats.openspec.apply.conflicts import ConflictFound
+from clew.formats.openspec.apply.delta import Operation
 from clew.formats.openspec.names import folded
 from clew.formats.openspec.records import Delta, Requirement, Section
 from clew.specs import results

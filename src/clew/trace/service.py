@@ -6,21 +6,20 @@ Every method reads the graph through its iterators and returns frozen values. It
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
-from clew import __version__, git
+from clew import __version__
+from clew.compat.elspais.cursor import OpenCursors
+from clew.compat.elspais.items import CursorContents
 from clew.config import Config
-from clew.formats.elspais.ids import IdGrammar
-from clew.graph.build import Builder, BuildReport
-from clew.graph.collecting import without_collecting
+from clew.formats.elspais.ids.grammar import IdGrammar
+from clew.graph.build.builder import Builder, BuildReport
+from clew.graph.build.collecting import without_collecting
 from clew.graph.graph import Graph
 from clew.graph.model import HIERARCHY, Node, NodeKind
-from clew.trace import aggregates
-from clew.trace.cursor import OpenCursors
-from clew.trace.cursor_items import CursorContents
-from clew.trace.find import TraceQueries
-from clew.trace.findings import Finding, findings
-from clew.trace.matrix import Matrix, matrix
-from clew.trace.resolve import Resolver
-from clew.trace.results import (
+from clew.trace.coverage import aggregates
+from clew.trace.find.lists import TraceQueries
+from clew.trace.find.search import Check, Matches, Rank, RequirementSearch
+from clew.trace.read.resolve import Resolver
+from clew.trace.read.results import (
     Changes,
     ConfigSummary,
     Hierarchy,
@@ -32,8 +31,10 @@ from clew.trace.results import (
     Summary,
     Workspace,
 )
-from clew.trace.search import Check, Matches, Rank, RequirementSearch
-from clew.trace.serialize import requirement_full, requirement_summary, scored_summary
+from clew.trace.read.serialize import requirement_full, requirement_summary, scored_summary
+from clew.trace.reports.findings import Finding, findings
+from clew.trace.reports.matrix import Matrix, matrix
+from clew.workspace import git
 
 
 class TraceService:

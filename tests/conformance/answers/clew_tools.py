@@ -5,8 +5,8 @@ from typing import Annotated
 import msgspec
 
 from clew.errors import Refused
-from clew.surfaces.mcp.call import Call
-from clew.surfaces.mcp.registry import Freshness, NoArguments, Tool, Toolset
+from clew.operation.call import Call
+from clew.operation.registry import Freshness, NoArguments, Tool, Toolset
 
 
 class Said(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import FileRecords
 from clew.formats.elspais.settings import ElspaisSettings

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from clew.formats.elspais.hashes import HashState, assertion_hash, assertion_line, hash_state, rule_of_file
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import AssertionRecord, FileRecords, Requirement
 from clew.formats.elspais.settings import ElspaisSettings

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.formats.elspais.ids import IdGrammar, ParsedReference
+from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
 from clew.formats.elspais.settings import ElspaisSettings, read_settings
 
 KEBAB = b"""

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from tests.formats.elspais.restoring import restored
 
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Block, FileRecords, Journey, Remainder, Requirement
 from clew.formats.elspais.settings import ElspaisSettings, read_settings

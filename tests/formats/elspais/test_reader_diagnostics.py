@@ -7,7 +7,7 @@ import pytest
 from tests.formats.elspais.restoring import restored
 
 import clew.formats.elspais
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import FileRecords, Journey, Requirement
 

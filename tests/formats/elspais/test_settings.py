@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.errors import ConfigError
-from clew.formats.elspais.ids import IdGrammar
-from clew.formats.elspais.levels import Level
+from clew.formats.elspais.ids.grammar import IdGrammar
+from clew.formats.elspais.ids.levels import Level
 from clew.formats.elspais.settings import ElspaisSettings, read_settings
 
 VERSION_4 = b"""

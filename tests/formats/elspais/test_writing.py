@@ -2,12 +2,19 @@
 
 import pytest
 
-from clew.formats.elspais.ids import IdGrammar
-from clew.formats.elspais.labels import describe_labels, label_at, position_of
+from clew.formats.elspais.ids.grammar import IdGrammar
+from clew.formats.elspais.ids.labels import describe_labels, label_at, position_of
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Requirement
 from clew.formats.elspais.settings import ElspaisSettings
-from clew.formats.elspais.writing import (
+from clew.formats.elspais.write.assertions import (
+    section_depth,
+    with_assertion,
+    with_assertion_text,
+    with_labels,
+    without_assertion,
+)
+from clew.formats.elspais.write.blocks import (
     NewRequirement,
     Style,
     requirement_text,
@@ -17,15 +24,8 @@ from clew.formats.elspais.writing import (
     with_status,
     with_title,
 )
-from clew.formats.elspais.writing_assertions import (
-    section_depth,
-    with_assertion,
-    with_assertion_text,
-    with_labels,
-    without_assertion,
-)
-from clew.formats.elspais.writing_references import with_added, with_kind, with_removed, with_replaced, with_rewritten
-from clew.graph.following import with_reference
+from clew.formats.elspais.write.references import with_added, with_kind, with_removed, with_replaced, with_rewritten
+from clew.trace.edit.text.renaming import with_reference
 
 GRAMMAR = IdGrammar(ElspaisSettings())
 

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from clew.formats.openspec.reader import read_delta, read_spec
-from clew.formats.openspec.rules import RULES
-from clew.formats.openspec.validate_spec import validate_spec
+from clew.formats.openspec.rules.rules import RULES
+from clew.formats.openspec.rules.spec import validate_spec
 
 PAGE = (Path(__file__).parents[3] / "docs" / "formats" / "openspec.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```markdown\n(.*?)```", PAGE, re.DOTALL)

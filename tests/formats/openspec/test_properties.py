@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.formats.openspec.apply import apply_delta
+from clew.formats.openspec.apply.delta import apply_delta
 from clew.formats.openspec.reader import read_delta, read_document, read_spec, write
 from clew.formats.openspec.records import Delta, Document, Requirement, Spec
+from clew.formats.openspec.rules.spec import validate_spec
 from clew.formats.openspec.tasks import read_tasks
-from clew.formats.openspec.validate_spec import validate_spec
 from clew.text.spans import Span
 
 FRAGMENTS = [

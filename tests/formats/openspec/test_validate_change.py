@@ -9,10 +9,10 @@ from clew.formats.openspec.change import Change
 from clew.formats.openspec.metadata import read_metadata
 from clew.formats.openspec.proposal import read_proposal
 from clew.formats.openspec.reader import read_spec
-from clew.formats.openspec.rules import Dialect, Issue
+from clew.formats.openspec.rules.change import validate_change
+from clew.formats.openspec.rules.delta import Elsewhere
+from clew.formats.openspec.rules.rules import Dialect, Issue
 from clew.formats.openspec.tasks import read_tasks
-from clew.formats.openspec.validate_change import validate_change
-from clew.formats.openspec.validate_delta import Elsewhere
 
 Make = Callable[..., Change]
 

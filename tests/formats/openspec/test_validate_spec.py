@@ -3,8 +3,8 @@
 import pytest
 
 from clew.formats.openspec.reader import read_spec
-from clew.formats.openspec.rules import RULES, Dialect, Level, is_valid
-from clew.formats.openspec.validate_spec import validate_spec
+from clew.formats.openspec.rules.rules import RULES, Dialect, Level, is_valid
+from clew.formats.openspec.rules.spec import validate_spec
 
 PURPOSE = "## Purpose\n\nA purpose that is long enough to tell somebody what this is for.\n\n"
 SCENARIO = "#### Scenario: S\n- **WHEN** x\n- **THEN** y\n"

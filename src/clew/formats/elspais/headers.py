@@ -6,7 +6,7 @@ import msgspec
 
 from clew.formats.elspais.fields import ReferenceList, metadata_fields
 from clew.formats.elspais.findings import Findings
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import BLANK, HEADING, Lines, plain_heading
 
 _FOREIGN_ID = re.compile(r"[A-Z][A-Z0-9]{1,15}-[A-Za-z]{0,4}[0-9]{1,10}")

@@ -2,7 +2,7 @@
 
 from clew.formats.elspais.findings import Findings
 from clew.formats.elspais.headers import Header, HeaderReader, read_end
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.journey import JourneyReader
 from clew.formats.elspais.lines import BLANK, BOM, END, Lines
 from clew.formats.elspais.records import Block, FileRecords, Remainder

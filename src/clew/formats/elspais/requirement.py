@@ -14,7 +14,7 @@ from clew.formats.elspais.fields import (
 )
 from clew.formats.elspais.findings import Findings
 from clew.formats.elspais.headers import EndMarker, Header
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import BLANK, FENCED, TEXT, Lines, plain_heading
 from clew.formats.elspais.records import AssertionRecord, ChangelogEntry, Requirement, SectionRecord
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import msgspec
 
 from clew.formats.diagnostics import Diagnostic
-from clew.formats.elspais.levels import DEFAULT_LEVELS, Level, read_levels, shared_letters
-from clew.formats.elspais.templates import ALIASES, CANONICAL, read_component_pattern, read_templates
+from clew.formats.elspais.ids.levels import DEFAULT_LEVELS, Level, read_levels, shared_letters
+from clew.formats.elspais.ids.templates import ALIASES, CANONICAL, read_component_pattern, read_templates
 from clew.formats.elspais.toml_values import TomlValues, merge, parse_toml
 from clew.text.keywords import SHORTEST_KEYWORD
 

@@ -3,8 +3,8 @@
 import msgspec
 
 from clew.config import Config
-from clew.files import Selection
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.ids.grammar import IdGrammar
+from clew.graph.build.reading import Reader
 from clew.graph.readers.elspais import ElspaisReader
 from clew.graph.readers.markers import MarkerReader
 from clew.graph.readers.register import RegisterReader
@@ -14,8 +14,8 @@ from clew.graph.readers.results import ResultsReader
 from clew.graph.readers.reviews import ReviewsReader
 from clew.graph.readers.spec_roots import spec_roots
 from clew.graph.readers.specs import SpecReader
-from clew.graph.reading import Reader
-from clew.paths import Glob
+from clew.workspace.files import Selection
+from clew.workspace.paths import Glob
 
 _PRODUCTS = ("target", "dist", "build", ".idea", ".vscode")
 """Folders of what is made from code, and of those who edit it."""

@@ -6,18 +6,18 @@ from typing import Any
 
 import msgspec
 
-from clew.files import Selection
+from clew.formats.code.marker_ids import RegisterIds
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais import READER_VERSION
 from clew.formats.elspais.hashes import HashState, hash_state, rule_of_file
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import FileRecords, Journey, Reference, Remainder, Requirement
 from clew.formats.elspais.settings import ElspaisSettings
-from clew.formats.marker_ids import RegisterIds
-from clew.graph.link import Citation, Contribution, Definition
+from clew.graph.build.link import Citation, Contribution, Definition
 from clew.graph.model import EdgeKind, Node, NodeKind, Source
 from clew.text.spans import Span
+from clew.workspace.files import Selection
 
 EDGE_KINDS = {kind.value: kind for kind in EdgeKind}
 """By the word that files use."""

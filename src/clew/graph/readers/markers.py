@@ -6,11 +6,7 @@ from typing import Any
 
 import msgspec
 
-from clew.files import Selection
-from clew.formats.diagnostics import Diagnostic
-from clew.formats.elspais.ids import IdGrammar, ParsedReference
-from clew.formats.elspais.settings import ElspaisSettings
-from clew.formats.markers import (
+from clew.formats.code.markers import (
     MARKERS_VERSION,
     MarkerRecords,
     carried_by_none,
@@ -18,10 +14,14 @@ from clew.formats.markers import (
     read_markers,
     register_citations,
 )
-from clew.formats.markers import Citation as Marker
-from clew.graph.link import Citation, Contribution, Definition
+from clew.formats.code.markers import Citation as Marker
+from clew.formats.diagnostics import Diagnostic
+from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
+from clew.formats.elspais.settings import ElspaisSettings
+from clew.graph.build.link import Citation, Contribution, Definition
 from clew.graph.model import Node, NodeKind, Source
 from clew.graph.readers.elspais import EDGE_KINDS, fingerprint
+from clew.workspace.files import Selection
 
 
 class MarkerFile(msgspec.Struct, frozen=True, array_like=True):

@@ -18,11 +18,10 @@ from typing import Any
 import msgspec
 
 from clew.errors import FormatError
-from clew.files import Selection
+from clew.formats.code.prose_citations import cited_in_prose
 from clew.formats.diagnostics import Diagnostic
-from clew.formats.elspais.ids import IdGrammar
+from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.settings import ElspaisSettings
-from clew.formats.prose_citations import cited_in_prose
 from clew.formats.register import READER_VERSION, read_single
 from clew.formats.register.canonical import parse
 from clew.formats.register.directory import ENDING, FOLDER, INDEX
@@ -30,10 +29,11 @@ from clew.formats.register.envelope import check_format
 from clew.formats.register.model import Layout, LinkKind, Outcome, Requirement, Status
 from clew.formats.register.records import decode_requirement
 from clew.formats.results.records import FAILED, PASSED
-from clew.graph.link import Citation, Contribution, Definition
+from clew.graph.build.link import Citation, Contribution, Definition
+from clew.graph.build.reading import content_hash
 from clew.graph.model import EdgeKind, Node, NodeKind, Source
 from clew.graph.readers.elspais import fingerprint
-from clew.graph.reading import content_hash
+from clew.workspace.files import Selection
 
 LEVEL = "register"
 _ROLES = {Status.DRAFT: "provisional", Status.PROPOSED: "provisional", Status.OBSOLETE: "retired"}

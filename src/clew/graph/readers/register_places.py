@@ -12,10 +12,10 @@ from glob import escape
 from pathlib import Path, PurePosixPath
 
 from clew.config import CLEW_TOML, ELSPAIS_TOML
-from clew.files import Selection, is_settled, scan, time_of
 from clew.formats.register.directory import ENDING, FOLDER, INDEX
 from clew.formats.register.envelope import DIRECTORY_TAG
-from clew.paths import display
+from clew.workspace.files import Selection, is_settled, scan, time_of
+from clew.workspace.paths import display
 
 SINGLE = "project.req"
 FILE_VARIABLE = "REQ_FILE"

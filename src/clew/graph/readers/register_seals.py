@@ -7,7 +7,7 @@ from pathlib import Path
 from clew.errors import FormatError
 from clew.formats.register import read_directory
 from clew.formats.register.directory import ENDING, FOLDER, INDEX, JOURNAL
-from clew.paths import raw
+from clew.workspace.paths import raw
 
 Refused = tuple[tuple[str, str], ...]
 """Folders that cannot be trusted, each with the reason."""

@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
-from clew.files import Selection
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.results import RESULTS_VERSION, Outcome, ResultRecords, read_results
-from clew.graph.link import Contribution
+from clew.graph.build.link import Contribution
 from clew.graph.model import Node, NodeKind, Source
+from clew.workspace.files import Selection
 
 
 class ResultFile(msgspec.Struct, frozen=True, array_like=True):

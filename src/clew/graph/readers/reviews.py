@@ -6,12 +6,12 @@ answers are computed from.
 
 from typing import Any
 
-from clew.files import Selection
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.reviews import REVIEWS_VERSION, Review, ReviewRecords, read_reviews
+from clew.graph.build.link import Contribution, Definition
 from clew.graph.graph import Graph
-from clew.graph.link import Contribution, Definition
 from clew.graph.model import Node, NodeKind, Source
+from clew.workspace.files import Selection
 
 _ID = "reviews"
 

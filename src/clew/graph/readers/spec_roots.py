@@ -5,9 +5,9 @@ from pathlib import Path
 
 from clew.config import Config
 from clew.errors import ConfigError
-from clew.files import normal_folder
 from clew.formats.elspais.toml_values import parse_toml
 from clew.formats.openspec.layout import SPOX_CONFIG, Root, find_roots, openspec_root, spox_root, told_apart
+from clew.workspace.files import normal_folder
 
 _OPENSPEC = "openspec"
 _SPOX = "specs"
@@ -34,7 +34,7 @@ def spec_roots(config: Config) -> tuple[Root, ...]:
 def _nested(root: Path) -> tuple[Root, ...]:
     """Looked for once: whoever moves specs into a package configures them, or starts again."""
     # Most projects need none of it.
-    from clew.detect.walk import walk
+    from clew.workspace.walk import walk
 
     return find_roots(walk(root, _LOOKED_AT).files)
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
-from clew.files import Selection
+from clew.formats.code.marker_comments import Cited
+from clew.formats.code.prose_citations import cited_in_prose
 from clew.formats.diagnostics import Diagnostic
-from clew.formats.elspais.ids import IdGrammar
-from clew.formats.marker_comments import Cited
+from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.openspec import READER_VERSION
 from clew.formats.openspec.layout import Place, PlaceKind, Root, classify
 from clew.formats.openspec.metadata import ChangeMetadata, read_metadata
@@ -30,14 +30,14 @@ from clew.formats.openspec.proposal import Proposal, read_proposal
 from clew.formats.openspec.reader import read_delta, read_spec
 from clew.formats.openspec.records import DELTA_KINDS, Delta
 from clew.formats.openspec.references import requirement_id, scenario_id
-from clew.formats.openspec.rules import Level
+from clew.formats.openspec.rules.rules import Level
+from clew.formats.openspec.rules.spec import validate_spec
 from clew.formats.openspec.tasks import Tasks, read_tasks
-from clew.formats.openspec.validate_spec import validate_spec
-from clew.formats.prose_citations import cited_in_prose
-from clew.graph.link import Citation, Contribution, Definition
+from clew.graph.build.link import Citation, Contribution, Definition
 from clew.graph.model import EdgeKind, Node, NodeKind, Source
 from clew.graph.readers.elspais import fingerprint
 from clew.text.spans import Span
+from clew.workspace.files import Selection
 
 MISPLACED = "openspec.misplaced_spec"
 LEVEL = "spec"

@@ -6,8 +6,8 @@ import threading
 import time
 from pathlib import Path
 
+from clew.edit.replacing import sync_folder
 from clew.errors import StoreBusy, StoreError, StoreFull
-from clew.replacing import sync_folder
 from clew.store.sqlite.connections import Connection, Connections, log_of, size_of
 from clew.store.sqlite.faults import damaged, protected
 from clew.store.sqlite.migrations import SCHEMA_VERSION, check_origin, migrate

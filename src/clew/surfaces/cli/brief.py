@@ -5,7 +5,7 @@ import sys
 
 from clew.surfaces.cli.opening import add_folder, add_json, answer, opened
 from clew.surfaces.cli.output import print_json
-from clew.surfaces.mcp.tools.core import CLEW_BRIEF
+from clew.why.operations import CLEW_BRIEF
 
 EXAMPLE = "clew brief examples/demo"
 

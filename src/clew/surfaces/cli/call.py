@@ -6,9 +6,9 @@ import sys
 import msgspec
 
 from clew.errors import InvalidArgument, UnknownTool
+from clew.operation.names import by_any_spelling
 from clew.surfaces.cli.opening import add_folder, answer, opened
 from clew.surfaces.cli.output import print_json
-from clew.surfaces.mcp.names import by_any_spelling
 from clew.surfaces.mcp.tools import TOOLS
 
 EXAMPLE = """clew call get_requirement '{"req_id": "REQ-d00001"}'"""

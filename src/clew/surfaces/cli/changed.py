@@ -4,7 +4,7 @@ import argparse
 
 from clew.surfaces.cli.opening import add_folder, add_json, opened
 from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
-from clew.trace.changed import Changed, changed
+from clew.trace.reports.changed import Changed, changed
 
 EXAMPLE = """clew changed
 clew changed --base main --json"""

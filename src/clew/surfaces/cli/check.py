@@ -6,12 +6,12 @@ from pathlib import Path
 
 import msgspec
 
-from clew import git
 from clew.surfaces.cli.opening import add_folder, opened
 from clew.surfaces.cli.output import coloured, end_progress, progress
 from clew.surfaces.cli.writing import deliver
 from clew.text.counting import counted
-from clew.trace.findings import Finding
+from clew.trace.reports.findings import Finding
+from clew.workspace import git
 
 EXAMPLE = """clew check --strict .
 clew check --format sarif --output clew.sarif"""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from xml.etree import ElementTree as ET
 
-from clew.trace.findings import Finding
+from clew.trace.reports.findings import Finding
 
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

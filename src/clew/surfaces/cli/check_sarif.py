@@ -8,7 +8,7 @@ from urllib.parse import quote
 import msgspec
 
 from clew import __version__
-from clew.trace.findings import Finding
+from clew.trace.reports.findings import Finding
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

@@ -13,8 +13,8 @@ from clew.project import Project
 from clew.surfaces.cli.matrix.words import PROOFS, cited, figures
 from clew.surfaces.cli.opening import add_folder, add_json, opened
 from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
-from clew.trace import aggregates
-from clew.trace.matrix import Citing, Matrix, MatrixRow, Totals
+from clew.trace.coverage import aggregates
+from clew.trace.reports.matrix import Citing, Matrix, MatrixRow, Totals
 
 EXAMPLE = """clew coverage
 clew coverage REQ-d00006

@@ -9,12 +9,13 @@ from importlib.metadata import version
 
 import msgspec
 
-from clew import __version__, git
+from clew import __version__
 from clew.errors import ClewError, StoreError
-from clew.files import scan
 from clew.project import Project
 from clew.surfaces.cli.opening import add_folder, add_json
 from clew.surfaces.cli.output import coloured, print_json
+from clew.workspace import git
+from clew.workspace.files import scan
 
 EXAMPLE = "clew doctor"
 

@@ -9,7 +9,7 @@ from clew.surfaces.cli.opening import add_json
 from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
 
 if TYPE_CHECKING:
-    from clew.trace.suggest_measure import Measures
+    from clew.trace.links.measure import Measures
 
 EXAMPLE = """clew eval links traces/
 clew eval links traces/ --json"""
@@ -25,9 +25,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from clew.search.embed import open_embedder
-    from clew.trace.suggest_folder import read_link_set
-    from clew.trace.suggest_meaning import Vectors
-    from clew.trace.suggest_measure import measure
+    from clew.trace.links.folder import read_link_set
+    from clew.trace.links.match.meaning import Vectors
+    from clew.trace.links.measure import measure
 
     links = read_link_set(Path(args.data))
     embedder = None if args.words_only else open_embedder(EmbedSettings())

@@ -31,9 +31,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from clew.search.collection import read_collection
-    from clew.search.evaluation import Evaluation
-    from clew.search.recipes import BUILT_IN, SIGNALS, Recipes, from_json
+    from clew.search.eval.collection import read_collection
+    from clew.search.eval.evaluation import Evaluation
+    from clew.search.rank.recipes import BUILT_IN, SIGNALS, Recipes, from_json
 
     known = BUILT_IN
     recipes = [recipe.name for recipe in BUILT_IN if recipe.name not in SIGNALS]
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _measurements(evaluation: "Any", recipes: list[str]) -> dict[str, Any]:
-    from clew.search.metrics import latency
+    from clew.search.eval.metrics import latency
 
     measured = {name: evaluation.measure(name) for name in dict.fromkeys((*evaluation.signals, *recipes))}
     return {

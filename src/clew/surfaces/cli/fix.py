@@ -8,15 +8,15 @@ from pathlib import Path
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.files import selects
 from clew.graph.model import Node, NodeKind, Source
 from clew.project import Project
 from clew.surfaces.cli.opening import add_folder, add_json, opened
 from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
-from clew.trace.assertions import owner_of
-from clew.trace.fixing import Fixes, Wanted, plan_fixes
-from clew.trace.resolve import Resolver
-from clew.trace.subject import subject_of
+from clew.trace.files.fixing import Fixes, Wanted, plan_fixes
+from clew.trace.read.assertions import owner_of
+from clew.trace.read.resolve import Resolver
+from clew.trace.read.subject import subject_of
+from clew.workspace.files import selects
 
 EXAMPLE = """clew fix --dry-run
 clew fix REQ-d00001 spec/clock.md --hashes --format"""

@@ -7,10 +7,10 @@ import msgspec
 
 from clew.surfaces.cli.opening import add_folder, add_json, opened
 from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
-from clew.trace.impact import Affected, Impact, documented, impact
-from clew.trace.resolve import Resolver
-from clew.trace.subject import subject_of
-from clew.trace.suspect import suspects
+from clew.trace.read.resolve import Resolver
+from clew.trace.read.subject import subject_of
+from clew.trace.reports.impact import Affected, Impact, documented, impact
+from clew.trace.reports.suspect import suspects
 
 EXAMPLE = """clew impact REQ-d00001-A
 clew impact src/clock.py"""

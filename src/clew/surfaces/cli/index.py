@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from clew.project import Project
-from clew.search.keeper import JOB
+from clew.search.dense.keeper import JOB
 from clew.surfaces.cli.opening import add_folder, add_json, opened
 from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
 

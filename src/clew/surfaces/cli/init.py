@@ -14,11 +14,11 @@ from typing import Any
 
 import msgspec
 
-from clew.clients import CLIENTS, ClientPlan, client_config, config_path, own_command, write_plan
-from clew.detect import Findings, detect, proposed_config
+from clew.edit.writing import read_if_there, real_target, replace_file
 from clew.errors import ConfigError
-from clew.ignore import ignore_spec
-from clew.writing import read_if_there, real_target, replace_file
+from clew.setup.clients import CLIENTS, ClientPlan, client_config, config_path, own_command, write_plan
+from clew.setup.detect import Findings, detect, proposed_config
+from clew.workspace.ignore import ignore_spec
 
 EXAMPLE = "clew init --client claude-code"
 

@@ -14,7 +14,7 @@ from clew.text.counting import counted
 
 if TYPE_CHECKING:
     from clew.kb.queries import Reading
-    from clew.kb.surroundings import Bonds
+    from clew.kb.walk.surroundings import Bonds
     from clew.project import Project
 
 EXAMPLE = """clew kb index
@@ -133,9 +133,9 @@ def _reconcile(project: "Project", args: argparse.Namespace) -> int:
 
 
 def _search(project: "Project", args: argparse.Namespace) -> int:
-    from clew.kb.finding import Narrowing
-    from clew.kb.places import lines_in
-    from clew.search.evidence import question_tokens
+    from clew.kb.answer.finding import Narrowing
+    from clew.kb.answer.places import lines_in
+    from clew.search.quote.evidence import question_tokens
 
     limit = _limit(args, _FOUND)
     _brought_up_to_date(project)
@@ -165,7 +165,7 @@ def _limit(args: argparse.Namespace, usual: int) -> int:
 
 def _place(project: "Project", path: str, line: int) -> str:
     """A line of a file, as terminals let people click on it."""
-    from clew.paths import raw
+    from clew.workspace.paths import raw
 
     return linked(coloured(printable(f"{path}:{line}"), "cyan"), project.config.root / raw(path), line)
 
@@ -181,16 +181,16 @@ def _marked_lines(text: str, asked: frozenset[str]) -> list[str]:
 
 
 def _bold(line: str, asked: frozenset[str]) -> str:
-    from clew.search.evidence import question_tokens
+    from clew.search.quote.evidence import question_tokens
 
     words = printable(line).split(" ")
     return " ".join(coloured(word, "bold") if question_tokens(word) & asked else word for word in words)
 
 
 def _ask(project: "Project", args: argparse.Namespace) -> int:
-    from clew.kb.answering import EvidenceRequest, answer
-    from clew.kb.finding import Narrowing
-    from clew.search.evidence import question_tokens
+    from clew.kb.answer.answering import EvidenceRequest, answer
+    from clew.kb.answer.finding import Narrowing
+    from clew.search.quote.evidence import question_tokens
 
     _brought_up_to_date(project)
     question = " ".join(args.what)
@@ -250,7 +250,7 @@ def _named(project: "Project", reading: "Reading", name: str) -> str | None:
 
 def _graph(project: "Project", args: argparse.Namespace) -> int:
     """What stands around a node of the documents, or around one that documents mention."""
-    from clew.kb.surroundings import bonds
+    from clew.kb.walk.surroundings import bonds
 
     limit = _limit(args, _AROUND)
     _brought_up_to_date(project)

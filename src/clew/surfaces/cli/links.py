@@ -9,8 +9,8 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.surfaces.cli.opening import add_folder, add_json, opened
 from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
-from clew.trace.suggest_decisions import Decision
-from clew.trace.suggest_results import AppliedLink, SuggestionPage
+from clew.trace.links.decisions import Decision
+from clew.trace.links.results import AppliedLink, SuggestionPage
 
 EXAMPLE = """clew links suggest tests
 clew links apply src/clock.py:12 REQ-d00001-A

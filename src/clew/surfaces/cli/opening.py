@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from clew.operation.call import Answer, Call, carry_out
+from clew.operation.registry import Tool
 from clew.project import Project
 from clew.surfaces.cli.output import end_progress, progress
-from clew.surfaces.mcp.call import Answer, Call, carry_out
-from clew.surfaces.mcp.registry import Tool
 from clew.surfaces.mcp.tools import TOOLS
 
 

@@ -15,7 +15,7 @@ from clew.config import find_root, load
 from clew.errors import ClewError, ConfigError, NotFound
 from clew.graph.readers.register_places import SINGLE
 from clew.register.error_codes import envelope
-from clew.register.mentions import MentionScanner
+from clew.register.reports.mentions import MentionScanner
 from clew.register.service import RegisterService
 from clew.surfaces.cli.output import print_json
 from clew.surfaces.cli.req_code import CODE

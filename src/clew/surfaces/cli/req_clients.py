@@ -7,14 +7,14 @@ from typing import Any
 
 import msgspec
 
-from clew.clients import json_text, own_command
+from clew.edit.writing import read_if_there, replace_file
 from clew.errors import FormatError, OutsideProject, Refused
 from clew.graph.readers.register_places import FILE_VARIABLE
+from clew.register.git.setup import SetupStep, bounds_of
 from clew.register.service import RegisterService
-from clew.register.setup import SetupStep, bounds_of
+from clew.setup.clients import json_text, own_command
 from clew.surfaces.cli.req_commands import Command
 from clew.text.counting import counted
-from clew.writing import read_if_there, replace_file
 
 SERVER = "req"
 _ASKED_FREELY = ("brief", "list", "show", "next", "validate")

@@ -7,9 +7,11 @@ import msgspec
 
 from clew.errors import InvalidArgument
 from clew.formats.register.ids import normalise
-from clew.register import coverage, lint, remap, review, revisions, staleness
-from clew.register.precheck import STEPS, Precheck, precheck
-from clew.register.review_summary import summary
+from clew.register.git import remap, revisions
+from clew.register.git.precheck import STEPS, Precheck, precheck
+from clew.register.reports import coverage, review, staleness
+from clew.register.reports.review_summary import summary
+from clew.register.rules import lint
 from clew.register.service import RegisterService
 from clew.surfaces.cli.req_commands import Command, table, taking
 from clew.text.counting import counted

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.register.occasion import Occasion, occasion
+from clew.register.change.occasion import Occasion, occasion
 from clew.register.service import RegisterService
 
 

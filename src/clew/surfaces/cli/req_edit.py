@@ -9,10 +9,10 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.formats.register.model import Kind, LinkKind, Priority, Status
 from clew.formats.register.records import requirement_object
-from clew.register.draft import Draft
-from clew.register.operations import Amendment, NewRequirement
+from clew.register.change.changes import Amendment, NewRequirement
+from clew.register.change.draft import Draft
+from clew.register.change.transaction import check_purpose
 from clew.register.service import RegisterService, added
-from clew.register.transaction import check_purpose
 from clew.register.words import LINK_KINDS, parse
 from clew.surfaces.cli.req_commands import Command, now, read_input, taking
 

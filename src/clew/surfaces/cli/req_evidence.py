@@ -10,7 +10,7 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.formats.register.model import Outcome, Status
 from clew.formats.register.records import requirement_object
-from clew.register.operations_adopt import LADDER, AdoptReport, RenumberReport
+from clew.register.change.adopt import LADDER, AdoptReport, RenumberReport
 from clew.register.results import NO_MATCH
 from clew.register.service import RegisterService
 from clew.register.words import parse

@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
+from clew.edit.durable import replace_file
 from clew.errors import ClewError, FormatError
 from clew.formats.register import read_single, write_single
 from clew.formats.register.directory import FOLDER, INDEX
 from clew.formats.register.model import Register
-from clew.register.durable import replace_file
-from clew.register.merge import MergeConflict, Merged, merge
+from clew.register.git.merge import MergeConflict, Merged, merge
 from clew.register.service import RegisterService
 from clew.surfaces.cli.req_commands import Command, now, taking
 from clew.text.counting import counted

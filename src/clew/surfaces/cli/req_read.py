@@ -9,12 +9,15 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.formats.register.model import Kind, Priority, Requirement, Status
 from clew.formats.register.records import requirement_object
-from clew.register import agents_block, export, help_texts, results, schema
 from clew.register import help as helping
-from clew.register.brief_text import brief_text
-from clew.register.queries import Filter
+from clew.register import help_texts, results
+from clew.register.git import agents_block
+from clew.register.git.setup import bounds_of
+from clew.register.reports import export
+from clew.register.reports.brief_text import brief_text
+from clew.register.reports.queries import Filter
+from clew.register.rules import schema
 from clew.register.service import RegisterService
-from clew.register.setup import bounds_of
 from clew.register.words import parse
 from clew.surfaces.cli.output import coloured
 from clew.surfaces.cli.req_commands import Command, table, taking

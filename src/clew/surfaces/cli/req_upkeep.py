@@ -10,14 +10,14 @@ from clew.formats.register.directory import INDEX
 from clew.formats.register.ids import MENTION, in_order, nearest
 from clew.formats.register.model import Layout, Register
 from clew.graph.readers.register_places import FILE_VARIABLE, SINGLE
-from clew.register.agents_block import install
-from clew.register.draft import rejection
-from clew.register.hooks import STRICT_LINES
+from clew.register.change.draft import rejection
+from clew.register.change.transaction import RegisterFile, new_register
+from clew.register.git.agents_block import install
+from clew.register.git.hooks import STRICT_LINES
+from clew.register.git.setup import SetupReport, SetupStep, bounds_of, set_up, take_down
 from clew.register.location import locate
+from clew.register.rules.validator import validate_register
 from clew.register.service import RegisterService
-from clew.register.setup import SetupReport, SetupStep, bounds_of, set_up, take_down
-from clew.register.transaction import RegisterFile, new_register
-from clew.register.validator import validate_register
 from clew.surfaces.cli.req_clients import MCP, SERVE, tell_claude_code
 from clew.surfaces.cli.req_commands import Command, now, read_input, table, taking
 from clew.surfaces.cli.req_menu import TUI

@@ -10,8 +10,8 @@ import msgspec
 from clew.errors import ClewError, InvalidArgument, NotFound, Unavailable
 from clew.formats.register.records import requirement_object
 from clew.register.error_codes import envelope
-from clew.register.export_html import overview_page, requirement_page
-from clew.register.queries import Filter
+from clew.register.reports.export_html import overview_page, requirement_page
+from clew.register.reports.queries import Filter
 from clew.register.service import RegisterService
 from clew.surfaces.mcp.transports.listen import listen, url_of
 from clew.surfaces.mcp.transports.settings import HttpSettings, check_address, echo, is_known_host, plain_host

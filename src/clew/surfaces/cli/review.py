@@ -10,11 +10,11 @@ from clew.project import Project
 from clew.surfaces.cli.opening import add_folder, add_json, opened
 from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
 from clew.text.counting import counted
-from clew.trace.citations import Link, links, links_citing, links_made_by
-from clew.trace.resolve import Resolver
-from clew.trace.reviewing import ReviewReport, record
-from clew.trace.subject import Subject, subject_of
-from clew.trace.suspect import Suspect, suspects
+from clew.trace.read.resolve import Resolver
+from clew.trace.read.subject import Subject, subject_of
+from clew.trace.reports.citations import Link, links, links_citing, links_made_by
+from clew.trace.reports.reviewing import ReviewReport, record
+from clew.trace.reports.suspect import Suspect, suspects
 
 EXAMPLE = """clew review --list
 clew review REQ-d00001-A

@@ -6,8 +6,8 @@ from typing import Any
 
 from clew.surfaces.cli.opening import add_folder, add_json, answer, opened
 from clew.surfaces.cli.output import coloured, print_json
-from clew.surfaces.mcp.tools.trace import SEARCH
-from clew.trace.query import FIELDS
+from clew.trace.find.query import FIELDS
+from clew.trace.operations.read import SEARCH
 
 EXAMPLE = """clew search "overdue OR late"
 clew search --regex '^REQ-d' --field id"""

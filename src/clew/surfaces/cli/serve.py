@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 from clew.errors import ConfigError
+from clew.operation.names import NameStyle
+from clew.operation.switches import name_style
+from clew.operation.toolsets import Listing, choose
 from clew.project import Project
 from clew.surfaces.cli.tools import add_choice, choice_of
-from clew.surfaces.mcp.names import NameStyle
-from clew.surfaces.mcp.switches import name_style
 from clew.surfaces.mcp.tools import TOOLS
-from clew.surfaces.mcp.toolsets import Listing, choose
 
 EXAMPLE = """clew serve                                    # stdio, for the project in this folder
 clew serve --transport http --port 8484       # streamable HTTP on 127.0.0.1

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from clew.graph.model import NodeKind
 from clew.surfaces.cli.opening import add_folder, add_json, answer, opened
 from clew.surfaces.cli.output import coloured, print_json
-from clew.surfaces.mcp.tools.trace import GET_HIERARCHY, GET_REQUIREMENT
+from clew.trace.operations.read import GET_HIERARCHY, GET_REQUIREMENT
 
 if TYPE_CHECKING:
     from clew.project import Project
-    from clew.trace.impact import Affected
+    from clew.trace.reports.impact import Affected
 
 EXAMPLE = "clew show REQ-d00001"
 
@@ -42,8 +42,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _documented(project: "Project", id: str) -> "list[Affected]":
     """The sections that mention the requirement, where somebody has read the documents before."""
-    from clew.trace.impact import documented
-    from clew.trace.subject import Subject
+    from clew.trace.read.subject import Subject
+    from clew.trace.reports.impact import documented
 
     if not project.kb.was_read:
         return []

@@ -4,7 +4,7 @@ import argparse
 
 from clew.surfaces.cli.opening import add_folder, add_json, answer, opened
 from clew.surfaces.cli.output import print_json
-from clew.surfaces.mcp.tools.trace import GET_GRAPH_STATUS, GET_PROJECT_SUMMARY, GET_WORKSPACE_INFO
+from clew.trace.operations.read import GET_GRAPH_STATUS, GET_PROJECT_SUMMARY, GET_WORKSPACE_INFO
 
 EXAMPLE = "clew status --json"
 

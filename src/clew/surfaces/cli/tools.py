@@ -4,11 +4,11 @@ import argparse
 import sys
 from pathlib import Path
 
+from clew.operation.reference import write_pages
+from clew.operation.schemas import input_schema, output_schema
+from clew.operation.toolsets import Choice, check_toolsets, choose
 from clew.surfaces.cli.output import coloured, print_json
-from clew.surfaces.mcp.reference import write_pages
-from clew.surfaces.mcp.schemas import input_schema, output_schema
 from clew.surfaces.mcp.tools import TOOLS
-from clew.surfaces.mcp.toolsets import Choice, check_toolsets, choose
 
 EXAMPLE = """clew tools --toolsets all
 clew tools --profile elspais --json"""

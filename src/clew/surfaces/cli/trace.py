@@ -8,7 +8,7 @@ from clew.surfaces.cli.matrix import FORMATS, shape_of, written
 from clew.surfaces.cli.opening import add_folder, opened
 from clew.surfaces.cli.output import end_progress, progress
 from clew.surfaces.cli.writing import deliver
-from clew.trace import aggregates
+from clew.trace.coverage import aggregates
 
 EXAMPLE = """clew trace --output matrix.html
 clew trace REQ-p00001 --format csv

@@ -10,8 +10,8 @@ from typing import Any
 from clew.errors import ClewError
 from clew.kb.error_codes import code_of
 from clew.kb.error_codes import envelope as documents
+from clew.operation.registry import Toolset
 from clew.register.error_codes import envelope
-from clew.surfaces.mcp.registry import Toolset
 
 Dialect = Callable[[ClewError], dict[str, Any]]
 

@@ -1,7 +1,7 @@
 """What the server tells a client about itself before the first call: short, and only about tools that are there."""
 
-from clew.surfaces.mcp.registry import Toolset
-from clew.surfaces.mcp.toolsets import Listing
+from clew.operation.registry import Toolset
+from clew.operation.toolsets import Listing
 
 _PARAGRAPHS = {
     Toolset.CORE: (

@@ -6,7 +6,7 @@ callers without a session are counted by the transport, by their address.
 
 from clew.config import KbTable
 from clew.errors import OverBudget
-from clew.surfaces.mcp.call import OWN_SESSION
+from clew.operation.call import OWN_SESSION
 from clew.surfaces.mcp.transports.clock import SYSTEM_CLOCK, Clock
 from clew.surfaces.mcp.transports.ratelimit import RateLimit
 

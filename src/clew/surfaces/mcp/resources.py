@@ -15,10 +15,10 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from clew.errors import ClewError, InvalidArgument
+from clew.kb.answer.scratch import Passage
 from clew.kb.error_codes import envelope
-from clew.kb.scratch import Passage
+from clew.operation.registry import ResourceRef
 from clew.project import Project
-from clew.surfaces.mcp.registry import ResourceRef
 
 MIME_TYPE = "text/plain"
 PRIORITY = 0.1

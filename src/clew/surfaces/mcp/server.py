@@ -23,17 +23,17 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from clew import __version__
 from clew.errors import Cancelled, ClewError
+from clew.operation.call import OWN_SESSION, Answer, Call, carry_out
+from clew.operation.names import NameStyle, by_any_spelling, portable, spell
+from clew.operation.registry import Tool
+from clew.operation.schemas import input_schema, output_schema
+from clew.operation.switches import DOCUMENT_TOOLSETS
+from clew.operation.toolsets import Listing
 from clew.project import Project
-from clew.surfaces.mcp.call import OWN_SESSION, Answer, Call, carry_out
 from clew.surfaces.mcp.dialects import dialect_of, said, unexpected
-from clew.surfaces.mcp.names import NameStyle, by_any_spelling, portable, spell
 from clew.surfaces.mcp.pace import Pace
-from clew.surfaces.mcp.registry import Tool
 from clew.surfaces.mcp.resources import ScratchResources, link_blocks
 from clew.surfaces.mcp.sampling import AskClient, model_of
-from clew.surfaces.mcp.schemas import input_schema, output_schema
-from clew.surfaces.mcp.switches import DOCUMENT_TOOLSETS
-from clew.surfaces.mcp.toolsets import Listing
 from clew.text.shortening import shortened
 
 log = logging.getLogger(__name__)

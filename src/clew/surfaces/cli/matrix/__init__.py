@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from clew.trace.matrix import Matrix
+from clew.trace.reports.matrix import Matrix
 
 FORMATS = ("markdown", "csv", "json", "html")
 

@@ -4,7 +4,7 @@ import csv
 import io
 
 from clew.surfaces.cli.matrix.words import cited
-from clew.trace.matrix import Matrix
+from clew.trace.reports.matrix import Matrix
 
 COLUMNS = (
     "requirement",

@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from clew.surfaces.cli.matrix.words import PROOFS, figures
 from clew.text.counting import counted
-from clew.trace.matrix import AssertionRow, Citing, Matrix, MatrixRow, Parent, Totals
+from clew.trace.reports.matrix import AssertionRow, Citing, Matrix, MatrixRow, Parent, Totals
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 

@@ -4,7 +4,7 @@ import re
 
 from clew.surfaces.cli.matrix.words import PROOFS, cited, figures
 from clew.text.counting import counted
-from clew.trace.matrix import Matrix, MatrixRow
+from clew.trace.reports.matrix import Matrix, MatrixRow
 
 _SPECIAL = re.compile(r"([\\|<>\[\]*_`#])")
 

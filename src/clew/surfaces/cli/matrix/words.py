@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from clew.trace.matrix import Citing, Totals
+from clew.trace.reports.matrix import Citing, Totals
 
 PROOFS = {
     "passed": "passed",

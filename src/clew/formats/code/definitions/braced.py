@@ -1,0 +1,179 @@
+"""Languages whose blocks stand in braces: what precedes an opening brace says what the block defines."""
+
+import bisect
+import itertools
+import re
+
+import msgspec
+
+from clew.formats.code.definitions.calls import TestCalls
+from clew.formats.code.definitions.heads import Head, defined, is_data
+from clew.formats.code.definitions.model import CLASS, DEEPEST, FUNCTION, Definition
+
+_SIGNS = re.compile(r"[(){};]")
+_LONGEST_HEAD = 600
+_MOST_PIECES = 30
+"""How much of what precedes a brace is looked at, so that a file of one statement costs no more than one of many."""
+_NEAR = 100
+"""How far behind a call its block may begin."""
+_CREATED = re.compile(r"\bnew\b[^;={}]*\Z")
+
+
+class _Block(msgspec.Struct):
+    """A definition whose end may not have been reached."""
+
+    names: tuple[str, ...]
+    kind: str
+    is_test: bool
+    parent: int
+    begin: int
+    end: int
+
+
+class _Level(msgspec.Struct):
+    """A bracket that is open, and the statement in it that is being read."""
+
+    sign: str
+    opening: int
+    start: int
+    """Where the current stretch of the statement begins."""
+    owner: int
+    """Which definition the bracket stands in, or is; -1 for none."""
+    defines: int = -1
+    """Which definition ends where the bracket closes."""
+    is_data: bool = False
+    """After the bracket, the statement goes on."""
+    holds_functions: bool = True
+    """Whether `name(...) {` is a function here."""
+    pieces: list[tuple[int, int]] = []
+    """The earlier stretches of the statement; what lies between them are brackets that have closed."""
+
+
+class BraceScan:
+    def __init__(self, text: str, code: str, family: str) -> None:
+        self._text = text
+        self._code = code
+        self._family = family
+        self._found: list[_Block] = []
+        self._levels = [_Level("", 0, 0, -1)]
+        self._open_braces = 0
+        self._calls = TestCalls(text, code, family)
+        self._closed_call = (-1, -1)
+        """The definition that a call was, and where its parenthesis closed."""
+
+    def scan(self) -> list[Definition]:
+        for match in _SIGNS.finditer(self._code):
+            position = match.start()
+            match match[0]:
+                case "(":
+                    self._open_parenthesis(position)
+                case ")":
+                    self._close_parenthesis(position)
+                case "{":
+                    self._open_brace(position)
+                case "}":
+                    self._close_brace(position)
+                case _:
+                    self._end_statement(position)
+        return self._definitions()
+
+    def _open_parenthesis(self, position: int) -> None:
+        call = self._calls.opening_at(position)
+        index = -1
+        if call is not None:
+            index = self._define((call.name,), call.kind, call.kind == FUNCTION, call.begin)
+            if index >= 0 and call.end >= 0:
+                self._found[index].end, index = call.end, -1
+        self._push("(", position, index, False, self._levels[-1].holds_functions)
+
+    def _close_parenthesis(self, position: int) -> None:
+        if self._levels[-1].sign != "(":
+            return
+        closed = self._levels.pop()
+        self._levels[-1].start = position
+        if closed.defines >= 0:
+            self._found[closed.defines].end = position
+            self._closed_call = closed.defines, position
+        else:
+            self._calls.values_end(closed.opening, position)
+
+    def _open_brace(self, position: int) -> None:
+        level = self._levels[-1]
+        self._open_braces += 1
+        call, closed_at = self._closed_call
+        if call >= 0 and position - closed_at < _NEAR and not self._code[closed_at + 1 : position].strip():
+            self._push("{", position, call, False, level.holds_functions)
+            return
+        head = self._head(position) if level.pieces or level.start < position else None
+        if head is None or not head.code.strip():
+            is_argument = level.sign == "("
+            self._push("{", position, -1, is_argument, is_argument or level.holds_functions)
+        elif is_data(head, self._family):
+            self._push("{", position, -1, True, True)
+        else:
+            found = defined(head, self._family, in_function=not level.holds_functions)
+            index, holds_functions = -1, level.holds_functions or _CREATED.search(head.code) is not None
+            if found is not None:
+                index = self._define(found.names, found.kind, found.is_test, head.offset(found.index))
+                holds_functions = found.kind == CLASS
+            self._push("{", position, index, False, holds_functions)
+
+    def _close_brace(self, position: int) -> None:
+        if not self._open_braces:
+            self._end_statement(position)
+            return
+        self._open_braces -= 1
+        closed = None
+        while closed is None or closed.sign != "{":
+            # Parentheses that are still open are a mistake, which must not reach beyond the block.
+            closed = self._levels.pop()
+            if closed.defines >= 0:
+                self._found[closed.defines].end = position
+        if closed.is_data:
+            self._levels[-1].start = position
+        else:
+            self._end_statement(position)
+
+    def _end_statement(self, position: int) -> None:
+        level = self._levels[-1]
+        level.pieces.clear()
+        level.start = position + 1
+
+    def _push(self, sign: str, position: int, defines: int, is_data: bool, holds_functions: bool) -> None:
+        level = self._levels[-1]
+        level.pieces.append((level.start, position + 1))
+        owner = defines if defines >= 0 else level.owner
+        self._levels.append(_Level(sign, position, position + 1, owner, defines, is_data, holds_functions))
+
+    def _define(self, names: tuple[str, ...], kind: str, is_test: bool, begin: int) -> int:
+        """Add a definition inside the current one; -1 where that would be too deep."""
+        parent = self._levels[-1].owner
+        around = self._found[parent].names if parent >= 0 else ()
+        if len(around) + len(names) > DEEPEST:
+            return -1
+        self._found.append(_Block((*around, *names), kind, is_test, parent, begin, len(self._code)))
+        return len(self._found) - 1
+
+    def _head(self, position: int) -> Head:
+        """The statement in front of a brace, its end at least."""
+        level = self._levels[-1]
+        pieces = []
+        left = _LONGEST_HEAD
+        for start, end in itertools.chain(((level.start, position),), reversed(level.pieces)):
+            pieces.append((max(start, end - left), end))
+            left -= end - start
+            if left <= 0 or len(pieces) == _MOST_PIECES:
+                break
+        pieces.reverse()
+        return Head(self._text, self._code, pieces)
+
+    def _definitions(self) -> list[Definition]:
+        newlines = [match.start() for match in re.finditer("\n", self._code)] if self._found else []
+
+        def line(offset: int) -> int:
+            return bisect.bisect_left(newlines, offset) + 1
+
+        return [
+            Definition(each.names, each.kind, line(each.begin), line(each.end), each.is_test, each.parent)
+            for each in self._found
+        ]

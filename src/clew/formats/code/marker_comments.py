@@ -1,0 +1,230 @@
+"""The citations in the comments of a file, before it is known whom they belong to."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from clew.formats.code.comments import DOCSTRING, LINE, STRING, Token
+from clew.formats.code.marker_ids import RegisterIds
+from clew.formats.code.marker_ranges import spelled_out
+from clew.formats.diagnostics import Diagnostic
+from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
+from clew.formats.openspec.references import SpecReference, format_reference, parse_reference
+
+_KEYWORDS = {
+    "implements": "implements",
+    "refines": "refines",
+    "verifies": "verifies",
+    "validates": "verifies",
+    "tests": "verifies",
+}
+KEYWORD_BYTES = tuple(keyword.encode() for keyword in _KEYWORDS)
+
+ON_ITS_OWN, BESIDE_CODE, IN_DOCSTRING = "on its own", "beside code", "in a docstring"
+
+
+class Cited(msgspec.Struct, frozen=True, gc=False):
+    """A citation before it is known whom it belongs to."""
+
+    kind: str
+    written: str
+    target: str
+    labels: tuple[str, ...]
+    line: int
+    malformed: bool
+    place: str
+    """Where the comment stands: on its own, beside code, or in a docstring."""
+
+
+_MARKER = re.compile(
+    r"[*_]*+(implements|refines|verifies|validates|tests)"
+    r"(?:(?P<block>\s+requirements\s*:)[*_]*\s*|(?P<colon>:[*_]*+|[*_]*+\s*:)\s*|[*_]*+\s+)",
+    re.IGNORECASE,
+)
+_DECORATION = " \t/!#;-%|@"
+"""What may stand between the mark of a comment and its first word: `///`, `//!`, `##`, `-- |`, `@`."""
+_SEPARATOR = re.compile(r"[,;&]|(?<!\S)and(?!\S)")
+_REMARK = re.compile(r"\(([^()]*)\)")
+_BULLETS = " \t-*+•"
+_WRAPPING = "[](){}<>`'\"*.:!?"
+"""What may stand around an id or end the sentence it stands in."""
+_MOST_UNDECLARED = 100
+
+
+class CommentReader:
+    """Finds the citations in the comments of a file, line by line."""
+
+    def __init__(
+        self, text: str, grammar: IdGrammar, is_test: bool, register: RegisterIds | None, *, specs: bool = False
+    ) -> None:
+        self._text = text
+        self._grammar = grammar
+        self._is_test = is_test
+        self._register = register
+        self._specs = specs
+        self._kind = ""
+        self._continues_at = 0
+        """The line in which a list that ended in a comma, or a block of ids, goes on."""
+        self._in_block = False
+        """Whether every further line may begin with an id, because the keyword's own line had none."""
+        self._with_short_forms = True
+        """Whether `d1` is an id in the current list; without a colon before it, it is a word like others."""
+        self.diagnostics: list[Diagnostic] = []
+        self.comment_lines: list[int] = []
+        """The lines that begin with a comment, in order."""
+
+    def read(self, found: list[Token]) -> Iterator[Cited]:
+        line, counted = 1, 0
+        for token in found:
+            if token.kind == STRING:
+                continue
+            line += self._text.count("\n", counted, token.start)
+            counted = token.start
+            body = self._text[token.text_start : token.text_end]
+            if token.kind == DOCSTRING:
+                yield from self._docstring(body, line)
+                continue
+            place = BESIDE_CODE if self._is_beside_code(token.start) else ON_ITS_OWN
+            if place == ON_ITS_OWN:
+                self.comment_lines.append(line)
+            if token.kind == LINE:
+                yield from self._line(body, line, place)
+            else:
+                yield from self._block(body, line, place)
+
+    def _block(self, body: str, line: int, place: str) -> Iterator[Cited]:
+        first, *others = body.split("\n")
+        yield from self._line(first, line, place)
+        for number, part in enumerate(others, start=line + 1):
+            self.comment_lines.append(number)
+            yield from self._line(part, number, ON_ITS_OWN)
+
+    def _docstring(self, body: str, line: int) -> Iterator[Cited]:
+        for number, part in enumerate(body.split("\n"), start=line):
+            if ":" in part or number == self._continues_at:
+                yield from self._line(part, number, IN_DOCSTRING)
+
+    def _is_beside_code(self, start: int) -> bool:
+        index = start - 1
+        while index >= 0 and self._text[index] in " \t":
+            index -= 1
+        return index >= 0 and self._text[index] != "\n"
+
+    def _line(self, comment: str, line: int, place: str) -> Iterator[Cited]:
+        content = comment.strip()
+        if place != IN_DOCSTRING:
+            content = content.lstrip(_DECORATION)
+        if content[:2] in ("* ", "*\t"):  # a further line of a block comment
+            content = content[2:].lstrip(_DECORATION)
+        marker = _MARKER.match(content)
+        if marker is not None and marker["colon"] is None and place == IN_DOCSTRING:
+            marker = None
+        continues, self._continues_at = line == self._continues_at, 0
+        if marker is None:
+            if continues and content:
+                yield from self._continued(content.lstrip(_BULLETS), line, place)
+            elif place != IN_DOCSTRING:
+                yield from self._without_keyword(content, line, place)
+            return
+        rest = content[marker.end() :].removesuffix("*/").removesuffix("-->").rstrip()
+        self._kind = _KEYWORDS[marker[1].lower()]
+        if self._is_test and self._kind != "refines":
+            self._kind = "verifies"
+        self._with_short_forms = marker["colon"] is not None
+        self._in_block = marker["block"] is not None or (marker["colon"] is not None and not rest)
+        if self._in_block:
+            self._continues_at = line + 1
+        else:
+            yield from self._items(rest, line, place)
+
+    def _continued(self, content: str, line: int, place: str) -> Iterator[Cited]:
+        if self._in_block:
+            word = self._bare(content.split(None, 1)[0].rstrip(",;"))
+            if not self._resembles(word) and self._meant(word) is None:
+                return
+            self._continues_at = line + 1
+        yield from self._items(content, line, place)
+
+    def _without_keyword(self, content: str, line: int, place: str) -> Iterator[Cited]:
+        """A comment that only mentions ids: for a register that is enough."""
+        mentioned = self._register.mentioned(content) if self._register is not None else ()
+        self._kind = "verifies" if self._is_test else "implements"
+        for written, parsed in mentioned:
+            yield self._cited(written, parsed, line, place)
+        if not mentioned and self._grammar.resembles(content):
+            self._undeclared(content, line)
+
+    def _items(self, rest: str, line: int, place: str) -> Iterator[Cited]:
+        """A list of ids, up to the first other word; remarks in parentheses are skipped."""
+        if self._with_short_forms and (parsed := self._meant(rest)) is not None:
+            yield self._cited(rest, parsed, line, place)
+            return
+        rest = spelled_out(_REMARK.sub(self._without_remark, rest), self._grammar)
+        items = _SEPARATOR.split(rest)
+        last: Cited | None = None
+        for item in items:
+            words = [self._bare(word) for word in item.split()]
+            if last is not None and last.labels and len(words) == 1 and self._is_label(words[0], last.target):
+                # A further assertion of the same requirement: `REQ-d00001-A, B`.
+                written = self._grammar.assertion_id(last.target, words[0])
+                yield Cited(self._kind, written, last.target, (words[0],), line, False, place)
+                continue
+            references = [self._meant(word) for word in words]
+            for word, parsed in zip(words, references, strict=True):
+                if not self._resembles(word) and not self._is_short(parsed, alone=None not in references):
+                    return
+                last = self._cited(word, parsed, line, place)
+                yield last
+        if len(items) > 1 and not items[-1].strip() and not rest.endswith(";"):
+            self._continues_at = line + 1
+
+    def _is_label(self, word: str, target: str) -> bool:
+        if self._register is not None and self._register.parse(target) is not None:
+            return word.isdecimal()
+        return self._grammar.is_label(word)
+
+    def _meant(self, word: str) -> ParsedReference | None:
+        parsed = self._grammar.parse_reference(word)
+        if parsed is None and self._register is not None:
+            parsed = self._register.parse(word)
+        return spec_citation(word) if parsed is None and self._specs else parsed
+
+    def _resembles(self, word: str) -> bool:
+        """Whether a word begins like an id, so that it was surely meant as one."""
+        return self._grammar.resembles(word) or (self._register is not None and self._register.parse(word) is not None)
+
+    def _is_short(self, parsed: ParsedReference | None, *, alone: bool) -> bool:
+        """Whether a word without the namespace is an id. With other words beside it, a short form is one of them:
+        "Tests: p1 is the first"."""
+        return parsed is not None and self._with_short_forms and (alone or "alias" not in parsed.notes)
+
+    def _bare(self, word: str) -> str:
+        """A word without what is wrapped around it, unless that makes it an id."""
+        return word if self._meant(word) is not None else word.strip(_WRAPPING)
+
+    def _without_remark(self, remark: re.Match[str]) -> str:
+        words = remark[1].split()
+        return remark[0] if words and self._resembles(words[0].strip(_WRAPPING)) else " "
+
+    def _cited(self, written: str, parsed: ParsedReference | None, line: int, place: str) -> Cited:
+        if parsed is None:
+            return Cited(self._kind, written, written, (), line, True, place)
+        return Cited(self._kind, written, parsed.target, parsed.labels, line, False, place)
+
+    def _undeclared(self, content: str, line: int) -> None:
+        word = content.split(None, 1)[0].rstrip(":,;.")
+        if self._grammar.parse_reference(word) is not None and len(self.diagnostics) < _MOST_UNDECLARED:
+            keyword = "Verifies" if self._is_test else "Implements"
+            message = f"{word} stands in a comment without a keyword, so nothing cites it. Write `{keyword}: {word}`."
+            self.diagnostics.append(Diagnostic("markers.undeclared", "info", message, line))
+
+
+def spec_citation(word: str) -> ParsedReference | None:
+    """What a word of a list of references cites. One without a scenario counts only where no other words stand beside
+    it: `client/server` may as well be a word."""
+    reference = parse_reference(word)
+    if reference is None:
+        return None
+    target = format_reference(SpecReference(reference.spec_id, reference.requirement))
+    return ParsedReference(target, reference.scenarios, () if reference.scenarios else ("alias",))

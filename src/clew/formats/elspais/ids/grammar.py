@@ -1,0 +1,205 @@
+"""The grammar of ids: what names a requirement, an assertion, a journey or a step."""
+
+import re
+
+import msgspec
+
+from clew.formats.elspais.ids.patterns import IdPatterns, Pattern
+from clew.formats.elspais.settings import ElspaisSettings
+
+_LONGEST = 256
+"""Longer texts are no ids. Bounds the work a hostile text can cause."""
+_REMEMBERED = 100_000
+
+_JOURNEY = re.compile(r"(JNY-[A-Za-z0-9][A-Za-z0-9-]*-[0-9]+)(?:/([0-9]{1,6}))?")
+_JOURNEY_SEPARATOR = "/"
+
+_STRICT_LABELS = {
+    "uppercase": re.compile("[A-Z]"),
+    "numeric": re.compile("[0-9]{1,4}"),
+    "numeric_1based": re.compile("0{0,3}[1-9][0-9]{0,3}"),
+    "alphanumeric": re.compile("[0-9A-Z]"),
+}
+_LENIENT_LABEL = re.compile("[A-Z]{1,2}[0-9]{0,2}|[0-9]{1,3}[A-Z]?")
+
+
+class ParsedReference(msgspec.Struct, frozen=True, gc=False):
+    """A reference as the grammar understands it."""
+
+    target: str
+    """The canonical id of the requirement or journey."""
+    labels: tuple[str, ...] = ()
+    """The assertions, or the step of a journey, that are meant; empty means the whole."""
+    notes: tuple[str, ...] = ()
+    """How the spelling departs from the canonical one: alias, case, padding, separator, dash_labels, label."""
+
+
+class IdGrammar:
+    """Reads and writes the ids of one project. Answers are remembered, so asking again costs a dictionary lookup."""
+
+    def __init__(self, settings: ElspaisSettings) -> None:
+        self.settings = settings
+        self._patterns = IdPatterns(settings)
+        self._template = self._patterns.template()
+        self._canonical = self._patterns.reference(self._template)
+        aliases = [template for _, template in settings.id_aliases]
+        if settings.prefix_optional:
+            aliases.append(re.sub(r"^\{namespace\}[^{}]*", "", self._template))
+        self._aliases = [self._patterns.reference(alias) for alias in aliases]
+        self._joint = re.compile(self._patterns.label_joint())
+        self._test_name = self._patterns.test_name()
+        self._strict_label = _STRICT_LABELS[settings.label_style]
+        signs = "".join(re.escape(sign) for sign in settings.id_separators)
+        # A template without the namespace has no beginning by which a misspelled id could be told from a word.
+        start = f"(?i:{re.escape(settings.namespace)})[{signs}]" if "{namespace}" in self._template else "(?!)"
+        self._resembling = re.compile(f"{start}|JNY-")
+        spellings = sorted({spelling for _, spelling in self._patterns.spelling_of.values()})
+        self.header_prefixes = (settings.namespace,) if self._template.startswith("{namespace}") else tuple(spellings)
+        """How a line begins that may be a header without `#`."""
+        self._references: dict[str, ParsedReference | None] = {}
+        self._headers: dict[str, ParsedReference | None] = {}
+
+    def canonical(self, text: str) -> str | None:
+        """The canonical id of a requirement or journey that `text` spells in any accepted way."""
+        parsed = self.parse_reference(text)
+        return parsed.target if parsed is not None and not parsed.labels else None
+
+    def parse_reference(self, item: str) -> ParsedReference | None:
+        """What one item of a reference list means: an id, with or without labels, in any accepted spelling."""
+        if item in self._references:
+            return self._references[item]
+        return _remember(self._references, item, self._parse(item, with_aliases=True))
+
+    def parse_header(self, text: str) -> ParsedReference | None:
+        """The id a heading declares. Short forms do not count there: `p1: ...` is an ordinary heading."""
+        if text in self._headers:
+            return self._headers[text]
+        parsed = self._parse(text, with_aliases=False)
+        return _remember(self._headers, text, parsed if parsed is not None and not parsed.labels else None)
+
+    def assertion_id(self, owner_id: str, label: str) -> str:
+        """The id of an assertion of a requirement, or of a step of a journey."""
+        separator = _JOURNEY_SEPARATOR if self.is_journey(owner_id) else self.settings.label_separator
+        return f"{owner_id}{separator}{label}"
+
+    def is_label(self, text: str) -> bool:
+        """Whether an assertion may be labelled so under the configured style."""
+        return self._strict_label.fullmatch(text) is not None
+
+    def label(self, text: str) -> str | None:
+        """The canonical spelling of a label; None where it follows neither the style nor any older one."""
+        upper = text.upper()
+        if self._strict_label.fullmatch(upper):
+            if not self.settings.label_style.startswith("numeric"):
+                return upper
+            return f"{int(upper):02d}" if self.settings.label_zero_pad else str(int(upper))
+        return text if _LENIENT_LABEL.fullmatch(text) else None
+
+    def level_of(self, id: str) -> str | None:
+        """The name of the level that an id belongs to; None where ids do not show it."""
+        if len(id) > _LONGEST:
+            return None
+        match = self._canonical.fullmatch(id)
+        written = match.groupdict().get("level") if match is not None else None
+        return self._level(written)[0] if written else None
+
+    def is_journey(self, text: str) -> bool:
+        match = _JOURNEY.fullmatch(text) if len(text) <= _LONGEST else None
+        return match is not None and match[2] is None
+
+    def resembles(self, text: str) -> bool:
+        """Whether a text begins the way ids of this project do, so that it was surely meant as one."""
+        return self._resembling.match(text) is not None
+
+    def from_test_name(self, name: str) -> tuple[ParsedReference, ...]:
+        """The references in the name of a test, where every boundary is spelled `_`: `test_REQ_d00062_A_B_works`."""
+        if self._test_name is None or len(name) > 2 * _LONGEST:
+            return ()
+        found = []
+        for match in self._test_name.finditer(name):
+            parsed = self._understood({**match.groupdict(), "labels": None}, match[0], None)
+            if parsed is not None:
+                labels = tuple(filter(None, (self.label(label) for label in match["labels"].split("_") if label)))
+                found.append(ParsedReference(parsed.target, labels))
+        return tuple(found)
+
+    def _parse(self, text: str, *, with_aliases: bool) -> ParsedReference | None:
+        if len(text) > _LONGEST:
+            return None
+        if journey := _JOURNEY.fullmatch(text):
+            return ParsedReference(journey[1], (str(int(journey[2])),) if journey[2] else ())
+        parsed = self._matched(self._canonical, text, None)
+        if parsed is None and with_aliases:
+            for pattern in self._aliases:
+                parsed = self._matched(pattern, text, "alias")
+                if parsed is not None:
+                    break
+        return parsed
+
+    def _matched(self, pattern: Pattern, text: str, note: str | None) -> ParsedReference | None:
+        match = pattern.fullmatch(text)
+        return self._understood(match.groupdict(), text, note) if match is not None else None
+
+    def _understood(self, parts: dict[str, str | None], text: str, note: str | None) -> ParsedReference | None:
+        written = parts["component"] or ""
+        component = self._patterns.component(written)
+        if component is None:
+            return None
+        level = self._level(parts.get("level") or "")[1]
+        target = self._patterns.compose(self._template, parts, level, component)
+        labels_text = parts.get("labels") or ""
+        labels = self._labels(labels_text)
+        if labels is None:
+            return None
+        notes = [note] if note else []
+        namespace = self.settings.namespace
+        if (parts.get("level") or level, parts.get("namespace") or namespace) != (level, namespace):
+            notes.append("case")
+        if component != written:
+            notes.append("padding")
+        own = text[: len(text) - len(labels_text)] if labels_text else text
+        if not note and self._other_separator(own, parts, written):
+            notes.append("separator")
+        notes.extend(self._label_notes(labels_text, labels))
+        return ParsedReference(target, labels, tuple(dict.fromkeys(notes)))
+
+    def _other_separator(self, own: str, parts: dict[str, str | None], component: str) -> bool:
+        """Whether the id is written with another sign between its parts than the template has."""
+        level = parts.get("level") or ""
+        expected = self._patterns.compose(self._template, parts, level, component)
+        if parts.get("labels"):
+            expected += self.settings.label_separator
+        return own.casefold() != expected.casefold()
+
+    def _labels(self, text: str) -> tuple[str, ...] | None:
+        if not text:
+            return ()
+        labels = [self.label(label) for label in self._joint.split(text)]
+        return None if None in labels else tuple(dict.fromkeys(label for label in labels if label))
+
+    def _label_notes(self, text: str, labels: tuple[str, ...]) -> list[str]:
+        if not text:
+            return []
+        notes = []
+        if any(label.upper() != label for label in self._joint.split(text)):
+            notes.append("case")
+        if not all(map(self.is_label, labels)):
+            notes.append("label")
+        joints = self._joint.findall(text)
+        if any(joint != self.settings.label_multi_separator for joint in joints):
+            notes.append("dash_labels")
+        return notes
+
+    def _level(self, written: str) -> tuple[str, str]:
+        spellings = self._patterns.spelling_of
+        return spellings.get(written) or spellings.get(written.casefold()) or ("", written)
+
+
+def _remember(
+    memory: dict[str, ParsedReference | None], text: str, parsed: ParsedReference | None
+) -> ParsedReference | None:
+    if len(text) <= _LONGEST:
+        if len(memory) >= _REMEMBERED:
+            memory.clear()
+        memory[text] = parsed
+    return parsed

@@ -1,0 +1,189 @@
+"""Conflicts between open changes, and between a change and a spec that moved on since the change was written.
+
+When a change is first seen, the requirements it touches are recorded as they are then. From these records, the specs as
+they are now and the other open changes follows what would be lost if a change were archived.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from itertools import combinations
+
+import msgspec
+
+from clew.formats.openspec.apply.delta import Operation
+from clew.formats.openspec.apply.dependencies import must_precede
+from clew.formats.openspec.apply.difference import text_difference
+from clew.formats.openspec.apply.touches import (
+    Baseline,
+    Promises,
+    Touch,
+    based,
+    by_name,
+    by_place,
+    promised,
+    promises,
+    standing,
+)
+from clew.formats.openspec.change import Change
+from clew.formats.openspec.hashes import with_name
+from clew.formats.openspec.records import Requirement, Spec
+
+
+class ConflictKind(StrEnum):
+    SAME_REQUIREMENT = "same_requirement"
+    """Two open changes touch one requirement and want different things."""
+    BASE_MOVED = "base_moved"
+    """The requirement changed since the change was written."""
+    SCENARIO_LOST = "scenario_lost"
+    """Archiving the change would drop a scenario that somebody else added."""
+
+
+class ThreeWay(msgspec.Struct, frozen=True):
+    """One requirement three times: as it was, as it is, and as the change wants it. None where it does not exist."""
+
+    then: str | None
+    now: str | None
+    wanted: str | None
+    theirs: str
+    """What happened to the spec since: the difference from then to now."""
+    ours: str
+    """What the change does: the difference from then to what it wants."""
+
+
+class ConflictFound(msgspec.Struct, frozen=True):
+    kind: ConflictKind
+    spec_id: str
+    requirement: str
+    changes: tuple[str, ...]
+    """The changes concerned: two for the first kind, one for the others."""
+    message: str
+    scenarios: tuple[str, ...] = ()
+    """The scenarios that would be lost."""
+    view: ThreeWay | None = None
+    """Of a requirement that moved."""
+
+
+def conflicts(
+    changes: Sequence[Change], specs: Mapping[str, Spec], recorded: Mapping[str, Sequence[Baseline]]
+) -> tuple[ConflictFound, ...]:
+    """Every conflict of the open changes. `recorded` holds what was recorded for each when it was first seen."""
+    found: list[ConflictFound] = []
+    brought = promises(changes, specs)
+    for change in changes:
+        found.extend(_with_specs(change, specs, recorded.get(change.id, ()), brought))
+    found.extend(_with_each_other(changes, specs))
+    return tuple(sorted(found, key=lambda each: (each.spec_id, each.requirement, each.kind, each.changes)))
+
+
+# Two changes
+
+
+def _with_each_other(changes: Sequence[Change], specs: Mapping[str, Spec]) -> Iterator[ConflictFound]:
+    for (spec_id, name), touching in by_place(changes).items():
+        if len(touching) == 1:
+            continue
+        there = by_name(specs.get(spec_id))
+        seen: set[tuple[str, str]] = set()
+        for (one, mine), (other, theirs) in combinations(touching, 2):
+            # Both orders of one pair, and several operations of one change, are one conflict.
+            pair = (one, other)
+            if one == other or pair in seen or _agree(mine, theirs, name, there):
+                continue
+            seen.add(pair)
+            yield _between(spec_id, name, (one, mine), (other, theirs))
+
+
+def _agree(mine: Touch, theirs: Touch, name: str, there: Mapping[str, Requirement]) -> bool:
+    """Whether two changes do the same to a requirement, or one makes room for what the other brings."""
+    return mine == theirs or any(
+        must_precede(first, then, name, there) is not None for first, then in ((mine, theirs), (theirs, mine))
+    )
+
+
+def _between(spec_id: str, name: str, one: tuple[str, Touch], other: tuple[str, Touch]) -> ConflictFound:
+    (first, mine), (second, theirs) = one, other
+    lost = _lost(mine, theirs)
+    message = (
+        f"{first!r} ({mine.operation.value}) and {second!r} ({theirs.operation.value}) both touch {name!r} of"
+        f" {spec_id!r}. Archive one, then bring the other up to date."
+    )
+    return ConflictFound(
+        ConflictKind.SAME_REQUIREMENT, spec_id, name, tuple(sorted((first, second))), message, scenarios=lost
+    )
+
+
+def _lost(mine: Touch, theirs: Touch) -> tuple[str, ...]:
+    """The scenarios that only one of two new texts has: whichever is archived last drops the other's."""
+    if mine.text is None or theirs.text is None:
+        return ()
+    return tuple(sorted(set(mine.scenarios) ^ set(theirs.scenarios)))
+
+
+# A change and the specs
+
+
+def _with_specs(
+    change: Change, specs: Mapping[str, Spec], baselines: Sequence[Baseline], brought: Promises
+) -> Iterator[ConflictFound]:
+    recorded = {baseline.place: baseline for baseline in baselines}
+    for delta in change.deltas:
+        there = by_name(specs.get(delta.spec_id))
+        for name, touch in dict(based(delta)).items():
+            place = (touch.spec_id, name)
+            now = standing(*place, there.get(name))
+            if not now.hash and touch.operation is not Operation.ADDED:
+                # What the change needs may still be on its way, in another one.
+                now = promised(place, change.id, brought) or now
+            baseline = recorded.get(place)
+            if baseline is None or _is_settled(baseline, now, touch, there):
+                continue
+            if now.hash and touch.operation is not Operation.RENAMED:
+                lost = [each for each in now.scenarios if each not in touch.scenarios + baseline.scenarios]
+                if lost:
+                    yield _scenario_lost(change.id, touch.spec_id, name, tuple(lost))
+            yield _moved(change.id, baseline, now, _three_way(baseline, now, touch))
+
+
+def _is_settled(baseline: Baseline, now: Baseline, touch: Touch, there: Mapping[str, Requirement]) -> bool:
+    """Whether the requirement is as it was, or archiving the change takes nothing back."""
+    if now.hash == baseline.hash:
+        return True
+    if now.hash:
+        return touch.text == now.text
+    if touch.operation is Operation.ADDED:
+        # Somebody made room for it; unless it was there just so, and was removed on purpose.
+        return touch.text != baseline.text
+    # Renamed or removed, as the change wants it.
+    return touch.operation is Operation.REMOVED or (touch.new_name or touch.name) in there
+
+
+def _three_way(baseline: Baseline, now: Baseline, touch: Touch) -> ThreeWay:
+    wanted = touch.text
+    if wanted is None and touch.operation is Operation.RENAMED and baseline.hash:
+        wanted = with_name(baseline.text, touch.new_name)
+    return ThreeWay(
+        baseline.text if baseline.hash else None,
+        now.text if now.hash else None,
+        wanted,
+        theirs=text_difference(baseline.text, now.text),
+        ours=text_difference(baseline.text, wanted or ""),
+    )
+
+
+def _scenario_lost(change_id: str, spec_id: str, name: str, lost: tuple[str, ...]) -> ConflictFound:
+    """What moved is reported beside it, from all sides."""
+    named = ", ".join(map(repr, lost))
+    message = (
+        f"Archiving {change_id!r} would drop {named} from {name!r} of {spec_id!r}, added since the change was written."
+        " Add it to the change."
+    )
+    return ConflictFound(ConflictKind.SCENARIO_LOST, spec_id, name, (change_id,), message, lost)
+
+
+def _moved(change_id: str, baseline: Baseline, now: Baseline, view: ThreeWay) -> ConflictFound:
+    happened = "was removed or renamed" if not now.hash else "was changed" if baseline.hash else "was added"
+    message = (
+        f"{now.name!r} of {now.spec_id!r} {happened} since {change_id!r} was written. Compare both sides and bring the"
+        " change up to date."
+    )
+    return ConflictFound(ConflictKind.BASE_MOVED, now.spec_id, now.name, (change_id,), message, view=view)

@@ -1,0 +1,359 @@
+"""Applying a delta to a spec, as OpenSpec archives it, but by edits: untouched requirements keep every byte.
+
+The order is RENAMED, REMOVED, MODIFIED, ADDED. What is done already is done again without effect, so that applying
+twice is the same as applying once. Whatever cannot be done for certain is refused, and then nothing is changed at all.
+A renamed requirement keeps its place (OpenSpec moves it to the end).
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+import msgspec
+
+from clew.formats.openspec.apply.edits import Edit, edited
+from clew.formats.openspec.apply.plan import Plan, with_newlines
+from clew.formats.openspec.change import Change
+from clew.formats.openspec.hashes import settled
+from clew.formats.openspec.names import misspelled, suggestion
+from clew.formats.openspec.reader import read_spec
+from clew.formats.openspec.records import Delta, Requirement, SectionKind, Spec
+from clew.formats.openspec.rules.delta import check_delta, dropped_scenarios
+from clew.formats.openspec.rules.rules import RULES, Dialect, Issue, Issues, Level
+from clew.formats.openspec.rules.spec import validate_spec
+
+_STRUCTURAL = frozenset(
+    {
+        "requirements_missing",
+        "delta_header_in_spec",
+        "requirement_outside",
+        "duplicate_requirement",
+        "duplicate_section",
+        "section_depth",
+        "unclosed_fence",
+    }
+)
+
+
+class Operation(StrEnum):
+    ADDED = "added"
+    MODIFIED = "modified"
+    REMOVED = "removed"
+    RENAMED = "renamed"
+
+
+class Done(msgspec.Struct, frozen=True):
+    """One operation of a delta."""
+
+    operation: Operation
+    name: str
+    new_name: str = ""
+    already: bool = False
+    """There was nothing to do: the spec is as the operation wants it."""
+
+
+class Applied(msgspec.Struct, frozen=True):
+    """What applying a delta to a spec gives."""
+
+    spec_id: str
+    before: bytes | None
+    """None where the spec does not exist."""
+    after: bytes | None
+    """None where the spec is gone. The same as before where anything was refused."""
+    edits: tuple[Edit, ...] = ()
+    """From before to after; empty for a spec that is new or gone."""
+    done: tuple[Done, ...] = ()
+    warnings: tuple[str, ...] = ()
+    refusals: tuple[str, ...] = ()
+    """Why nothing was done; empty where everything was."""
+
+    @property
+    def changes_file(self) -> bool:
+        return self.before != self.after
+
+
+class Sides(msgspec.Struct, frozen=True):
+    """How conflicts are decided, by the names of requirements."""
+
+    spec: frozenset[str] = frozenset()
+    """These stay as the spec has them; what the change says about them is left out."""
+    change: Mapping[str, frozenset[str]] = msgspec.field(default_factory=dict)
+    """These become what the change says, whatever became of them since; each with the scenarios that somebody else
+    added and that may be dropped. Others may not: leaving them out is a fault of the change and no conflict."""
+
+
+NO_SIDES = Sides()
+
+
+def apply_change(
+    change: Change, files: Mapping[str, bytes], sides: Mapping[str, Sides] | None = None
+) -> tuple[Applied, ...]:
+    """All deltas of a change on the files of the specs, by spec id. If one refuses, none may be written."""
+    decided = sides or {}
+    return tuple(
+        apply_delta(
+            files.get(delta.spec_id),
+            delta,
+            change_id=change.id,
+            retire=change.retires,
+            sides=decided.get(delta.spec_id, NO_SIDES),
+        )
+        for delta in change.deltas
+    )
+
+
+def apply_delta(
+    data: bytes | None, delta: Delta, *, change_id: str = "", retire: bool = False, sides: Sides = NO_SIDES
+) -> Applied:
+    """The spec after the delta. `retire` allows to remove the last requirement, and with it the file."""
+    refusals = _faults(delta)
+    if refusals:
+        return Applied(delta.spec_id, data, data, refusals=refusals)
+    applying = _Applying(delta, sides)
+    if data is None:
+        return applying.to_nothing(change_id, retire=retire)
+    return applying.to_spec(data, read_spec(data, delta.spec_id), retire=retire)
+
+
+def _faults(delta: Delta) -> tuple[str, ...]:
+    """What makes the delta unusable whatever the spec says."""
+    issues = Issues(Dialect.ALL)
+    check_delta(delta, issues)
+    found = [_placed(issue) for issue in issues.found() if _is_fault(issue)]
+    if delta.document.original is not None:
+        found.append("The delta is not UTF-8. Save it as UTF-8.")
+    return tuple(found)
+
+
+def _is_fault(issue: Issue) -> bool:
+    """Whether OpenSpec or Clew calls it an error; what only Spec Oxide asks for keeps nobody from archiving."""
+    rule = RULES.get(issue.code)
+    if rule is None:
+        return issue.level is Level.ERROR or issue.code == "unclosed_fence"
+    return Level.ERROR in (rule.openspec, rule.clew)
+
+
+def _placed(issue: Issue) -> str:
+    return f"Line {issue.line}: {issue.message}" if issue.line else issue.message
+
+
+def _unaccounted(spec: Spec) -> str:
+    """What a spec holds besides title, purpose and requirements, by name; empty where nothing."""
+    found = [section.heading for section in spec.document.of_kind(SectionKind.OTHER)]
+    for section in spec.document.of_kind(SectionKind.HEAD, SectionKind.REQUIREMENTS):
+        texts = (line for line in section.text.splitlines() if line.strip())
+        found.extend(line[:80] for line in texts if line.lstrip("# \t") != spec.title)
+    return ", ".join(map(repr, found))
+
+
+class _Applying:
+    """One application; collects what was done, what is worth a word, and what is refused."""
+
+    def __init__(self, delta: Delta, sides: Sides) -> None:
+        self._delta = delta
+        self._sides = sides
+        self._done: list[Done] = []
+        self._warnings: list[str] = []
+        self._refusals: list[str] = []
+
+    # A new spec
+
+    def to_nothing(self, change_id: str, *, retire: bool) -> Applied:
+        delta = self._delta
+        for name in (*(each.name for each in delta.modified), *(each.old for each in delta.renamed)):
+            self._refusals.append(f"{name!r}: spec {delta.spec_id!r} does not exist; a new one can only have ADDED.")
+        for removal in delta.removed:
+            if retire or delta.added:
+                self._warnings.append(f"{removal.name!r} is not removed: spec {delta.spec_id!r} does not exist.")
+            else:
+                self._refusals.append(f"REMOVED {removal.name!r}: spec {delta.spec_id!r} does not exist.")
+        if not delta.added:
+            return self._outcome(None, None)
+        self._done += [Done(Operation.ADDED, each.name) for each in delta.added]
+        return self._validated(None, self._skeleton(change_id), ())
+
+    def _skeleton(self, change_id: str) -> bytes:
+        delta = self._delta
+        stated = delta.purpose.text if delta.purpose is not None else ""
+        origin = f" It came with the change {change_id}." if change_id else ""
+        purpose = stated or f"TBD. What {delta.spec_id} is for has not been written yet.{origin}"
+        head = f"# {delta.spec_id} Specification\n\n## Purpose\n\n{purpose}\n\n## Requirements\n"
+        parts = [head, *(f"\n{settled(requirement)}\n" for requirement in delta.added)]
+        return with_newlines("".join(parts), b"\n")
+
+    # A spec that exists
+
+    def to_spec(self, data: bytes, spec: Spec, *, retire: bool) -> Applied:
+        self._refusals += [_placed(each) for each in validate_spec(spec) if each.code in _STRUCTURAL]
+        if self._refusals:
+            return self._outcome(data, data)
+        plan = Plan(data, spec)
+        self._check_purpose(spec)
+        self._rename(plan)
+        self._remove(plan)
+        self._modify(plan)
+        self._add(plan)
+        if self._refusals:
+            return self._outcome(data, data)
+        if not len(plan) and spec.requirements:
+            return self._retired(data, spec, retire=retire)
+        edits = plan.edits()
+        return self._validated(data, edited(data, edits), edits, plan)
+
+    def _check_purpose(self, spec: Spec) -> None:
+        stated = self._delta.purpose
+        if stated is not None and (spec.purpose is None or stated.text != spec.purpose.text):
+            self._warnings.append(f"The purpose in the delta is ignored: spec {spec.id!r} has its own.")
+
+    def _rename(self, plan: Plan) -> None:
+        for rename in self._delta.renamed:
+            old, new = rename.old, rename.new
+            if self._is_left_out(old):
+                continue
+            if old in plan and new in plan:
+                if self._came_after(old, plan):
+                    self._done.append(Done(Operation.RENAMED, old, new, already=True))
+                else:
+                    self._refusals.append(f"RENAMED {old!r}: the new name {new!r} is taken.")
+            elif old in plan:
+                plan.rename(old, new)
+                self._done.append(Done(Operation.RENAMED, old, new))
+            elif (close := self._misspelled(old, plan)) is not None:
+                self._refusals.append(f"RENAMED {old!r} is not in the spec, but {close!r} is. Correct the name.")
+            elif self._last_name(new) in plan:
+                self._done.append(Done(Operation.RENAMED, old, new, already=True))
+            else:
+                hint = suggestion(old, plan.names())
+                self._refusals.append(f"RENAMED {old!r}: neither it nor {new!r} is in the spec.{hint}")
+
+    def _is_left_out(self, name: str) -> bool:
+        if name not in self._sides.spec:
+            return False
+        self._warnings.append(f"{name!r} stays as the spec has it.")
+        return True
+
+    def _misspelled(self, name: str, plan: Plan) -> str | None:
+        """The requirement that was probably meant; not one that the delta itself brought, in an earlier application."""
+        brought = {each.name for each in self._delta.added} | {rename.new for rename in self._delta.renamed}
+        return misspelled(name, (each for each in plan.names() if each not in brought))
+
+    def _last_name(self, name: str) -> str:
+        """What a name becomes by the renames of the delta, which may stand in a chain."""
+        targets = {rename.old: rename.new for rename in self._delta.renamed}
+        seen: set[str] = set()
+        while name in targets and name not in seen:
+            seen.add(name)
+            name = targets[name]
+        return name
+
+    def _came_after(self, name: str, plan: Plan) -> bool:
+        """Whether a name that was renamed away is there again because the delta itself brought it back."""
+        sources = {rename.new: rename.old for rename in self._delta.renamed}
+        added = {requirement.name for requirement in self._delta.added}
+        seen: set[str] = set()
+        while name in sources and name not in seen and name not in added:
+            seen.add(name)
+            name = sources[name]
+            if name not in plan:
+                return True
+        return name in added
+
+    def _remove(self, plan: Plan) -> None:
+        for removal in self._delta.removed:
+            there = plan.get(removal.name)
+            if self._is_left_out(removal.name):
+                continue
+            if there is not None:
+                self._report_asides(there)
+                plan.remove(removal.name)
+                self._done.append(Done(Operation.REMOVED, removal.name))
+            elif (close := self._misspelled(removal.name, plan)) is not None:
+                self._refusals.append(
+                    f"REMOVED {removal.name!r} is not in the spec, but {close!r} is. Correct the name."
+                )
+            else:
+                self._warnings.append(f"{removal.name!r} is not in the spec: already removed.")
+                self._done.append(Done(Operation.REMOVED, removal.name, already=True))
+
+    def _modify(self, plan: Plan) -> None:
+        for requirement in self._delta.modified:
+            name = requirement.name
+            there = plan.get(name)
+            if self._is_left_out(name):
+                continue
+            if there is not None:
+                self._replace(plan, Operation.MODIFIED, there, requirement)
+            elif name in self._sides.change:
+                # Somebody removed it since; the change wins, so it is there again.
+                plan.add(requirement)
+                self._done.append(Done(Operation.MODIFIED, name))
+            else:
+                hint = suggestion(name, plan.names())
+                self._refusals.append(f"MODIFIED {name!r} is not in the spec.{hint}")
+
+    def _replace(self, plan: Plan, operation: Operation, there: Requirement, requirement: Requirement) -> None:
+        """Put another text in the place of a requirement."""
+        name = requirement.name
+        if settled(there) == settled(requirement):
+            self._done.append(Done(operation, name, already=True))
+            return
+        may_go = self._sides.change.get(name, frozenset())
+        missing = dropped_scenarios(there, requirement)
+        if kept := [each for each in missing if each not in may_go]:
+            named = ", ".join(map(repr, kept))
+            self._refusals.append(f"{operation.name} {name!r} would drop {named}. Repeat every scenario that stays.")
+            return
+        self._warnings.extend(f"{each!r} of {name!r} is dropped, as the change says." for each in missing)
+        self._report_asides(there, requirement)
+        plan.modify(name, requirement)
+        self._done.append(Done(operation, name))
+
+    def _add(self, plan: Plan) -> None:
+        for requirement in self._delta.added:
+            there = plan.get(requirement.name)
+            if self._is_left_out(requirement.name):
+                continue
+            if there is None:
+                plan.add(requirement)
+                self._done.append(Done(Operation.ADDED, requirement.name))
+            elif settled(there) == settled(requirement) or requirement.name in self._sides.change:
+                self._replace(plan, Operation.ADDED, there, requirement)
+            else:
+                self._refusals.append(f"ADDED {requirement.name!r} is there already with another text. Use MODIFIED.")
+
+    def _report_asides(self, there: Requirement, instead: Requirement | None = None) -> None:
+        kept = {aside.heading for aside in instead.asides} if instead is not None else set()
+        for aside in there.asides:
+            if aside.heading not in kept:
+                self._warnings.append(f"What stands below {aside.heading!r} in {there.name!r} goes with it.")
+
+    def _retired(self, data: bytes, spec: Spec, *, retire: bool) -> Applied:
+        others = _unaccounted(spec)
+        if not retire:
+            message = (
+                f"No requirement of {spec.id!r} would be left. Write retire_capabilities: true to remove the spec."
+            )
+            self._refusals.append(message)
+        elif others:
+            self._refusals.append(f"Spec {spec.id!r} cannot be removed: it also holds {others}. Remove it by hand.")
+        if self._refusals:
+            return self._outcome(data, data)
+        return self._outcome(data, None)
+
+    def _validated(
+        self, before: bytes | None, after: bytes, edits: tuple[Edit, ...], plan: Plan | None = None
+    ) -> Applied:
+        if before != after:
+            result = read_spec(after, self._delta.spec_id)
+            errors = validate_spec(result, Dialect.OPENSPEC)
+            self._refusals += [f"The result: {_placed(each)}" for each in errors if each.level is Level.ERROR]
+            read = {requirement.name for requirement in result.requirements}
+            if plan is not None and read != set(plan.names()):
+                self._refusals.append("The result would not read as meant. Look for headings and fences in the delta.")
+        return self._outcome(before, after, edits)
+
+    def _outcome(self, before: bytes | None, after: bytes | None, edits: tuple[Edit, ...] = ()) -> Applied:
+        if self._refusals:
+            return Applied(
+                self._delta.spec_id, before, before, warnings=tuple(self._warnings), refusals=tuple(self._refusals)
+            )
+        return Applied(self._delta.spec_id, before, after, edits, tuple(self._done), tuple(self._warnings))

@@ -1,0 +1,68 @@
+"""Which changes must be archived before which."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from clew.formats.openspec.apply.delta import Operation
+from clew.formats.openspec.apply.touches import Touch, by_name, by_place
+from clew.formats.openspec.change import Change
+from clew.formats.openspec.hashes import settled
+from clew.formats.openspec.records import Requirement, Spec
+
+
+class Dependency(msgspec.Struct, frozen=True):
+    """One change can be archived only after another."""
+
+    first: str
+    then: str
+    spec_id: str
+    requirement: str
+    reason: str
+
+
+def dependencies(changes: Sequence[Change], specs: Mapping[str, Spec]) -> tuple[Dependency, ...]:
+    """Which changes must be archived before which: what one adds another modifies, what one frees another takes."""
+    found: dict[tuple[str, str, str, str], Dependency] = {}
+    for (spec_id, name), touching in by_place(changes).items():
+        if len(touching) == 1:
+            continue
+        there = by_name(specs.get(spec_id))
+        for one, mine in touching:
+            for other, theirs in touching:
+                reason = must_precede(mine, theirs, name, there) if one != other else None
+                if reason is not None:
+                    found[one, other, spec_id, name] = Dependency(one, other, spec_id, name, reason)
+    return tuple(found[key] for key in sorted(found))
+
+
+def order(changes: Sequence[Change], needed: Sequence[Dependency]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The changes in an order in which they can be archived, and those that wait for each other in a circle."""
+    waiting: dict[str, set[str]] = {change.id: set() for change in changes}
+    for each in needed:
+        waiting[each.then].add(each.first)
+    ordered: list[str] = []
+    while ready := sorted(id for id, before in waiting.items() if not before):
+        for id in ready:
+            del waiting[id]
+        ordered.extend(ready)
+        for before in waiting.values():
+            before.difference_update(ready)
+    return tuple(ordered), tuple(sorted(waiting))
+
+
+def must_precede(first: Touch, then: Touch, name: str, there: Mapping[str, Requirement]) -> str | None:
+    """Why the first must come before the second; None where it need not. `there` are the requirements of the spec."""
+    if name not in there:
+        brings = first.new_name == name or (first.operation is Operation.ADDED and first.name == name)
+        needs = then.name == name and then.operation is not Operation.ADDED
+        return f"{then.operation.value} what the other brings" if brings and needs else None
+    frees = first.name == name and first.operation in (Operation.REMOVED, Operation.RENAMED)
+    return "takes a name that the other frees" if frees and _takes(then, name, there) else None
+
+
+def _takes(touch: Touch, name: str, there: Mapping[str, Requirement]) -> bool:
+    """Whether a change takes a name that is there; one that was applied already has taken it."""
+    if touch.new_name == name:
+        return touch.name in there
+    return touch.operation is Operation.ADDED and touch.name == name and touch.text != settled(there[name])

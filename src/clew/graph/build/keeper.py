@@ -1,0 +1,156 @@
+"""Keeping the graph: built once for all who need it, and in step with the files after that.
+
+Calls come from many threads. Whoever finds work to do does it; the others wait, with progress, and can give up waiting.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from clew.errors import Cancelled, ClewError
+from clew.graph.build.builder import Builder, BuildReport
+from clew.graph.build.reading import Progress
+from clew.graph.graph import Graph
+from clew.workspace.resting import Rest
+
+log = logging.getLogger(__name__)
+
+WAIT_SECONDS = 0.05
+"""How often somebody who waits reports progress and may be cancelled."""
+
+
+class GraphKeeper:
+    def __init__(self, graph: Graph, builder: Builder, warm: Callable[[], None], *, auto_refresh: bool) -> None:
+        self._graph = graph
+        self._builder = builder
+        self._warm = warm
+        self._auto_refresh = auto_refresh
+        self._turn = threading.Lock()
+        """Held by whoever reads files."""
+        self._built = False
+        self._closing = False
+        self._progress = (0, 0, "waiting")
+        self._looked_at = 0.0
+        """When the last look for changed files began."""
+        self._rest = Rest()
+        self._aside = threading.Lock()
+        self._threads: list[threading.Thread] = []
+
+    def ensure(self, progress: Progress | None = None, *, current: bool = True) -> None:
+        """Return once the graph is built and, with `current`, holds every change made before this call.
+
+        Without `current` a changed file is only noted. `progress` may raise to stop waiting; whoever waits next takes
+        the work up again.
+        """
+        called = time.monotonic()
+        with self._my_turn(progress):
+            self._ensure(called, progress, current=current, look=True)
+
+    def _ensure(self, called: float, progress: Progress | None, *, current: bool, look: bool) -> None:
+        if not self._built:
+            self._refresh(full=False, progress=progress)
+            return
+        if look:
+            self._look(called)
+        if current and self._auto_refresh and self._graph.state.is_stale:
+            self._refresh(full=False, progress=progress)
+
+    @contextmanager
+    def turn(self, progress: Progress | None = None, *, current: bool = False) -> Iterator[None]:
+        """The built graph for the block alone: meanwhile nobody reads files or changes it. With `current` it holds
+        every change made before this call."""
+        called = time.monotonic()
+        with self._my_turn(progress):
+            self._ensure(called, progress, current=current, look=current)
+            yield
+
+    @property
+    def follows_files(self) -> bool:
+        """Whether changed files are read without being asked for."""
+        return self._auto_refresh
+
+    def catch_up(self, progress: Progress | None = None) -> None:
+        """Read what changed now, inside a turn."""
+        self._refresh(full=False, progress=progress)
+
+    def read_again(self, paths: Sequence[str]) -> None:
+        """Read files of which it is known that they, and only they, changed, inside a turn."""
+        self._builder.read_again(paths)
+        self._run_aside(self._builder.save)
+
+    def refresh(self, *, full: bool = False, progress: Progress | None = None) -> BuildReport:
+        """Read what changed now."""
+        with self._my_turn(progress):
+            return self._refresh(full=full, progress=progress)
+
+    def start(self) -> None:
+        """Begin building in the background unless somebody did already."""
+        if not self._built and not self._threads:
+            self._run_aside(self._build_quietly)
+
+    def close(self) -> None:
+        """End what runs in the background: reading stops at the next file, what was read is saved."""
+        with self._aside:
+            self._closing = True
+        for thread in self._threads:
+            thread.join()
+        self._builder.save()
+
+    @contextmanager
+    def _my_turn(self, progress: Progress | None) -> Iterator[None]:
+        while not self._turn.acquire(timeout=WAIT_SECONDS):
+            if progress is not None:
+                progress(*self._progress)
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    def _look(self, called: float) -> None:
+        """Notice changed files. A look that began after the call did is as good as one of its own."""
+        began = time.monotonic()
+        if self._graph.state.is_stale or self._looked_at > called or not self._rest.is_over:
+            return
+        if self._builder.is_stale():
+            self._graph.mark_stale()
+        self._looked_at = began
+        self._rest.begin(began, self._builder.file_count)
+
+    def _refresh(self, *, full: bool, progress: Progress | None) -> BuildReport:
+        def report(done: int, total: int, message: str) -> None:
+            if self._closing:
+                raise Cancelled("The project was closed.")
+            self._progress = (done, total, message)
+            if progress is not None:
+                progress(done, total, message)
+
+        began = time.monotonic()
+        result = self._builder.refresh(full=full, progress=report)
+        self._looked_at = began
+        self._warm()
+        self._built = True
+        # Nobody waits for the cache to be written: another process may hold the store for long.
+        self._run_aside(self._builder.save)
+        return result
+
+    def _run_aside(self, work: Callable[[], None]) -> None:
+        with self._aside:
+            if self._closing:
+                return
+            self._threads = [thread for thread in self._threads if thread.is_alive()]
+            thread = threading.Thread(target=work, name="clew-background", daemon=True)
+            thread.start()
+            self._threads.append(thread)
+
+    def _build_quietly(self) -> None:
+        try:
+            self.ensure(current=False)
+        except Cancelled:
+            pass
+        except ClewError as error:
+            # Whoever needs the graph meets the same error, in a call that can report it.
+            log.warning("The graph could not be built in the background: %s", error)
+        except Exception:
+            log.exception("The graph could not be built in the background")

@@ -1,0 +1,305 @@
+"""One pass over the files of a project: what is new is read, from the cache where possible."""
+
+import hashlib
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from clew.errors import ClewError, StoreError
+from clew.formats.diagnostics import Diagnostic
+from clew.graph.build.link import Contribution, FileKey
+from clew.store.interface import CachedFile, Store
+from clew.workspace.files import FileEntry, Selection, Tree, entry_of, is_settled, read_bytes, scan, time_of
+
+if TYPE_CHECKING:
+    from clew.graph.build.parse_aside import Sharing
+
+log = logging.getLogger(__name__)
+
+FEW_FILES = 5
+"""So few changed files are parsed sooner than the store's cache is searched for them."""
+
+BINARY_PROBE = 8_192
+"""A NUL among this many first bytes makes a file binary."""
+
+Progress = Callable[[int, int, str], None]
+"""Called with files done, files in all and a word on what is being done. May raise Cancelled."""
+
+
+class Reader(Protocol):
+    """One file format."""
+
+    name: str
+    """Also the first part of the name under which records are cached."""
+    version: str
+    """Changes whenever the same bytes would give other records: the reader's own version and its settings."""
+    selection: Selection
+    records_type: Any
+    """The type of what `read` returns, for decoding it from the cache."""
+
+    def read(self, data: bytes, path: str) -> Any: ...
+
+    def contribute(self, records: Any, path: str) -> Contribution: ...
+
+    def diagnose(self, records: Any) -> tuple[Diagnostic, ...]: ...
+
+
+def cache_name(reader: Reader) -> str:
+    return f"{reader.name}/{reader.version}"
+
+
+class Known(msgspec.Struct, frozen=True, gc=False):
+    """The state in which a file was last seen."""
+
+    size: int
+    mtime_ns: int
+    """0 where the file was so young that its time proves nothing."""
+    content_hash: str
+    """Empty where the file could not be read."""
+
+    def matches(self, entry: FileEntry) -> bool:
+        # What could not be read is tried again: permissions change without a trace in the file's own time.
+        return self.size == entry.size and self.mtime_ns == entry.mtime_ns and self.content_hash != ""
+
+
+class Walked(msgspec.Struct, frozen=True):
+    """What the last look into all folders found."""
+
+    marks: dict[str, int]
+    """Times of the folders, all of them long past when they were looked into."""
+    folders: dict[str, tuple[Diagnostic, ...]]
+    """What could not be looked into."""
+
+
+class Reading:
+    """The outcome of a pass, collected reader by reader and file by file."""
+
+    def __init__(
+        self, root: Path, store: Store | None, known: Mapping[FileKey, Known], max_file_bytes: int, *, cached: bool
+    ) -> None:
+        self._root = root
+        self._store = store
+        self._known_before = known
+        self._max_file_bytes = max_file_bytes
+        self._use_cache = cached
+        self.began_ns = time.time_ns()
+        self.marks: dict[str, int] = {}
+        self.present: set[FileKey] = set()
+        self.known: dict[FileKey, Known] = {}
+        self.contributions: dict[FileKey, Contribution | None] = {}
+        self.diagnostics: dict[FileKey, tuple[Diagnostic, ...]] = {}
+        self.folders: dict[str, tuple[Diagnostic, ...]] = {}
+        """What could not be looked into, by path."""
+        self.fresh: list[CachedFile] = []
+        """What is worth keeping for the next start."""
+        self.parsed = 0
+        self.from_cache = 0
+
+    def run(self, readers: Sequence[Reader], progress: Progress | None, walked: Walked | None = None) -> None:
+        """Look at all files first, so that progress counts towards one total. Where no folder changed since it was
+        walked, the files are those that are known."""
+        if walked is not None and all(time_of(self._root, path) == mark for path, mark in walked.marks.items()):
+            self.marks, self.folders = walked.marks, walked.folders
+            changed = self._changed_among_known(readers)
+        else:
+            changed = [(reader, self._changed(reader)) for reader in readers]
+        self._read_all(changed, progress)
+        # Others may have parsed some of the files, but the order is that of the files.
+        places = [(entry.path, reader.name) for reader, entries in changed for entry in entries]
+        self.contributions = {key: self.contributions[key] for key in places if key in self.contributions}
+
+    def _read_all(self, changed: list[tuple[Reader, list[FileEntry]]], progress: Progress | None) -> None:
+        cached = {reader.name: self._cached(reader) for reader, entries in changed if not self._are_few(entries)}
+        total = sum(len(entries) for _, entries in changed)
+        done = 0
+        later: list[tuple[Reader, FileEntry]] = []
+        with self._shared(changed, cached) as sharing:
+            for reader, entries in changed:
+                kept = cached.get(reader.name, {})
+                message = f"reading {reader.name} files"
+                for entry in entries:
+                    if progress is not None:
+                        progress(done, total, message)
+                    row = kept.get(entry.path)
+                    if row is None and sharing is not None and not sharing.claim((entry.path, reader.name)):
+                        later.append((reader, entry))
+                        continue
+                    self._read(reader, entry, row)
+                    done += 1
+            parsed = sharing.finish() if sharing is not None else {}
+        for reader, entry in later:
+            found = parsed.get((entry.path, reader.name))
+            if found is None or not self._take_parsed(reader, entry, found.content_hash, found.payload):
+                self._read(reader, entry, None)
+
+    @contextmanager
+    def _shared(
+        self, changed: list[tuple[Reader, list[FileEntry]]], cached: Mapping[str, Mapping[str, CachedFile]]
+    ) -> "Iterator[Sharing | None]":
+        """Share the work with other processes where there is enough of it."""
+        unknown = [
+            (reader, entry)
+            for reader, entries in changed
+            for entry in entries
+            if entry.path not in cached.get(reader.name, {})
+        ]
+        if not unknown:
+            yield None
+            return
+        from clew.graph.build import parse_aside
+
+        if sum(entry.size for _, entry in unknown) < parse_aside.WORTHWHILE_BYTES or not parse_aside.other_cores():
+            yield None
+            return
+        from clew.graph.build.parse_worker import Task
+
+        tasks = {(entry.path, reader.name): Task(cache_name(reader), entry.path) for reader, entry in unknown}
+        with parse_aside.shared(self._root, tasks, self._max_file_bytes) as sharing:
+            yield sharing
+
+    def _take_parsed(self, reader: Reader, entry: FileEntry, digest: str, payload: bytes) -> bool:
+        """Take what another process parsed; returns whether that could be used."""
+        key = (entry.path, reader.name)
+        known = self._known_before.get(key)
+        if known is None or known.content_hash != digest:
+            try:
+                records = msgspec.msgpack.decode(payload, type=reader.records_type)
+            except msgspec.DecodeError:
+                return False
+            self.parsed += 1
+            self._take(reader, key, records)
+        self.known[key] = known_as(entry, digest, self.began_ns)
+        if key in self.contributions:
+            self._keep(reader, key, payload)
+        return True
+
+    def take(self, reader: Reader, path: str) -> None:
+        """Read a single file."""
+        self._read(reader, entry_of(self._root, path), None)
+
+    def _are_few(self, entries: list[FileEntry]) -> bool:
+        """Whether it is quicker to parse the files than to look at all that the store keeps."""
+        return not entries or (bool(self._known_before) and len(entries) <= FEW_FILES)
+
+    def _changed_among_known(self, readers: Sequence[Reader]) -> list[tuple[Reader, list[FileEntry]]]:
+        changed: dict[str, list[FileEntry]] = {reader.name: [] for reader in readers}
+        self.present.update(self._known_before)
+        for (path, name), known in self._known_before.items():
+            entry = entry_of(self._root, path)
+            if not known.matches(entry):
+                changed[name].append(entry)
+        return [(reader, changed[reader.name]) for reader in readers]
+
+    def _changed(self, reader: Reader) -> list[FileEntry]:
+        tree = scan(self._root, reader.selection)
+        self.marks.update(tree.marks)
+        self._report_folders(tree)
+        changed: list[FileEntry] = []
+        for entry in tree.files:
+            key = (entry.path, reader.name)
+            self.present.add(key)
+            known = self._known_before.get(key)
+            if known is None or not known.matches(entry):
+                changed.append(entry)
+        return changed
+
+    def _report_folders(self, tree: Tree) -> None:
+        for path in tree.unreadable:
+            message = "It may not be read. Check the permissions."
+            self.folders[path] = (Diagnostic("file.unreadable", "error", message, 0),)
+        for path in tree.outside:
+            message = "It leads outside the project and was not read. Name what lies below the project's own folder."
+            self.folders[path] = (Diagnostic("file.outside", "warning", message, 0),)
+        for path in tree.missing:
+            message = "The configuration names this folder, but it does not exist. Correct the name, or create it."
+            self.folders[path] = (Diagnostic("file.missing", "warning", message, 0),)
+
+    def _cached(self, reader: Reader) -> dict[str, CachedFile]:
+        if self._store is None or not self._use_cache:
+            return {}
+        try:
+            return self._store.cached_files(cache_name(reader))
+        except StoreError as error:
+            log.warning("The parse cache was not read: %s", error)
+            return {}
+
+    def _read(self, reader: Reader, entry: FileEntry, cached: CachedFile | None) -> None:
+        key = (entry.path, reader.name)
+        if cached is not None and (cached.size, cached.mtime_ns) == (entry.size, entry.mtime_ns):
+            if self._take_cached(reader, key, cached):
+                self.known[key] = Known(entry.size, entry.mtime_ns, cached.content_hash)
+                return
+            cached = None
+        try:
+            data = read_bytes(self._root, entry.path, limit=self._max_file_bytes)
+        except ClewError as error:
+            self._leave_out(key, entry, "", Diagnostic("file.unreadable", "error", str(error), 0))
+            return
+        digest = content_hash(data)
+        known = self._known_before.get(key)
+        if known is not None and known.content_hash == digest:
+            self.known[key] = known_as(entry, digest, self.began_ns)
+            return
+        if b"\0" in data[:BINARY_PROBE]:
+            reason = Diagnostic("file.binary", "warning", "The file is binary; it was not read.", 0)
+            self._leave_out(key, entry, digest, reason)
+            return
+        self.known[key] = known_as(entry, digest, self.began_ns)
+        if cached is not None and cached.content_hash == digest and self._take_cached(reader, key, cached):
+            self._keep(reader, key, cached.payload)
+        else:
+            self._parse(reader, key, entry, data)
+
+    def _parse(self, reader: Reader, key: FileKey, entry: FileEntry, data: bytes) -> None:
+        try:
+            records = reader.read(data, entry.path)
+        except Exception as error:
+            # A fault in a reader costs one file, never the graph.
+            log.exception("The %s reader failed", reader.name)
+            message = f"The {reader.name} reader failed with {type(error).__name__}; please report it."
+            self._leave_out(key, entry, content_hash(data), Diagnostic("file.reader_failed", "error", message, 0))
+            return
+        self.parsed += 1
+        self._take(reader, key, records)
+        self._keep(reader, key, msgspec.msgpack.encode(records))
+
+    def _take_cached(self, reader: Reader, key: FileKey, cached: CachedFile) -> bool:
+        """Whether the cached records could be used; what another version wrote may not decode."""
+        try:
+            records = msgspec.msgpack.decode(cached.payload, type=reader.records_type)
+        except msgspec.DecodeError:
+            return False
+        self.from_cache += 1
+        self._take(reader, key, records)
+        return True
+
+    def _take(self, reader: Reader, key: FileKey, records: Any) -> None:
+        self.contributions[key] = reader.contribute(records, key[0])
+        self.diagnostics[key] = reader.diagnose(records)
+
+    def _keep(self, reader: Reader, key: FileKey, payload: bytes) -> None:
+        known = self.known[key]
+        self.fresh.append(
+            CachedFile(key[0], cache_name(reader), known.size, known.mtime_ns, known.content_hash, payload)
+        )
+
+    def _leave_out(self, key: FileKey, entry: FileEntry, digest: str, reason: Diagnostic) -> None:
+        """A file that cannot be read contributes nothing but the reason."""
+        self.known[key] = known_as(entry, digest, self.began_ns)
+        self.contributions[key] = None
+        self.diagnostics[key] = (reason,)
+
+
+def content_hash(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def known_as(entry: FileEntry, digest: str, read_ns: int) -> Known:
+    """What is known of a file that was read at that time. The time of a file that is not settled is not kept, so that
+    its content is compared at the next look."""
+    return Known(entry.size, entry.mtime_ns if is_settled(entry.mtime_ns, read_ns) else 0, digest)

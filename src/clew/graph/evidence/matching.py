@@ -1,0 +1,269 @@
+"""Which test a report means.
+
+Reports name tests in many ways: `tests.test_lamp.TestBell` and `test_rings[2]`, `com.example.LampTest` and `rings()`,
+`pkg/lamp` and `TestBell/rings`, `lamp.test.ts` and `bell > rings`. A name is looked up without its decoration; what
+else the report says must not contradict where the test stands, and decides between tests of one name.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+import msgspec
+
+from clew.formats.code.languages import family_for
+from clew.graph.model import Node
+
+Rank = tuple[int, int, int, int]
+"""How well a test fits: what confirms its place, by how many parts of it, its classes, its line."""
+
+IN_FILE, IN_CLASS, BY_NAME = 3, 2, 1
+
+_SIGNS = re.compile(r"[\s.,>›:/\\#$|()\[\]{}'\"`-]+")
+_ARGUMENTS = re.compile(r"\s*[({].*\Z", re.DOTALL)
+_REPEATED = re.compile(r"#\d+\Z")
+_SEPARATORS = ("::", " > ", " › ", "/", ".")
+_PARTS = re.compile(r"[./:\\$#>›]+|\s+-\s+")
+_STRICT = frozenset({"py", "java"})
+"""Endings of languages whose reports name the module or package of a test in full, so that another one is another."""
+_FUNCTIONS = frozenset({"py", "java", "go", "rs", "c", "cc", "cpp", "cxx", "cs", "kt", "scala", "swift", "php"})
+"""Endings of languages whose tests are functions, which reports do not put together with their classes."""
+_SCRIPTS = frozenset({"js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"})
+
+
+class Subject(msgspec.Struct, frozen=True, gc=False):
+    """A test that a report may mean."""
+
+    id: str
+    title: str
+    path: str
+    classes: tuple[str, ...]
+    """From the outermost inwards; groups of tests count as classes."""
+    line: int
+    end_line: int
+
+
+class Mention(msgspec.Struct, frozen=True, gc=False):
+    """How a report names a test."""
+
+    name: str
+    classname: str = ""
+    file: str = ""
+    line: int = 0
+
+
+def subject(node: Node) -> Subject:
+    around: str | None = node.fields.get("class")
+    source = node.source
+    return Subject(
+        id=node.id,
+        title=node.title,
+        path=source.path if source is not None else "",
+        classes=tuple(around.split(".")) if around else (),
+        line=source.line if source is not None else 0,
+        end_line=source.end_line if source is not None else 0,
+    )
+
+
+def names_of_test(node: Node) -> tuple[str, ...]:
+    """Under which names a test is looked up. A title is known with and without those of the groups around it."""
+    around: str | None = node.fields.get("class")
+    own = node.title if node.title.isidentifier() else plain(node.title)
+    if around is None or (node.source is not None and node.source.path.rpartition(".")[2] in _FUNCTIONS):
+        return (own,)
+    return (own, plain(f"{around} {node.title}"))
+
+
+def names_of_mention(mention: Mention) -> tuple[str, ...]:
+    """What to look up, the most telling first."""
+    name = mention.name
+    if name.isidentifier():
+        return (name,)
+    bare = _REPEATED.sub("", _ARGUMENTS.sub("", name)) or name
+    found = [plain(name), plain(bare)]
+    found.extend(plain(bare.rpartition(separator)[2]) for separator in _SEPARATORS if separator in bare)
+    if "/" in bare:
+        found.append(plain(bare.partition("/")[0]))
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def plain(name: str) -> str:
+    """A name without the signs that runners and people put between its parts."""
+    return _SIGNS.sub(" ", name).strip()
+
+
+def exact_ids(name: str, classname: str, file: str) -> tuple[str, ...]:
+    """The ids that a test would have whose place the report spells in full, as pytest and vitest do."""
+    if file:
+        module = file.removesuffix(".py").replace("/", ".")
+        if classname == module:
+            classname = ""
+        names = f"{classname.removeprefix(f'{module}.').replace('.', '::')}::{name}" if classname else name
+        return (f"test:{file}::{names}",)
+    if "/" in classname:
+        return (f"test:{classname}::{name.replace(' > ', '::')}",)
+    if not classname:
+        return ()
+    path = classname.replace(".", "/")
+    folder, _, last = path.rpartition("/")
+    return f"test:{path}.py::{name}", f"test:{folder}.py::{last}::{name}"
+
+
+def choose(mention: Mention, name: str, candidates: Iterable[Subject]) -> tuple[list[Subject], bool]:
+    """Those of the tests called `name` that the report means, and whether it might have meant several.
+
+    Several are meant together only where nothing tells them apart: a name that is defined twice in the same place.
+    """
+    said = _Said(mention, name)
+    best: list[Subject] = []
+    best_rank: Rank | None = None
+    for each in candidates:
+        rank = said.rank(each)
+        if rank is None:
+            continue
+        if best_rank is None or rank > best_rank:
+            best, best_rank = [each], rank
+        elif rank == best_rank:
+            best.append(each)
+    first = best[0] if best else None
+    if first is not None and any(
+        (each.path, each.classes, each.title) != (first.path, first.classes, first.title) for each in best
+    ):
+        return [], True
+    return best, False
+
+
+def file_fits(mention: Mention, path: str) -> bool:
+    """Whether a report that speaks of a whole file means this one: by its path, or as a dotted module."""
+    spelled = mention.file or mention.name
+    if _as_file(spelled) is not None:
+        return overlap(spelled.replace("\\", "/"), path) > 0
+    said = _parts(spelled)
+    return bool(said) and _common(said, _place(path)) in (len(said), len(_place(path)))
+
+
+def overlap(reported: str, path: str) -> int:
+    """How many parts two paths share from the end, where one of them is the end of the other; else 0."""
+    one, other = _segments(reported), _segments(path)
+    shared = _common(one, other)
+    return shared if shared == min(len(one), len(other)) else 0
+
+
+class _Said:
+    """What a report says about the place of a test."""
+
+    def __init__(self, mention: Mention, name: str) -> None:
+        self._line = mention.line
+        self._inside = _prefix(mention.name, name)
+        """Modules or groups that the name itself begins with."""
+        repeats = plain(mention.name).startswith(plain(mention.classname))
+        classname = "" if repeats else mention.classname
+        in_class = _as_file(classname)
+        self._file = mention.file.replace("\\", "/") or in_class or ""
+        self._classes = (*(() if in_class else _parts(classname)), *self._inside)
+
+    def rank(self, test: Subject) -> Rank | None:
+        """How well a test fits; None where the report contradicts it."""
+        ending = test.path.rpartition(".")[2]
+        place, shared, classes = self._place(test, ending)
+        if not place:
+            return None
+        line = int(bool(self._line) and test.line <= self._line <= test.end_line)
+        return place, shared, int(classes), line
+
+    def _place(self, test: Subject, ending: str) -> tuple[int, int, bool]:
+        """What confirms the place (0: it is contradicted), by how many parts, and whether the classes agree."""
+        if self._file:
+            shared = overlap(self._file, test.path)
+            return (IN_FILE if shared else 0), shared, self._ends_with(test.classes)
+        if not self._classes:
+            return BY_NAME, 0, not test.classes
+        shared, inner = self._module(test.path)
+        if shared:
+            own = test.classes
+            if own and ending != "py" and own[0] == _place(test.path)[-1]:
+                own = own[1:]
+            return IN_FILE, shared, inner == own
+        if ending == "go":
+            folders = _place(test.path)[:-1]
+            shared = _common(self._classes, folders)
+            return (IN_CLASS if shared in (len(folders), len(self._classes)) else 0), shared, True
+        shared = _common(self._classes, test.classes)
+        if ending in _STRICT:
+            return (IN_CLASS if shared and shared == len(self._classes) else 0), shared, True
+        if shared:
+            return IN_CLASS, shared, shared == len(test.classes)
+        return (0 if self._inside and test.classes else BY_NAME), 0, False
+
+    def _ends_with(self, classes: tuple[str, ...]) -> bool:
+        return self._classes[len(self._classes) - len(classes) :] == classes if classes else not self._inside
+
+    def _module(self, path: str) -> tuple[int, tuple[str, ...]]:
+        """How much of a dotted name is the path of the file, and the classes that follow it there."""
+        place = _place(path)
+        for index in range(len(self._classes) - 1, -1, -1):
+            if self._classes[index] == place[-1]:
+                shared = _common(self._classes[: index + 1], place)
+                if shared in (index + 1, len(place)):
+                    return shared, self._classes[index + 1 :]
+        return 0, ()
+
+
+def _prefix(written: str, name: str) -> tuple[str, ...]:
+    """What stands before the looked-up name in the written one."""
+    whole = plain(_ARGUMENTS.sub("", written))
+    before = whole.removesuffix(name)
+    if before == whole or not before:
+        return ()
+    for separator in _SEPARATORS:
+        if separator in written:
+            return tuple(part.strip() for part in _ARGUMENTS.sub("", written).split(separator)[:-1])
+    return ()
+
+
+@lru_cache(maxsize=4_096)
+def _as_file(text: str) -> str | None:
+    """The text as the path of a source file, where it is one and no dotted name."""
+    spelled = text.replace("\\", "/")
+    ending = spelled.rpartition(".")[2]
+    if not spelled or " " in spelled or family_for(spelled) is None:
+        return None
+    return spelled if "/" in spelled or ending in _SCRIPTS else None
+
+
+@lru_cache(maxsize=4_096)
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(part for part in _PARTS.split(name.strip()) if part)
+
+
+@lru_cache(maxsize=4_096)
+def _segments(path: str) -> tuple[str, ...]:
+    return tuple(part for part in path.split("/") if part not in ("", "."))
+
+
+@lru_cache(maxsize=4_096)
+def _place(path: str) -> tuple[str, ...]:
+    """The parts by which a dotted name spells a path: its folders, and the file's name without any ending."""
+    *folders, name = _segments(path) or ("",)
+    return (*folders, name.partition(".")[0])
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many parts two names share, counted from their ends."""
+    shared = 0
+    for left, right in zip(reversed(one), reversed(other), strict=False):
+        if left != right:
+            break
+        shared += 1
+    return shared
+
+
+def anchors_of_test(test: Subject) -> tuple[str, ...]:
+    """The parts of a test's place of which a report that tells it from others of its name has at least one."""
+    place = _place(test.path)
+    return (_segments(test.path)[-1], *place[-2:], *test.classes[-1:])
+
+
+def anchors_of_mention(mention: Mention) -> tuple[str, ...]:
+    inside = _PARTS.split(_ARGUMENTS.sub("", mention.name))[:-1]
+    return (*_segments(mention.file.replace("\\", "/"))[-1:], *_parts(mention.classname), *inside)

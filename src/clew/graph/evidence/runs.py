@@ -1,0 +1,261 @@
+"""Evidence: what runs of the tests showed, tied to the tests and the code it is about.
+
+A report names tests in its own way and knows nothing of the files they stand in, so its results are tied to tests only
+when all files are known: each becomes an edge from the result to the test that yielded it. Nearly all name a test by
+where it stands, and are tied to it at once. The others are *loose*: they are compared with all tests of their name,
+and compared again when such a test comes or goes. Executed lines are kept by file and asked for when needed.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from clew.formats.results.pytest_json import split_nodeid
+from clew.formats.results.records import ERROR, FAILED, PASSED, SKIPPED, UNKNOWN
+from clew.graph.evidence.executed import Executed, LineCount
+from clew.graph.evidence.matching import Mention, exact_ids, file_fits, names_of_mention
+from clew.graph.evidence.test_index import TestIndex
+from clew.graph.model import Edge, EdgeKind, Node, NodeKind
+
+if TYPE_CHECKING:
+    from clew.graph.build.link import Contribution, FileKey, Place
+    from clew.graph.graph import Graph
+
+UNKNOWN_TEST, SEVERAL_TESTS = "unknown", "ambiguous"
+
+_BADNESS = {UNKNOWN: 0, SKIPPED: 1, PASSED: 2, FAILED: 3, ERROR: 4}
+
+
+class Evidence:
+    """Belongs to one graph. It is written by whoever reads files, under the same lock as the graph."""
+
+    def __init__(self, graph: "Graph") -> None:
+        self._graph = graph
+        self._verdicts: dict[str, str] = {}
+        self._reports: dict[FileKey, tuple[Node, ...]] = {}
+        self._tied: dict[str, tuple[Edge, ...]] = {}
+        """By result: the edges to what yielded it."""
+        self._loose: dict[str, tuple[str, ...]] = {}
+        """The names by which each loose result is looked up."""
+        self._loose_by_name: dict[str, dict[str, None]] = {}
+        self._unusual: dict[str, None] = {}
+        """Results that concern a whole file or a journey."""
+        self._unmatched: dict[str, str] = {}
+        self._tests: TestIndex | None = None
+        """Made when it is first needed, and kept up from then on."""
+        self._executed = Executed()
+        self._had_results = False
+        self._places: dict[str, Place] | None = None
+        """Where results stand; made when somebody asks, which few do."""
+
+    # Asking
+
+    def verdict(self, test_id: str) -> str | None:
+        """What the results of a test say together: error, failed, passed, skipped or unknown; None where it has none.
+
+        The worst counts: a test that failed with one set of parameters failed.
+        """
+        return self._verdicts.get(test_id)
+
+    def has_results(self) -> bool:
+        return self._graph.memory.count(NodeKind.TEST_RESULT) > 0
+
+    def unmatched(self) -> Iterator[tuple[str, str]]:
+        """Ids of the results that belong to no test, with the reason: unknown or ambiguous."""
+        return iter(sorted(self._unmatched.items()))
+
+    def lines(self, path: str, first: int, last: int) -> LineCount | None:
+        """How much of these lines was executed and by which tests; None where no report speaks of the file."""
+        count = self._executed.count(path, first, last, self._graph.memory.files())
+        if count is None or not count.tests:
+            return count
+        tests = {id for name in count.tests for id in self._tests_called(name)}
+        return LineCount(count.executable, count.executed, tuple(sorted(tests)))
+
+    def place_of(self, result: str) -> "Place | None":
+        """Which report gave a result, and as which of its results."""
+        if self._places is None:
+            self._places = {
+                node.id: (*file, position)
+                for file, results in self._reports.items()
+                for position, node in enumerate(results)
+            }
+        return self._places.get(result)
+
+    # Keeping up
+
+    def update(self, contributions: "Mapping[FileKey, Contribution | None]", changed: Collection[str]) -> None:
+        """Follow an update of the graph: what files contribute now, and the ids of nodes that came, went or changed."""
+        tests = [id for id in changed if id.startswith("test:")]
+        sources = bool(tests) or any(id.startswith("code:") for id in changed)
+        if self._executed.update(contributions, moved=sources):
+            self._graph.touched(node.id for node in self._graph.nodes_by_kind(NodeKind.CODE))
+        waiting = set(self._moved_by(tests))
+        if changed:
+            waiting.update(self._unusual)
+        # What a test gave before is counted anew; what is only added makes a verdict worse or leaves it.
+        recount = {id for result in waiting for id in self._untie(result)}
+        for file, contribution in contributions.items():
+            recount.update(self._replace(file, contribution.results if contribution is not None else ()))
+        moved = [node for id in waiting if (node := self._graph.memory.get_node(id)) is not None]
+        new = [node for each in contributions.values() if each is not None for node in each.results]
+        affected = recount | self._tie(moved) | self._tie(new)
+        self._recount(recount)
+        self._touch(affected)
+        self._graph.touched(waiting)
+        self._graph.touched(node.id for node in new)
+
+    def _replace(self, file: "FileKey", results: tuple[Node, ...]) -> Iterator[str]:
+        """Put the results of a report in place of those it had; yields the ids of the tests that had those."""
+        region = self._graph.memory
+        before = self._reports.pop(file, ())
+        self._places = None
+        for node in before:
+            yield from self._untie(node.id)
+            region.remove_node(node.id)
+        self._graph.touched(node.id for node in before)
+        if results:
+            self._reports[file] = results
+            region.put_nodes(results)
+
+    def _touch(self, affected: Collection[str]) -> None:
+        """Let the figures be made anew of what gave other results than before, and of what that cites."""
+        region = self._graph.memory
+        if self._had_results != self.has_results():
+            # What nobody could know before is a figure now, or the other way round.
+            self._had_results = self.has_results()
+            self._graph.touched(node.id for node in region.nodes_by_kind(NodeKind.REQUIREMENT))
+        self._graph.touched(affected)
+        self._graph.touched(edge.target for id in affected for edge in region.outgoing_edges(id))
+
+    def _moved_by(self, tests: Iterable[str]) -> Iterator[str]:
+        """The results that may belong to another test now that these came, went or changed."""
+        region = self._graph.memory
+        if self._tests is None and not self._reports:
+            return
+        for id in tests:
+            node = region.get_node(id)
+            if node is None:
+                self._verdicts.pop(id, None)
+                yield from [edge.source for edge in region.incoming_edges(id) if edge.kind is EdgeKind.YIELDS]
+            if self._tests is not None:
+                for name in self._tests.note(id, node):
+                    yield from self._loose_by_name.get(name, ())
+
+    # Results
+
+    def _tie(self, results: Iterable[Node]) -> set[str]:
+        """Link results to what yielded them; returns the ids of those tests and journeys."""
+        verdicts = self._verdicts
+        edges: list[Edge] = []
+        for node in results:
+            own = self._tied[node.id] = self._edges(node)
+            edges.extend(own)
+            status = node.fields["status"]
+            for edge in own:
+                known = verdicts.get(edge.target)
+                if known is None or _BADNESS[status] > _BADNESS[known]:
+                    verdicts[edge.target] = status
+        self._graph.memory.put_edges(edges)
+        return {edge.target for edge in edges}
+
+    def _untie(self, id: str) -> Iterator[str]:
+        """Take a result from what yielded it; yields the ids of those tests and journeys."""
+        for edge in self._tied.pop(id, ()):
+            self._graph.memory.remove_edge(edge)
+            yield edge.target
+        self._unmatched.pop(id, None)
+        self._unusual.pop(id, None)
+        for name in self._loose.pop(id, ()):
+            filed = self._loose_by_name[name]
+            del filed[id]
+            if not filed:
+                del self._loose_by_name[name]
+
+    def _edges(self, node: Node) -> tuple[Edge, ...]:
+        fields = node.fields
+        if "whole_file" not in fields:
+            for id in exact_ids(fields["name"], fields.get("classname", ""), fields.get("file", "")):
+                test = self._graph.memory.get_node(id)
+                if test is not None and test.kind is NodeKind.TEST:
+                    return (Edge(EdgeKind.YIELDS, node.id, id),)
+        return tuple(self._loose_edges(node, _mention(node)))
+
+    def _loose_edges(self, node: Node, mention: Mention) -> Iterator[Edge]:
+        tests = self._index()
+        whole_file = node.fields.get("whole_file")
+        if whole_file or "JNY-" in node.title:
+            self._unusual[node.id] = None
+        names = self._loose[node.id] = names_of_mention(mention)
+        for name in names:
+            self._loose_by_name.setdefault(name, {})[node.id] = None
+        if whole_file:
+            targets, several = self._tests_of_file(mention, tests), False
+        else:
+            targets, several = tests.find(mention)
+        if targets:
+            yield from (Edge(EdgeKind.YIELDS, node.id, target) for target in targets)
+        elif (journey := self._journey(node)) is not None:
+            yield journey
+        else:
+            self._unmatched[node.id] = SEVERAL_TESTS if several else UNKNOWN_TEST
+
+    def _tests_of_file(self, mention: Mention, tests: TestIndex) -> list[str]:
+        return [
+            node.id
+            for path in tests.files()
+            if file_fits(mention, path)
+            for node in self._graph.nodes_in_file(path)
+            if node.kind is NodeKind.TEST
+        ]
+
+    def _tests_called(self, name: str) -> list[str]:
+        """The tests that coverage.py calls so: by pytest's name, or dotted."""
+        if "::" in name:
+            classname, own, _ = split_nodeid(name)
+            mention = Mention(own, classname, name.partition("::")[0])
+        else:
+            classname, _, own = name.rpartition(".")
+            mention = Mention(own, classname)
+        ids = exact_ids(mention.name, mention.classname, mention.file)
+        exact = [id for id in ids if self._graph.get_node(id) is not None]
+        return exact or self._index().find(mention)[0]
+
+    def _index(self) -> TestIndex:
+        if self._tests is None:
+            self._tests = TestIndex(self._graph.nodes_by_kind(NodeKind.TEST))
+        return self._tests
+
+    def _journey(self, node: Node) -> Edge | None:
+        """A result whose name holds the id of a journey, or of one of its steps, is a result of that."""
+        start = node.title.find("JNY-")
+        if start < 0:
+            return None
+        written = node.title[start:].split(None, 1)[0].rstrip(".,:;)]")
+        id, _, step = written.partition("/")
+        journey = self._graph.get_node(id)
+        if journey is None or journey.kind is not NodeKind.USER_JOURNEY:
+            return None
+        if not step:
+            return Edge(EdgeKind.YIELDS, node.id, id)
+        labels = journey.get_field("labels", ())
+        return Edge(EdgeKind.YIELDS, node.id, id, (step,)) if step in labels else None
+
+    def _recount(self, ids: Iterable[str]) -> None:
+        """Settle what the results of tests and journeys say together that had others before."""
+        region = self._graph.memory
+        for id in ids:
+            results = (
+                region.get_node(edge.source)
+                for edge in region.incoming_edges(id)
+                if edge.kind is EdgeKind.YIELDS and region.get_node(id) is not None
+            )
+            statuses = [result.fields["status"] for result in results if result is not None]
+            if statuses:
+                self._verdicts[id] = max(statuses, key=_BADNESS.__getitem__)
+            else:
+                self._verdicts.pop(id, None)
+
+
+def _mention(node: Node) -> Mention:
+    fields = node.fields
+    return Mention(fields["name"], fields.get("classname", ""), fields.get("file", ""), fields.get("line", 0))

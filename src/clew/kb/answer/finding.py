@@ -1,0 +1,155 @@
+"""Finding sections by words, by meaning and along the edges between them, through the engine that all parts share."""
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from functools import partial
+
+import msgspec
+
+from clew.kb.answer.nearby import nearby
+from clew.kb.boundary import EVERYTHING, Boundary
+from clew.kb.ingest.library import Library
+from clew.kb.ingest.records import DocumentRecord, SectionRecord
+from clew.kb.ingest.units import PART, narrowed
+from clew.search.engine import SearchEngine
+from clew.search.question import Found, Question, Results
+from clew.search.quote.windows import Asked
+from clew.search.rank.fuse import Contribution
+from clew.search.units import Filters, Scope
+from clew.text.keywords import STOP_WORDS
+from clew.text.words import terms
+
+
+class Mode(StrEnum):
+    AUTO = "auto"
+    VECTOR_ONLY = "vector_only"
+    """Words and meaning, without a step along the graph."""
+    HYBRID_LOCAL = "hybrid_local"
+    """Also what lies one step from the best sections."""
+
+
+class Narrowing(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a search may look. Empty asks for nothing."""
+
+    tags: tuple[str, ...] = ()
+    path: str | None = None
+    updated_after: str | None = None
+    """ISO 8601, UTC."""
+
+
+_NO_DOCUMENTS = "There are no documents. `[docs]` in clew.toml says where they are; `clew kb status` what is read."
+_NONE_INSIDE = "No document lies inside of the scope."
+
+
+class FoundSection(msgspec.Struct, frozen=True):
+    section: SectionRecord
+    document: DocumentRecord
+    text: str
+    preview: str
+    anchor: tuple[int, int] | None
+    """The characters of the text that say most about the question."""
+    score: float
+    expanded: bool
+    """Whether it was reached along the graph alone."""
+    why: tuple[Contribution, ...]
+
+
+class FoundSections(msgspec.Struct, frozen=True, kw_only=True):
+    sections: tuple[FoundSection, ...]
+    mode: Mode
+    next_cursor: str | None
+    notes: tuple[str, ...]
+    reason: str | None
+    """Why nothing was found, where that can be said."""
+
+
+class Finder:
+    def __init__(self, library: Library, engine: SearchEngine, boundary: Boundary = EVERYTHING) -> None:
+        self._library = library
+        self._engine = engine
+        self._boundary = boundary
+        """Holds for every search that asks for no other."""
+
+    def find(
+        self,
+        query: str,
+        *,
+        limit: int = 5,
+        mode: Mode = Mode.AUTO,
+        narrowing: Narrowing | None = None,
+        max_per_document: int | None = 1,
+        cursor: str | None = None,
+        boundary: Boundary | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> FoundSections:
+        """The sections that answer a question best, at most so many of one document, and all inside the boundary."""
+        boundary = boundary or self._boundary
+        used = Mode.HYBRID_LOCAL if mode is Mode.AUTO else mode
+        expands = used is Mode.HYBRID_LOCAL
+        filters = _filters(narrowing or Narrowing(), boundary)
+        question = _question(query, filters, limit, max_per_document, cursor, linked=expands)
+        answer = self._engine.search(
+            question, adjacency=partial(self.neighbours, boundary=boundary) if expands else None, check=check
+        )
+        return self._described(answer, used, boundary)
+
+    def _described(self, answer: Results, mode: Mode, boundary: Boundary) -> FoundSections:
+        found = []
+        with self._library.reading(boundary) as reading:
+            for result in answer.results:
+                # What the index still holds of a document that just changed is no result.
+                section = reading.section(result.id)
+                document = reading.document(section.document) if section is not None else None
+                text = reading.text(result.id)
+                if section is not None and document is not None and text is not None:
+                    found.append(_found(section, document, text, result))
+            is_empty = not found and reading.is_empty()
+        # How something is ranked says nothing where there is nothing.
+        notes = self._library.notes if is_empty else (*answer.notes, *self._library.notes)
+        reason = (_NO_DOCUMENTS if boundary.is_everything else _NONE_INSIDE) if is_empty else answer.reason
+        return FoundSections(
+            sections=tuple(found), mode=mode, next_cursor=answer.next_cursor, notes=notes, reason=reason
+        )
+
+    def asked(self, question: str) -> Asked:
+        """A question with what is known about its words."""
+        said = [term for term in dict.fromkeys(terms(question)) if term not in STOP_WORDS]
+        return Asked(question, self._engine.rarities(said), self._engine.word_vectors())
+
+    def neighbours(self, ids: Sequence[str], boundary: Boundary = EVERYTHING) -> dict[str, list[tuple[str, float]]]:
+        """The sections one step from each of some sections."""
+        with self._library.reading(boundary) as reading:
+            return nearby(reading, ids)
+
+
+def _filters(narrowing: Narrowing, boundary: Boundary) -> Filters:
+    return narrowed(boundary, Filters(path=narrowing.path, after=narrowing.updated_after), narrowing.tags)
+
+
+def _question(
+    query: str, filters: Filters, limit: int, max_per_document: int | None, cursor: str | None, *, linked: bool
+) -> Question:
+    return Question(
+        text=query,
+        scope=Scope(parts=(PART,)),
+        filters=filters,
+        recipe="linked" if linked else "default",
+        limit=limit,
+        max_per_document=max_per_document,
+        cursor=cursor,
+    )
+
+
+def _found(section: SectionRecord, document: DocumentRecord, text: str, result: Found) -> FoundSection:
+    best = result.preview.anchor
+    signals = {each.signal for each in result.why}
+    return FoundSection(
+        section=section,
+        document=document,
+        text=text,
+        preview=result.preview.text,
+        anchor=(best.start, best.end) if best is not None else None,
+        score=result.score,
+        expanded=not signals & {"lexical", "dense"},
+        why=result.why,
+    )

@@ -1,0 +1,159 @@
+"""Passages: what was found, kept in scratch space, and read from there in bounded parts.
+
+The flow is always from little to more: a search gives previews, evidence gives quotes, an excerpt gives a bounded part,
+and no answer carries a whole document. `Visitor` says who asks; nobody reaches a passage of somebody else, or one that
+is outside of the scope that is asked for.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+import msgspec
+from msgspec import UNSET
+
+from clew.errors import InvalidArgument, OverBudget, ScopeViolation
+from clew.kb.answer import results
+from clew.kb.answer.excerpts import Excerpt, around, read, read_bullets
+from clew.kb.answer.scratch import NewPassage, Passage, ScratchStore
+from clew.kb.boundary import Boundary
+from clew.kb.deadline import Deadline
+from clew.kb.ingest.records import DocumentRecord, SectionRecord
+from clew.kb.ingest.suspicion import flags_of
+from clew.search.rank.diversity import trim
+
+ITEM_TOKENS = 3_600
+ITEM_BYTES = 65_536
+"""What the items of one answer may take together, as data."""
+
+_LONGEST_TITLE = 160
+_CHANGED = "{path} changed after this was found; search again to see what it says now."
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+class Visitor(msgspec.Struct, frozen=True, kw_only=True):
+    """Who asks, and within which bounds."""
+
+    owner: str | None
+    """The session of the transport; None where it keeps none."""
+    session: str
+    """The handle of the scratch session to write to; empty where nothing is written."""
+    scheme: str
+    boundary: Boundary
+    check: Deadline
+
+    def uri(self, passage: Passage) -> str:
+        return f"{self.scheme}://scratch/{passage.session}/{passage.id}"
+
+
+class Passages:
+    def __init__(
+        self, scratch: ScratchStore, has_changed: Callable[[DocumentRecord], bool] = lambda document: False
+    ) -> None:
+        self._scratch = scratch
+        self._has_changed = has_changed
+        """Whether a document says something else by now."""
+
+    def keep(
+        self, section: SectionRecord, document: DocumentRecord, text: str, anchor: tuple[int, int], visitor: Visitor
+    ) -> Passage:
+        new = NewPassage(
+            section_id=section.id,
+            version=section.version,
+            title=_clipped(section.trail),
+            text=text,
+            anchor=anchor,
+            line=section.line,
+            end_line=section.end_line,
+            document=document,
+        )
+        return self._scratch.put(visitor.session, new)
+
+    def get(self, id: str, visitor: Visitor) -> Passage:
+        return self.readable(visitor.owner, id, visitor.boundary)
+
+    def readable(self, owner: str | None, id: str, boundary: Boundary, *, handle: str | None = None) -> Passage:
+        """A passage of the owner's own, of a document inside the boundary."""
+        passage = self._scratch.get(owner, id, handle=handle)
+        if not boundary.admits(passage.document):
+            raise ScopeViolation(
+                f"The passage '{id[:80]}' is of a document outside of the scope.",
+                hint="Leave scope out, or search again inside the scope you want.",
+                data={"reason": "passage_outside_scope", "passage_id": id[:200]},
+            )
+        return passage
+
+    def read(
+        self, id: str, start: int, max_tokens: int, visitor: Visitor, *, bullets: bool, cited: bool
+    ) -> results.ExcerptAnswer:
+        passage = self.get(id, visitor)
+        excerpt = (read_bullets if bullets else read)(passage.text, start, max_tokens)
+        return self._excerpt(passage, excerpt, visitor, cited=cited)
+
+    def expand(
+        self, id: str, before: int, after: int, visitor: Visitor, anchor: tuple[int | None, int | None] = (None, None)
+    ) -> results.ExcerptAnswer:
+        """What stands around the span for which the passage was found, or around another one."""
+        passage = self.get(id, visitor)
+        first = passage.anchor[0] if anchor[0] is None else anchor[0]
+        last = anchor[1] if anchor[1] is not None else passage.anchor[1] if anchor[0] is None else anchor[0]
+        if last < first:
+            raise InvalidArgument(
+                f"The anchor ends at {last}, before it begins at {first}.",
+                hint="Pass an anchor_end_char that is not below anchor_start_char.",
+            )
+        return self._excerpt(passage, around(passage.text, (first, last), before, after), visitor, cited=True)
+
+    def _excerpt(self, passage: Passage, excerpt: Excerpt, visitor: Visitor, *, cited: bool) -> results.ExcerptAnswer:
+        citation = results.Citation(
+            section_id=passage.section_id,
+            doc_tag=passage.doc_tag,
+            title=passage.title,
+            uri=visitor.uri(passage),
+            line=line_of(passage, excerpt.start),
+        )
+        return results.ExcerptAnswer(
+            passage_id=passage.id,
+            excerpt=excerpt.text,
+            truncated=excerpt.next_start is not None,
+            next_start_char=excerpt.next_start,
+            citation=citation if cited else UNSET,
+            start_char=excerpt.start,
+            end_char=excerpt.end,
+            flags=flagged(excerpt.text, *((passage.title,) if cited else ())),
+            notes=self.notes_on([passage]) or UNSET,
+        )
+
+    def notes_on(self, passages: Iterable[Passage]) -> tuple[str, ...]:
+        """What has to be said of texts that were read a while ago."""
+        documents = {passage.path: passage.document for passage in passages}
+        return tuple(_CHANGED.format(path=path) for path, each in documents.items() if self._has_changed(each))
+
+
+def fitting(items: Sequence[T], *, share: float = 1.0) -> tuple[tuple[T, ...], results.LimitReason]:
+    """The first items that fit into an answer, or into a share of one."""
+    room = {"max_tokens": int(ITEM_TOKENS * share), "max_bytes": int(ITEM_BYTES * share)}
+    kept = trim(items, lambda item: msgspec.json.encode(item).decode(), **room)
+    if items and not kept.items:
+        raise OverBudget(
+            "Not even one item fits into an answer.",
+            hint="Ask for shorter previews, or for quotes of fewer tokens.",
+            data={"reason": "item_too_large", "max_tokens": ITEM_TOKENS},
+        )
+    return kept.items, kept.limit_reason.value
+
+
+def line_of(passage: Passage, place: int) -> int:
+    """The line of the file; that of the section's beginning where its text has other lines than the file."""
+    if passage.text.count("\n") != passage.end_line - passage.line:
+        return passage.line
+    return passage.line + passage.text.count("\n", 0, place)
+
+
+def flagged(*texts: str) -> results.Flags:
+    """The flags of what is shown together: a heading talks to a model as well as a sentence does."""
+    return flags_of("\n".join(texts)) or UNSET
+
+
+def _clipped(title: str) -> str:
+    return title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"

@@ -1,0 +1,331 @@
+"""Scratch space: the texts that answers point to instead of carrying them.
+
+A search returns a short preview and the id of a *passage*; the passage itself waits here until somebody reads a part of
+it. Everything is in memory and bounded: a passage lives for a fixed time from when it was written, a session has a
+quota, and all sessions together have one. What has to make room is what was not read for longest.
+
+A passage can be reached only from where it was written. `owner` says from where a call comes: the session of its
+transport, or None where the transport keeps none; there the ids themselves, which nobody can guess, are the key. The
+handle by which a session is named to the outside is random too: it tells nothing about the transport.
+"""
+
+import logging
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import msgspec
+
+from clew.errors import InvalidArgument, OverBudget
+from clew.kb.ingest.records import DocumentRecord
+
+log = logging.getLogger(__name__)
+
+TTL_SECONDS = 1_800.0
+TOTAL_BYTES = 256 * 1024 * 1024
+SESSION_BYTES = 64 * 1024 * 1024
+
+_ID_BYTES = 12
+"""96 bits, 16 characters."""
+_OVERHEAD_BYTES = 1_024
+"""What a passage costs besides its text, roughly."""
+_MOST_SESSIONS = 4_096
+"""With an owner, and as many without one: whoever opens a new one for every question must not push out the others."""
+_MOST_FORGOTTEN = 8_192
+"""Of so many passages it is remembered that they once were there."""
+_PRESSURE_SECONDS = 60.0
+_PRESSURE_EVICTIONS = 16
+"""So many passages that had to go before their time within that time are worth a warning."""
+
+
+class Passage(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    session: str
+    """The handle of the session it belongs to."""
+    section_id: str
+    doc_tag: str
+    title: str
+    text: str
+    source_uri: str
+    """The file and its lines."""
+    created_at: str
+    size_bytes: int
+    anchor: tuple[int, int]
+    """The characters that say most about the question for which it was found last."""
+    path: str
+    line: int
+    end_line: int
+    document: DocumentRecord
+
+
+class NewPassage(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be kept."""
+
+    section_id: str
+    version: str
+    """Names the text: another text of the same section is another passage."""
+    title: str
+    text: str
+    anchor: tuple[int, int]
+    line: int
+    end_line: int
+    document: DocumentRecord
+
+
+class ScratchLimits(msgspec.Struct, frozen=True, kw_only=True):
+    ttl_seconds: float = TTL_SECONDS
+    total_bytes: int = TOTAL_BYTES
+    session_bytes: int = SESSION_BYTES
+
+
+class ScratchState(msgspec.Struct, frozen=True, kw_only=True):
+    """Counters, since the process began, and what is there now."""
+
+    passages: int
+    bytes: int
+    sessions: int
+    written: int
+    reused: int
+    read: int
+    refused: int
+    expired: int
+    evicted: int
+
+
+@dataclass(slots=True)
+class _Entry:
+    passage: Passage
+    key: tuple[str, str]
+    size: int
+    until: float
+
+
+@dataclass(slots=True)
+class _Session:
+    handle: str
+    owner: str | None
+    by_key: dict[tuple[str, str], str] = field(default_factory=dict)
+    ids: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    """Its passages, the one that was not read for longest first."""
+    size: int = 0
+
+
+class ScratchStore:
+    """Safe under threads: one lock, held for a few dictionary operations at a time, never while a text is read."""
+
+    def __init__(
+        self,
+        limits: ScratchLimits | None = None,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self._limits = limits or ScratchLimits()
+        self._monotonic = monotonic
+        self._wall = wall
+        self._lock = threading.Lock()
+        self._sessions: dict[str, _Session] = {}
+        self._owned: OrderedDict[str, None] = OrderedDict()
+        self._unowned: OrderedDict[str, None] = OrderedDict()
+        """The handles of sessions, the one that was not used for longest first."""
+        self._handles: dict[str, str] = {}
+        """From an owner to the handle of its session."""
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        """All passages, the one that was not read for longest first."""
+        self._by_age: OrderedDict[str, None] = OrderedDict()
+        """All passages, the one that expires next first."""
+        self._forgotten: OrderedDict[str, str] = OrderedDict()
+        """From the id of a passage that is gone to its session."""
+        self._size = 0
+        self._counts = dict.fromkeys(("written", "reused", "read", "refused", "expired", "evicted"), 0)
+        self._pressed_at = 0.0
+        self._pressed = 0
+
+    # Sessions
+
+    def session(self, owner: str | None) -> str:
+        """The handle of the owner's session; where there is no owner, of a new one."""
+        with self._lock:
+            own = self._handles.get(owner) if owner is not None else None
+            return self._touched(own) if own is not None else self._opened(owner)
+
+    def _opened(self, owner: str | None) -> str:
+        handle = secrets.token_urlsafe(_ID_BYTES)
+        session = self._sessions[handle] = _Session(handle, owner)
+        order = self._order(session)
+        order[handle] = None
+        if owner is not None:
+            self._handles[owner] = handle
+        while len(order) > _MOST_SESSIONS:
+            self._closed(next(iter(order)))
+        return handle
+
+    def _order(self, session: _Session) -> OrderedDict[str, None]:
+        return self._unowned if session.owner is None else self._owned
+
+    def _touched(self, handle: str) -> str:
+        self._order(self._sessions[handle]).move_to_end(handle)
+        return handle
+
+    def _closed(self, handle: str) -> None:
+        session = self._sessions[handle]
+        for id in list(session.ids):
+            self._remove(id, "evicted")
+        del self._sessions[handle]
+        del self._order(session)[handle]
+        if session.owner is not None:
+            del self._handles[session.owner]
+
+    # Passages
+
+    def put(self, handle: str, new: NewPassage) -> Passage:
+        """Keep a passage, from now on for the whole time. What the session has already keeps its id."""
+        size = len(new.text.encode("utf-8", "surrogatepass"))
+        cost = size + _OVERHEAD_BYTES
+        most = min(self._limits.session_bytes, self._limits.total_bytes)
+        if cost > most:
+            raise OverBudget(
+                f"A passage of {size} bytes is larger than the scratch space of a session.",
+                hint="Raise kb.session_scratch_mb in clew.toml.",
+                data={"reason": "scratch_full", "size_bytes": size, "max_bytes": most},
+            )
+        created = datetime.fromtimestamp(self._wall(), UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        key = (new.section_id, new.version)
+        with self._lock:
+            now = self._monotonic()
+            self._expire(now)
+            session = self._sessions.get(handle)
+            if session is None:
+                raise _no_session(handle)
+            known = session.by_key.get(key)
+            if known is not None:
+                self._remove(known, None)
+            id = known or secrets.token_urlsafe(_ID_BYTES)
+            passage = _passage(new, id, handle, created, size)
+            self._add(session, _Entry(passage, key, cost, now + self._limits.ttl_seconds))
+            self._counts["written" if known is None else "reused"] += 1
+            warning = self._make_room(session, now)
+        if warning:
+            log.warning(
+                "The scratch space is full: %d passages had to go before their time within %d s. "
+                "Raise kb.scratch_mb in clew.toml, or ask for fewer results.",
+                warning,
+                _PRESSURE_SECONDS,
+            )
+        return passage
+
+    def get(self, owner: str | None, id: str, *, handle: str | None = None) -> Passage:
+        """A passage of the caller's own; with a handle, only out of that session."""
+        with self._lock:
+            self._expire(self._monotonic())
+            entry = self._entries.get(id)
+            session = self._sessions[entry.passage.session] if entry is not None else None
+            if entry is not None and session is not None and self._may_read(session, owner, handle):
+                self._entries.move_to_end(id)
+                session.ids.move_to_end(id)
+                self._touched(session.handle)
+                self._counts["read"] += 1
+                return entry.passage
+            self._counts["refused"] += 1
+            gone = self._sessions.get(self._forgotten.get(id, ""))
+            was_there = gone is not None and self._may_read(gone, owner, handle)
+        raise _no_passage(id, expired=was_there)
+
+    @staticmethod
+    def _may_read(session: _Session, owner: str | None, handle: str | None) -> bool:
+        return session.owner == owner and handle in (None, session.handle)
+
+    def state(self) -> ScratchState:
+        with self._lock:
+            self._expire(self._monotonic())
+            return ScratchState(
+                passages=len(self._entries), bytes=self._size, sessions=len(self._sessions), **self._counts
+            )
+
+    # Inside the lock
+
+    def _add(self, session: _Session, entry: _Entry) -> None:
+        id = entry.passage.id
+        self._entries[id] = entry
+        self._by_age[id] = None
+        session.ids[id] = None
+        session.by_key[entry.key] = id
+        session.size += entry.size
+        self._size += entry.size
+
+    def _remove(self, id: str, why: str | None) -> None:
+        entry = self._entries.pop(id)
+        del self._by_age[id]
+        session = self._sessions[entry.passage.session]
+        del session.ids[id]
+        del session.by_key[entry.key]
+        session.size -= entry.size
+        self._size -= entry.size
+        if why is not None:
+            self._counts[why] += 1
+            self._forgotten[id] = session.handle
+            if len(self._forgotten) > _MOST_FORGOTTEN:
+                self._forgotten.popitem(last=False)
+
+    def _expire(self, now: float) -> None:
+        # Every passage lives equally long, so those that were written first go first.
+        while self._by_age and self._entries[id := next(iter(self._by_age))].until <= now:
+            self._remove(id, "expired")
+
+    def _make_room(self, session: _Session, now: float) -> int:
+        """Evict what was not read for longest; how many went lately, when that is worth a warning."""
+        evicted = 0
+        while session.size > self._limits.session_bytes:
+            self._remove(next(iter(session.ids)), "evicted")
+            evicted += 1
+        while self._size > self._limits.total_bytes:
+            self._remove(next(iter(self._entries)), "evicted")
+            evicted += 1
+        if not evicted:
+            return 0
+        if now - self._pressed_at > _PRESSURE_SECONDS:
+            self._pressed_at, self._pressed = now, 0
+        before, self._pressed = self._pressed, self._pressed + evicted
+        return self._pressed if before < _PRESSURE_EVICTIONS <= self._pressed else 0
+
+
+def _passage(new: NewPassage, id: str, handle: str, created: str, size: int) -> Passage:
+    document = new.document
+    return Passage(
+        id=id,
+        session=handle,
+        section_id=new.section_id,
+        doc_tag=document.tag,
+        title=new.title,
+        text=new.text,
+        source_uri=f"{document.path}#L{new.line}-L{new.end_line}",
+        created_at=created,
+        size_bytes=size,
+        anchor=new.anchor,
+        path=document.path,
+        line=new.line,
+        end_line=new.end_line,
+        document=document,
+    )
+
+
+def _no_session(handle: str) -> InvalidArgument:
+    return InvalidArgument(
+        f"The session '{handle[:80]}' is no longer kept.",
+        hint="Call again: a new one is opened.",
+        data={"reason": "session_expired"},
+    )
+
+
+def _no_passage(id: str, *, expired: bool) -> InvalidArgument:
+    reason = "passage_expired" if expired else "passage_not_found"
+    said = "is no longer kept" if expired else "is not known in this session"
+    return InvalidArgument(
+        f"The passage '{id[:80]}' {said}.",
+        hint="Call kb.search or kb.retrieve_evidence again and use a passage_id it returns.",
+        data={"reason": reason, "passage_id": id[:200]},
+    )

@@ -1,0 +1,149 @@
+"""The shortlist: what a search shows, never whole texts."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import UNSET
+
+from clew.errors import Unavailable
+from clew.kb.answer import results
+from clew.kb.answer.finding import FoundSection, FoundSections, Mode, Narrowing
+from clew.kb.answer.passages import Visitor, fitting, flagged
+from clew.search.quote.evidence import preview
+
+if TYPE_CHECKING:
+    from clew.kb.service import KnowledgeBase
+
+_GRAPH_OFF = "The graph is switched off (kb.graph = false): searched by words and meaning only."
+
+
+class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
+    query: str
+    top_k: int
+    mode: Mode
+    narrowing: Narrowing
+    max_per_document: int
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """How the results of a search are shown."""
+
+    offset: int
+    page_size: int
+    max_snippet_chars: int
+    scores: bool
+    debug: bool
+    mode: Mode
+    """By which the results were found."""
+
+
+class Shortlist:
+    def __init__(self, kb: "KnowledgeBase", *, graph: bool) -> None:
+        self._kb = kb
+        self._graph = graph
+
+    def ranked(self, request: SearchRequest, visitor: Visitor) -> FoundSections:
+        """Everything that the pages of a search show, best first."""
+        mode, note = chosen_mode(request.mode, graph=self._graph)
+        visitor.check.step = "search"
+        found = self._kb.finder.find(
+            request.query,
+            limit=request.top_k,
+            mode=mode,
+            narrowing=request.narrowing,
+            max_per_document=request.max_per_document,
+            boundary=visitor.boundary,
+            check=visitor.check,
+        )
+        return msgspec.structs.replace(found, notes=(*note, *found.notes))
+
+    def page(
+        self, query: str, found: FoundSections, shown: Shown, visitor: Visitor
+    ) -> tuple[tuple[results.SearchResult, ...], results.LimitReason]:
+        """The results from an offset on, as many as a page and the budget hold, each kept in scratch space."""
+        best = found.sections[0].score if found.sections else 0.0
+        chosen = found.sections[shown.offset : shown.offset + shown.page_size]
+        visitor.check.step = "previews"
+        items = []
+        for rank, each in enumerate(chosen, start=shown.offset + 1):
+            visitor.check()
+            items.append(self._result(query, each, rank, best, shown, visitor))
+        kept, reason = fitting(items)
+        if reason == "none" and shown.offset + len(kept) < len(found.sections):
+            reason = "page_size"
+        return kept, reason
+
+    def _result(
+        self, query: str, found: FoundSection, rank: int, best: float, shown: Shown, visitor: Visitor
+    ) -> results.SearchResult:
+        told = preview(query, found.text, max_chars=shown.max_snippet_chars)
+        span = told.anchor
+        anchor = (span.start, span.end) if span is not None else (0, 0)
+        passage = self._kb.passages.keep(found.section, found.document, found.text, anchor, visitor)
+        return results.SearchResult(
+            passage_id=passage.id,
+            section_id=passage.section_id,
+            doc_tag=passage.doc_tag,
+            title=passage.title,
+            rank=rank,
+            score=_relative(found.score, best) if shown.scores or shown.debug else None,
+            source=source_of(found),
+            preview=told.text,
+            scratch_uri=visitor.uri(passage),
+            size_bytes=passage.size_bytes,
+            anchor=found.section.anchor or None,
+            flags=flagged(told.text, passage.title),
+            debug=msgspec.to_builtins(_debug(found, shown.mode)) if shown.debug else UNSET,
+        )
+
+
+def chosen_mode(asked: Mode, *, graph: bool) -> tuple[Mode, tuple[str, ...]]:
+    """How to search, and what has to be said about it."""
+    if graph:
+        return asked, ()
+    if asked is Mode.HYBRID_LOCAL:
+        raise Unavailable(
+            "hybrid_local was asked for, but the graph is switched off.",
+            hint="Pass mode auto or vector_only, or set kb.graph = true in clew.toml.",
+            data={"reason": "graph_disabled", "neo4j_disabled": True},
+        )
+    return Mode.VECTOR_ONLY, (_GRAPH_OFF,) if asked is Mode.AUTO else ()
+
+
+def fingerprint(found: Sequence[FoundSection]) -> str:
+    """Names a ranking: a page is the next one only of the ranking whose pages came before."""
+    ranked = [(each.section.id, each.section.version) for each in found]
+    return hashlib.blake2b(msgspec.json.encode(ranked), digest_size=12).hexdigest()
+
+
+def source_of(found: FoundSection) -> str:
+    """By which signals a section was found."""
+    signals = {each.signal for each in found.why}
+    if found.expanded:
+        return "graph_expanded"
+    if {"lexical", "dense"} <= signals:
+        return "hybrid"
+    return "vector" if "dense" in signals else "bm25"
+
+
+def _relative(score: float, best: float) -> float:
+    return round(min(1.0, max(0.0, score / best)), 4) if best > 0 else 0.0
+
+
+def _debug(found: FoundSection, mode: Mode) -> results.ResultDebug:
+    section = found.section
+    return results.ResultDebug(
+        mode=mode.value,
+        fused_score=found.score,
+        signals=tuple(
+            results.Signal(each.signal, each.rank, round(each.score, 6), round(each.value, 6)) for each in found.why
+        ),
+        path=section.document,
+        line=section.line,
+        end_line=section.end_line,
+        tokens=section.tokens,
+        version=section.version,
+        updated_at=found.document.updated_at,
+    )

@@ -1,0 +1,292 @@
+"""Bringing the store of documents and the search index in step with the files.
+
+One document at a time, each as a whole: it is written to the store in one transaction and marked as not yet indexed,
+then its units go into the search index, together with those of others where they are few, then it is marked as indexed.
+Whatever stops the work, between or inside these steps, the next run goes on from there; nobody who searches meanwhile
+waits. A document that cannot be read or kept is a problem that is reported, and keeps no other one away.
+"""
+
+import hashlib
+import logging
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from clew.edit.locking import locked
+from clew.errors import Conflict, FormatError, NotFound, OutsideProject
+from clew.kb.ingest.citing import Citations
+from clew.kb.ingest.library import Known, Library
+from clew.kb.ingest.moves import Gone
+from clew.kb.ingest.preparing import VERSION, content_hash, prepare, unreadable
+from clew.kb.ingest.records import ANYWHERE, Origin, Prepared
+from clew.kb.ingest.units import PART, prepared_units, units_of
+from clew.search.engine import SearchEngine
+from clew.search.units import Unit
+from clew.store.interface import Store
+from clew.store.watched import Progress, watched
+from clew.workspace.files import FileEntry, Selection, Tree, is_settled, read_bytes, scan
+
+log = logging.getLogger(__name__)
+
+JOB = "kb_index"
+LOCK = "writer.lock"
+OTHERS_READ = "Another process is reading the documents."
+
+_AT_ONCE = 200
+"""Sections that go into the search index together."""
+_NOTHING = content_hash(b"")
+
+
+class IndexReport(msgspec.Struct, frozen=True, kw_only=True):
+    added: int = 0
+    changed: int = 0
+    moved: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    indexed_again: int = 0
+    """Documents that were known, but missing in the search index."""
+    problems: tuple[str, ...] = ()
+    """Documents that could not be read, and folders that are not there."""
+    note: str | None = None
+    """Why nothing was done, if so."""
+
+
+class Corpus(msgspec.Struct, frozen=True):
+    """Which documents there are, and how they are read."""
+
+    root: Path
+    selection: Selection
+    max_file_bytes: int
+    citations: Citations
+    grammar: str
+    """Names the grammar of ids; another one finds other citations."""
+    origin: Origin = ANYWHERE
+
+    def reader(self) -> str:
+        return hashlib.blake2b(f"{VERSION}/{self.grammar}/{self.origin}".encode(), digest_size=8).hexdigest()
+
+    def scan(self) -> Tree:
+        return scan(self.root, self.selection)
+
+    def read(self, path: str) -> bytes:
+        """The content of a file. NotFound where it is gone, FormatError or OutsideProject where it is not read."""
+        return read_bytes(self.root, path, limit=self.max_file_bytes)
+
+    def prepared(self, entry: FileEntry, data: bytes) -> Prepared:
+        """What a file with this content contributes."""
+        try:
+            return prepare(data, entry, self.citations, self.origin)
+        except Exception as error:
+            # A fault in a reader may cost one document, never all.
+            log.exception("The document %s could not be read", entry.path)
+            problem = f"'{entry.path}' cannot be read: a fault in Clew ({type(error).__name__})."
+            return unreadable(entry, problem, self.origin, data)
+
+    def unreadable(self, entry: FileEntry, problem: str) -> Prepared:
+        return unreadable(entry, problem, self.origin)
+
+
+class Ingestion:
+    def __init__(self, corpus: Corpus, library: Library, engine: SearchEngine) -> None:
+        self._corpus = corpus
+        self._library = library
+        self._engine = engine
+
+    def run(self, progress: Progress = lambda done, total, message: None, *, full: bool = False) -> IndexReport:
+        """Read what changed; with `full`, everything. One process works at a time."""
+        with self.alone() as alone:
+            return self.read(progress, full=full) if alone else IndexReport(note=OTHERS_READ)
+
+    @contextmanager
+    def alone(self) -> Iterator[bool]:
+        """Whether nobody else reads documents, and nobody does for the whole block."""
+        folder = self._library.path.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / LOCK).open("a+b") as file, locked(file, 0.0) as held:
+            yield held
+
+    def read(self, progress: Progress, *, full: bool = False, again: Collection[str] = ()) -> IndexReport:
+        """Read what changed, and the paths of `again` whatever is known of them; for who is `alone`."""
+        return _Run(self._corpus, self._library, self._engine, progress, full, again).run()
+
+
+class _Run:
+    def __init__(
+        self,
+        corpus: Corpus,
+        library: Library,
+        engine: SearchEngine,
+        progress: Progress,
+        full: bool,
+        again: Collection[str],
+    ) -> None:
+        self._corpus = corpus
+        self._library = library
+        self._engine = engine
+        self._progress = progress
+        self._full = full
+        self._reader = corpus.reader()
+        self._again = frozenset(again)
+        self._counts: Counter[str] = Counter()
+        self._problems: list[str] = []
+        self._stored: list[tuple[str, str]] = []
+        """Documents, with the hash of their content, that go into the search index with the next ones."""
+        self._unsettled: list[str] = []
+        self._units: list[Unit] = []
+        self._outdated: list[str] = []
+
+    def run(self) -> IndexReport:
+        tree = self._corpus.scan()
+        self._problems += [f"{path} cannot be read." for path in tree.unreadable]
+        self._problems += [f"The folder {path} does not exist." for path in tree.missing]
+        self._problems += [f"{path} leads out of the project and is not read." for path in tree.outside]
+        known = self._compared(self._library.known())
+        present = {entry.path for entry in tree.files}
+        gone = Gone(self._library, {path: known[path] for path in known.keys() - present})
+        waiting = [entry for entry in tree.files if self._is_due(entry, known.get(entry.path))]
+        self._counts["unchanged"] = len(present) - len(waiting)
+        try:
+            self._take_all(waiting, known, gone)
+        finally:
+            # What is stored is found, whatever ended the work.
+            self._index()
+        counts: dict[str, Any] = dict(self._counts)
+        return IndexReport(**counts, problems=tuple(self._problems))
+
+    def _take_all(self, waiting: list[FileEntry], known: dict[str, Known], gone: Gone) -> None:
+        total = len(waiting) + len(gone.paths())
+        for done, entry in enumerate(waiting):
+            self._progress(done, total, entry.path)
+            self._take(entry, known.get(entry.path), gone)
+        for done, path in enumerate(left := gone.paths(), start=total - len(left)):
+            self._progress(done, total, path)
+            self._drop(path)
+        if total:
+            self._progress(total, total, "")
+
+    def _compared(self, known: dict[str, Known]) -> dict[str, Known]:
+        """What is known, with every document as not indexed of which the search index lacks a section: it may have been
+        made anew, and an earlier run may have stopped halfway. What the index has too much goes."""
+        with self._library.reading() as reading:
+            sections = reading.count("sections")
+            if sections == self._engine.state().parts.get(PART, 0) and all(each.indexed for each in known.values()):
+                return known
+            present = frozenset(reading.section_ids())
+            indexed = self._engine.hashes(PART)
+            missing = (reading.section(id) for id in present - indexed.keys())
+            lacking = {section.document for section in missing if section is not None}
+        self._engine.delete(id for id in indexed if id not in present)
+        return {path: each._replace(indexed=each.indexed and path not in lacking) for path, each in known.items()}
+
+    def _is_due(self, entry: FileEntry, known: Known | None) -> bool:
+        if known is None or self._full or not known.indexed or entry.path in self._again or _is_unread(known):
+            return True
+        return known.reader != self._reader or (entry.size, entry.mtime_ns) != (known.size, known.mtime_ns)
+
+    def _take(self, entry: FileEntry, known: Known | None, gone: Gone) -> None:
+        read_ns = time.time_ns()
+        try:
+            data = self._corpus.read(entry.path)
+        except NotFound:
+            # It was there a moment ago; the next run sees that it is gone.
+            return
+        except (FormatError, OutsideProject) as error:
+            self._problems.append(str(error))
+            unread = self._corpus.unreadable(entry, str(error))
+            if self._is_told(unread):
+                self._counts["unchanged"] += 1
+            else:
+                self._write(unread, known, None)
+            return
+        if known is not None and self._is_same(entry, known, data):
+            self._note_time(entry, known, read_ns)
+            if known.indexed:
+                self._counts["unchanged"] += 1
+            else:
+                self._index_again(entry.path, known.content_hash)
+            return
+        prepared = self._corpus.prepared(entry, data)
+        if not is_settled(entry.mtime_ns, read_ns):
+            self._unsettled.append(entry.path)
+        moved_from = self._moved_from(prepared, gone) if known is None else None
+        if self._write(prepared, known, moved_from) and moved_from is not None:
+            gone.found(moved_from)
+
+    def _note_time(self, entry: FileEntry, known: Known, read_ns: int) -> None:
+        """Note the time of a file whose content is known; 0 has it compared once more at the next look."""
+        time_ns = entry.mtime_ns if is_settled(entry.mtime_ns, read_ns) else 0
+        if (known.size, known.mtime_ns) != (entry.size, time_ns):
+            self._library.touch(entry.path, entry.size, time_ns)
+
+    def _is_told(self, unread: Prepared) -> bool:
+        """Whether it is known already that a document cannot be read, and why."""
+        with self._library.reading() as reading:
+            return reading.document(unread.document.path) == unread.document
+
+    def _is_same(self, entry: FileEntry, known: Known, data: bytes) -> bool:
+        if self._full or entry.path in self._again:
+            return False
+        return known.reader == self._reader and known.content_hash == content_hash(data)
+
+    @staticmethod
+    def _moved_from(prepared: Prepared, gone: Gone) -> str | None:
+        if not prepared.sections:
+            return None
+        document = prepared.document
+        versions = {section.id: section.version for section in prepared.sections}
+        return gone.same(document.path, document.content_hash) or gone.alike(versions)
+
+    def _write(self, prepared: Prepared, known: Known | None, moved_from: str | None) -> bool:
+        """Put a document into the store; False where something there is in its way."""
+        document = prepared.document
+        try:
+            changed = self._library.replace(prepared, reader=self._reader, moved_from=moved_from)
+        except Conflict as error:
+            self._problems.append(str(error))
+            return False
+        self._counts["moved" if moved_from else "added" if known is None else "changed"] += 1
+        self._outdated += changed.gone
+        self._stored.append((document.path, document.content_hash))
+        self._units += prepared_units(prepared)
+        if len(self._units) + len(self._stored) >= _AT_ONCE:
+            self._index()
+        return True
+
+    def _index_again(self, path: str, content: str) -> None:
+        with self._library.reading() as reading:
+            self._units += units_of(reading, path)
+        self._stored.append((path, content))
+        self._counts["indexed_again"] += 1
+        if len(self._units) + len(self._stored) >= _AT_ONCE:
+            self._index()
+
+    def _index(self) -> None:
+        """Put into the search index what waits for it."""
+        self._engine.delete(self._outdated)
+        self._engine.put(self._units)
+        if self._stored:
+            self._library.mark_indexed(self._stored, unsettled=self._unsettled)
+        self._outdated, self._units, self._stored, self._unsettled = [], [], [], []
+
+    def _drop(self, path: str) -> None:
+        with self._library.reading() as reading:
+            sections = [section.id for section in reading.sections_of(path)]
+        # The index first: were the work to stop in between, the document would still be known as gone.
+        self._engine.delete(sections)
+        self._library.remove(path)
+        self._counts["removed"] += 1
+
+
+def _is_unread(known: Known) -> bool:
+    """Whether a file could not be read. Its time says nothing of when it can: a limit is raised, a right is given."""
+    return known.size > 0 and known.content_hash == _NOTHING
+
+
+def run_job(ingestion: Ingestion, store: Store | None, progress: Progress, *, full: bool = False) -> IndexReport:
+    """Read the documents as a job that others can watch and cancel."""
+    return watched(store, JOB, lambda report: ingestion.run(report, full=full), progress)

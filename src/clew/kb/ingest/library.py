@@ -1,0 +1,311 @@
+"""The store of documents: one document goes in or out as a whole, or not at all.
+
+Readers see one state for as long as they read, whatever is written meanwhile; any number of threads and processes may
+do both.
+"""
+
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from sqlite3 import IntegrityError
+from typing import NamedTuple
+
+import msgspec
+
+from clew.errors import Conflict, StoreCorrupt
+from clew.kb import ids
+from clew.kb.boundary import EVERYTHING, Boundary
+from clew.kb.ingest.library_file import open_library
+from clew.kb.ingest.library_rows import Rows, remove_strays, rows_of, strays
+from clew.kb.ingest.records import DocumentRecord, Prepared
+from clew.kb.ingest.succession import Piece, successors
+from clew.kb.queries import Reading
+from clew.store.sqlite.connections import Connection, Connections
+from clew.store.sqlite.derived import remove
+from clew.store.sqlite.faults import damaged
+
+PATIENCE_SECONDS = 10.0
+MADE_ANEW = "The store of documents was damaged; it is made anew from the files."
+
+_ENCODE = msgspec.json.Encoder().encode
+_OF_SECTIONS = ("section_texts", "number"), ("mentions", "section"), ("cites", "section"), ("links", "section")
+
+
+class Known(NamedTuple):
+    """What is remembered of a file."""
+
+    size: int
+    mtime_ns: int
+    content_hash: str
+    reader: str
+    """Names what read it; another one may make something else of the same content."""
+    indexed: bool
+
+
+class Changed(NamedTuple):
+    """The sections that a write left behind, and those it took away."""
+
+    present: tuple[str, ...]
+    gone: tuple[str, ...]
+
+
+class Library:
+    def __init__(self, path: Path, *, patience: float = PATIENCE_SECONDS) -> None:
+        self.path = path
+        self._patience = patience
+        self._opening = threading.Lock()
+        self._opened, self.notes = open_library(path, busy_timeout=patience)
+
+    @property
+    def opening(self) -> object:
+        """Another one whenever the file is another one."""
+        return self._connections
+
+    @property
+    def _connections(self) -> Connections:
+        """To the file that is there: anybody may delete it, or make it anew, at any time."""
+        with self._opening:
+            if self._opened.is_replaced and not self._opened.is_closed:
+                self._opened.close()
+                self._opened, self.notes = open_library(self.path, busy_timeout=self._patience)
+            return self._opened
+
+    def close(self) -> None:
+        self._opened.close()
+
+    def renew(self) -> None:
+        """Begin with an empty file. Whoever has the old one open goes on with the new one."""
+        with self._opening:
+            self._opened.close()
+            remove(self.path)
+            self._opened, _ = open_library(self.path, busy_timeout=self._patience)
+            self.notes = (MADE_ANEW,)
+
+    @contextmanager
+    def reading(self, boundary: Boundary = EVERYTHING) -> Iterator[Reading]:
+        """One state of the library for a whole block: nothing outside of the boundary is there."""
+        with _advised(), self._connections.reading() as connection:
+            connection.execute("BEGIN")
+            # The state is that of the first look, not of the beginning.
+            connection.execute("SELECT 1 FROM library_state").fetchone()
+            try:
+                with _sound(self.path):
+                    yield Reading(connection, boundary)
+            finally:
+                connection.execute("ROLLBACK")
+
+    def _writing(self) -> AbstractContextManager[Connection]:
+        return self._connections.writing(durable=False)
+
+    # What is known of the files
+
+    def known(self) -> dict[str, Known]:
+        with self._connections.reading() as connection:
+            rows = connection.execute("SELECT path, size, mtime_ns, content_hash, reader, indexed FROM documents")
+            return {
+                path: Known(size, mtime, hash, reader, bool(done)) for path, size, mtime, hash, reader, done in rows
+            }
+
+    def touch(self, path: str, size: int, mtime_ns: int) -> None:
+        """Note that a file has another time, but the same content."""
+        with self._writing() as connection:
+            connection.execute(
+                "UPDATE documents SET size = ?, mtime_ns = ? WHERE path = ?",
+                (size, mtime_ns, path),
+            )
+
+    def mark_indexed(self, documents: Iterable[tuple[str, str]], *, unsettled: Iterable[str] = ()) -> None:
+        """Note that the search index holds documents, if they still have these contents. The files of those that are
+        not settled are looked at again whatever their time is."""
+        with self._writing() as connection:
+            connection.executemany(
+                "UPDATE documents SET indexed = 1 WHERE path = ? AND content_hash = ?", list(documents)
+            )
+            connection.executemany("UPDATE documents SET mtime_ns = 0 WHERE path = ?", [(path,) for path in unsettled])
+
+    # What the tables hold
+
+    def rows_of(self, path: str) -> Rows:
+        """Everything that is kept of a document, as it is kept."""
+        with self._connections.reading() as connection:
+            return rows_of(connection, path)
+
+    def section_ids(self) -> dict[str, list[str]]:
+        """The ids of the sections of each document, by its path."""
+        found: dict[str, list[str]] = {}
+        with self._connections.reading() as connection:
+            for path, id in connection.execute(
+                "SELECT documents.path, sections.id FROM sections JOIN documents ON documents.number = document"
+            ):
+                found.setdefault(path, []).append(id)
+        return found
+
+    def strays(self) -> dict[str, int]:
+        """How many rows belong to no document, by table."""
+        with self._connections.reading() as connection:
+            return strays(connection)
+
+    def remove_strays(self) -> None:
+        with self._writing() as connection:
+            remove_strays(connection)
+
+    # Writing documents
+
+    def replace(self, prepared: Prepared, *, reader: str, moved_from: str | None = None) -> Changed:
+        """Put a document in place of the one of the same path, or of the one that was moved here. Conflict where rows
+        are in its way that no document has."""
+        with self._writing() as connection, _sound(self.path), _unhindered(prepared.document.path):
+            reading = Reading(connection)
+            before = [
+                piece for path in (prepared.document.path, moved_from) if path for piece in _pieces(reading, path)
+            ]
+            for path in (prepared.document.path, moved_from):
+                if path is not None:
+                    _remove(connection, path)
+            insert_document(connection, prepared, reader)
+            present = dict.fromkeys(section.id for section in prepared.sections)
+            gone = [piece for piece in before if piece.id not in present]
+            _alias(connection, prepared, before, gone)
+            if moved_from is not None:
+                old, new = ids.document_id(moved_from), ids.document_id(prepared.document.path)
+                _set_aliases(connection, {old: new})
+        return Changed(tuple(present), tuple(piece.id for piece in gone))
+
+    def remove(self, path: str) -> Changed:
+        """Take a document out, with everything that only it contributed."""
+        with self._writing() as connection:
+            gone = tuple(section.id for section in Reading(connection).sections_of(path))
+            _remove(connection, path)
+            _forget_aliases(connection, (*gone, ids.document_id(path)))
+        return Changed((), gone)
+
+
+@contextmanager
+def _advised() -> Iterator[None]:
+    """Whoever meets damage is told what mends it: no backup is needed of what was made from the files."""
+    try:
+        yield
+    except StoreCorrupt as error:
+        hint = "Run `clew kb reconcile`: it is made anew from the files."
+        raise StoreCorrupt(error.message, hint=hint, data=error.data) from error
+
+
+@contextmanager
+def _sound(path: Path) -> Iterator[None]:
+    """A record that cannot be read is damage like any other."""
+    try:
+        yield
+    except msgspec.DecodeError as error:
+        raise damaged(path, str(error)) from error
+
+
+@contextmanager
+def _unhindered(path: str) -> Iterator[None]:
+    try:
+        yield
+    except IntegrityError as error:
+        raise Conflict(
+            f"'{path}' cannot be kept: the store of documents holds something in its place ({error}).",
+            hint="Run `clew kb reconcile`.",
+        ) from error
+
+
+def _pieces(reading: Reading, path: str) -> list[Piece]:
+    return [
+        Piece(section.id, section.title, section.ordinal, section.version, reading.text(section.id) or "")
+        for section in reading.sections_of(path)
+    ]
+
+
+def insert_document(connection: Connection, prepared: Prepared, reader: str) -> None:
+    document = prepared.document
+    number = connection.execute(
+        "INSERT INTO documents"
+        " (id, path, tag, environment, repository, content_hash, size, mtime_ns, reader, data, indexed)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
+        (*_columns(document), reader, _ENCODE(document)),
+    ).lastrowid
+    numbers = []
+    for section, text in zip(prepared.sections, prepared.texts, strict=True):
+        row = (section.id, number, section.place, section.parent, section.version, _ENCODE(section))
+        inserted = connection.execute(
+            "INSERT INTO sections (id, document, place, parent, version, data) VALUES (?, ?, ?, ?, ?, ?)", row
+        ).lastrowid
+        connection.execute("INSERT INTO section_texts VALUES (?, ?)", (inserted, text))
+        numbers.append(inserted)
+    connection.executemany(
+        "INSERT INTO labels VALUES (?, ?, ?)", [(number, label, place) for label, place in prepared.labels.items()]
+    )
+    _insert_entities(connection, prepared, numbers)
+    connection.executemany(
+        "INSERT OR IGNORE INTO cites VALUES (?, ?, ?, ?, ?)",
+        [(numbers[row.place], row.target, "+".join(row.labels), row.rank, row.written) for row in prepared.cites],
+    )
+    connection.executemany(
+        "INSERT OR IGNORE INTO links VALUES (?, ?, ?, ?, ?)",
+        [(numbers[row.place], row.path, row.label, row.anywhere, row.text) for row in prepared.links],
+    )
+
+
+def _columns(document: DocumentRecord) -> tuple[object, ...]:
+    id = ids.document_id(document.path)
+    place = (document.tag, document.environment, document.repository)
+    return id, document.path, *place, document.content_hash, document.size, document.mtime_ns
+
+
+def _insert_entities(connection: Connection, prepared: Prepared, numbers: list[int | None]) -> None:
+    known = {row.entity: (row.entity, row.kind, row.normal) for row in prepared.mentions}
+    connection.executemany("INSERT OR IGNORE INTO entities (id, kind, normal) VALUES (?, ?, ?)", list(known.values()))
+    find = "SELECT number FROM entities WHERE id = ?"
+    entities = {id: connection.execute(find, (id,)).fetchone()[0] for id in known}
+    connection.executemany(
+        "INSERT INTO mentions VALUES (?, ?, ?, ?)",
+        [(numbers[row.place], entities[row.entity], row.name, row.count) for row in prepared.mentions],
+    )
+    connection.executemany(
+        "INSERT INTO steps VALUES (?, ?, ?)",
+        [(entities[row.procedure], row.place, entities[row.step]) for row in prepared.steps],
+    )
+
+
+def _remove(connection: Connection, path: str) -> None:
+    row = connection.execute("SELECT number FROM documents WHERE path = ?", (path,)).fetchone()
+    if row is None:
+        return
+    own = "SELECT number FROM sections WHERE document = ?"
+    touched = connection.execute(f"SELECT DISTINCT entity FROM mentions WHERE section IN ({own})", row).fetchall()  # noqa: S608
+    for table, column in _OF_SECTIONS:
+        connection.execute(f"DELETE FROM {table} WHERE {column} IN ({own})", row)  # noqa: S608
+    for table in ("labels", "sections"):
+        connection.execute(f"DELETE FROM {table} WHERE document = ?", row)  # noqa: S608
+    connection.execute("DELETE FROM documents WHERE number = ?", row)
+    # An entity is there as long as something mentions it.
+    unmentioned = "NOT EXISTS (SELECT 1 FROM mentions WHERE mentions.entity = ?1)"
+    connection.executemany(f"DELETE FROM steps WHERE procedure = ?1 AND {unmentioned}", touched)  # noqa: S608
+    connection.executemany(f"DELETE FROM entities WHERE number = ?1 AND {unmentioned}", touched)  # noqa: S608
+
+
+def _alias(connection: Connection, prepared: Prepared, before: list[Piece], gone: list[Piece]) -> None:
+    known = {piece.id for piece in before}
+    present = [section.id for section in prepared.sections]
+    connection.executemany("DELETE FROM aliases WHERE old = ?", [(id,) for id in present])
+    connection.execute("DELETE FROM aliases WHERE old = ?", (ids.document_id(prepared.document.path),))
+    fresh = [
+        Piece(section.id, section.title, section.ordinal, section.version, text)
+        for section, text in zip(prepared.sections, prepared.texts, strict=True)
+        if section.id not in known
+    ]
+    found = successors(gone, fresh, (id for id in present if id in known))
+    _set_aliases(connection, found)
+    _forget_aliases(connection, [piece.id for piece in gone if piece.id not in found])
+
+
+def _set_aliases(connection: Connection, found: dict[str, str]) -> None:
+    """Whoever led to what is gone now leads to its successor."""
+    connection.executemany("UPDATE aliases SET new = ?2 WHERE new = ?1", list(found.items()))
+    connection.executemany("INSERT OR REPLACE INTO aliases VALUES (?, ?)", list(found.items()))
+
+
+def _forget_aliases(connection: Connection, ids: Iterable[str]) -> None:
+    connection.executemany("DELETE FROM aliases WHERE new = ?", [(id,) for id in ids])

@@ -1,0 +1,225 @@
+"""What stands one step from a node, for many nodes at once, in the store and in memory.
+
+Of a node that half of everything mentions only the first neighbours are given, and it is remembered that there are
+more: a walk that goes through such a node leads everywhere and so nowhere.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import groupby, islice
+from typing import NamedTuple
+
+from clew.graph.graph import Graph
+from clew.graph.model import NodeKind
+from clew.kb import ids
+from clew.kb.queries import CitedBy, LinkOf, Reading, spellings
+from clew.kb.walk import batches
+from clew.kb.walk.batches import Pair, Place
+from clew.kb.walk.crossing import Crossing
+from clew.kb.walk.related import related_documents, relating_documents
+from clew.kb.walk.relationships import BOND_OF_KIND, Bond, Way
+
+MOST_LOOKED_UP = 400
+"""A walk ends when it has looked at the neighbours of so many nodes."""
+_MOST_AT_ONCE = 200
+_MOST_COMPARED = 5
+"""Documents of which the related ones are looked for; that takes longer than all their other neighbours."""
+_MOST_ASKED = 20
+
+_BESIDE = {
+    Way(Bond.ABOVE, True): "above",
+    Way(Bond.ABOVE, False): "below",
+    Way(Bond.DOCUMENT, True): "document",
+    Way(Bond.MENTIONS, True): "mentions",
+    Way(Bond.NEXT, True): "after",
+    Way(Bond.NEXT, False): "before",
+    Way(Bond.SIBLING, True): "sibling after",
+    Way(Bond.SIBLING, False): "sibling before",
+}
+"""What sections have beside them, by the question that the store answers."""
+
+
+class Neighbour(NamedTuple):
+    id: str
+    way: Way
+
+
+class Adjacency:
+    """The neighbours of nodes over some kinds of steps, each node looked up once."""
+
+    def __init__(
+        self,
+        reading: Reading,
+        graph: Graph,
+        crossing: Crossing,
+        ways: Collection[Way],
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._reading = reading
+        self._graph = graph
+        self._crossing = crossing
+        self._ways = frozenset(ways)
+        self._check = check
+        self._known: dict[str, list[Neighbour]] = {}
+        self._targets: dict[LinkOf, str | None] = {}
+        self.hubs: dict[str, None] = {}
+        """Nodes that have more neighbours than were given."""
+        self.is_cut = False
+        """Whether there was more to look up than a walk may."""
+        self._compared = 0
+
+    def load(self, wanted: Sequence[str], most: int) -> list[str]:
+        """Look up the neighbours of nodes, at most so many of each over one kind of step. Those that are known then;
+        the others were too many."""
+        new = [id for id in dict.fromkeys(wanted) if id not in self._known]
+        room = max(0, MOST_LOOKED_UP - len(self._known))
+        self.is_cut |= len(new) > room
+        for start in range(0, min(len(new), room), _MOST_AT_ONCE):
+            self._check()
+            batch = new[start : min(start + _MOST_AT_ONCE, room)]
+            self._known.update((id, []) for id in batch)
+            self._load_sections([id for id in batch if id.startswith(ids.DOCUMENT)], most)
+            self._load_entities([id for id in batch if id.startswith(ids.ENTITY)], most)
+            for id in batch:
+                if not id.startswith((ids.DOCUMENT, ids.ENTITY)):
+                    self._load_outside(id, most)
+        return [id for id in wanted if id in self._known]
+
+    def of(self, id: str) -> list[Neighbour]:
+        """The neighbours of a node that was looked up."""
+        return self._known[id]
+
+    def _add(self, own: str, way: Way, others: Iterable[str], most: int) -> None:
+        found = list(islice(others, most + 1))
+        if len(found) > most:
+            self.hubs[own] = None
+        self._known[own] += [Neighbour(other, way) for other in found[:most]]
+
+    def _add_pairs(self, way: Way, pairs: Iterable[Pair], most: int) -> None:
+        found: dict[str, dict[str, None]] = {}
+        for own, other in pairs:
+            found.setdefault(own, {})[other] = None
+        for own, others in found.items():
+            self._add(own, way, others, most)
+
+    # Sections and documents
+
+    def _load_sections(self, wanted: Sequence[str], most: int) -> None:
+        found = batches.places(self._reading, wanted) if wanted else []
+        numbers = [place.number for place in found]
+        for way, question in _BESIDE.items():
+            if way in self._ways and numbers:
+                pairs = batches.beside(self._reading, question, numbers)
+                self._add_pairs(way, self._with_code(pairs) if way.bond is Bond.MENTIONS else pairs, most)
+        if Way(Bond.MENTIONS, True) in self._ways and numbers:
+            self._add_pairs(Way(Bond.MENTIONS, True), self._cited(batches.cites_of(self._reading, numbers)), most)
+        self._load_links(found, most)
+        sections = {place.id for place in found}
+        rest = [id for id in wanted if id not in sections]
+        for id, path in batches.document_paths(self._reading, rest).items() if rest else ():
+            self._load_document(id, path, most)
+
+    def _with_code(self, mentions: Iterable[Pair]) -> Iterator[Pair]:
+        for pair in mentions:
+            yield pair
+            for code in self._crossing.code_named(pair.other):
+                yield Pair(pair.own, code)
+
+    def _cited(self, cites: Sequence[CitedBy]) -> Iterator[Pair]:
+        for _, of_section in groupby(cites, key=lambda cite: cite.section):
+            for edge in self._crossing.cited(self._reading, list(of_section)):
+                yield Pair(edge.source, edge.target)
+
+    def _load_links(self, found: Sequence[Place], most: int) -> None:
+        numbers = [place.number for place in found]
+        if Way(Bond.REFERENCES, True) in self._ways and numbers:
+            links = batches.links_of(self._reading, numbers)
+            targets = (Pair(link.section, target) for link in links if (target := self._target(link)) is not None)
+            self._add_pairs(Way(Bond.REFERENCES, True), (pair for pair in targets if pair.own != pair.other), most)
+        if Way(Bond.REFERENCES, False) in self._ways and numbers:
+            paths = {place.id: place.path for place in found}
+            spelled = [
+                (path, label)
+                for id, label in batches.labels(self._reading, numbers)
+                for path in (*spellings(paths[id]), "")
+            ]
+            links = batches.linking(self._reading, dict.fromkeys(spelled), most * len(numbers))
+            self._add_linking(links, paths, most)
+
+    def _add_linking(self, links: Iterable[LinkOf], wanted: Collection[str], most: int) -> None:
+        targets = ((self._target(link), link.section) for link in links)
+        pairs = (Pair(own, other) for own, other in targets if own is not None and own in wanted and own != other)
+        self._add_pairs(Way(Bond.REFERENCES, False), pairs, most)
+
+    def _target(self, link: LinkOf) -> str | None:
+        """The section or document that a link leads to; the same for every section that has the link."""
+        key = link._replace(section="")
+        if key not in self._targets:
+            found = self._reading.target_of(link)
+            self._targets[key] = None if found is None else self._reading.id_at(*found)
+        return self._targets[key]
+
+    def _load_document(self, id: str, path: str, most: int) -> None:
+        if Way(Bond.DOCUMENT, False) in self._ways:
+            self._add(id, Way(Bond.DOCUMENT, False), batches.chunks(self._reading, path, most + 1), most)
+        if Way(Bond.REFERENCES, False) in self._ways:
+            self._add_linking(batches.linking_paths(self._reading, spellings(path), most + 1), (id,), most)
+        if Way(Bond.MENTIONS, False) in self._ways:
+            self._add(id, Way(Bond.MENTIONS, False), self._citing(ids.file_id(path), most), most)
+        self._load_related(id, path, most)
+
+    def _load_related(self, id: str, path: str, most: int) -> None:
+        forth, back = Way(Bond.RELATED, True), Way(Bond.RELATED, False)
+        if not self._ways.intersection((forth, back)):
+            return
+        self._compared += 1
+        if self._compared > _MOST_COMPARED:
+            self.hubs[id] = None
+        elif forth in self._ways:
+            self._add(id, forth, map(ids.document_id, related_documents(self._reading, path)), most)
+        else:
+            # Each of them has to be asked for its own nearest, which is worth it only for who wants nothing else.
+            near = relating_documents(self._reading, path, _MOST_ASKED)
+            self._add(id, back, map(ids.document_id, near), most)
+
+    # Entities
+
+    def _load_entities(self, wanted: Sequence[str], most: int) -> None:
+        numbers = batches.entity_numbers(self._reading, wanted) if wanted else {}
+        for id, number in numbers.items():
+            if Way(Bond.MENTIONS, False) in self._ways:
+                self._add(id, Way(Bond.MENTIONS, False), batches.mentioning(self._reading, number, most + 1), most)
+            if Way(Bond.STEP, False) in self._ways:
+                self._add(id, Way(Bond.STEP, False), batches.steps(self._reading, number), most)
+        if Way(Bond.STEP, True) in self._ways and numbers:
+            self._add_pairs(Way(Bond.STEP, True), batches.procedures(self._reading, [*numbers.values()]), most)
+
+    # Everything that documents mention
+
+    def _load_outside(self, id: str, most: int) -> None:
+        memory = self._graph.memory
+        ends = ((True, memory.iter_outgoing_edges), (False, memory.iter_incoming_edges))
+        found: dict[Way, dict[str, None]] = {}
+        for outgoing, edges in ends:
+            for edge in edges(id):
+                way = Way(BOND_OF_KIND[edge.kind], outgoing)
+                other = edge.target if outgoing else edge.source
+                if way in self._ways and memory.get_node(other) is not None:
+                    found.setdefault(way, {})[other] = None
+        for way, others in found.items():
+            self._add(id, way, others, most)
+        if Way(Bond.MENTIONS, False) in self._ways:
+            self._add(id, Way(Bond.MENTIONS, False), self._mentioning(id, most), most)
+
+    def _mentioning(self, id: str, most: int) -> dict[str, None]:
+        """The sections that mention a node of another part of the graph, or a file."""
+        found = dict.fromkeys(self._citing(id, most))
+        node = self._graph.memory.get_node(id)
+        if node is not None and node.kind is NodeKind.CODE:
+            named = batches.entity_numbers(self._reading, self._crossing.symbols_of(node))
+            for number in named.values():
+                found.update(dict.fromkeys(batches.mentioning(self._reading, number, most + 1)))
+        return found
+
+    def _citing(self, id: str, most: int) -> dict[str, None]:
+        edges = self._crossing.citing(self._reading, id, most + 1)
+        return dict.fromkeys(edge.source for edge in islice(edges, most + 1))

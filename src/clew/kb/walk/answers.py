@@ -1,0 +1,262 @@
+"""The answers of the graph tools: pages of projections, within their budget, in one envelope.
+
+`Asker` is what tells the newer tools from the older ones. The newer ones are cut to fit a small budget and say what was
+not there; the older ones are cut only by the hard limit of all answers and pass over what is not there in silence.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import UNSET
+
+from clew.kb.answer.deliveries import Deliveries, Session
+from clew.kb.answer.passages import ITEM_BYTES, ITEM_TOKENS
+from clew.kb.answer.results import LimitReason
+from clew.kb.ingest.suspicion import flags_of, suspicious
+from clew.kb.walk import results as shapes
+from clew.kb.walk import surroundings
+from clew.kb.walk.envelope import Usage, charged, within_hard_limit
+from clew.kb.walk.projections import checked_fields, resolved, shown, snippets
+from clew.kb.walk.relationships import Direction
+from clew.kb.walk.results import Link, Projection
+from clew.kb.walk.shortest import shortest_paths
+from clew.kb.walk.walking import Ground, expand
+from clew.search.rank.diversity import trim
+
+MOST_OFFSET = 1_000_000
+_MOST_NAMED = 20
+_LONGEST_ID = 200
+
+Item = TypeVar("Item", bound=msgspec.Struct)
+
+
+class Asker(NamedTuple):
+    """Who asks, and for which page."""
+
+    session: str
+    cursor: str | None
+    """As it was given."""
+    offset: int
+    cursor_to: Callable[[int], str]
+    is_legacy: bool = False
+    notes: tuple[str, ...] = ()
+
+    def within_budget(self, items: Sequence[Item]) -> tuple[tuple[Item, ...], LimitReason]:
+        """The first items that fit; of any number at least one, so that whoever follows cursors gets somewhere."""
+        if self.is_legacy:
+            fitting, cut = within_hard_limit(items)
+            return fitting or tuple(items[:1]), "token_cap" if cut else "none"
+        kept = trim(
+            items, lambda item: msgspec.json.encode(item).decode(), max_tokens=ITEM_TOKENS, max_bytes=ITEM_BYTES
+        )
+        return kept.items or tuple(items[:1]), kept.limit_reason.value
+
+    def next_cursor(self, shown: int, *, more: bool) -> str | None:
+        return self.cursor_to(self.offset + shown) if more else None
+
+    def envelope(
+        self,
+        payload: dict[str, Any],
+        *,
+        more: bool = False,
+        cut: LimitReason = "none",
+        is_incomplete: bool = False,
+        duplicates: int = 0,
+        missing: Sequence[str] = (),
+        hubs: Sequence[str] = (),
+        titles: Iterable[tuple[str, str]] = (),
+    ) -> dict[str, Any]:
+        charge = charged(payload, "neighbors")
+        over = cut if cut != "none" or not self.is_legacy else charge.reason
+        usage = Usage(tokens_estimate=charge.tokens, bytes_returned=charge.bytes, duplicates_suppressed=duplicates)
+        return {
+            "session_id": self.session,
+            "partial": more or over != "none" or is_incomplete or bool(hubs),
+            "limit_reason": over if over != "none" else "page_size" if more else "none",
+            "meta": msgspec.to_builtins(self._meta(usage, missing, hubs, suspicious(titles) or UNSET)),
+            "notes": self.notes or UNSET,
+        }
+
+    def _meta(self, usage: Usage, missing: Sequence[str], hubs: Sequence[str], flagged: shapes.Ids) -> shapes.GraphMeta:
+        if self.is_legacy:
+            return shapes.GraphMeta(usage=usage, flagged_ids=flagged)
+        return shapes.GraphMeta(
+            usage=usage,
+            flagged_ids=flagged,
+            missing_ids=tuple(_told(id) for id in missing[:_MOST_NAMED]) or UNSET,
+            hubs=tuple(hubs[:_MOST_NAMED]) or UNSET,
+        )
+
+
+def _told(id: str) -> str:
+    """An id as an answer may repeat it: short, and text."""
+    return id[:_LONGEST_ID].encode("utf-8", "replace").decode()
+
+
+def described(ground: Ground, asker: Asker, ids: Sequence[str], fields: Sequence[str] | None) -> shapes.Described:
+    chosen = checked_fields(fields)
+    current = resolved(ground.reading, ground.graph, ground.crossing, ids)
+    present = list(dict.fromkeys(id for id in current.values() if id is not None))
+    nodes = [_flagged(each.projection(chosen)) for each in shown(ground.reading, ground.graph, present).values()]
+    kept, cut = asker.within_budget(nodes)
+    payload = {"results": kept, "cursor": None, "next_cursor": None}
+    missing = [id for id, now in current.items() if now is None]
+    return shapes.Described(results=kept, **asker.envelope(payload, cut=cut, missing=missing))
+
+
+class Walk(NamedTuple):
+    """How far to walk, and along what."""
+
+    names: Sequence[str] | None
+    direction: Direction
+    hops: int
+    limit: int
+    include_snippet: bool = False
+
+
+class _Row(msgspec.Struct, frozen=True):
+    """What one node adds to a page."""
+
+    node: Projection | None
+    edges: tuple[Link, ...]
+
+
+def neighbourhood(
+    ground: Ground, asker: Asker, ids: Sequence[str], walk: Walk, sent: tuple[Deliveries, Session] | None = None
+) -> shapes.Neighbourhood:
+    """A page of what is around nodes; with `sent`, without what the session was told before."""
+    found = expand(ground, ids, walk.names, walk.direction, hops=walk.hops, offset=asker.offset, limit=walk.limit)
+    reached = [each.id for each in found.reached]
+    nodes = shown(ground.reading, ground.graph, reached)
+    texts = snippets(ground.reading, reached) if walk.include_snippet else {}
+    known = _known(sent, found.reached)
+    rows, seen, duplicates = [], set(known), 0
+    for each in found.reached:
+        is_new = each.id not in known
+        fresh = tuple(link for link in each.path if link not in seen)
+        seen.update(fresh)
+        duplicates += (not is_new) + len(each.path) - len(fresh)
+        node = nodes[each.id].projection(snippet=texts.get(each.id)) if is_new else None
+        rows.append(_Row(_flagged(node) if node is not None else None, fresh))
+    kept, cut = asker.within_budget(rows)
+    more = found.has_more or len(kept) < len(rows)
+    payload: dict[str, Any] = {
+        "nodes": tuple(row.node for row in kept if row.node is not None),
+        "edges": tuple(link for row in kept for link in row.edges),
+        "cursor": asker.cursor,
+        "next_cursor": asker.next_cursor(len(kept), more=more),
+        "dedupe_applied": sent is not None,
+    }
+    if sent is not None:
+        deliveries, session = sent
+        deliveries.note(session, [*(each.id for each in found.reached[: len(kept)]), *payload["edges"]])
+    envelope = asker.envelope(
+        payload,
+        more=more,
+        cut=cut,
+        is_incomplete=found.is_cut,
+        duplicates=duplicates if sent is not None else 0,
+        missing=found.missing,
+        hubs=found.hubs,
+    )
+    return shapes.Neighbourhood(**payload, **envelope)
+
+
+def _known(sent: tuple[Deliveries, Session] | None, reached: Sequence[Any]) -> frozenset[Any]:
+    if sent is None:
+        return frozenset()
+    deliveries, session = sent
+    return deliveries.known(session, [key for each in reached for key in (each.id, *each.path)])
+
+
+def _flagged(node: Projection) -> Projection:
+    flags = flags_of("\n".join(text for text in (node.title, node.snippet) if text is not UNSET))
+    return msgspec.structs.replace(node, flags=flags) if flags else node
+
+
+def path_page(
+    ground: Ground,
+    asker: Asker,
+    ends: tuple[Sequence[str], Sequence[str]],
+    names: Sequence[str] | None,
+    *,
+    hops: int,
+    limit: int,
+) -> shapes.PathPage:
+    found = shortest_paths(ground, *ends, names, hops=hops, offset=asker.offset, limit=limit)
+    paths = [shapes.PathShown(path.nodes, path.types, path.length) for path in found.paths]
+    kept, cut = asker.within_budget(paths)
+    more = found.has_more or len(kept) < len(paths)
+    payload: dict[str, Any] = {
+        "paths": kept,
+        "cursor": asker.cursor,
+        "next_cursor": asker.next_cursor(len(kept), more=more),
+    }
+    # A hub that was not gone through matters only where a pair stayed without a path.
+    lacking = len(found.paths) < len(set(ends[0])) * len(set(ends[1])) and not more
+    envelope = asker.envelope(
+        payload,
+        more=more,
+        cut=cut,
+        is_incomplete=found.is_cut,
+        missing=found.missing,
+        hubs=found.hubs if lacking else (),
+    )
+    return shapes.PathPage(**payload, **envelope)
+
+
+def child_page(ground: Ground, asker: Asker, parent: str, limit: int) -> shapes.ChildPage:
+    around, has_more = surroundings.children(ground, parent, offset=asker.offset, limit=limit)
+    parts = [shapes.Child(each.id, each.label, each.title, each.level) for each in around.found.get(parent, ())]
+    kept, cut = asker.within_budget(parts)
+    more = has_more or len(kept) < len(parts)
+    payload: dict[str, Any] = {
+        "children": kept,
+        "cursor": asker.cursor,
+        "next_cursor": asker.next_cursor(len(kept), more=more),
+    }
+    titles = ((each.id, each.title) for each in kept)
+    envelope = asker.envelope(payload, more=more, cut=cut, missing=around.missing, titles=titles)
+    return shapes.ChildPage(**payload, **envelope)
+
+
+def parent_rows(ground: Ground, asker: Asker, sections: Sequence[str]) -> shapes.Parents:
+    around = surroundings.parents(ground, sections)
+    rows = [
+        shapes.ParentOf(section, each.id, each.title) for section, others in around.found.items() for each in others
+    ]
+    kept, cut = asker.within_budget(rows)
+    titles = ((each.parent_id, each.parent_title) for each in kept)
+    envelope = asker.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs, titles=titles)
+    return shapes.Parents(results=kept, **envelope)
+
+
+def entity_rows(
+    ground: Ground, asker: Asker, sections: Sequence[str], labels: Sequence[str] | None, most: int
+) -> shapes.Entities:
+    around = surroundings.mentioned(ground, sections, labels, most)
+    found = around.found
+    if asker.is_legacy:
+        found = {section: found.get(section, []) for section in dict.fromkeys(sections)}
+    rows = [
+        shapes.EntitiesOf(section, tuple(shapes.EntityNamed(each.id, each.label, each.title) for each in others))
+        for section, others in found.items()
+    ]
+    kept, cut = asker.within_budget(rows)
+    titles = ((each.id, each.name) for row in kept for each in row.entities)
+    envelope = asker.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs, titles=titles)
+    return shapes.Entities(results=kept, **envelope)
+
+
+def section_rows(ground: Ground, asker: Asker, entities: Sequence[str], most: int) -> shapes.Sections:
+    around = surroundings.mentioning(ground, entities, most)
+    rows = [
+        shapes.SectionsOf(entity, tuple(shapes.SectionNamed(each.id, each.title) for each in others))
+        for entity, others in around.found.items()
+        if others
+    ]
+    kept, cut = asker.within_budget(rows)
+    titles = ((each.section_id, each.title) for row in kept for each in row.sections)
+    envelope = asker.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs, titles=titles)
+    return shapes.Sections(results=kept, **envelope)

@@ -1,0 +1,180 @@
+"""What is shown of a node without its text: a few short fields, the same for every kind."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+from msgspec import UNSET
+
+from clew.errors import InvalidArgument
+from clew.graph.graph import Graph
+from clew.graph.model import NodeKind
+from clew.kb import ids
+from clew.kb.entities import EntityKind
+from clew.kb.ingest.records import SectionRecord
+from clew.kb.queries import Reading, in_json
+from clew.kb.walk import batches
+from clew.kb.walk.crossing import Crossing
+from clew.kb.walk.results import Projection
+
+SNIPPET_CHARACTERS = 200
+MOST_TITLE_CHARACTERS = 200
+
+_SECTION = msgspec.json.Decoder(SectionRecord).decode
+
+DOCUMENT, SECTION, FILE = "Document", "Chunk", "File"
+ENTITY_LABELS = {
+    EntityKind.COMMAND: "Command",
+    EntityKind.FLAG: "Parameter",
+    EntityKind.VARIABLE: "Configuration",
+    EntityKind.KEY: "Configuration",
+    EntityKind.FILE: "File",
+    EntityKind.SYMBOL: "Symbol",
+    EntityKind.VERSION: "Version",
+    EntityKind.ERROR: "Error",
+    EntityKind.PROCEDURE: "Procedure",
+    EntityKind.STEP: "Step",
+    EntityKind.TERM: "Concept",
+    EntityKind.DEFINED: "Concept",
+}
+NODE_LABELS = {
+    NodeKind.REQUIREMENT: "Requirement",
+    NodeKind.ASSERTION: "Assertion",
+    NodeKind.CODE: "Code",
+    NodeKind.TEST: "Test",
+    NodeKind.TEST_RESULT: "TestResult",
+    NodeKind.USER_JOURNEY: "Journey",
+    NodeKind.REMAINDER: "Remainder",
+    NodeKind.SPEC: "Spec",
+}
+
+
+FIELDS = ("id", "label", "title", "level", "tokens", "doc_tag", "anchor")
+USUAL_FIELDS = ("id", "label", "title", "tokens", "doc_tag")
+
+
+class Shown(NamedTuple):
+    """All that can be shown of a node."""
+
+    id: str
+    label: str
+    title: str
+    level: int | None = None
+    tokens: int | None = None
+    doc_tag: str | None = None
+    anchor: str | None = None
+
+    def projection(self, fields: Sequence[str] = FIELDS, snippet: str | None = None) -> Projection:
+        chosen = {name: getattr(self, name) for name in fields}
+        return Projection(**chosen, snippet=snippet if snippet else UNSET)
+
+
+def checked_fields(fields: Sequence[str] | None) -> tuple[str, ...]:
+    chosen = tuple(dict.fromkeys(fields or USUAL_FIELDS))
+    unknown = [name for name in chosen if name not in FIELDS]
+    if unknown:
+        raise InvalidArgument(
+            f"Nodes have no field '{unknown[0][:80]}'.", hint=f"Fields are: {', '.join(FIELDS)}. Texts are read apart."
+        )
+    return chosen
+
+
+def resolved(reading: Reading, graph: Graph, crossing: Crossing, wanted: Sequence[str]) -> dict[str, str | None]:
+    """Each id with the id that its node has now; None where there is no such node."""
+    text = [id for id in dict.fromkeys(wanted) if _is_text(id)]
+    here = _stored(reading, text)
+    aliased = [id for id in text if id.startswith(ids.DOCUMENT) and id not in here]
+    successors = reading.successors(aliased) if aliased else {}
+    here |= _stored(reading, [*successors.values()])
+    found: dict[str, str | None] = dict.fromkeys(wanted)
+    for id in text:
+        is_file = id.startswith(ids.FILE) and crossing.is_named(reading, id)
+        if is_file or id in here or graph.memory.get_node(id) is not None:
+            found[id] = id
+        elif successors.get(id) in here:
+            found[id] = successors[id]
+    return found
+
+
+def _is_text(id: str) -> bool:
+    """Half of a pair of surrogates is no text, and no name of anything."""
+    try:
+        return bool(id.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def _stored(reading: Reading, wanted: Sequence[str]) -> set[str]:
+    entities = [id for id in wanted if id.startswith(ids.ENTITY)]
+    others = [id for id in wanted if id.startswith(ids.DOCUMENT)]
+    found = batches.visible_entities(reading, entities) if entities else set()
+    if others:
+        found |= {place.id for place in batches.places(reading, others)}
+        found |= batches.document_paths(reading, others).keys()
+    return found
+
+
+def shown(reading: Reading, graph: Graph, wanted: Sequence[str]) -> dict[str, Shown]:
+    """What can be shown of nodes that are there."""
+    found: dict[str, Shown] = {}
+    for section, tag in _sections(reading, [id for id in wanted if id.startswith(ids.DOCUMENT)]):
+        title = section.title[:MOST_TITLE_CHARACTERS]
+        found[section.id] = Shown(section.id, SECTION, title, section.level, section.tokens, tag, section.anchor)
+    rest = [id for id in wanted if id not in found]
+    for id, title, tag in _documents(reading, [id for id in rest if id.startswith(ids.DOCUMENT)]):
+        found[id] = Shown(id, DOCUMENT, title[:MOST_TITLE_CHARACTERS], doc_tag=tag)
+    for id, kind, name in _entities(reading, [id for id in rest if id.startswith(ids.ENTITY)]):
+        found[id] = Shown(id, ENTITY_LABELS[EntityKind(kind)], name[:MOST_TITLE_CHARACTERS])
+    for id in rest:
+        node = graph.memory.get_node(id)
+        if node is not None:
+            found[id] = Shown(id, NODE_LABELS[node.kind], node.title[:MOST_TITLE_CHARACTERS])
+        elif id.startswith(ids.FILE):
+            found[id] = Shown(id, FILE, id.removeprefix(ids.FILE)[:MOST_TITLE_CHARACTERS])
+    return {id: found[id] for id in wanted if id in found}
+
+
+def snippets(reading: Reading, wanted: Sequence[str]) -> dict[str, str]:
+    """The first characters of sections."""
+    sql = """
+        SELECT sections.id, substr(section_texts.text, 1, ?)
+        FROM json_each(?) AS wanted CROSS JOIN sections ON sections.id = wanted.value
+        CROSS JOIN section_texts ON section_texts.number = sections.number
+    """
+    return dict(reading.rows(sql, SNIPPET_CHARACTERS, in_json(wanted)))
+
+
+def _sections(reading: Reading, wanted: Sequence[str]) -> list[tuple[SectionRecord, str]]:
+    if not wanted:
+        return []
+    sql = """
+        SELECT sections.data, documents.tag
+        FROM json_each(?) AS wanted CROSS JOIN sections ON sections.id = wanted.value
+        CROSS JOIN documents ON documents.number = sections.document
+    """
+    return [(_SECTION(data), tag) for data, tag in reading.rows(sql, in_json(wanted))]
+
+
+def _documents(reading: Reading, wanted: Sequence[str]) -> list[tuple[str, str, str]]:
+    if not wanted:
+        return []
+    sql = """
+        SELECT documents.id, json_extract(CAST(documents.data AS TEXT), '$.title'), documents.tag
+        FROM json_each(?) AS wanted CROSS JOIN documents ON documents.id = wanted.value
+    """
+    return reading.rows(sql, in_json(wanted))
+
+
+def _entities(reading: Reading, wanted: Sequence[str]) -> list[tuple[str, str, str]]:
+    if not wanted:
+        return []
+    # How the first sections that mention it write its name; to ask all of them takes long where there are many.
+    sql = """
+        SELECT entities.id, entities.kind, coalesce((
+            SELECT name FROM (
+                SELECT section, name, count FROM main.mentions WHERE entity = entities.number ORDER BY section LIMIT 50
+            ) AS first CROSS JOIN sections ON sections.number = first.section ORDER BY first.count DESC, name LIMIT 1
+        ), entities.normal)
+        FROM json_each(?) AS wanted CROSS JOIN main.entities AS entities ON entities.id = wanted.value
+    """
+    return reading.rows(sql, in_json(wanted))

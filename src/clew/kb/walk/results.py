@@ -1,0 +1,199 @@
+"""What the graph tools answer. Field names are those of the contract; what Clew adds is left out where it says nothing.
+
+The older tools and the newer ones have the same shapes, with one envelope.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from clew.compat.wekadocs.results import SectionText
+from clew.kb.answer.results import LimitReason, Notes
+from clew.kb.walk.envelope import Enveloped, Usage
+
+Ids = tuple[str, ...] | UnsetType
+
+
+class Projection(msgspec.Struct, frozen=True, kw_only=True):
+    """A field that was not asked for is left out; one that the node does not have is null."""
+
+    id: str | UnsetType = UNSET
+    label: str | UnsetType = UNSET
+    title: str | UnsetType = UNSET
+    level: int | UnsetType | None = UNSET
+    tokens: int | UnsetType | None = UNSET
+    doc_tag: str | UnsetType | None = UNSET
+    anchor: str | UnsetType | None = UNSET
+    snippet: str | UnsetType = UNSET
+    flags: tuple[str, ...] | UnsetType = UNSET
+
+
+class Link(msgspec.Struct, frozen=True, gc=False):
+    """A named edge."""
+
+    src: str
+    dst: str
+    type: str
+
+
+class GraphAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    session_id: str
+    partial: bool
+    limit_reason: LimitReason
+    meta: dict[str, Any]
+    """`GraphMeta`; its schema would cost every client more than it tells."""
+    notes: Notes = UNSET
+
+
+class GraphMeta(msgspec.Struct, frozen=True, kw_only=True):
+    usage: Usage
+    missing_ids: Ids = UNSET
+    """Ids that nothing has."""
+    hubs: Ids = UNSET
+    """Nodes of which not all neighbours were followed."""
+    flagged_ids: Ids = UNSET
+    """Nodes whose titles read like an instruction to a model."""
+
+
+class Described(GraphAnswer, frozen=True, kw_only=True):
+    results: tuple[Projection, ...]
+    cursor: str | None = None
+    next_cursor: str | None = None
+
+
+class Neighbourhood(GraphAnswer, frozen=True, kw_only=True):
+    nodes: tuple[Projection, ...]
+    edges: tuple[Link, ...]
+    cursor: str | None
+    next_cursor: str | None
+    dedupe_applied: bool | UnsetType = UNSET
+
+
+class PathShown(msgspec.Struct, frozen=True):
+    nodes: tuple[str, ...]
+    types: tuple[str, ...]
+    length: int
+
+
+class PathPage(GraphAnswer, frozen=True, kw_only=True):
+    paths: tuple[PathShown, ...]
+    cursor: str | None
+    next_cursor: str | None
+
+
+class Child(msgspec.Struct, frozen=True):
+    id: str
+    label: str
+    title: str
+    level: int | None
+
+
+class ChildPage(GraphAnswer, frozen=True, kw_only=True):
+    children: tuple[Child, ...]
+    cursor: str | None
+    next_cursor: str | None
+
+
+class ParentOf(msgspec.Struct, frozen=True):
+    section_id: str
+    parent_id: str
+    parent_title: str
+
+
+class Parents(GraphAnswer, frozen=True, kw_only=True):
+    results: tuple[ParentOf, ...]
+
+
+class EntityNamed(msgspec.Struct, frozen=True):
+    id: str
+    label: str
+    name: str
+
+
+class EntitiesOf(msgspec.Struct, frozen=True):
+    section_id: str
+    entities: tuple[EntityNamed, ...]
+
+
+class Entities(GraphAnswer, frozen=True, kw_only=True):
+    results: tuple[EntitiesOf, ...]
+
+
+class SectionNamed(msgspec.Struct, frozen=True):
+    section_id: str
+    title: str
+
+
+class SectionsOf(msgspec.Struct, frozen=True):
+    entity_id: str
+    sections: tuple[SectionNamed, ...]
+
+
+class Sections(GraphAnswer, frozen=True, kw_only=True):
+    results: tuple[SectionsOf, ...]
+
+
+class TraversedNode(msgspec.Struct, frozen=True):
+    id: str
+    label: str
+    properties: dict[str, Any]
+    distance: int
+
+
+class TraversedRelationship(msgspec.Struct, frozen=True):
+    from_id: str
+    to_id: str
+    type: str
+    properties: dict[str, Any]
+
+
+class TraversedPath(msgspec.Struct, frozen=True):
+    nodes: tuple[str, ...]
+    length: int
+
+
+class Traversal(msgspec.Struct, frozen=True, kw_only=True):
+    """The one answer without an envelope: what goes wrong is said in `error`."""
+
+    nodes: tuple[TraversedNode, ...] = ()
+    relationships: tuple[TraversedRelationship, ...] = ()
+    paths: tuple[TraversedPath, ...] = ()
+    error: str | UnsetType = UNSET
+    neo4j_disabled: bool | UnsetType = UNSET
+    truncated: bool | UnsetType = UNSET
+
+
+class Summary(Enveloped, frozen=True, kw_only=True):
+    bullets: tuple[str, ...]
+    citations: tuple[str, ...]
+
+
+class Bundle(msgspec.Struct, frozen=True):
+    nodes: tuple[Projection, ...]
+    snippets: tuple[SectionText, ...]
+    strategy: str
+
+
+class BundleUsage(msgspec.Struct, frozen=True):
+    tokens: int
+    bytes: int
+
+
+class ContextBundle(Enveloped, frozen=True, kw_only=True):
+    bundle: Bundle
+    usage: BundleUsage
+
+
+class SwitchedOff(msgspec.Struct, frozen=True, kw_only=True):
+    """What the older tools answer where there is no graph to walk: an empty list under a name of its own."""
+
+    error: str
+    neo4j_disabled: bool = True
+    nodes: tuple[()] | UnsetType = UNSET
+    neighbors: tuple[()] | UnsetType = UNSET
+    paths: tuple[()] | UnsetType = UNSET
+    children: tuple[()] | UnsetType = UNSET
+    parents: tuple[()] | UnsetType = UNSET
+    entities: tuple[()] | UnsetType = UNSET
+    sections: tuple[()] | UnsetType = UNSET

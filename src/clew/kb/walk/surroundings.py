@@ -1,0 +1,111 @@
+"""What stands right around nodes: what is above and below them, what sections mention and who mentions it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from clew.kb.walk.projections import Shown, resolved, shown
+from clew.kb.walk.relationships import TREE, Called, Way, ways
+from clew.kb.walk.results import Link
+from clew.kb.walk.walking import Ground, named
+
+MOST_MENTIONED = 500
+"""What one section mentions, at most."""
+MOST_MENTIONING = 1_000
+"""Sections that are looked at for one entity; of those, the ones that come first are shown."""
+
+_MENTIONS = ("MENTIONS",)
+
+
+class Around(NamedTuple):
+    """For each id that was asked for, what stands around its node, in order."""
+
+    found: dict[str, list[Shown]]
+    missing: tuple[str, ...]
+    hubs: tuple[str, ...]
+
+
+def children(ground: Ground, parent: str, *, offset: int, limit: int) -> tuple[Around, bool]:
+    """A page of the parts of a node, in their order, and whether there are more."""
+    around = _around(ground, [parent], ways(TREE, "out"), offset + limit)
+    parts = around.found.get(parent, [])
+    return around._replace(found={parent: parts[offset:]}, hubs=()), bool(around.hubs)
+
+
+def parents(ground: Ground, wanted: Sequence[str]) -> Around:
+    """What each node is part of: the section above and the document, a procedure, a requirement, a spec."""
+    return _around(ground, wanted, ways(TREE, "in"), MOST_MENTIONED)
+
+
+def mentioned(ground: Ground, sections: Sequence[str], labels: Sequence[str] | None, most: int) -> Around:
+    """What each section mentions, most often first; only nodes with one of the labels, where some are given."""
+    around = _around(ground, sections, ways(_MENTIONS, "out"), MOST_MENTIONED)
+    wanted = frozenset(labels or ())
+    return around._replace(
+        found={
+            id: [each for each in others if not wanted or each.label in wanted][:most]
+            for id, others in around.found.items()
+        }
+    )
+
+
+def mentioning(ground: Ground, entities: Sequence[str], most: int) -> Around:
+    """The sections that mention each node, those of high rank first, then by title."""
+    around = _around(ground, entities, ways(_MENTIONS, "in"), MOST_MENTIONING)
+    return around._replace(found={id: sorted(others, key=_rank)[:most] for id, others in around.found.items()})
+
+
+class Bonds(NamedTuple):
+    """What holds one node, at most so many of each kind."""
+
+    links: tuple[Link, ...]
+    labels: dict[str, tuple[str, ...]]
+    """Of nodes at the other end: which parts the mention names, where it names some."""
+    is_cut: bool
+
+
+def bonds(ground: Ground, wanted: Sequence[str], most: int) -> dict[str, Bonds]:
+    """For each node that is there, the edges from it and to it."""
+    current = resolved(ground.reading, ground.graph, ground.crossing, wanted)
+    over = ways(None)
+    adjacency = ground.adjacency(over)
+    known = adjacency.load([id for id in current.values() if id is not None], most)
+    return {
+        id: Bonds(
+            tuple(dict.fromkeys(named(id, each, over) for each in adjacency.of(id))),
+            _labels(ground, id, most),
+            id in adjacency.hubs,
+        )
+        for id in known
+    }
+
+
+def _labels(ground: Ground, id: str, most: int) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    own = ((cite.target, cite.labels) for cite in ground.reading.cites_of(id))
+    others = ((cite.section, cite.labels) for cite in ground.reading.citing(id, most))
+    for other, labels in (*own, *others):
+        found[other] = tuple(dict.fromkeys((*found.get(other, ()), *labels)))
+    return found
+
+
+def _rank(section: Shown) -> tuple[int, str, str]:
+    return (section.level or 0, section.title, section.id)
+
+
+def _around(ground: Ground, wanted: Sequence[str], over: dict[Way, Called], most: int) -> Around:
+    current = resolved(ground.reading, ground.graph, ground.crossing, wanted)
+    adjacency = ground.adjacency(over)
+    # What a walk would not look at any more is reported like a node whose neighbours are too many.
+    known = frozenset(adjacency.load([id for id in current.values() if id is not None], most))
+    near = {
+        asked: list(dict.fromkeys(each.id for each in adjacency.of(id))) if id in known else []
+        for asked, id in current.items()
+        if id is not None
+    }
+    nodes = shown(ground.reading, ground.graph, list(dict.fromkeys(id for ids in near.values() for id in ids)))
+    left = [asked for asked, id in current.items() if id is not None and id not in known]
+    return Around(
+        found={asked: [nodes[id] for id in ids if id in nodes] for asked, ids in near.items()},
+        missing=tuple(asked for asked, id in current.items() if id is None),
+        hubs=(*adjacency.hubs, *left),
+    )

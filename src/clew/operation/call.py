@@ -1,0 +1,190 @@
+"""Carrying out a tool call: the one path that MCP, the command line and the web share."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from clew.errors import Cancelled, InvalidArgument
+from clew.operation.budget import Budget, fit
+from clew.operation.registry import Freshness, Request, ResourceRef, Tool
+from clew.text.choices import as_listed, explained
+from clew.text.shortening import shortened
+
+if TYPE_CHECKING:
+    from clew.ai.model import Model
+    from clew.project import Project
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+Progress = Callable[[int, int, str], None]
+
+OWN_SESSION = ""
+"""The session of a process that serves one client only: over stdio, or from the command line."""
+
+
+class Call:
+    """What a handler may use besides its request."""
+
+    def __init__(
+        self,
+        project: "Project",
+        tools: Sequence[Tool],
+        *,
+        progress: Progress | None = None,
+        session: str | None = OWN_SESSION,
+        client_model: "Model | None" = None,
+        scheme: str | None = None,
+    ) -> None:
+        self.project = project
+        self.scheme = scheme or project.config.kb.scheme
+        """How the addresses of resources begin."""
+        self.session = session
+        """Whose call it is, for what outlives a call; None where the transport keeps no sessions."""
+        self.client_model = client_model
+        """The client's own language model; None where it offers none."""
+        self.tools = tools
+        """The tools that may be called here."""
+        self.tool: Tool | None = None
+        """The tool that is being carried out; where one calls another, the inner one."""
+        self.offset = 0
+        """Where the requested page begins."""
+        self._progress = progress
+        self._cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        """Ask the handler to stop; called from another thread."""
+        self._cancelled.set()
+
+    def check(self) -> None:
+        """Raises Cancelled once the caller took the request back. Cheap enough for inner loops."""
+        if self._cancelled.is_set():
+            raise Cancelled("The call was cancelled.", hint="Nothing was changed.")
+
+    def progress(self, done: int, total: int, message: str) -> None:
+        self.check()
+        if self._progress is not None:
+            self._progress(done, total, message)
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """A result within its budget."""
+
+    data: dict[str, Any]
+    text: str
+    links: tuple[ResourceRef, ...] = ()
+
+
+def carry_out(tool: Tool, arguments: Mapping[str, Any], call: Call) -> Answer:
+    """Decode the arguments, run the handler on a graph as fresh as it needs, and keep the answer within bounds."""
+    call.tool = tool
+    request = decode(tool, arguments)
+    if tool.reaches_others:
+        answer: Answer = tool.run(call, request)
+        return answer
+    if tool.needs is Freshness.NONE:
+        return _answer(tool, _fitted(tool, request, tool.run(call, request), call), call)
+    call.project.ensure_graph(call.progress, current=tool.needs is Freshness.CURRENT)
+    with call.project.lock.reading():
+        if tool.pages is None:
+            return _answer(tool, _fitted(tool, request, tool.run(call, request), call), call)
+        return _page(tool, request, arguments, call)
+
+
+def _page(tool: Tool, request: Request, arguments: Mapping[str, Any], call: Call) -> Answer:
+    """Run a handler that lists, from where the cursor points."""
+    project = call.project
+    state = _listed_state(tool, request, call)
+    question = {name: value for name, value in arguments.items() if name not in ("cursor", "max_tokens")}
+    cursor = getattr(request, "cursor", None)
+    if cursor is not None:
+        call.offset = project.cursors.redeem(cursor, tool.name, question, state)
+    # The longest cursor there is holds the place of the one that is known only when the page is cut.
+    widest = project.cursors.issue(tool.name, question, state, 2**48 - 1)
+    data = _fitted(tool, request, tool.run(call, request), call, next_cursor=widest)
+    end = call.offset + len(data[tool.pages or ""])
+    more = end < data[tool.total]
+    data["truncated"] = more or data["truncated"]
+    # The handler itself may have brought what it lists in step.
+    state = _listed_state(tool, request, call)
+    data["next_cursor"] = project.cursors.issue(tool.name, question, state, end) if more else None
+    return _answer(tool, data, call)
+
+
+def _listed_state(tool: Tool, request: Request, call: Call) -> str:
+    """What a cursor depends on: the graph, and what the tool names besides."""
+    state = call.project.graph.state.fingerprint
+    return state if tool.state is None else f"{state} {tool.state(call, request)}"
+
+
+def _fitted(tool: Tool, request: Request, result: msgspec.Struct, call: Call, **place: Any) -> dict[str, Any]:
+    call.check()
+    data = {**msgspec.to_builtins(result), **place}
+    asked = tool.budget or getattr(request, "max_tokens", None)
+    return fit(data, tool.trim, Budget.of(asked), paged=tool.pages)
+
+
+def _answer(tool: Tool, data: dict[str, Any], call: Call) -> Answer:
+    links = tool.links(call, data) if tool.links is not None else ()
+    if tool.text is None:
+        return Answer(data, msgspec.json.encode(data).decode(), links)
+    return Answer(data, tool.text(msgspec.convert(data, tool.result)), links)
+
+
+def decode(tool: Tool, arguments: Mapping[str, Any]) -> Request:
+    """The arguments as the tool's request type, or an error that says which one breaks which rule."""
+    return decode_as(tool.request, arguments, tool.name)
+
+
+def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str) -> S:
+    """The same for any struct; `name` says whose arguments they are."""
+    if not isinstance(arguments, Mapping):
+        raise InvalidArgument(
+            f"{name} takes an object of named arguments, got {type(arguments).__name__}.",
+            hint=f"Arguments of {name}: {_signature(type_)}.",
+        )
+    known = type_.__struct_encode_fields__
+    for argument in arguments:
+        if argument not in known:
+            close = get_close_matches(str(argument)[:80], known, n=1)
+            raise InvalidArgument(
+                f"{name} has no argument '{shortened(str(argument))}'.",
+                hint=(f"Did you mean '{close[0]}'? " if close else "") + f"Arguments: {_signature(type_)}.",
+            )
+    try:
+        return msgspec.convert(dict(arguments), type_)
+    except msgspec.ValidationError as error:
+        # To JSON, 5.0 is a whole number; and a word that can only mean one of its choices means that.
+        with suppress(msgspec.ValidationError):
+            return msgspec.convert(as_listed(type_, _with_whole_numbers(dict(arguments))), type_)
+        raise InvalidArgument(
+            f"{name}: {_named(explained(error, type_, arguments))}.", hint=f"Arguments: {_signature(type_)}."
+        ) from error
+
+
+def _with_whole_numbers(value: Any) -> Any:
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case dict():
+            return {key: _with_whole_numbers(each) for key, each in value.items()}
+        case list():
+            return [_with_whole_numbers(each) for each in value]
+    return value
+
+
+def _named(problem: str) -> str:
+    return f"argument {problem}" if problem.startswith("'") else problem
+
+
+def signature(tool: Tool) -> str:
+    """The arguments in one line, optional ones with a question mark."""
+    return _signature(tool.request)
+
+
+def _signature(type_: type[msgspec.Struct]) -> str:
+    known = msgspec.structs.fields(type_)
+    return ", ".join(field.encode_name if field.required else f"{field.encode_name}?" for field in known) or "none"

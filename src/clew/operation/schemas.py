@@ -1,0 +1,118 @@
+"""JSON Schemas of requests and results, from the types themselves.
+
+A listing is paid for in tokens by every agent that connects, so a result's schema says names and types and nothing that
+follows from them: results are always complete, which makes `required` and `default` noise.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from clew.operation.registry import Tool
+
+
+def input_schema(tool: Tool) -> dict[str, Any]:
+    return _in_one_piece(tool.request)
+
+
+def output_schema(tool: Tool) -> dict[str, Any]:
+    return _slim_schema(tool.result) if tool.schema_version is None else _slim_piece(tool.result)
+
+
+@cache
+def _slim_schema(type_: type[msgspec.Struct]) -> dict[str, Any]:
+    slim: dict[str, Any] = _walk(_schema(type_), _without_noise)
+    return slim
+
+
+@cache
+def _slim_piece(type_: type[msgspec.Struct]) -> dict[str, Any]:
+    """The same with objects inside it where they are used."""
+    schema = dict(_slim_schema(type_))
+    inner = schema.pop("$defs", {})
+    for name, each in inner.items():
+        inner[name] = _walk(each, lambda part: _filled_in(part, inner))
+    whole: dict[str, Any] = _walk(schema, lambda each: _filled_in(each, inner))
+    return whole
+
+
+@cache
+def _in_one_piece(type_: type[msgspec.Struct]) -> dict[str, Any]:
+    """The schema of a request with objects inside it where they are used. Of what is inside an object only names and
+    types are told: the bounds hold all the same, and whoever breaks one is told which."""
+    schema = dict(_schema(type_))
+    inner = {name: _walk(each, _names_and_types) for name, each in schema.pop("$defs", {}).items()}
+    whole: dict[str, Any] = _walk(schema, lambda each: _filled_in(each, inner)) if inner else schema
+    return whole
+
+
+_INSIDE = ("type", "properties", "items", "enum")
+
+
+def _names_and_types(schema: dict[str, Any]) -> dict[str, Any]:
+    told = {keyword: value for keyword, value in schema.items() if keyword in _INSIDE}
+    options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
+    if len(options) == 1:
+        told |= options[0]
+    kind = told.get("type")
+    if isinstance(kind, list):
+        told["type"] = kind[0]
+    return told
+
+
+def _filled_in(schema: dict[str, Any], inner: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """A schema that names another one, or that or null, with the other one in its place."""
+    rest = {keyword: value for keyword, value in schema.items() if keyword not in ("anyOf", "$ref", "default")}
+    options = schema.get("anyOf", (schema,))
+    name = next((option["$ref"].rpartition("/")[2] for option in options if "$ref" in option), None)
+    if name is None or name not in inner or len(options) > 2:
+        return schema
+    return {**inner[name], **rest}
+
+
+@cache
+def _schema(type_: type[msgspec.Struct]) -> dict[str, Any]:
+    """The schema of one type with the root inlined: hosts expect `type: object` at the top."""
+    schema = msgspec.json.schema(type_, ref_template="#/$defs/{name}")
+    definitions = schema.pop("$defs", {})
+    root: dict[str, Any] = definitions.pop(type_.__name__)
+    if definitions:
+        root["$defs"] = definitions
+    root.pop("description", None)
+    tidy: dict[str, Any] = _walk(root, _nullable_in_short)
+    return tidy
+
+
+def _walk(schema: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    """Apply a change to every schema inside a schema. Property names are not keywords and stay."""
+    if isinstance(schema, list):
+        return [_walk(item, change) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    walked: dict[str, Any] = {}
+    for keyword, value in change(schema).items():
+        if keyword in ("properties", "$defs"):
+            walked[keyword] = {name: _walk(inner, change) for name, inner in value.items()}
+        elif keyword in ("items", "anyOf", "additionalProperties"):
+            walked[keyword] = _walk(value, change)
+        else:
+            walked[keyword] = value
+    return walked
+
+
+def _nullable_in_short(schema: dict[str, Any]) -> dict[str, Any]:
+    """`{"type": ["string", "null"]}` instead of an alternative of two schemas, and no title, which repeats a name."""
+    short = {keyword: value for keyword, value in schema.items() if keyword != "title"}
+    options = short.get("anyOf")
+    if options and len(options) == 2 and options[1] == {"type": "null"} and isinstance(options[0].get("type"), str):
+        del short["anyOf"]
+        short = {**options[0], "type": [options[0]["type"], "null"], **short}
+    return short
+
+
+def _without_noise(schema: dict[str, Any]) -> dict[str, Any]:
+    return {
+        keyword: value for keyword, value in schema.items() if keyword not in ("required", "default", "description")
+    }

@@ -1,0 +1,130 @@
+"""Toolsets and profiles: which tools a server lists."""
+
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+
+import msgspec
+
+from clew.errors import ConfigError
+from clew.operation import switches
+from clew.operation.names import by_any_spelling
+from clew.operation.registry import Tool, Toolset
+
+DEFAULT = "default"
+ALL = "all"
+
+ABOUT = {
+    Toolset.CORE: "Orientation: what the project is, and finding and calling any other tool.",
+    Toolset.TRACE: "The requirements trace graph: requirements, assertions, what implements and verifies them.",
+    Toolset.REGISTER: "The managed requirement register in project.req.",
+    Toolset.SPECS: "Specs, scenarios and open changes.",
+    Toolset.KB: "Documentation: search, excerpts and evidence.",
+    Toolset.GRAPH: "Walking the graph of documents, entities and everything they mention.",
+    Toolset.MEMORY: "The agents' long-term memory.",
+    Toolset.COGNITION: "Telemetry and upkeep of the memory.",
+}
+
+
+class Profile(msgspec.Struct, frozen=True):
+    """A drop-in replacement: exactly one system's tools, under its server name."""
+
+    name: str
+    server_name: str
+    toolsets: tuple[Toolset, ...]
+    scheme: str | None = None
+    """How addresses of resources begin, where the system has a scheme of its own."""
+
+
+PROFILES = {
+    profile.name: profile
+    for profile in (
+        Profile("elspais", "elspais", (Toolset.TRACE,)),
+        Profile("req", "req", (Toolset.REGISTER,)),
+        Profile("spox", "spox", (Toolset.SPECS,)),
+        Profile("wekadocs", "wekadocs", (Toolset.KB, Toolset.GRAPH), "wekadocs"),
+        Profile("context-graph", "context-graph", (Toolset.MEMORY, Toolset.COGNITION)),
+    )
+}
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """What the operator asked for."""
+
+    toolsets: tuple[str, ...] | None = None
+    """None: the default ones, unless single tools are asked for."""
+    tools: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    read_only: bool = False
+    profile: str | None = None
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """The tools that are shown, and those that can be called at all."""
+
+    shown: tuple[Tool, ...]
+    callable: tuple[Tool, ...]
+    server_name: str
+    scheme: str | None = None
+    structured: bool = True
+    """Whether the tools on documents answer with data beside the text; see `switches`."""
+
+
+def choose(tools: Sequence[Tool], choice: Choice, environ: Mapping[str, str] = os.environ) -> Listing:
+    """Apply the operator's choice. Read-only and exclusion win over everything that asks for a tool, and what the
+    environment switches off is not there at all."""
+    tools = switches.present(tools, environ)
+    structured = switches.structured_output(environ)
+    excluded = {tool.name for tool in _named(tools, choice.exclude)}
+    allowed = [tool for tool in tools if tool.name not in excluded]
+    if choice.read_only:
+        allowed = [_harmless(tool) for tool in allowed if tool.read_only or tool.reaches_others]
+    if choice.profile is not None:
+        profile = _profile(choice.profile)
+        own = tuple(tool for tool in allowed if tool.toolset in profile.toolsets and tool.in_profile)
+        return Listing(own, own, profile.server_name, profile.scheme, structured)
+    wanted = {tool.name for tool in _named(tools, choice.tools)}
+    sets = choice.toolsets if choice.toolsets is not None else () if choice.tools else (DEFAULT,)
+    shown = tuple(tool for tool in allowed if tool.name in wanted or _in_sets(tool, sets))
+    return Listing(shown, tuple(allowed), "clew", None, structured)
+
+
+def _harmless(tool: Tool) -> Tool:
+    return replace(tool, read_only=True, destructive=False)
+
+
+def _in_sets(tool: Tool, sets: Collection[str]) -> bool:
+    # The core tools are how everything that is not listed stays within reach.
+    if tool.toolset is Toolset.CORE or ALL in sets:
+        return True
+    return tool.toolset.value in sets or (tool.default and DEFAULT in sets)
+
+
+def check_toolsets(names: Iterable[str]) -> tuple[str, ...]:
+    known = (DEFAULT, ALL, *(toolset.value for toolset in Toolset))
+    chosen = tuple(name.strip() for name in names if name.strip())
+    for name in chosen:
+        if name not in known:
+            raise ConfigError(f"There is no toolset '{name}'.", hint=f"Toolsets are: {', '.join(known)}.")
+    return chosen
+
+
+def _named(tools: Sequence[Tool], names: Iterable[str]) -> list[Tool]:
+    spelled = by_any_spelling(tools)
+    found: list[Tool] = []
+    for name in names:
+        if name not in spelled:
+            close = get_close_matches(name, spelled, n=1)
+            suggestion = f"Did you mean '{close[0]}'? " if close else ""
+            raise ConfigError(
+                f"There is no tool '{name}'.", hint=f"{suggestion}`clew tools --toolsets all` lists them."
+            )
+        found.append(spelled[name])
+    return found
+
+
+def _profile(name: str) -> Profile:
+    if name not in PROFILES:
+        raise ConfigError(f"There is no profile '{name}'.", hint=f"Profiles are: {', '.join(PROFILES)}.")
+    return PROFILES[name]

@@ -1,0 +1,275 @@
+"""Adding, changing, retiring, linking and splitting requirements, on a draft."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from clew.errors import AlreadyExists, InvalidArgument, NotFound, Refused, WouldCycle
+from clew.formats.register.ids import in_order, normalise, number_of
+from clew.formats.register.model import Kind, Link, LinkKind, Priority, Requirement, Status
+from clew.register import results
+from clew.register.change.draft import REMOVED, Draft, checked
+from clew.register.dossier import may_be_verified
+from clew.register.rules.lifecycle import check_move
+from clew.register.rules.links import DIRECTED, path_between
+from clew.register.rules.validator import TITLE_MOST
+from clew.text.counting import counted
+
+
+class NewRequirement(msgspec.Struct, frozen=True, kw_only=True):
+    title: str
+    statement: str
+    rationale: str
+    kind: Kind = Kind.FUNCTIONAL
+    priority: Priority = Priority.SHOULD
+    acceptance: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    parent: str | None = None
+
+
+class Amendment(msgspec.Struct, frozen=True, kw_only=True):
+    """What to change; None and empty leave things as they are."""
+
+    title: str | None = None
+    statement: str | None = None
+    rationale: str | None = None
+    acceptance: tuple[str, ...] | None = None
+    """Replaces the whole list."""
+    add_acceptance: tuple[str, ...] = ()
+    remove_acceptance: tuple[int, ...] = ()
+    """Counted from 1, after what is added."""
+    kind: Kind | None = None
+    priority: Priority | None = None
+    status: Status | None = None
+    add_tag: tuple[str, ...] = ()
+    remove_tag: tuple[str, ...] = ()
+
+
+def add(draft: Draft, new: NewRequirement, *, action: str | None = None, reason: str | None = None) -> results.Added:
+    """A new draft requirement. What the validator rejects costs no id."""
+    links = () if new.parent is None else (Link(kind=LinkKind.PARENT, target=draft.find(new.parent, "parent").id),)
+    moment = draft.occasion.at
+    requirement = Requirement(
+        id="",
+        title=new.title,
+        statement=new.statement,
+        rationale=new.rationale,
+        acceptance=new.acceptance,
+        kind=new.kind,
+        priority=new.priority,
+        status=Status.DRAFT,
+        tags=tuple(dict.fromkeys(new.tags)),
+        links=links,
+        created=moment,
+        updated=moment,
+        history=(draft.occasion.entry(action or draft.occasion.by_way("created"), reason),),
+        tests=(),
+    )
+    warnings = checked(requirement)
+    requirement = msgspec.structs.replace(requirement, id=draft.allocate())
+    draft.put(requirement)
+    return results.Added(requirement.id, tuple(each.text for each in warnings))
+
+
+def update(draft: Draft, id: str, amendment: Amendment, reason: str | None, *, force: bool = False) -> results.Updated:
+    """Apply an amendment. Where it changes nothing, nothing is written."""
+    requirement = draft.find(id)
+    fields, changes = _amended(requirement, amendment)
+    if not changes:
+        return results.Updated((), requirement.id)
+    status = fields.get("status")
+    if status is not None:
+        check_move(requirement, status, force=force)
+    amended = msgspec.structs.replace(requirement, **fields)
+    warnings = checked(amended)
+    if status is Status.VERIFIED:
+        check_dossier(draft, amended)
+    draft.change(amended, draft.occasion.entry("; ".join(changes), reason))
+    return results.Updated(tuple(changes), requirement.id, tuple(each.text for each in warnings))
+
+
+def check_dossier(draft: Draft, requirement: Requirement) -> None:
+    if not may_be_verified(requirement, draft.register):
+        raise Refused(
+            f"{requirement.id} needs a dossier that passed before it is verified: this file has schema revision "
+            f"{draft.register.schema_rev}.",
+            hint="Conclude the dossier with `req validation`, or tag the requirement as exempt.",
+        )
+
+
+def _amended(requirement: Requirement, amendment: Amendment) -> tuple[dict[str, Any], list[str]]:
+    """The fields that differ, and what to tell about each."""
+    fields: dict[str, Any] = {}
+    changes: list[str] = []
+    for name in ("title", "statement", "rationale"):
+        value = getattr(amendment, name)
+        if value is not None and value != getattr(requirement, name):
+            fields[name] = value
+            changes.append(name)
+    acceptance, told = _amended_acceptance(requirement.acceptance, amendment)
+    if told:
+        fields["acceptance"] = acceptance
+        changes.extend(told)
+    for name in ("kind", "priority", "status"):
+        value = getattr(amendment, name)
+        if value is not None and value is not getattr(requirement, name):
+            fields[name] = value
+            changes.append(f"{name}→{value.word}")
+    tags, told = _amended_tags(requirement.tags, amendment)
+    if told:
+        fields["tags"] = tags
+        changes.extend(told)
+    return fields, changes
+
+
+def _amended_acceptance(now: tuple[str, ...], amendment: Amendment) -> tuple[tuple[str, ...], list[str]]:
+    criteria = list(now)
+    told: list[str] = []
+    if amendment.acceptance is not None and amendment.acceptance != now:
+        criteria = list(amendment.acceptance)
+        told.append("acceptance replaced")
+    for criterion in amendment.add_acceptance:
+        criteria.append(criterion)
+        told.append(f'+acceptance: "{criterion}"')
+    for number in sorted(set(amendment.remove_acceptance), reverse=True):
+        if not 1 <= number <= len(criteria):
+            there = counted(len(criteria), "criterion", "criteria")
+            raise InvalidArgument(
+                f"remove_acceptance index {number} is out of range: the list has {there}.",
+                hint="Criteria are counted from 1; req_show lists them.",
+            )
+        told.append(f'-acceptance #{number}: "{criteria.pop(number - 1)}"')
+    return tuple(criteria), told
+
+
+def _amended_tags(now: tuple[str, ...], amendment: Amendment) -> tuple[tuple[str, ...], list[str]]:
+    tags = list(now)
+    told: list[str] = []
+    for tag in amendment.add_tag:
+        if tag not in tags:
+            tags.append(tag)
+            told.append(f"+tag {tag}")
+    for tag in amendment.remove_tag:
+        if tag in tags:
+            tags.remove(tag)
+            told.append(f"-tag {tag}")
+    return tuple(tags), told
+
+
+def delete(draft: Draft, id: str, reason: str | None, *, hard: bool = False) -> results.Deleted:
+    """Retire a requirement, or, where nothing links to it, remove it."""
+    requirement = draft.find(id)
+    if not hard:
+        if requirement.status is Status.OBSOLETE:
+            raise Refused(
+                f"{requirement.id} is obsolete already.", hint="Nothing is left to do; req_show tells since when."
+            )
+        action = draft.occasion.by_way("marked obsolete")
+        draft.change(requirement, draft.occasion.entry(action, reason), status=Status.OBSOLETE)
+        return results.Deleted("soft", requirement.id)
+    inbound = in_order(
+        other.id for other in draft.requirements.values() if any(link.target == requirement.id for link in other.links)
+    )
+    if inbound:
+        raise Refused(
+            f"{requirement.id} is referenced by {', '.join(inbound)}.",
+            hint="Retire it instead (hard=false), or remove those links first with req_link and remove=true.",
+            data={"inbound": inbound},
+        )
+    draft.remove(requirement.id)
+    draft.record(f"{REMOVED} {requirement.id} '{requirement.title}'", reason)
+    return results.Deleted("hard", requirement.id)
+
+
+def link(
+    draft: Draft, source: str, target: str, kind: LinkKind, *, remove: bool = False, reason: str | None = None
+) -> results.Linked:
+    """Make a link, or take it away."""
+    start, end = draft.find(source, "source"), _end(draft, target)
+    if start.id == end.id:
+        raise InvalidArgument(f"{start.id} cannot link to itself.", hint="Name two different requirements.")
+    entry = draft.occasion.entry(f"{'removed' if remove else 'added'} {kind.word} link to {end.id}", reason)
+    exists = end.id in start.targets(kind)
+    if remove:
+        if not exists:
+            raise NotFound(
+                f"{start.id} has no {kind.word} link to {end.id}.", hint=f"Its links are: {_links(start) or 'none'}."
+            )
+        kept = tuple(each for each in start.links if not (each.kind is kind and each.target == end.id))
+        draft.change(start, entry, links=kept)
+    else:
+        if exists:
+            raise AlreadyExists(
+                f"{start.id} has a {kind.word} link to {end.id} already.", hint="Nothing is left to do."
+            )
+        check_circle(draft, start.id, end.id, kind)
+        draft.change(start, entry, links=(*start.links, Link(kind=kind, target=end.id)))
+    return results.Linked(start.id, kind.word, remove, end.id)
+
+
+def _end(draft: Draft, target: str) -> Requirement:
+    if number_of(normalise(target)) is None and target.strip() not in draft.requirements:
+        raise NotFound(
+            f"'{target[:80]}' is no requirement of the register, and links lead from one to another of those.",
+            hint=f"To cite a requirement of another format, write `Implements: {target[:80]}` into the rationale with "
+            "req_update; `Refines:` and `Verifies:` are understood too.",
+        )
+    return draft.find(target, "target")
+
+
+def check_circle(draft: Draft, start: str, end: str, kind: LinkKind) -> None:
+    back = path_between(draft.requirements, end, start, kind) if kind in DIRECTED else None
+    if back is not None:
+        raise WouldCycle(
+            f"A {kind.word} link from {start} to {end} would create a cycle: {' -> '.join((start, *back))}.",
+            hint="Turn the link round, use another kind, or remove a link of the circle first.",
+        )
+
+
+def _links(requirement: Requirement) -> str:
+    return ", ".join(f"{each.kind.word} {each.target}" for each in requirement.links)
+
+
+def split(
+    draft: Draft, id: str, into: Sequence[str], reason: str | None = None, *, keep_original: bool = False
+) -> results.Split:
+    """Put several requirements in the place of one. Each part refines the original, so the trace stays whole."""
+    original = draft.find(id)
+    if len(into) < 2:
+        raise InvalidArgument(
+            f"'into' has {len(into)} statements; at least 2 are needed.", hint="Give each part as a statement."
+        )
+    if original.status is Status.OBSOLETE:
+        raise Refused(f"{original.id} is obsolete and cannot be split.", hint="Split a live requirement.")
+    parts = [_part(draft, original, statement, n, len(into)) for n, statement in enumerate(into, start=1)]
+    for part in parts:
+        checked(part)
+    placed = [msgspec.structs.replace(part, id=draft.allocate()) for part in parts]
+    for part in placed:
+        draft.put(part)
+    ids = tuple(part.id for part in placed)
+    entry = draft.occasion.entry(f"split into {', '.join(ids)}", reason)
+    status = original.status if keep_original else Status.OBSOLETE
+    draft.change(original, entry, status=status)
+    return results.Split(original.id, ids, not keep_original)
+
+
+def _part(draft: Draft, original: Requirement, statement: str, number: int, count: int) -> Requirement:
+    suffix = f" — part {number} of {count}"
+    return Requirement(
+        id="",
+        title=original.title[: TITLE_MOST - len(suffix)].rstrip() + suffix,
+        statement=statement,
+        rationale=f"Split from {original.id}: {original.rationale}",
+        acceptance=original.acceptance,
+        kind=original.kind,
+        priority=original.priority,
+        status=Status.DRAFT,
+        tags=original.tags,
+        links=(Link(kind=LinkKind.REFINES, target=original.id),),
+        created=draft.occasion.at,
+        updated=draft.occasion.at,
+        history=(draft.occasion.entry(f"split from {original.id}"),),
+        tests=(),
+    )

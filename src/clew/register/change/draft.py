@@ -1,0 +1,122 @@
+"""A register that is being changed. Either all of a draft becomes the register, or nothing of it."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from clew.errors import NotFound, Rejected
+from clew.formats.register.ids import PREFIX, format_id, nearest, normalise, number_of
+from clew.formats.register.model import HistoryEntry, Register, Requirement
+from clew.register.change.occasion import Occasion
+from clew.register.rules.codes import Finding
+from clew.register.rules.validator import validate_requirement
+
+REMOVED = "removed"
+"""How the history of a register begins to tell that a requirement is gone."""
+
+
+class Draft:
+    def __init__(self, register: Register, occasion: Occasion) -> None:
+        self.register = register
+        """As it was before."""
+        self.occasion = occasion
+        self.requirements: dict[str, Requirement] = dict(register.requirements)
+        self.purpose = register.purpose
+        self._next_id = register.next_id
+        self._history: list[HistoryEntry] = []
+        self._changed = False
+        self._counted = False
+
+    def find(self, written: str, what: str = "requirement") -> Requirement:
+        """The requirement that somebody meant, or an error with the id that they may have meant."""
+        return find(self.requirements, written, what, self.register.history)
+
+    def skip_to(self, number: int) -> None:
+        """Hand out no id below this number: somebody else may have."""
+        self._next_id = max(self._next_id, number)
+
+    def allocate(self) -> str:
+        """An id that no requirement has or ever had."""
+        if not self._counted:
+            self._counted = True
+            # A counter that was edited by hand must not hand out what is taken.
+            taken = (number_of(id) or 0 for id in self.requirements if id.startswith(PREFIX))
+            self._next_id = max(self._next_id, max(taken, default=0) + 1)
+        id = format_id(self._next_id)
+        self._next_id += 1
+        self._changed = True
+        return id
+
+    def put(self, requirement: Requirement) -> None:
+        self.requirements[requirement.id] = requirement
+        self._changed = True
+
+    def remove(self, id: str) -> None:
+        del self.requirements[id]
+        self._changed = True
+
+    def change(self, requirement: Requirement, *entries: HistoryEntry, **fields: object) -> Requirement:
+        """Put the requirement with other fields and further history."""
+        changed: Requirement = msgspec.structs.replace(
+            requirement, updated=self.occasion.at, history=(*requirement.history, *entries), **fields
+        )
+        self.put(changed)
+        return changed
+
+    def record(self, action: str, reason: str | None) -> None:
+        """Note what happened to the register as a whole."""
+        self._history.append(self.occasion.entry(self.occasion.by_way(action), reason))
+        self._changed = True
+
+    def finished(self) -> Register:
+        """The register with all changes; the very same one where there are none."""
+        if not self._changed and self.purpose == self.register.purpose:
+            return self.register
+        return self.register.replaced(
+            requirements=self.requirements,
+            next_id=self._next_id,
+            updated=self.occasion.at,
+            purpose=self.purpose,
+            history=(*self.register.history, *self._history),
+        )
+
+
+def find(
+    requirements: dict[str, Requirement],
+    written: str,
+    what: str = "requirement",
+    history: Sequence[HistoryEntry] = (),
+) -> Requirement:
+    """`history` is the register's own: it knows what became of a requirement that was removed."""
+    found = requirements.get(written) or requirements.get(id := normalise(written))
+    if found is not None:
+        return found
+    for entry in history:
+        if entry.action.startswith(f"{REMOVED} {id} "):
+            told = f": {entry.reason}" if entry.reason else ""
+            raise NotFound(
+                f"There is no {what} {id} any more: {entry.actor} removed it on {entry.at[:10]}{told}.",
+                hint="git has the register as it was before; its id is never given again.",
+            )
+    near = nearest(id, requirements)
+    suggestion = f"Did you mean {near} ('{requirements[near].title}')? " if near else ""
+    raise NotFound(
+        f"There is no {what} '{written[:80]}'.", hint=f"{suggestion}req_list shows every requirement with its id."
+    )
+
+
+def checked(requirement: Requirement) -> list[Finding]:
+    """The warnings about a requirement that may be written; Rejected where it may not."""
+    found = validate_requirement(requirement)
+    errors = [each for each in found if each.is_error]
+    if errors:
+        raise rejection(errors)
+    return found
+
+
+def rejection(errors: Sequence[Finding]) -> Rejected:
+    return Rejected(
+        "rejected: " + "; ".join(each.text for each in errors),
+        hint=" ".join(dict.fromkeys(each.hint for each in errors)),
+        data={"findings": [msgspec.to_builtins(each) for each in errors]},
+    )

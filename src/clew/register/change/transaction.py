@@ -1,0 +1,280 @@
+"""The one way in which a register is written, by everybody.
+
+A transaction takes the lock that req takes too, reads the file again, compares it with what the caller expects, lets
+the change happen to a draft, checks that the past was left alone, writes a temporary file, syncs it and renames it.
+Whatever fails on the way, the file is as it was before.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from clew.edit.durable import replace_file, translated
+from clew.errors import AlreadyExists, Conflict, FormatError, InvalidArgument, NotFound, Refused, Tampered
+from clew.formats.register import FORMAT_TAG
+from clew.formats.register.canonical import canonical, digest
+from clew.formats.register.envelope import DIRECTORY_TAG, NOTICE
+from clew.formats.register.ids import PREFIX, number_of
+from clew.formats.register.migration import migrate
+from clew.formats.register.model import Layout, Register, Requirement
+from clew.register.change.backups import REPLACED
+from clew.register.change.draft import Draft
+from clew.register.change.lock import PATIENCE_SECONDS, writing
+from clew.register.change.occasion import Occasion
+from clew.register.change.storage import SINGLE, Files, Storage, storage_at
+
+Result = TypeVar("Result")
+
+MOST_PURPOSE = 500
+REPAIRED = "accepted a direct edit of the file"
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A register as it was at one moment."""
+
+    register: Register
+    files: Files
+
+    @cached_property
+    def version(self) -> str:
+        """Changes with every byte of the files."""
+        return digest(canonical(sorted(self.files)), *(self.files[path] for path in sorted(self.files)))
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A register that nobody else can write meanwhile."""
+
+    read: Callable[[], Register]
+    keep: Callable[[], Path | None]
+    """Leaves it as it is beside its place, and returns where; None where there is none."""
+    write: Callable[[Register], None]
+
+
+class MigrationReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    ok: bool
+    migrated: bool
+    from_: str = msgspec.field(name="from")
+    to: str
+    message: str
+    backup: str | None = None
+
+
+class RegisterFile:
+    """A register on disk. Safe to use from many threads and many processes."""
+
+    def __init__(
+        self,
+        place: Path,
+        *,
+        patience: float = PATIENCE_SECONDS,
+        auto_migrate: bool = True,
+        layout: Layout | None = None,
+    ) -> None:
+        self._storage: Storage = storage_at(place, layout)
+        self._patience = patience
+        self._auto_migrate = auto_migrate
+        self._known: Snapshot | None = None
+        self._reading = threading.Lock()
+
+    @property
+    def place(self) -> Path:
+        return self._storage.place
+
+    @property
+    def layout(self) -> Layout:
+        return self._storage.layout
+
+    def exists(self) -> bool:
+        return self._storage.exists()
+
+    def read(self) -> Snapshot:
+        """The register as it is now. Needs no lock for a single file: a rename shows the old one or the new one. The
+        files of a folder change one after another, so a mixture is read again once their writer is done."""
+        with translated(self.place):
+            try:
+                return self._read()
+            except (Tampered, NotFound):
+                if self.layout is Layout.SINGLE or not self.exists():
+                    raise
+            with writing(self.place, self._patience):
+                return self._read()
+
+    def _read(self) -> Snapshot:
+        with self._reading:
+            files = self._storage.load()
+            if self._known is None or not _same(self._known.files, files):
+                self._known = Snapshot(self._storage.decode(files), files)
+            return self._known
+
+    def _write(self, register: Register) -> None:
+        with self._reading:
+            files = self._storage.save(register)
+            # What was written need not be read to be known.
+            self._known = Snapshot(as_written(register), files)
+
+    def transaction(
+        self, occasion: Occasion, change: Callable[[Draft], Result], *, expected: str | None = None
+    ) -> Result:
+        """Carry out a change and return what it returns, once it is safely on disk. A change that changes nothing
+        writes nothing; one that raises changes nothing."""
+        with translated(self.place), writing(self.place, self._patience):
+            before = self._read()
+            if expected is not None and expected != before.version:
+                raise Conflict(
+                    f"{self.place.name} is no longer at the version you saw.",
+                    hint="Read it again, and repeat the change if it still makes sense.",
+                    data={"expected": expected, "actual": before.version},
+                )
+            draft = Draft(before.register, occasion)
+            result = change(draft)
+            after = draft.finished()
+            if after is not before.register:
+                check_succession(before.register, after)
+                self._back_up(before.register)
+                self._write(after)
+        return result
+
+    @contextmanager
+    def held(self) -> Iterator["Held"]:
+        """Keep everybody else from writing, so that what is made from the present register loses nothing that was
+        written meanwhile."""
+        with translated(self.place), writing(self.place, self._patience):
+            yield Held(lambda: self._read().register, lambda: self._storage.keep(REPLACED), self._write)
+
+    def create(self, register: Register, *, force: bool = False) -> Path | None:
+        """Make a register, with `force` in the place of another. Returns where that one is kept."""
+        with translated(self.place):
+            self.place.parent.mkdir(parents=True, exist_ok=True)
+        with self.held() as held:
+            if self.exists() and not force:
+                raise AlreadyExists(
+                    f"{self.place} exists already.", hint="Name another file, or pass --force to replace it."
+                )
+            kept = held.keep()
+            held.write(register)
+        return kept
+
+    def repair(self, occasion: Occasion, check: Callable[[Register], None]) -> Register:
+        """Accept a file that was edited by hand: renew its checksum, and note who did. `check` raises where it should
+        not be accepted. A file that matches its checksum needs no repair and stays as it is."""
+        with translated(self.place), writing(self.place, self._patience):
+            files = self._storage.load()
+            register = self._storage.decode(files, trusted=True)
+            check(register)
+            if self._is_whole(files):
+                return register
+            repaired = register.replaced(history=(*register.history, occasion.entry(REPAIRED)))
+            self._write(repaired)
+            return repaired
+
+    def _is_whole(self, files: Files) -> bool:
+        try:
+            self._storage.decode(files)
+        except Tampered:
+            return False
+        return True
+
+    def migrate(self) -> MigrationReport:
+        """Bring the file to the format of today, keeping the old one beside it."""
+        with translated(self.place), writing(self.place, self._patience):
+            if self.layout is Layout.DIRECTORY:
+                tag = self._read().register.format_tag
+                return MigrationReport(
+                    ok=True, migrated=False, from_=tag, to=tag, message="a directory has one format so far"
+                )
+            old = self._storage.load()[SINGLE]
+            done = migrate(old, self.place.name)
+            if done.data is None:
+                message = f"already at {done.after}; nothing to do"
+                return MigrationReport(ok=True, migrated=False, from_=done.before, to=done.after, message=message)
+            backup = self._storage.keep(done.before)
+            replace_file(self.place, done.data)
+            return MigrationReport(
+                ok=True,
+                migrated=True,
+                from_=done.before,
+                to=done.after,
+                message=f"migrated from {done.before} to {done.after}",
+                backup=str(backup),
+            )
+
+    def _back_up(self, before: Register) -> None:
+        """Keep a file of an older format before the first write in the newer one."""
+        if before.layout is Layout.DIRECTORY or before.format_tag == FORMAT_TAG:
+            return
+        if not self._auto_migrate:
+            raise FormatError(
+                f"{self.place.name} has the older format '{before.format_tag}', and REQ_NO_AUTO_MIGRATE forbids to "
+                "write it in the format of today.",
+                hint="Run `clew req migrate`, which keeps a backup, or unset the variable.",
+            )
+        self._storage.keep(before.format_tag)
+
+
+def as_written(register: Register) -> Register:
+    """What reading a register back gives: the format of today, and a notice where there was none."""
+    tag = DIRECTORY_TAG if register.layout is Layout.DIRECTORY else FORMAT_TAG
+    return register.replaced(format_tag=tag, notice=register.notice or NOTICE)
+
+
+def _same(one: Files, other: Files) -> bool:
+    """Whether two readings hold the same. Files that did not change are the same objects, which costs no comparison."""
+    return one.keys() == other.keys() and all(data is other[path] or data == other[path] for path, data in one.items())
+
+
+def check_succession(before: Register, after: Register) -> None:
+    """Refuse a change that would rewrite the past: shorten a history, reuse an id, or turn the counter back."""
+    if after.history[: len(before.history)] != before.history:
+        raise Refused("The register's history would be rewritten.", hint="This is a fault in Clew; please report it.")
+    if after.next_id < before.next_id:
+        raise Refused("The counter of ids would go back.", hint="This is a fault in Clew; please report it.")
+    for id, requirement in after.requirements.items():
+        earlier = before.requirements.get(id)
+        if earlier is requirement:
+            continue
+        if fault := _rewritten(id, requirement, earlier, before):
+            raise Refused(f"{id}: {fault}", hint="This is a fault in Clew; please report it. Nothing was written.")
+
+
+def _rewritten(id: str, now: Requirement, earlier: Requirement | None, before: Register) -> str:
+    if now.id != id:
+        return f"It would stand under another id than {now.id}."
+    if earlier is None:
+        number = number_of(id)
+        reused = id.startswith(PREFIX) and number is not None and number < before.next_id
+        return "Its id was given before." if reused else ""
+    if now.history[: len(earlier.history)] != earlier.history:
+        return "Its history would be rewritten."
+    return "Its test records would be rewritten." if now.tests[: len(earlier.tests)] != earlier.tests else ""
+
+
+def check_purpose(purpose: str) -> None:
+    if len(purpose) > MOST_PURPOSE:
+        raise InvalidArgument(
+            f"The purpose has {len(purpose)} characters; {MOST_PURPOSE} are the most.", hint="Say it shorter."
+        )
+
+
+def new_register(
+    name: str, occasion: Occasion, *, purpose: str | None = None, config: Mapping[str, object] | None = None
+) -> Register:
+    if not name.strip():
+        raise InvalidArgument("A register needs a name.", hint="Name the project.")
+    check_purpose(purpose or "")
+    return Register(
+        name=name,
+        created=occasion.at,
+        updated=occasion.at,
+        next_id=1,
+        requirements={},
+        purpose=purpose,
+        config=config,
+    )

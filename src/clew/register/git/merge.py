@@ -1,0 +1,212 @@
+"""Merging two versions of a register that go back to one.
+
+Requirements are merged one by one, and of a requirement field by field. Where both sides gave the same id to different
+requirements, that of the other side gets a new one, and the other side's links follow. What cannot be decided is a
+conflict that names the field; the merged register then has our value there.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from clew.formats.register.ids import in_order
+from clew.formats.register.model import HistoryEntry, Register, Requirement, TestRecord
+from clew.register.change.occasion import Occasion
+from clew.register.git.merge_ids import aligned
+from clew.register.rules.links import check_cycles, check_targets
+
+Item = TypeVar("Item")
+Entry = TypeVar("Entry", bound=HistoryEntry | TestRecord)
+
+_PLAIN = ("title", "statement", "rationale", "kind", "priority", "status", "validation")
+_KEYED = ("hazards", "safety_functions", "safety_requirements", "extras")
+_NOTHING = object()
+"""What no field holds."""
+_COUNTERS = ("next_id", "next_haz_id", "next_sf_id", "next_sr_id")
+
+
+class MergeConflict(msgspec.Struct, frozen=True):
+    id: str
+    field: str
+    ours: str
+    theirs: str
+
+
+class Merged(msgspec.Struct, frozen=True):
+    register: Register
+    conflicts: tuple[MergeConflict, ...]
+    renumbered: dict[str, str]
+    """Ids of the other side that had to change, and what they are now."""
+    kept: Path | None = None
+    """Where the register is that the merged one took the place of, if it held what neither side has."""
+    other: str | None = None
+    """The commit of the other side, where that is known."""
+
+
+def merge(base: Register, ours: Register, theirs: Register, by: Occasion) -> Merged:
+    known = _broken(ours) | _broken(theirs)
+    found = aligned(base, ours, theirs, by)
+    base, theirs = found.base, found.theirs
+    conflicts: list[MergeConflict] = []
+    requirements: dict[str, Requirement] = {}
+    for id in in_order({*ours.requirements, *theirs.requirements}):
+        kept = _requirement(
+            *(id, base.requirements.get(id), ours.requirements.get(id), theirs.requirements.get(id)), conflicts
+        )
+        if kept is not None:
+            requirements[id] = kept
+    merged = ours.replaced(
+        requirements=requirements,
+        updated=max(ours.updated, theirs.updated, by.at),
+        **{name: max(getattr(ours, name), getattr(theirs, name)) for name in _COUNTERS},
+        **{name: _head(name, base, ours, theirs, conflicts) for name in ("name", "purpose", "config", "schema_rev")},
+        **{
+            name: _keyed(None, getattr(base, name), getattr(ours, name), getattr(theirs, name), conflicts)
+            for name in _KEYED
+        },
+        notice=ours.notice or theirs.notice,
+        history=_grown(ours.history, theirs.history),
+    )
+    conflicts += [MergeConflict(id, "links", message, "") for id, message in sorted(_broken(merged) - known)]
+    return Merged(merged, tuple(conflicts), found.renumbered)
+
+
+def _broken(register: Register) -> set[tuple[str, str]]:
+    """Links that lead to nothing or in a circle."""
+    requirements = register.requirements
+    targets = (each for one in requirements.values() for each in check_targets(one, requirements))
+    return {(each.id, each.message) for each in (*targets, *check_cycles(requirements))}
+
+
+def _requirement(
+    id: str,
+    base: Requirement | None,
+    ours: Requirement | None,
+    theirs: Requirement | None,
+    conflicts: list[MergeConflict],
+) -> Requirement | None:
+    if ours is None or theirs is None:
+        left = ours or theirs
+        if base is None or left is None:
+            return left
+        if left == base:
+            return None
+        gone, stays = ("removed", "changed") if ours is None else ("changed", "removed")
+        conflicts.append(MergeConflict(id, "requirement", gone, stays))
+        return left
+    if ours == theirs or theirs == base:
+        return ours
+    if ours == base:
+        return theirs
+    return _merged_fields(id, base or _older(ours, theirs), ours, theirs, conflicts)
+
+
+def _merged_fields(
+    id: str, base: Requirement | None, ours: Requirement, theirs: Requirement, conflicts: list[MergeConflict]
+) -> Requirement:
+    """Both versions in one. Without one that they go back to, every difference is a conflict."""
+    fields: dict[str, Any] = {}
+    for name in _PLAIN:
+        before = getattr(base, name) if base else _NOTHING
+        fields[name] = _field(id, name, before, getattr(ours, name), getattr(theirs, name), conflicts)
+    criteria = base.acceptance if base else None
+    fields["acceptance"] = _list(id, "acceptance", criteria, ours.acceptance, theirs.acceptance, conflicts)
+    fields["extras"] = _keyed(id, base.extras if base else {}, ours.extras, theirs.extras, conflicts)
+    return msgspec.structs.replace(
+        ours,
+        updated=max(ours.updated, theirs.updated),
+        tags=_set(base.tags if base else (), ours.tags, theirs.tags),
+        links=_set(base.links if base else (), ours.links, theirs.links),
+        history=_grown(ours.history, theirs.history),
+        tests=_grown(ours.tests, theirs.tests),
+        **fields,
+    )
+
+
+def _older(ours: Requirement, theirs: Requirement) -> Requirement | None:
+    """The one of two versions that the other goes back to; None where both went on, or neither says which is older."""
+    if len(ours.history) == len(theirs.history):
+        return None
+    shared = _shared(ours.history, theirs.history)
+    return next((each for each in (theirs, ours) if len(each.history) == shared), None)
+
+
+def _field(id: str, name: str, before: Any, mine: Any, other: Any, conflicts: list[MergeConflict]) -> Any:
+    if mine == other or other == before:
+        return mine
+    if mine == before:
+        return other
+    conflicts.append(MergeConflict(id, name, _shown(mine), _shown(other)))
+    return mine
+
+
+def _head(name: str, base: Register, ours: Register, theirs: Register, conflicts: list[MergeConflict]) -> Any:
+    return _field("register", name, getattr(base, name), getattr(ours, name), getattr(theirs, name), conflicts)
+
+
+def _list(
+    id: str,
+    name: str,
+    base: tuple[str, ...] | None,
+    ours: tuple[str, ...],
+    theirs: tuple[str, ...],
+    conflicts: list[MergeConflict],
+) -> tuple[str, ...]:
+    """Where both sides only appended, both appendices; otherwise one side may have changed it."""
+    if ours == theirs or theirs == base:
+        return ours
+    if ours == base:
+        return theirs
+    start = len(base or ())
+    if base is not None and ours[:start] == theirs[:start] == base:
+        return (*ours, *(item for item in theirs[start:] if item not in ours))
+    conflicts.append(MergeConflict(id, name, _shown(ours), _shown(theirs)))
+    return ours
+
+
+def _set(base: Sequence[Item], ours: Sequence[Item], theirs: Sequence[Item]) -> tuple[Item, ...]:
+    """What either side added, without what either side removed."""
+    removed = [item for item in base if item not in ours or item not in theirs]
+    kept = [item for item in ours if item not in removed]
+    return (*kept, *(item for item in theirs if item not in kept and item not in removed))
+
+
+def _grown(ours: Sequence[Entry], theirs: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Both continuations of a record that only grows, in the order of their times."""
+    shared = _shared(ours, theirs)
+    added = [*ours[shared:], *(item for item in theirs[shared:] if item not in ours[shared:])]
+    return (*ours[:shared], *sorted(added, key=lambda item: item.at))
+
+
+def _shared(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
+    """How many items two records have in common from the beginning."""
+    pairs = zip(ours, theirs, strict=False)
+    return next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(ours), len(theirs)))
+
+
+def _keyed(
+    id: str | None,
+    base: Mapping[str, Any],
+    ours: Mapping[str, Any],
+    theirs: Mapping[str, Any],
+    conflicts: list[MergeConflict],
+) -> dict[str, Any]:
+    """Values that are taken whole from the side that changed them. Without an id, the keys are ids themselves, or keys
+    of the register that Clew does not know."""
+    merged: dict[str, Any] = {}
+    for key in in_order({*ours, *theirs}):
+        one, two, start = ours.get(key), theirs.get(key), base.get(key)
+        chosen = two if one == start else one
+        if one != two and one != start and two != start:
+            conflicts.append(MergeConflict(id or key, key if id else "value", _shown(one), _shown(two)))
+            chosen = two if one is None else one
+        if chosen is not None or (key in ours and key in theirs):
+            merged[key] = chosen
+    return merged
+
+
+def _shown(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 120 else text[:117] + "..."

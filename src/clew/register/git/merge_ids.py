@@ -1,0 +1,98 @@
+"""Which requirements of two versions of a register are the same ones, and under which ids they meet.
+
+An id says which requirement is meant only within one version: two branches give the same id to different requirements,
+and a merge gives one of them another. What stays is when a requirement was made and under which id it was made then.
+"""
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from clew.formats.register.ids import format_id, in_order, number_of
+from clew.formats.register.model import Register, Requirement
+from clew.register.change.occasion import Occasion
+
+_RENUMBERED = re.compile(r"renumbered from (\S+) \(merge")
+
+Origin = tuple[str, str]
+"""When a requirement was made, and the id it got then."""
+
+
+class Aligned(msgspec.Struct, frozen=True):
+    """Both other versions in the ids of ours."""
+
+    base: Register
+    theirs: Register
+    renumbered: dict[str, str]
+    """Ids of the other side that mean something else here, and what they are now."""
+
+
+def origin(requirement: Requirement) -> Origin:
+    earlier = (match for entry in requirement.history if (match := _RENUMBERED.match(entry.action)))
+    first = next(earlier, None)
+    return requirement.created, first[1] if first else requirement.id
+
+
+def aligned(base: Register, ours: Register, theirs: Register, by: Occasion) -> Aligned:
+    known, fresh = _known(ours, theirs), _fresh(base, ours, theirs)
+    new = known | fresh
+    own = {origin(requirement): id for id, requirement in ours.requirements.items()}
+    ids = {origin(requirement): new.get(id, id) for id, requirement in theirs.requirements.items()} | own
+    before = {id: each for id, each in base.requirements.items() if origin(each) in ids}
+    old = _moved(before, {id: ids[origin(each)] for id, each in before.items()})
+    moved = _moved(theirs.requirements, new)
+    # What our side removed and theirs left alone stays removed, even where its id is taken again.
+    gone = [id for id, each in moved.items() if origin(each) not in own and old.get(id) == each]
+    for id in gone:
+        del moved[id], old[id]
+    for earlier, id in fresh.items():
+        if id in moved:
+            entry = by.entry(f"renumbered from {earlier} (merge)")
+            moved[id] = msgspec.structs.replace(moved[id], history=(*moved[id].history, entry))
+    counter = max((theirs.next_id, *((number_of(id) or 0) + 1 for id in fresh.values())))
+    return Aligned(
+        base.replaced(requirements=old),
+        theirs.replaced(requirements=moved, next_id=counter),
+        {id: new[id] for id in in_order(new) if new[id] in moved},
+    )
+
+
+def _known(ours: Register, theirs: Register) -> dict[str, str]:
+    """Requirements that an earlier merge gave another id on one of the sides: ours counts."""
+    own = {origin(requirement): id for id, requirement in ours.requirements.items()}
+    meant = {id: own.get(origin(requirement), id) for id, requirement in theirs.requirements.items()}
+    return {id: here for id, here in meant.items() if here != id}
+
+
+def _fresh(base: Register, ours: Register, theirs: Register) -> dict[str, str]:
+    """New ids for what is only theirs and has an id that our side gave to something else, be it gone by now."""
+    own = {origin(requirement) for requirement in ours.requirements.values()}
+    taken = max((number_of(id) or 0 for id in (*ours.requirements, *theirs.requirements)), default=0)
+    free = max(ours.next_id, theirs.next_id, taken + 1)
+    new: dict[str, str] = {}
+    for id in in_order(theirs.requirements):
+        if origin(theirs.requirements[id]) in own:
+            continue
+        removed_here = id not in base.requirements and base.next_id <= (number_of(id) or 0) < ours.next_id
+        if id in ours.requirements or removed_here:
+            new[id] = format_id(free)
+            free += 1
+    return new
+
+
+def _moved(requirements: Mapping[str, Requirement], new: Mapping[str, str]) -> dict[str, Requirement]:
+    """The requirements under their new ids, with the links that follow them."""
+    moved: dict[str, Requirement] = {}
+    for id, requirement in requirements.items():
+        changed = relinked(requirement, new)
+        here = new.get(id, id)
+        moved[here] = changed if here == changed.id else msgspec.structs.replace(changed, id=here)
+    return moved
+
+
+def relinked(requirement: Requirement, new: Mapping[str, str]) -> Requirement:
+    if not any(new.get(link.target, link.target) != link.target for link in requirement.links):
+        return requirement
+    links = tuple(msgspec.structs.replace(link, target=new.get(link.target, link.target)) for link in requirement.links)
+    return msgspec.structs.replace(requirement, links=links)

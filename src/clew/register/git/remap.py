@@ -1,0 +1,77 @@
+"""Rewriting the ids that code and tests cite, after requirements got other ones."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from clew.edit.durable import replace_file
+from clew.errors import InvalidArgument
+from clew.formats.register.ids import normalise, number_of
+from clew.formats.register.model import Register
+from clew.register.reports.mentions import Mentions
+from clew.workspace.files import read_bytes, resolve
+
+_ID = re.compile(rb"(?<![A-Za-z0-9_-])REQ-[0-9]{4,18}(?![A-Za-z0-9_])|(?<![A-Za-z0-9])req_[0-9]{4,18}(?![A-Za-z0-9])")
+
+
+class Rewritten(msgspec.Struct, frozen=True):
+    file: str
+    line: int
+    old: str
+    new: str
+
+
+class RemapReport(msgspec.Struct, frozen=True):
+    ok: bool
+    applied: bool
+    changes: tuple[Rewritten, ...]
+
+
+def parse_remap(written: Sequence[str], register: Register) -> dict[str, str]:
+    """`OLD=NEW` pairs. What the new id means must exist, and no id may mean two."""
+    new: dict[str, str] = {}
+    for pair in written:
+        old, separator, target = pair.partition("=")
+        ids = normalise(old), normalise(target)
+        if not separator or any(number_of(id) is None for id in ids):
+            raise InvalidArgument(f"'{pair[:80]}' is no pair of ids.", hint="Write --remap REQ-0003=REQ-0007.")
+        if ids[1] not in register.requirements:
+            raise InvalidArgument(f"There is no requirement {ids[1]}.", hint="`clew req list` shows every id.")
+        if new.get(ids[0], ids[1]) != ids[1]:
+            raise InvalidArgument(f"{ids[0]} is mapped twice.", hint="Name each old id once.")
+        new[ids[0]] = ids[1]
+    return new
+
+
+def remap(root: Path, mentions: Mentions, new: Mapping[str, str], limit: int, *, apply: bool) -> RemapReport:
+    """Say, or write, what the lines that cite old ids would be. All files are read before any is written."""
+    changes: list[Rewritten] = []
+    contents: dict[str, bytes] = {}
+    for path, found in mentions.by_file.items():
+        lines = {mention.line for mention in found if mention.id in new}
+        if lines:
+            contents[path] = _rewritten(read_bytes(root, path, limit=limit), path, lines, new, changes)
+    if apply:
+        for path, data in contents.items():
+            replace_file(resolve(root, path), data)
+    return RemapReport(True, apply, tuple(changes))
+
+
+def _rewritten(data: bytes, path: str, lines: set[int], new: Mapping[str, str], changes: list[Rewritten]) -> bytes:
+    parts = data.splitlines(keepends=True)
+    for number in sorted(lines):
+
+        def exchange(match: re.Match[bytes], line: int = number) -> bytes:
+            written = match[0].decode()
+            target = new.get(normalise(written))
+            if target is None:
+                return match[0]
+            spelled = target if written.startswith("REQ-") else f"req_{target.removeprefix('REQ-')}"
+            changes.append(Rewritten(path, line, written, spelled))
+            return spelled.encode()
+
+        if number <= len(parts):
+            parts[number - 1] = _ID.sub(exchange, parts[number - 1])
+    return b"".join(parts)

@@ -1,0 +1,261 @@
+"""What a register asks git: one call for each question. Outside of a repository every answer is plain."""
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from clew.errors import InvalidArgument, Unavailable
+from clew.workspace import git
+from clew.workspace.paths import display, raw
+
+_COMMIT = re.compile(r"[0-9a-f]{4,64}")
+_REGISTER_ID = re.compile(r"REQ-[0-9]{4,}", re.IGNORECASE)
+_HUNK = re.compile(r"@@ -[0-9,]+ \+([0-9]+)(?:,([0-9]+))? @@")
+_INDEX = "GIT_INDEX_FILE"
+_MOST_FILES = 500
+_FIELD, _RECORD = "\x1f", "\x1e"
+_SIGNATURES = {
+    "G": "good",
+    "B": "bad",
+    "U": "good-unknown",
+    "X": "expired",
+    "Y": "expired-key",
+    "R": "revoked",
+    "E": "cannot-check",
+    "N": "no-signature",
+    "": "no-signature",
+}
+GOOD = ("good", "good-unknown")
+
+
+class Commit(msgspec.Struct, frozen=True):
+    commit: str
+    date: str
+    author: str
+    signature_status: str
+    signer: str
+    subject: str
+
+
+class Repository:
+    """The git repository around a folder, seen from that folder: all paths are relative to it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def exists(self) -> bool:
+        return git.toplevel(self._folder) is not None
+
+    def head(self) -> str | None:
+        return git.head(self._folder)
+
+    def commit_of(self, name: str) -> str | None:
+        """The full name of a revision; None where there is no such revision."""
+        if not name or "\0" in name:
+            return None
+        output = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        return output.decode().strip() if output else None
+
+    def revision(self, written: str) -> str:
+        """The commit that somebody names; InvalidArgument for what is none."""
+        name = written.strip()
+        if _REGISTER_ID.fullmatch(name):
+            raise InvalidArgument(
+                f"'{name}' is a requirement, not a revision.", hint="Name a branch, tag or commit, such as HEAD~1."
+            )
+        if not self.exists():
+            raise InvalidArgument(
+                "The register is in no git repository, so it has no older version.", hint="Run `git init` and commit."
+            )
+        commit = self.commit_of(name)
+        if commit is None:
+            raise InvalidArgument(
+                f"'{name[:80]}' is no branch, tag or commit of this repository.",
+                hint="`git branch --all` lists branches; a shallow clone needs `git fetch --unshallow` first.",
+            )
+        return commit
+
+    def fork_of(self, commit: str) -> str:
+        """Where this branch left the one of a commit; the commit itself where the two share nothing."""
+        output = self._ask("merge-base", commit, "HEAD")
+        return output.decode().strip() if output else commit
+
+    def common(self, one: str, other: str) -> str | None:
+        """The commit that two go back to; None where they share nothing."""
+        output = self._ask("merge-base", one, other)
+        return output.decode().strip() if output else None
+
+    def add(self, path: str) -> None:
+        """Have the next commit hold what is there now."""
+        git.command(self._folder, "add", "--all", "--", raw(path))
+
+    def content_at(self, commit: str, path: str) -> bytes | None:
+        return git.content_at(self._folder, commit, path)
+
+    def contents_at(self, commit: str, *places: str) -> dict[str, bytes]:
+        """The files of folders in a commit, with two questions to git however many there are."""
+        named = (raw(place) for place in places)
+        rows = (row.partition("\t") for row in self._names("ls-tree", "-r", "-z", commit, "--", *named))
+        return self._blobs({path: attributes.split()[2] for attributes, _, path in rows})
+
+    def staged_contents(self, folder: str) -> dict[str, bytes]:
+        """The files of a folder as the next commit would hold them."""
+        output = self._ask_index("ls-files", "--stage", "-z", "--", folder) or b""
+        rows = (row.partition("\t") for row in _split(output))
+        return self._blobs({path: attributes.split()[1] for attributes, _, path in rows})
+
+    def _blobs(self, blobs: dict[str, str]) -> dict[str, bytes]:
+        asked = "".join(f"{blob}\n" for blob in blobs.values()).encode()
+        output = git.command(self._folder, "cat-file", "--batch", stdin=asked) if blobs else b""
+        return dict(zip(blobs, _contents(output), strict=True))
+
+    def blob_of(self, data: bytes) -> str:
+        """The name under which git keeps a content."""
+        return git.command(self._folder, "hash-object", "--stdin", stdin=data).decode().strip()
+
+    def blob_at(self, commit: str, path: str) -> str | None:
+        """What git calls the content of a file in a commit; the path is from the top of the work tree."""
+        output = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}:{raw(path)}")
+        return output.decode().strip() if output else None
+
+    def commits_around(self, blob: str, path: str) -> list[str]:
+        """The newest commits of any branch in which a file got or lost a content, each with the one before it."""
+        output = self._ask(
+            "log", "--all", "--max-count=4", "--format=%H %P", f"--find-object={blob}", "--", f":/{path}"
+        )
+        return (output or b"").decode().split()
+
+    def files_that_say(self, commit: str, words: Iterable[str]) -> dict[str, bytes]:
+        """The files of a commit that hold one of some words, in any case, with three questions to git."""
+        patterns = [argument for word in words for argument in ("-e", word)]
+        output = self._ask("grep", "-I", "-l", "-z", "-i", "-F", *patterns, commit, "--", ".")
+        paths = [path.removeprefix(f"{commit}:") for path in _split(output or b"")]
+        return self.contents_at(commit, *paths[:_MOST_FILES]) if paths else {}
+
+    def changed_since(self, commit: str) -> frozenset[str] | None:
+        """The files that differ from a commit, new ones included; None where git does not know the commit."""
+        if not _COMMIT.fullmatch(commit):
+            return None
+        output = self._ask("diff", "--name-only", "-z", "--no-renames", "--relative", commit, "--")
+        if output is None:
+            return None
+        others = self._names("ls-files", "--others", "--exclude-standard", "-z")
+        return frozenset((*_split(output), *others))
+
+    def staged(self) -> tuple[str, ...]:
+        """The files of which the next commit would hold another version."""
+        shown = ("--name-only", "-z", "--no-renames", "--relative", "--diff-filter=d")
+        return tuple(sorted(_split(self._ask_index("diff", "--cached", *shown) or b"")))
+
+    def hunks(self, commit: str | None, *, staged: bool = False) -> dict[str, list[tuple[int, int]]]:
+        """By file, the first and last line of each place where the work tree, or the next commit, has other lines."""
+        against = ("--cached",) if staged else (commit,) if commit else ()
+        ask = self._ask_index if staged else self._ask
+        output = ask(
+            *("diff", "--unified=0", "--no-color", "--no-ext-diff", "--no-renames", "--relative", "--no-prefix"),
+            *(*against, "--"),
+        )
+        return _hunks((output or b"").decode("utf-8", "surrogateescape"))
+
+    def staged_content(self, path: str) -> bytes | None:
+        return self._ask_index("cat-file", "blob", f":./{raw(path)}")
+
+    def log(self, path: str, limit: int, span: str | None = None) -> list[Commit]:
+        """The commits that changed a file, newest first, with what git says about their signatures."""
+        fields = _FIELD.join(("%H", "%aI", "%aN", "%G?", "%GS", "%s"))
+        follow = () if path == "." else ("--follow",)
+        output = git.command(
+            *(self._folder, "log", *follow, f"--max-count={limit}", f"--format={fields}{_RECORD}"),
+            *((span,) if span else ()),
+            *("--", raw(path)),
+        )
+        found = []
+        for record in output.decode("utf-8", "replace").split(_RECORD):
+            parts = record.strip("\n").split(_FIELD)
+            if len(parts) == 6:
+                commit, date, author, mark, signer, subject = parts
+                found.append(Commit(commit, date, author, _SIGNATURES.get(mark, "unknown"), signer, subject))
+        return found
+
+    def count(self, path: str, span: str | None = None) -> int:
+        """How many commits changed a file."""
+        output = self._ask("rev-list", "--count", span or "HEAD", "--", raw(path))
+        return int(output) if output else 0
+
+    def last_change(self, path: str) -> str | None:
+        """How long ago a file was last committed, in words."""
+        output = self._ask("log", "-1", "--format=%cr", "--", raw(path))
+        return output.decode().strip() or None if output else None
+
+    def setting(self, name: str) -> str | None:
+        output = self._ask("config", "--get", name)
+        return output.decode("utf-8", "replace").strip() if output is not None else None
+
+    def hooks_folder(self) -> Path | None:
+        """Where git looks for hooks: shared by all worktrees, or where core.hooksPath says."""
+        output = self._ask("rev-parse", "--git-path", "hooks")
+        return self._folder / output.decode().removesuffix("\n") if output else None
+
+    def own_folder(self) -> Path | None:
+        """The folder that git keeps for itself, shared by all worktrees; nothing in it is ever committed."""
+        output = self._ask("rev-parse", "--git-common-dir")
+        return self._folder / output.decode().removesuffix("\n") if output else None
+
+    def attributes_file(self) -> Path | None:
+        top = git.toplevel(self._folder)
+        return top / ".gitattributes" if top else None
+
+    def ignores(self, path: str) -> bool:
+        """Whether git passes a file over, be it there or not."""
+        return self._ask("check-ignore", "--quiet", "--", raw(path)) is not None
+
+    def _names(self, *arguments: str) -> list[str]:
+        return _split(self._ask(*arguments) or b"")
+
+    def _ask(self, *arguments: str, environment: dict[str, str] | None = None) -> bytes | None:
+        """The answer of git; None where it has none."""
+        try:
+            return git.command(self._folder, *arguments, environment=environment)
+        except Unavailable:
+            return None
+
+    def _ask_index(self, *arguments: str) -> bytes | None:
+        """The answer of git about the next commit. In a hook of `git commit --all` or `git commit FILE` that is another
+        index than the one of the work tree, and git tells the hook which."""
+        named = os.environ.get(_INDEX)
+        return self._ask(*arguments, environment={_INDEX: str(Path(named).absolute())} if named else None)
+
+
+def _contents(batch: bytes) -> list[bytes]:
+    """What `cat-file --batch` printed: of each file a line that ends in its size, its content, and a line feed."""
+    found: list[bytes] = []
+    place = 0
+    while place < len(batch):
+        start = batch.index(b"\n", place) + 1
+        size = int(batch[place:start].split()[2])
+        found.append(batch[start : start + size])
+        place = start + size + 1
+    return found
+
+
+def _hunks(diff: str) -> dict[str, list[tuple[int, int]]]:
+    found: dict[str, list[tuple[int, int]]] = {}
+    path, in_head = "", False
+    for line in diff.split("\n"):
+        if line.startswith("diff --git "):
+            path, in_head = "", True
+        elif in_head and line.startswith("+++ "):
+            path = display(line[4:].rstrip("\t"))
+        elif match := _HUNK.match(line):
+            in_head = False
+            start, count = int(match[1]), int(match[2] or 1)
+            if count:
+                found.setdefault(path, []).append((start, start + count - 1))
+    return found
+
+
+def _split(output: bytes) -> list[str]:
+    return [display(name.decode("utf-8", "surrogateescape")) for name in output.split(b"\0") if name]

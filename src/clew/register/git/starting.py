@@ -1,0 +1,41 @@
+"""How git finds the Clew that set a clone up, also where its name is not on the PATH: in a desktop client of git, or in
+a shell without the environment that Clew is installed in."""
+
+import os
+import shlex
+import shutil
+import sys
+
+
+def folder_first() -> str:
+    """A setting of the PATH that leads to this Clew, also where its name does so now: the next shell may have another
+    PATH. Empty where no such setting can."""
+    from clew.setup.clients import own_program
+
+    program = own_program()
+    # Behind a colon the PATH goes on with another folder, here one of whoever made the repository.
+    if program is None or sys.platform == "win32" or ":" in str(program.parent):
+        return ""
+    return f'PATH={shlex.quote(str(program.parent))}:"$PATH"'
+
+
+def driver_line(command: str) -> str:
+    """A command as a setting of git that starts this Clew."""
+    # git puts the names of files in the place of what follows a percent sign.
+    return f"{folder_first().replace('%', '%%')} {command}".lstrip()
+
+
+def missing_program(command: str) -> str | None:
+    """The program of a command that a shell could not start; all of it where it is no command."""
+    path = os.environ.get("PATH", os.defpath)
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    for word in words:
+        name, is_setting, value = word.partition("=")
+        if not is_setting or not name.isidentifier():
+            return word if shutil.which(word, path=path) is None else None
+        if name == "PATH":
+            path = value.replace("$PATH", path)
+    return command

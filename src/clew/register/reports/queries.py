@@ -1,0 +1,198 @@
+"""Questions about a register: which requirements there are, how far they are, and which comes next."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import overload
+
+import msgspec
+
+from clew.formats.register.ids import sort_key
+from clew.formats.register.model import Kind, LinkKind, Priority, Register, Requirement, Status
+from clew.register import results
+from clew.register.rules.codes import Finding
+from clew.text.counting import counted
+from clew.text.tokens import estimate_tokens
+
+DONE = (Status.IMPLEMENTED, Status.VERIFIED)
+_PRIORITIES, _STATUSES = tuple(Priority), tuple(Status)
+_BLOCKED_NAMED = 5
+_NAME_TOKENS, _PURPOSE_TOKENS, _TITLE_TOKENS = 20, 150, 35
+"""What texts in a brief may take; those of Latin letters hardly ever take as much."""
+_BRIEF_IDS, _BRIEF_IDS_FULL, _SPINE = 10, 50, 3
+
+
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
+    """All conditions must hold; what is None or empty asks for nothing."""
+
+    status: Status | None = None
+    kind: Kind | None = None
+    priority: Priority | None = None
+    tags: tuple[str, ...] = ()
+    query: str | None = None
+    """Part of the title or the statement, in any case."""
+    include_obsolete: bool = True
+
+    def select(self, register: Register) -> Iterator[Requirement]:
+        """What fits, by number."""
+        needle = self.query.lower() if self.query else None
+        ordered = sorted(register.requirements.values(), key=lambda each: sort_key(each.id))
+        for requirement in ordered:
+            if self._fits(requirement) and (needle is None or _mentions(requirement, needle)):
+                yield requirement
+
+    def _fits(self, requirement: Requirement) -> bool:
+        return (
+            (self.status is None or requirement.status is self.status)
+            and (self.kind is None or requirement.kind is self.kind)
+            and (self.priority is None or requirement.priority is self.priority)
+            and all(tag in requirement.tags for tag in self.tags)
+            and (self.include_obsolete or requirement.status is not Status.OBSOLETE)
+        )
+
+
+def _mentions(requirement: Requirement, needle: str) -> bool:
+    return needle in requirement.title.lower() or needle in requirement.statement.lower()
+
+
+class Rows(Sequence[results.Row]):
+    """Requirements as a list shows them, each made when somebody looks at it: a page is a small part of a list."""
+
+    def __init__(self, requirements: Sequence[Requirement]) -> None:
+        self._requirements = requirements
+
+    def __len__(self) -> int:
+        return len(self._requirements)
+
+    @overload
+    def __getitem__(self, place: int) -> results.Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> "Rows": ...
+    def __getitem__(self, place: int | slice) -> "results.Row | Rows":
+        if isinstance(place, slice):
+            return Rows(self._requirements[place])
+        each = self._requirements[place]
+        return results.Row(each.id, each.kind.word, each.priority.word, each.status.word, each.tags, each.title)
+
+
+def rows(register: Register, wanted: Filter) -> Rows:
+    return Rows(list(wanted.select(register)))
+
+
+def listing(register: Register, wanted: Filter) -> results.Listing:
+    found = rows(register, wanted)
+    return results.Listing(len(found), register.name, tuple(found))
+
+
+def status(register: Register, tags: tuple[str, ...] = ()) -> results.StatusReport:
+    chosen = list(Filter(tags=tags).select(register))
+    counts = _counts(chosen)
+    live = len(chosen) - counts.obsolete
+    done = counts.implemented + counts.verified
+    return results.StatusReport(
+        project=register.name,
+        total=len(chosen),
+        by_status=counts,
+        delivery_progress_pct=_percent(done, live),
+        non_obsolete=live,
+        done=done,
+        verified_but_defective=tuple(each.id for each in chosen if each.is_defective),
+        filter={"tags": tags} if tags else {},
+    )
+
+
+def _counts(requirements: Iterable[Requirement]) -> results.StatusCounts:
+    counts = {status.word: 0 for status in Status}
+    for requirement in requirements:
+        counts[requirement.status.word] += 1
+    return results.StatusCounts(**counts)
+
+
+def _percent(part: int, whole: int) -> float:
+    return round(100 * part / whole, 1) if whole else 0.0
+
+
+def waits_for(requirement: Requirement, register: Register) -> tuple[str, ...]:
+    """The dependencies that are not done."""
+    return tuple(
+        target
+        for target in requirement.targets(LinkKind.DEPENDS_ON)
+        if (other := register.requirements.get(target)) is None or other.status not in DONE
+    )
+
+
+def next_up(register: Register, wanted: Filter) -> Requirement | results.NothingNext:
+    """The most urgent unfinished requirement whose dependencies are done, or why there is none."""
+    open_ones = [each for each in wanted.select(register) if each.status not in (Status.VERIFIED, Status.OBSOLETE)]
+    open_ones.sort(key=lambda each: (_PRIORITIES.index(each.priority), _STATUSES.index(each.status)))
+    blocked: list[results.Blocked] = []
+    for requirement in open_ones:
+        waiting = waits_for(requirement, register)
+        if not waiting:
+            return requirement
+        blocked.append(results.Blocked(requirement.id, waiting))
+    if blocked:
+        message = f"{counted(len(blocked), 'unfinished requirement')} found, but each waits for a dependency"
+    else:
+        message = "no unfinished requirement matches the filters"
+    return results.NothingNext(False, message, tuple(blocked[:_BLOCKED_NAMED]))
+
+
+def brief(
+    register: Register, *, full: bool = False, hook_mode: str | None = None, last_change: str | None = None
+) -> results.Brief:
+    """Where the project stands, in a few lines. The lists are cut, and `more` says by how much."""
+    chosen = list(Filter().select(register))
+    figures = status(register)
+    coming = next_up(register, Filter())
+    lists = {
+        "implemented_unverified": [each.id for each in chosen if each.status is Status.IMPLEMENTED],
+        "drafts": [each.id for each in chosen if each.status is Status.DRAFT],
+        "verified_but_defective": list(figures.verified_but_defective),
+    }
+    most = _BRIEF_IDS_FULL if full else _BRIEF_IDS
+    spine = [each for each in chosen if each.status is Status.VERIFIED and each.priority is Priority.MUST][:_SPINE]
+    return results.Brief(
+        project=_shortened(register.name, _NAME_TOKENS),
+        purpose=_shortened(register.purpose, _PURPOSE_TOKENS) if register.purpose else None,
+        spine=tuple(results.Named(each.id, _shortened(each.title, _TITLE_TOKENS)) for each in spine),
+        total=figures.total,
+        by_status=figures.by_status,
+        delivery_pct=figures.delivery_progress_pct,
+        next=_coming(coming) if isinstance(coming, Requirement) else None,
+        hook_mode=hook_mode,
+        last_spec_change=last_change,
+        more={name: len(ids) - most for name, ids in lists.items() if len(ids) > most},
+        **{name: tuple(ids[:most]) for name, ids in lists.items()},
+    )
+
+
+def _coming(requirement: Requirement) -> results.NextUp:
+    title = _shortened(requirement.title, _TITLE_TOKENS)
+    return results.NextUp(requirement.id, title, requirement.status.word, requirement.priority.word)
+
+
+def _shortened(text: str, tokens: int) -> str:
+    """The beginning of a text that is too long. How many characters make a token depends on the script."""
+    kept = text
+    while (count := estimate_tokens(kept)) > tokens:
+        kept = kept[: min(len(kept) - 1, len(kept) * tokens // count)].rstrip()
+    return kept if kept == text else f"{kept}…"
+
+
+def validation_report(findings: Iterable[Finding]) -> results.ValidationReport:
+    rows = tuple(finding_row(each) for each in findings)
+    errors = sum(row.level == "error" for row in rows)
+    return results.ValidationReport(errors, len(rows) - errors, rows)
+
+
+def finding_row(finding: Finding) -> results.FindingRow:
+    severity = finding.severity.value
+    return results.FindingRow(
+        id=finding.id,
+        rule_code=finding.rule_code,
+        level=severity,
+        field=finding.field,
+        message=finding.message,
+        hint=finding.hint,
+        req_id=finding.id,
+        severity=severity,
+    )

@@ -1,0 +1,150 @@
+"""Whether the last evidence of a requirement still speaks of the files as they are.
+
+A record that names its files and their checksum is compared with the files. An older one is compared by commit: it is
+stale when a file that carries the requirement's marker changed since.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+
+import msgspec
+
+from clew.formats.register.model import Requirement, TestRecord
+from clew.register.change.evidence import LinkedFiles, short
+
+NO_COMMIT = "—"
+
+ReadFile = Callable[[str], bytes | None]
+"""The content of a file by its path, with forward slashes and relative to the project; None where it is gone."""
+ChangedSince = Callable[[str], frozenset[str] | None]
+"""The paths of the working tree that differ from a commit; None where git cannot tell."""
+
+
+class State(StrEnum):
+    FRESH = "fresh"
+    DRIFTED = "drifted"
+    """The project moved on, but none of the requirement's files did."""
+    STALE = "STALE"
+    NO_RECORDS = "no-records"
+    UNKNOWN = "unknown"
+
+
+class Row(msgspec.Struct, frozen=True):
+    id: str
+    state: State
+    record_commit: str
+    changed_files: tuple[str, ...]
+
+
+class Summary(msgspec.Struct, frozen=True):
+    fresh: int
+    drifted: int
+    stale: int
+    no_records: int
+    unknown: int
+
+
+class Report(msgspec.Struct, frozen=True):
+    summary: Summary
+    rows: tuple[Row, ...]
+
+
+def plain_path(recorded: str) -> str:
+    """`.\\src\\a.rs` of a record made on Windows and `./src/a.rs` of any other are both `src/a.rs`."""
+    return recorded.replace("\\", "/").removeprefix("./")
+
+
+def content_hash(paths: Iterable[str], read: ReadFile) -> str:
+    """The checksum of files as records keep it: each path as it is written, then the content of the file."""
+    checksum = hashlib.sha256()
+    for path in paths:
+        checksum.update(path.encode("utf-8", "surrogatepass"))
+        checksum.update(b"\0")
+        checksum.update(read(plain_path(path)) or b"")
+        checksum.update(b"\n")
+    return checksum.hexdigest()
+
+
+def linked_files(paths: Iterable[str], read: ReadFile) -> LinkedFiles | None:
+    """What a record says about the files that carry a marker; None where there are none."""
+    written = tuple(f"./{path}" for path in sorted(paths))
+    return LinkedFiles(written, content_hash(written, read)) if written else None
+
+
+class Project(msgspec.Struct, frozen=True):
+    """What is known of the project around a register."""
+
+    head: str | None
+    """The commit that is checked out; None without git."""
+    carriers: Mapping[str, Sequence[str]]
+    """By id: the files that carry its marker, relative to the project."""
+    read: ReadFile
+    changed_since: ChangedSince
+
+
+def state_of(requirement: Requirement, project: Project) -> Row:
+    if not requirement.tests:
+        return Row(requirement.id, State.NO_RECORDS, NO_COMMIT, ())
+    record = requirement.tests[-1]
+    state, changed = _compared(requirement.id, record, project)
+    return Row(requirement.id, state, short(record.commit), changed)
+
+
+def _compared(id: str, record: TestRecord, project: Project) -> tuple[State, tuple[str, ...]]:
+    if record.content_hash and record.linked_files:
+        return _by_content(record, record.linked_files, project)
+    if project.head is None:
+        return State.UNKNOWN, ()
+    if record.commit == project.head:
+        return State.FRESH, ()
+    changed = _touched(record, project, tuple(project.carriers.get(id, ())))
+    if changed is None:
+        return State.UNKNOWN, ()
+    return (State.STALE, changed) if changed else (State.DRIFTED, ())
+
+
+def _by_content(record: TestRecord, paths: Sequence[str], project: Project) -> tuple[State, tuple[str, ...]]:
+    for content in (project.read, _reading(project.read, _with_lf), _reading(project.read, _with_crlf)):
+        # The same commit ends its lines differently on different systems.
+        if content_hash(paths, content) == record.content_hash:
+            return State.FRESH, ()
+    files = tuple(plain_path(path) for path in paths)
+    changed = _touched(record, project, files)
+    if changed:
+        return State.STALE, changed
+    if changed is not None and any("\\" in path for path in paths):
+        # Made on Windows, where some files may have had other line ends than the rest; git saw none of them change.
+        return State.DRIFTED, ()
+    # It speaks of content that was never committed, or git knows nothing: which of the files it was cannot be told.
+    return State.STALE, files
+
+
+def _reading(read: ReadFile, spelled: Callable[[bytes], bytes]) -> ReadFile:
+    return lambda path: spelled(read(path) or b"")
+
+
+def _with_lf(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n")
+
+
+def _with_crlf(data: bytes) -> bytes:
+    return _with_lf(data).replace(b"\n", b"\r\n")
+
+
+def _touched(record: TestRecord, project: Project, files: tuple[str, ...]) -> tuple[str, ...] | None:
+    changed = project.changed_since(record.commit) if project.head else None
+    return None if changed is None else tuple(path for path in files if path in changed)
+
+
+def report(requirements: Iterable[Requirement], project: Project, *, only_stale: bool = False) -> Report:
+    rows = [state_of(requirement, project) for requirement in requirements]
+    counts = {state: sum(row.state is state for row in rows) for state in State}
+    summary = Summary(
+        fresh=counts[State.FRESH],
+        drifted=counts[State.DRIFTED],
+        stale=counts[State.STALE],
+        no_records=counts[State.NO_RECORDS],
+        unknown=counts[State.UNKNOWN],
+    )
+    return Report(summary, tuple(row for row in rows if not only_stale or row.state is State.STALE))

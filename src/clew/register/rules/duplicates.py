@@ -1,0 +1,178 @@
+"""Requirements that say much the same, found by the search engine's lexical index of them."""
+
+import sqlite3
+import threading
+import weakref
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import NamedTuple
+
+from clew.formats.register.ids import sort_key
+from clew.formats.register.model import Requirement, Status
+from clew.register.rules.codes import Finding, finding
+from clew.search.lexical.similar import MOST_ALIKE, Alike, alike, like, similarity, terms_in, terms_of
+from clew.text.stem import stem
+from clew.text.words import split
+
+THRESHOLD = 0.65
+_NAMED, _TERMS = 3, 6
+_FEW = 20
+"""So many changed requirements are compared one by one sooner than all of them are looked through."""
+
+IGNORED = frozenset(
+    stem(word)
+    for word in ("the", "and", "for", "with", "that", "this", "shall", "must", "should", "will", "system", "cli")
+)
+"""What every requirement says."""
+
+RETIRED_DAYS = 60
+"""How long a requirement that was retired is still worth a word."""
+
+
+class Twin(NamedTuple):
+    first: Requirement
+    second: Requirement
+    """The larger id of the two."""
+    similarity: float
+
+
+class TwinIndex:
+    """Requirements in a lexical index of their own, kept in step from one look to the next: only what changed since is
+    read again."""
+
+    def __init__(self) -> None:
+        from clew.search.lexical.search import LexicalIndex, create
+
+        self._lock = threading.Lock()
+        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
+        weakref.finalize(self, self._connection.close)
+        create(self._connection)
+        self._index = LexicalIndex(self._connection)
+        self._numbers: dict[str, int] = {}
+        self._texts: dict[str, tuple[str, str]] = {}
+        self._pairs: tuple[Alike, ...] = ()
+
+    def twins(self, live: Iterable[Requirement]) -> list[Twin]:
+        """Every pair of these requirements that says much the same."""
+        requirements = {requirement.id: requirement for requirement in sorted(live, key=lambda each: sort_key(each.id))}
+        with self._lock:
+            self._update({id: (each.title, each.statement) for id, each in requirements.items()})
+            by_number = {self._numbers[id]: each for id, each in requirements.items()}
+            pairs = self._pairs
+        return [_ordered(by_number[pair.one], by_number[pair.other], pair.similarity) for pair in pairs]
+
+    def _update(self, texts: dict[str, tuple[str, str]]) -> None:
+        gone = {self._numbers[id] for id in self._texts if id not in texts}
+        changed = [id for id, text in texts.items() if self._texts.get(id) != text]
+        for id in changed:
+            self._numbers.setdefault(id, len(self._numbers))
+        self._index.remove(gone)
+        self._index.put((self._numbers[id], *texts[id]) for id in changed)
+        self._texts = texts
+        self._compare({self._numbers[id] for id in changed}, gone)
+
+    def _compare(self, changed: set[int], gone: set[int]) -> None:
+        if not changed and not gone:
+            return
+        terms = terms_of(self._connection, IGNORED)
+        crowded = Counter(pair.one for pair in self._pairs)
+        if len(changed) > _FEW or any(count >= MOST_ALIKE for count in crowded.values()):
+            # Of a crowd only some pairs are known, so that what is left of them says nothing about the rest.
+            self._pairs = tuple(alike(self._connection, terms, THRESHOLD))
+            return
+        kept = [pair for pair in self._pairs if not {pair.one, pair.other} & (changed | gone)]
+        new = {pair for unit in changed for pair in like(unit, terms, THRESHOLD)}
+        self._pairs = (*kept, *new)
+
+
+def _ordered(one: Requirement, other: Requirement, similarity: float) -> Twin:
+    swapped = sort_key(other.id) < sort_key(one.id)
+    return Twin(other, one, similarity) if swapped else Twin(one, other, similarity)
+
+
+def check_duplicates(live: Iterable[Requirement], index: TwinIndex | None = None) -> list[Finding]:
+    """One finding for each requirement that has twins with larger ids: the nearest explained, the others named."""
+    by_first: dict[str, list[Twin]] = {}
+    for twin in (index or TwinIndex()).twins(live):
+        by_first.setdefault(twin.first.id, []).append(twin)
+    return [finding("0020", id, _explained(twins)) for id, twins in by_first.items()]
+
+
+def _explained(twins: list[Twin]) -> str:
+    nearest, *others = sorted(twins, key=lambda twin: (-twin.similarity, sort_key(twin.second.id)))
+    message = f"It says {told(nearest.similarity)} the same as {nearest.second.id}: "
+    message += compared(nearest.first, nearest.second)
+    if others:
+        named = ", ".join(f"{twin.second.id} ({told(twin.similarity)})" for twin in others[:_NAMED])
+        count = len(others) - _NAMED
+        # Of a crowd only some are looked for.
+        more = " and more" if len(twins) >= MOST_ALIKE else f" and {count} more" if count > 0 else ""
+        message += f". Also alike: {named}{more}"
+    return message + "."
+
+
+def told(similarity: float) -> str:
+    return f"{round(similarity * 100)} %"
+
+
+def compared(one: Requirement, two: Requirement) -> str:
+    """What two requirements share, and in what they differ, in their own words."""
+    words = _words(text_of(one)) | _words(text_of(two))
+    first, second = said(one), said(two)
+    message = f"both speak of {_some(first & second, words)}"
+    return message if first == second else f"{message}; they differ in {_some(first ^ second, words)}"
+
+
+def said(requirement: Requirement) -> frozenset[str]:
+    return _said(text_of(requirement))
+
+
+_said = lru_cache(maxsize=1 << 14)(lambda text: terms_in(text, IGNORED))
+
+
+def text_of(requirement: Requirement) -> str:
+    return f"{requirement.title}\n{requirement.statement}"
+
+
+@lru_cache(maxsize=1 << 14)
+def _words(text: str) -> dict[str, str]:
+    """A word of the text for each term."""
+    return {stem(word): word for word in split(text).words}
+
+
+def _some(terms: frozenset[str], words: Mapping[str, str]) -> str:
+    spoken = sorted(words.get(term, term) for term in terms)
+    shown = ", ".join(spoken[:_TERMS])
+    return f"{shown} and {len(spoken) - _TERMS} more" if len(spoken) > _TERMS else shown
+
+
+def resemblances(new: Requirement, others: Iterable[Requirement]) -> tuple[str, ...]:
+    """A warning where a live requirement, or one retired not long ago, says much the same: the one that is nearest."""
+    own = said(new)
+    since = _earlier(new.created, RETIRED_DAYS)
+    nearest = max(
+        (
+            (similarity(own, said(each)), each)
+            for each in others
+            if each.id != new.id and (each.status is not Status.OBSOLETE or _last_change(each) >= since)
+        ),
+        key=lambda scored: (scored[0], sort_key(scored[1].id)),
+        default=None,
+    )
+    if nearest is None or nearest[0] < THRESHOLD:
+        return ()
+    score, other = nearest
+    state = f", which was retired on {_last_change(other)[:10]}" if other.status is Status.OBSOLETE else ""
+    return (f"[statement] It says {told(score)} the same as {other.id}{state}: {compared(new, other)}.",)
+
+
+def _last_change(requirement: Requirement) -> str:
+    return requirement.history[-1].at if requirement.history else requirement.updated
+
+
+def _earlier(moment: str, days: int) -> str:
+    """A moment some days before another, in a form that sorts with it."""
+    then = datetime.fromisoformat(f"{moment[:19]}+00:00").astimezone(UTC) - timedelta(days=days)
+    return then.strftime("%Y-%m-%dT%H:%M:%S")

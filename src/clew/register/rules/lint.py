@@ -1,0 +1,137 @@
+"""What the validator lets pass and a careful reader would not."""
+
+import msgspec
+
+from clew.formats.register.ids import in_order
+from clew.formats.register.model import Evidence, Kind, Register, Requirement, Status
+from clew.register import results
+from clew.register.reports.mentions import Mentions
+from clew.register.reports.queries import Filter, status
+from clew.register.rules.codes import Finding
+from clew.text.counting import counted
+
+SHORT_RATIONALE_WORDS = 10
+INSPECTION_ONLY = ("inspection-only",)
+
+
+class LintFinding(msgspec.Struct, frozen=True):
+    rule_code: str
+    severity: str
+    field: str
+    message: str
+
+
+class LintRow(msgspec.Struct, frozen=True):
+    id: str
+    findings: tuple[LintFinding, ...]
+
+
+class LintValidator(msgspec.Struct, frozen=True):
+    errors: int
+    warnings: int
+    findings: tuple[LintRow, ...]
+
+
+class ShortRationale(msgspec.Struct, frozen=True):
+    id: str
+    words: int
+
+
+class Quality(msgspec.Struct, frozen=True):
+    markerless_active: tuple[str, ...]
+    short_rationale: tuple[ShortRationale, ...]
+    single_acceptance_functional: tuple[str, ...]
+    no_test_record: tuple[str, ...]
+    verified_but_defective: tuple[str, ...]
+    verification_kinds: dict[str, int]
+    """Of the latest record of each requirement."""
+
+
+class Lint(msgspec.Struct, frozen=True):
+    project: str
+    total: int
+    by_status: results.StatusCounts
+    validator: LintValidator
+    quality: Quality
+    truncated: bool = False
+    markdown: str | None = None
+
+
+def lint(register: Register, findings: list[Finding], mentions: Mentions) -> Lint:
+    chosen = [each for each in Filter().select(register) if each.status is not Status.OBSOLETE]
+    active = [each for each in chosen if each.status is not Status.DRAFT]
+    mentioned = mentions.places()
+    words, inspected = _settings(register)
+    too_short = {each.id for each in findings if each.rule_code == "REQ-V-0013"}
+    quality = Quality(
+        markerless_active=tuple(each.id for each in active if each.id not in mentioned),
+        short_rationale=tuple(
+            ShortRationale(each.id, count)
+            for each in chosen
+            if (count := len(each.rationale.split())) < words and each.id not in too_short
+        ),
+        single_acceptance_functional=tuple(
+            each.id for each in chosen if each.kind is Kind.FUNCTIONAL and len(each.acceptance) <= 1
+        ),
+        no_test_record=tuple(
+            each.id for each in active if not each.tests and not any(tag in inspected for tag in each.tags)
+        ),
+        verified_but_defective=tuple(each.id for each in chosen if each.is_defective),
+        verification_kinds=_kinds(chosen),
+    )
+    figures = status(register)
+    return Lint(register.name, figures.total, figures.by_status, _grouped(findings), quality)
+
+
+def _settings(register: Register) -> tuple[int, tuple[str, ...]]:
+    given = (register.config or {}).get("lint")
+    given = given if isinstance(given, dict) else {}
+    words, tags = given.get("short_rationale_words"), given.get("inspection_only_tags")
+    return (
+        words if isinstance(words, int) else SHORT_RATIONALE_WORDS,
+        tuple(tags) if isinstance(tags, list) else INSPECTION_ONLY,
+    )
+
+
+def _kinds(requirements: list[Requirement]) -> dict[str, int]:
+    counts = {kind.word: 0 for kind in Evidence}
+    for requirement in requirements:
+        if requirement.tests:
+            counts[requirement.tests[-1].kind.word] += 1
+    return counts
+
+
+def _grouped(findings: list[Finding]) -> LintValidator:
+    by_id: dict[str, list[LintFinding]] = {}
+    for each in findings:
+        row = LintFinding(each.rule_code, each.severity.value, each.field, each.message)
+        by_id.setdefault(each.id, []).append(row)
+    errors = sum(each.is_error for each in findings)
+    rows = tuple(LintRow(id, tuple(by_id[id])) for id in in_order(by_id))
+    return LintValidator(errors, len(findings) - errors, rows)
+
+
+def to_markdown(found: Lint) -> str:
+    quality = found.quality
+    lists = {
+        "Active requirements that no source file mentions": quality.markerless_active,
+        "Functional requirements with one criterion or none": quality.single_acceptance_functional,
+        "Active requirements without a test record": quality.no_test_record,
+        "Verified, but the last record failed": quality.verified_but_defective,
+        "Rationales that say little": tuple(
+            f"{each.id} ({counted(each.words, 'word')})" for each in quality.short_rationale
+        ),
+    }
+    lines = [
+        f"# Quality of {found.project}",
+        "",
+        f"{counted(found.total, 'requirement')}; the validator has {counted(found.validator.errors, 'error')} and "
+        f"{counted(found.validator.warnings, 'warning')}.",
+        "",
+    ]
+    for row in found.validator.findings:
+        lines += [f"- **{row.id}** {each.rule_code} ({each.severity}): {each.message}" for each in row.findings]
+    for heading, ids in lists.items():
+        lines += ["", f"## {heading}", "", ", ".join(ids) or "none"]
+    evidence = ", ".join(f"{count} {kind}" for kind, count in quality.verification_kinds.items())
+    return "\n".join((*lines, "", f"Latest evidence: {evidence}.", ""))

@@ -1,0 +1,85 @@
+"""The rules for hazards, safety functions and safety requirements, which are kept as the file has them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from clew.formats.register.model import Kind, LinkKind, Register, Requirement
+from clew.register.dossier import has_genuine_dossier, has_human_confirmation
+from clew.register.rules.codes import Finding, Severity, finding
+from clew.register.rules.safety_levels import PARAMETERS, RANK, inherited_level, is_live, targets
+
+_Artefact = Mapping[str, Any]
+
+
+def check_safety(register: Register) -> Iterator[Finding]:
+    mitigated = {
+        target
+        for function in register.safety_functions.values()
+        if is_live(function)
+        for target in targets(function, LinkKind.MITIGATES)
+    }
+    for id, hazard in register.hazards.items():
+        if is_live(hazard):
+            yield from _hazard(id, hazard, id in mitigated)
+    for id, function in register.safety_functions.items():
+        if is_live(function):
+            yield from _function(id, function, register)
+    for id, requirement in register.safety_requirements.items():
+        if is_live(requirement):
+            yield from _requirement(id, requirement, register)
+
+
+def _hazard(id: str, hazard: _Artefact, is_mitigated: bool) -> Iterator[Finding]:
+    if not str(hazard.get("harm") or "").strip():
+        yield finding("0025", id, "The hazard names no harm.")
+    missing = [name for name in PARAMETERS if not hazard.get(name)]
+    if hazard.get("status") != "Identified" and missing:
+        yield finding("0026", id, f"The hazard is {_word(hazard)} but lacks {', '.join(missing)}.")
+    if hazard.get("status") in ("Mitigated", "Verified") and not is_mitigated:
+        yield finding("0027", id, f"The hazard is {_word(hazard)}, but no live safety function mitigates it.")
+
+
+def _function(id: str, function: _Artefact, register: Register) -> Iterator[Finding]:
+    hazards = targets(function, LinkKind.MITIGATES)
+    for target in hazards:
+        if target not in register.hazards:
+            yield finding("0028", id, f"It mitigates {target}, which does not exist.")
+    if function.get("status") != "Proposed" and not hazards:
+        yield finding("0029", id, f"The safety function is {_word(function)} but mitigates no hazard.")
+
+
+def _requirement(id: str, requirement: _Artefact, register: Register) -> Iterator[Finding]:
+    for target in targets(requirement, LinkKind.REALIZES):
+        if target not in register.safety_functions:
+            yield finding("0028", id, f"It realizes {target}, which does not exist.")
+    if requirement.get("status") != "Verified":
+        return
+    passing = [record for record in requirement.get("tests", ()) if record.get("outcome") == "Pass"]
+    if not passing:
+        yield finding("0030", id, "It is verified without a passing test record.")
+    elif passing[-1].get("kind") == "Inspection":
+        level = inherited_level(requirement, register)
+        if RANK.get(level, 0) >= RANK["SIL3"]:
+            excepted = bool(passing[-1].get("sil_gate_exception"))
+            yield finding(
+                *("0031", id, f"It inherits {level}, and its last passing record is an inspection."),
+                severity=Severity.WARNING if excepted else None,
+            )
+    if register.schema_rev:
+        dossier = requirement.get("validation")
+        if not has_genuine_dossier(dossier):
+            yield finding("0033", id, "It is verified without a dossier that passed.")
+        elif not has_human_confirmation(dossier):
+            yield finding("0034", id, "Its dossier passed, but no person confirmed it.")
+
+
+def as_requirement(id: str, artefact: _Artefact) -> Requirement:
+    """A safety requirement as the rules for statements see it: functional."""
+    from clew.formats.register.records import decode_requirement
+
+    plain = {key: value for key, value in artefact.items() if key not in ("links", "kind")}
+    return decode_requirement({**plain, "links": [], "kind": Kind.FUNCTIONAL.value}, id, "the register")
+
+
+def _word(artefact: _Artefact) -> str:
+    return str(artefact.get("status", "without status")).lower()

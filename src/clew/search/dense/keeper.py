@@ -1,0 +1,95 @@
+"""Making vectors in the background: one thread, woken when there may be something to do.
+
+The work is a job in the store, so that any process can see how far it is and stop it. Where the project has no store
+the work is done all the same.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+
+from clew.errors import Cancelled, ClewError
+from clew.search.dense.indexing import Progress, VectorReport
+from clew.search.engine import SearchEngine
+from clew.store.interface import Store
+from clew.store.watched import watched
+
+log = logging.getLogger(__name__)
+
+JOB = "index"
+PAUSE_SECONDS = 2.0
+AGAIN_SECONDS = 60.0
+"""After how long work that could not be done is tried again: an embedder may come back, and another process that does
+the work may end before it is done."""
+CLOSING_SECONDS = 10.0
+"""How long whoever closes waits for a batch. A service that does not answer must not keep a process alive."""
+
+
+class IndexKeeper:
+    def __init__(self, engine: Callable[[], SearchEngine | None], store: Store | None) -> None:
+        """The engine is asked for anew each time: an index that was replaced is served by another one."""
+        self._engine = engine
+        self._store = store
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._closing = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def wake(self) -> None:
+        """Let the thread look for units without vectors; returns at once."""
+        with self._lock:
+            engine = self._engine()
+            if self._closing.is_set() or engine is None or not engine.wants_vectors:
+                return
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="clew-index", daemon=True)
+                self._thread.start()
+        self._wake.set()
+
+    def close(self) -> None:
+        """Stop after the batch that is under way, unless that takes too long; what is done is kept."""
+        with self._lock:
+            self._closing.set()
+            thread = self._thread
+        self._wake.set()
+        if thread is not None:
+            thread.join(CLOSING_SECONDS)
+
+    def _work(self) -> None:
+        # Whoever starts a server asks it something first; loading the encoder meanwhile would make that slower.
+        self._closing.wait(PAUSE_SECONDS)
+        done = True
+        while True:
+            self._wake.wait(None if done else AGAIN_SECONDS)
+            self._wake.clear()
+            if self._closing.is_set():
+                return
+            done = self._made_vectors()
+
+    def _made_vectors(self) -> bool:
+        """Whether every unit has its vector now, or somebody wished it otherwise."""
+        engine = self._engine()
+        if engine is None:
+            return False
+        try:
+            report = run_job(engine, self._store, self._stop)
+            engine.warm()
+        except Cancelled:
+            log.info("Making vectors was cancelled.")
+            return True
+        except ClewError as error:
+            log.warning("Vectors could not be made: %s", error)
+            return False
+        except Exception:
+            log.exception("Vectors could not be made")
+            return False
+        return report.note is None
+
+    def _stop(self, done: int, total: int, message: str) -> None:
+        if self._closing.is_set():
+            raise Cancelled("The project was closed.")
+
+
+def run_job(engine: SearchEngine, store: Store | None, progress: Progress) -> VectorReport:
+    """Make the vectors that are missing, as a job that others can watch and cancel once there is something to do."""
+    return watched(store, JOB, engine.index_vectors, progress)

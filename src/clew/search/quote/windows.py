@@ -1,0 +1,168 @@
+"""Windows: as much of a text as one quote may hold, chosen by what it says about a question and by where it stands.
+
+`evidence` quotes single sentences by the words they share with the question. An answer seldom repeats the question: it
+uses other words, it stands beside the sentence that does, in the code block below it, or under a heading that says what
+it is about. So here a text is cut into windows, each of as many whole sentences, items, rows and code blocks as fit
+into one quote. A window is worth the sum of three shares, each from 0 to 1:
+
+- how well its passage was found, in proportion to the best one;
+- how much of the question stands in the window or in the headings above it, by the rarity of the words and by how much
+  the words are alike (likeness.py);
+- how much of it stands in the window alone, which tells the windows of one passage apart.
+
+Weights of one half to two hardly change what is found (`make bench-kb`).
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import nsmallest
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from clew.search.quote.evidence import Limits, Quote, checked, fitting_end, window
+from clew.search.quote.likeness import Likeness
+from clew.text.sentences import Kind, sentences
+from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
+from clew.text.words import split
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from clew.search.embed.word_vectors import WordVectors
+
+_RULER = re.compile(r"[ \t]*\r?\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\||$)", re.MULTILINE)
+"""Follows the head of a table."""
+_SPACE = re.compile(r"\s*+")
+
+_LEAST_ALIKE = 0.15
+"""Any two words are a little alike: a text that has no word of the question says something of it from here on."""
+_OF_PASSAGE, _WITH_HEADINGS, _ALONE = 1.0, 1.0, 1.0
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A question, and what is known about its words."""
+
+    text: str
+    rarities: Mapping[str, float]
+    """The terms of the question that count, each with its weight."""
+    vectors: "WordVectors | None" = None
+    """By which words are compared; without them only the same word counts."""
+
+
+class Passage(msgspec.Struct, frozen=True):
+    text: str
+    headings: str
+    """What stands above it, outermost first."""
+    share: float
+    """How well it was found, in proportion to the best one; from 0 to 1."""
+
+
+class _Cut(msgspec.Struct, frozen=True):
+    """A part of a passage and its words."""
+
+    passage: int
+    start: int
+    end: int
+    words: list[str]
+
+
+class _Window(msgspec.Struct, frozen=True):
+    cut: _Cut
+    shared: float
+    """The share of the question that stands in it or above it in the same words."""
+    told: bool
+    """Whether it says anything of the question at all."""
+    worth: float
+
+    def rank(self) -> tuple[float, int, int]:
+        return -self.worth, self.cut.passage, self.cut.start
+
+
+def window_evidence(asked: Asked, passages: Sequence[Passage], limits: Limits | None = None) -> tuple[Quote, ...]:
+    """The windows that say most, best first. Those that say nothing of the question come in only where none does."""
+    limits = checked(limits or Limits())
+    above = [split(passage.headings).words for passage in passages]
+    cuts = [
+        _Cut(number, start, end, split(passage.text[start:end]).words)
+        for number, passage in enumerate(passages)
+        for start, end in windows(passage.text, limits)
+    ]
+    words = (word for each in (*above, *(cut.words for cut in cuts)) for word in each)
+    likeness = Likeness(asked.text, asked.rarities, words, asked.vectors)
+    headings = [likeness.best(each) for each in above]
+    candidates = [_weighed(cut, passages[cut.passage], headings[cut.passage], likeness) for cut in cuts]
+    speaking = [candidate for candidate in candidates if candidate.told] or candidates
+    best = nsmallest(limits.max_quotes, speaking, key=_Window.rank)
+    return tuple(_quote(passages[each.cut.passage].text, each, limits) for each in best)
+
+
+class _Portion(NamedTuple):
+    """As much of a piece as fits into a quote."""
+
+    start: int
+    end: int
+    introduces: bool
+    """Whether it only leads to what follows: a heading, the head of a table, a line that ends with a colon."""
+
+
+def windows(text: str, limits: Limits) -> Iterator[tuple[int, int]]:
+    """A text in the parts that can be quoted: whole pieces as long as they fit, a piece that alone is too long in
+    portions. What introduces something goes with it."""
+    portions = list(_portions(text, limits))
+    first = 0
+    for place, portion in enumerate(portions):
+        if place == first or _fits(text, portions[first].start, portion.end, limits):
+            continue
+        end = place
+        while end - 1 > first and portions[end - 1].introduces:
+            end -= 1
+        if not _fits(text, portions[end].start, portion.end, limits):
+            end = place
+        yield portions[first].start, portions[end - 1].end
+        first = end
+    if portions:
+        yield portions[first].start, portions[-1].end
+
+
+def _portions(text: str, limits: Limits) -> Iterator[_Portion]:
+    for piece in sentences(text):
+        is_head = piece.kind is Kind.ROW and _RULER.match(text, piece.end) is not None
+        introduces = is_head or piece.kind is Kind.HEADING or text[piece.end - 1] == ":"
+        start, end = piece.start, piece.end
+        while not _fits(text, start, end, limits):
+            cut = fitting_end(text, start, end, max_tokens=limits.max_quote_tokens, max_chars=limits.max_quote_chars)
+            cut = max(cut, start + 1)
+            yield _Portion(start, cut, False)
+            start = _end_of_space(text, cut, end)
+        if start < end:
+            yield _Portion(start, end, introduces)
+
+
+def _end_of_space(text: str, start: int, end: int) -> int:
+    """Like stripping text[start:end], but what is left is not copied: a piece may be megabytes long."""
+    space = _SPACE.match(text, start, end)
+    return space.end() if space else start
+
+
+def _weighed(cut: _Cut, passage: Passage, headings: "NDArray[np.float32]", likeness: Likeness) -> _Window:
+    import numpy as np
+
+    own = likeness.best(cut.words)
+    alone, together = likeness.told(own), likeness.told(np.maximum(own, headings))
+    worth = _OF_PASSAGE * passage.share + _WITH_HEADINGS * together.alike + _ALONE * alone.alike
+    told = together.same > 0 or together.alike >= _LEAST_ALIKE
+    return _Window(cut, together.same, told, worth)
+
+
+def _fits(text: str, start: int, end: int, limits: Limits) -> bool:
+    # What is longer than any text of so many tokens need not be read to know that.
+    longest = min(limits.max_quote_chars, limits.max_quote_tokens * CHARACTERS_PER_TOKEN_AT_MOST)
+    return end - start <= longest and estimate_tokens(text[start:end]) <= limits.max_quote_tokens
+
+
+def _quote(text: str, found: _Window, limits: Limits) -> Quote:
+    cut = found.cut
+    first, last = window(text, cut.start, cut.end, limits.context_tokens, limits.context_tokens)
+    return Quote(cut.passage, cut.start, cut.end, found.shared, False, first, last)

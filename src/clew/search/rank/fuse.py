@@ -1,0 +1,143 @@
+"""Fusion: several rankings of the same things become one, and every result can say why it stands where it stands.
+
+A ranking is a sequence of ids with scores, best first; what a signal did not find counts as nothing, never as bad.
+Equal results are ordered by their best rank in any signal and then by id, so the same rankings always give the same
+order.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Generic, TypeVar
+
+import msgspec
+
+from clew.errors import InvalidArgument
+from clew.search.rank.recipes import Fusion, Normalisation, Recipe, Signal
+
+Id = TypeVar("Id", str, int)
+Ranking = Sequence[tuple[Id, float]]
+
+PAGERANK = "pagerank"
+
+
+class Contribution(msgspec.Struct, frozen=True, gc=False):
+    """What one signal says about a result."""
+
+    signal: str
+    rank: int
+    score: float
+    """The score as the signal gave it."""
+    value: float
+    """What it adds to the fused score."""
+
+
+class Fused(msgspec.Struct, Generic[Id], frozen=True, gc=False):
+    id: Id
+    score: float
+    contributions: tuple[Contribution, ...]
+    """In the order of the recipe's signals; together their values are the score."""
+
+    def explain(self) -> str:
+        parts = (
+            f"{part.signal} {part.value:.4f} (rank {part.rank}, score {part.score:.4g})" for part in self.contributions
+        )
+        return f"{self.score:.4f} = {' + '.join(parts)}"
+
+
+def fuse(rankings: Mapping[str, Ranking[Id]], recipe: Recipe) -> tuple[Fused[Id], ...]:
+    """The rankings of a recipe's signals as one ranking. A signal that was not asked is simply missing."""
+    by_name = {signal.name: signal for signal in recipe.signals}
+    for name in rankings:
+        if name not in by_name:
+            raise InvalidArgument(
+                f"Recipe {recipe.name!r} has no signal {name!r}.", hint=f"It has: {', '.join(by_name)}."
+            )
+    longest = max((min(len(rankings.get(name, ())), signal.depth) for name, signal in by_name.items()), default=0)
+    found: dict[Id, list[Contribution]] = {}
+    for name, signal in by_name.items():
+        ranking = _checked(name, rankings.get(name, ())[: signal.depth])
+        values = _values([score for _, score in ranking], signal, recipe, longest)
+        for rank, ((item, score), value) in enumerate(zip(ranking, values, strict=True), start=1):
+            found.setdefault(item, []).append(Contribution(name, rank, score, value))
+    return in_order(Fused(item, _sum(parts), tuple(parts)) for item, parts in found.items())
+
+
+def expand(fused: Sequence[Fused[Id]], scores: Mapping[Id, float], weight: float) -> tuple[Fused[Id], ...]:
+    """A ranking joined with what a walk along its links met, where the best of the walk is worth `weight` best results.
+
+    Both are brought to one scale by their best, so that what was ranked stays in proportion. Results that only the walk
+    found come in; those it did not touch stay.
+    """
+    best = max((result.score for result in fused), default=0.0)
+    walked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    most = walked[0][1] if walked else 0.0
+    found = {result.id: [_scaled(part, best) for part in result.contributions] for result in fused}
+    for rank, (item, score) in enumerate(walked, start=1):
+        value = weight * score / most if most > 0 else 0.0
+        found.setdefault(item, []).append(Contribution(PAGERANK, rank, score, value))
+    return in_order(Fused(item, _sum(parts), tuple(parts)) for item, parts in found.items())
+
+
+def _scaled(part: Contribution, best: float) -> Contribution:
+    return msgspec.structs.replace(part, value=part.value / best) if best > 0 else part
+
+
+def in_order(results: Iterable[Fused[Id]]) -> tuple[Fused[Id], ...]:
+    """The best first; of equal ones that which some signal ranks higher, and then the lower id."""
+
+    def place(result: Fused[Id]) -> tuple[float, int, Id]:
+        parts = result.contributions
+        return -result.score, parts[0].rank if len(parts) == 1 else min(part.rank for part in parts), result.id
+
+    return tuple(sorted(results, key=place))
+
+
+def _sum(parts: Sequence[Contribution]) -> float:
+    # What only one signal found is most of a ranking.
+    return parts[0].value if len(parts) == 1 else math.fsum(part.value for part in parts)
+
+
+def _values(scores: Sequence[float], signal: Signal, recipe: Recipe, longest: int) -> list[float]:
+    if recipe.fusion is Fusion.RRF:
+        return [signal.weight / (recipe.rrf_k + rank) for rank in range(1, len(scores) + 1)]
+    unfound = [] if signal.unfound is None else [signal.unfound] * (longest - len(scores))
+    values = normalised([*scores, *unfound], recipe.normalisation, signal.floor)
+    return [signal.weight * value for value in values[: len(scores)]]
+
+
+def normalised(scores: Sequence[float], method: Normalisation, floor: float | None = None) -> list[float]:
+    """Scores on a scale that starts at 0, which is also what a result counts that is not among them.
+
+    `min_max` ends at 1. `z` counts in standard deviations above the lowest. `arctan` looks at each score alone and
+    stays below 1. Where all scores are the same, each is 1 (`min_max` and `z`), because being found is worth something.
+    """
+    if not scores:
+        return []
+    lowest = min(scores) if floor is None else min(floor, *scores)
+    if method is Normalisation.ARCTAN:
+        offset = 0.0 if floor is None else floor
+        return [max(0.0, math.atan(score - offset) * 2 / math.pi) for score in scores]
+    spread = max(scores) - lowest if method is Normalisation.MIN_MAX else _deviation(scores)
+    if spread <= 0:
+        return [1.0] * len(scores)
+    return [(score - lowest) / spread for score in scores]
+
+
+def _deviation(scores: Sequence[float]) -> float:
+    """The standard deviation of the scores themselves. Exact fractions, as the standard library takes, take most of the
+    time of a fusion and change no digit that is shown."""
+    mean = fmean(scores)
+    return math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / len(scores))
+
+
+def _checked(signal: str, ranking: Ranking[Id]) -> Ranking[Id]:
+    seen: set[Id] = set()
+    for item, score in ranking:
+        if item in seen or not math.isfinite(score):
+            reason = "twice" if item in seen else f"with score {score}"
+            raise InvalidArgument(
+                f"Signal {signal!r} ranks {item!r} {reason}.", hint="A ranking has each id once, with a finite score."
+            )
+        seen.add(item)
+    return ranking

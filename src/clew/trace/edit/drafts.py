@@ -1,0 +1,217 @@
+"""Drafts: mutations that are in the graph and not yet in the files, kept in the store before they are acknowledged."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from clew.errors import StoreError
+from clew.store.interface import Store
+from clew.trace.edit.results import MutationEntry
+from clew.trace.edit.sessions import Journal, Session, Sessions
+
+REVERT = "revert"
+"""The operation of a draft that takes back a mutation which is in the files already."""
+
+
+class DraftRecord(msgspec.Struct, frozen=True):
+    """A mutation as it is kept: what was asked for, and what it found and made."""
+
+    id: str
+    at: str
+    operation: str
+    arguments: Mapping[str, Any]
+    target_id: str
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    affects_hash: bool
+
+    def entry(self) -> MutationEntry:
+        return MutationEntry(
+            self.id, self.at, self.operation, self.target_id, self.before, self.after, self.affects_hash
+        )
+
+
+class Pending(msgspec.Struct, frozen=True):
+    session: str
+    number: int
+    draft: DraftRecord
+
+
+class Restoration(msgspec.Struct, frozen=True):
+    """How the content of a file before a mutation comes from the one after it."""
+
+    path: str
+    after: str
+    """Hash of the content after it."""
+    start: int
+    end: int
+    """The bytes after it that are replaced."""
+    text: bytes
+    made: bool = False
+    """Whether there was no such file before it."""
+
+
+class SavedMutation(msgspec.Struct, frozen=True):
+    """A mutation that is in the files."""
+
+    draft: DraftRecord
+    files: tuple[Restoration, ...]
+
+
+class DraftLog:
+    """The drafts of this process. Every write is durable before it returns."""
+
+    def __init__(self, store: Store | None) -> None:
+        self._store = store
+        self._sessions = Sessions(store) if store is not None else None
+        self._last: dict[str, int] = {}
+        """The number of the newest draft, by session."""
+
+    def take_over(self) -> list[Pending]:
+        """The drafts that other processes left behind, oldest first; they are this process's from now on."""
+        if self._store is None or self._sessions is None:
+            return []
+        for id, session in self._sessions.abandoned():
+            if session.saving is not None or self._pending(id, session):
+                self._sessions.claim(id)
+        return self.pending()
+
+    def pending(self) -> list[Pending]:
+        """The drafts of this process as the store has them, oldest first."""
+        found = [each for id, session in self._own() for each in self._pending(id, session)]
+        for each in found:
+            self._last[each.session] = max(each.number, self._last.get(each.session, 0))
+        return sorted(found, key=lambda each: (each.draft.at, each.session, each.number))
+
+    def _pending(self, id: str, session: Session) -> list[Pending]:
+        if self._store is None:
+            return []
+        records = self._store.scan(_drafts_of(id), after=_key(session.saved_through))
+        return [Pending(id, int(record.id), msgspec.convert(record.data, DraftRecord)) for record in records]
+
+    # Writing
+
+    def append(self, draft: DraftRecord) -> Pending:
+        """Keep a new draft."""
+        store, sessions = self._demand()
+        id = self._current(sessions)
+        with store.transaction(actor=f"session {id}", reason=draft.operation) as transaction:
+            number = 1 + max(self._last.get(id, 0), sessions.demand(transaction, id).saved_through)
+            transaction.put(_drafts_of(id), _key(number), msgspec.to_builtins(draft), if_version=0)
+        self._last[id] = number
+        return Pending(id, number, draft)
+
+    def remove(self, drafts: Iterable[Pending], reason: str) -> None:
+        """Forget drafts; the store's events keep what they were."""
+        store, sessions = self._demand()
+        with store.transaction(actor="drafts", reason=reason) as transaction:
+            for each in drafts:
+                sessions.demand(transaction, each.session)
+                transaction.delete(_drafts_of(each.session), _key(each.number))
+
+    def _current(self, sessions: Sessions) -> str:
+        """The session that this process writes to."""
+        self._go_on(sessions)
+        return sessions.own[-1] if sessions.own else sessions.new()
+
+    def _go_on(self, sessions: Sessions) -> None:
+        """Where this process has no session yet, go on with one that ended with nothing pending: what was saved from
+        there can still be undone."""
+        if sessions.own:
+            return
+        for id, session in reversed(sessions.abandoned()):
+            if session.saving is None and not self._pending(id, session) and sessions.claim(id):
+                return
+
+    def _own(self) -> list[tuple[str, Session]]:
+        sessions = self._sessions
+        return [(id, sessions.read(id)) for id in sessions.own] if sessions is not None else []
+
+    def _demand(self) -> tuple[Store, Sessions]:
+        if self._store is None or self._sessions is None:
+            raise StoreError(
+                "The project's store cannot be used, so a draft would be lost with the process.",
+                hint="`clew doctor` says what is wrong with the store. Nothing was changed.",
+            )
+        return self._store, self._sessions
+
+    # Saving
+
+    def begin_save(self, journal: Journal) -> None:
+        """Note where new contents are about to be written."""
+        store, sessions = self._demand()
+        id = self._current(sessions)
+        with store.transaction(actor=f"session {id}", reason="save") as transaction:
+            session = sessions.demand(transaction, id)
+            sessions.put(transaction, id, msgspec.structs.replace(session, saving=journal))
+
+    def prepare_save(self, journal: Journal, mutations: Sequence[SavedMutation]) -> None:
+        """Note that the new contents are complete: from now on the save happens."""
+        store, sessions = self._demand()
+        id = self._current(sessions)
+        with store.transaction(actor=f"session {id}", reason="save") as transaction:
+            session = sessions.demand(transaction, id)
+            for number, mutation in enumerate(mutations, start=session.saved_count + 1):
+                transaction.put(_saved_of(id), _key(number), msgspec.to_builtins(mutation))
+            saving = msgspec.structs.replace(journal, prepared=True)
+            sessions.put(transaction, id, msgspec.structs.replace(session, saving=saving))
+
+    @contextmanager
+    def finishing(self, id: str | None = None, *, reason: str = "save") -> Iterator[None]:
+        """The last step of a save, or of one that was interrupted: what the block does to the files and what is noted
+        here belong together, and no other process of Clew writes meanwhile."""
+        store, sessions = self._demand()
+        id = id or self._current(sessions)
+        with store.transaction(actor=f"session {id}", reason=reason) as transaction:
+            journal = sessions.demand(transaction, id).saving
+            yield
+            for each, number in journal.through.items() if journal is not None else ():
+                session = sessions.demand(transaction, each)
+                number = max(number, session.saved_through)
+                sessions.put(transaction, each, msgspec.structs.replace(session, saved_through=number))
+            session = sessions.demand(transaction, id)
+            count = session.saved_count + (journal.mutations if journal is not None else 0)
+            sessions.put(transaction, id, msgspec.structs.replace(session, saved_count=count, saving=None))
+
+    def give_up_save(self, id: str | None = None) -> None:
+        """Note that a save did not happen."""
+        store, sessions = self._demand()
+        id = id or self._current(sessions)
+        with store.transaction(actor=f"session {id}", reason="save given up") as transaction:
+            session = sessions.demand(transaction, id)
+            sessions.put(transaction, id, msgspec.structs.replace(session, saving=None))
+
+    def interrupted(self) -> list[tuple[str, Journal]]:
+        """Saves that a process left half done, by session."""
+        return [(id, session.saving) for id, session in self._own() if session.saving is not None]
+
+    # What was saved
+
+    def saved(self) -> Iterator[SavedMutation]:
+        """What was saved from the sessions of this process, newest first."""
+        if self._store is None or self._sessions is None:
+            return
+        self._go_on(self._sessions)
+        for id, session in reversed(self._own()):
+            for number in range(session.saved_count, 0, -1):
+                record = self._store.get(_saved_of(id), _key(number))
+                if record is not None:
+                    yield msgspec.convert(record.data, SavedMutation)
+
+    def release(self) -> None:
+        if self._sessions is not None:
+            self._sessions.release()
+
+
+def _drafts_of(session: str) -> str:
+    return f"drafts.{session}"
+
+
+def _saved_of(session: str) -> str:
+    return f"saved_drafts.{session}"
+
+
+def _key(number: int) -> str:
+    return f"{number:09d}"

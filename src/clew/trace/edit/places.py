@@ -1,0 +1,62 @@
+"""In which file a new requirement goes."""
+
+from pathlib import Path
+
+from clew.errors import InvalidArgument
+from clew.graph.model import Node, NodeKind
+from clew.trace.edit.text.author import Author
+from clew.workspace.files import Selection, resolve, selects
+from clew.workspace.paths import is_glob
+
+NEW_FILE = "requirements.md"
+
+
+class Places:
+    def __init__(self, root: Path, author: Author, selection: Selection) -> None:
+        self._root = root
+        self._author = author
+        self._selection = selection
+
+    def choose(self, wanted: str | None, parent: Node | None, level: str) -> str:
+        """The file asked for; else that of the parent; else the last one that holds a requirement of the level, or any
+        requirement; else a new one in the first folder of requirements."""
+        if wanted is not None:
+            return self._checked(wanted)
+        beside = self._path_of(parent) if parent is not None else None
+        if beside is not None:
+            return beside
+        found = self._last_of(level)
+        if found is not None:
+            return found
+        folder = next((folder for folder in self._selection.folders if not is_glob(folder)), "spec")
+        return self._checked(NEW_FILE if folder == "." else f"{folder}/{NEW_FILE}")
+
+    def _last_of(self, level: str) -> str | None:
+        """The file of the last requirement of a level, or else of any."""
+        graph = self._author.graph
+        other: str | None = None
+        for id in sorted((node.id for node in graph.nodes_by_kind(NodeKind.REQUIREMENT)), reverse=True):
+            node = graph.get_node(id)
+            is_wanted = node is not None and node.fields.get("level") == level
+            path = self._path_of(node) if node is not None and (is_wanted or other is None) else None
+            if is_wanted and path is not None:
+                return path
+            other = other or path
+        return other
+
+    def _path_of(self, node: Node) -> str | None:
+        """The file of a node, where it is one that requirements can be written to."""
+        place = self._author.linker().place_of(node.id)
+        return place[0] if place is not None and place[1] == self._author.reader.name else None
+
+    def _checked(self, path: str) -> str:
+        """A path below the project that a reader of requirements would read."""
+        resolve(self._root, path)
+        spelled = path.replace("\\", "/").removeprefix("./")
+        if ".." in spelled.split("/") or not selects(self._root, self._selection, spelled):
+            folders, patterns = ", ".join(self._selection.folders), ", ".join(self._selection.patterns)
+            raise InvalidArgument(
+                f"'{path}' would not be read as a file of requirements.",
+                hint=f"Pass a path in one of the folders {folders} whose name fits {patterns}.",
+            )
+        return spelled

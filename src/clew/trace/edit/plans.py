@@ -1,0 +1,249 @@
+"""Plans: each mutation validated and drafted, but not yet carried out.
+
+A plan is made from the operation's name and its arguments alone, so that a draft can be planned again on other files.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from clew.errors import InvalidArgument, NotFound, Refused
+from clew.formats.elspais.write.blocks import NewRequirement
+from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.trace.edit.places import Places
+from clew.trace.edit.plan import Plan
+from clew.trace.edit.plans_edges import EdgePlanner
+from clew.trace.edit.rules import Rules
+from clew.trace.edit.text.author import Author
+from clew.trace.edit.text.renaming import Aim, fixed_references
+from clew.trace.edit.text.requirements import Mutations
+from clew.trace.read.assertions import owner_of
+
+
+class Planner:
+    def __init__(self, author: Author, rules: Rules, places: Places) -> None:
+        self._author = author
+        self._graph = author.graph
+        self._mutations = Mutations(author)
+        self._rules = rules
+        self._places = places
+        edges = EdgePlanner(author, self._mutations, rules)
+        self._operations: dict[str, Callable[..., Plan]] = {
+            "rename_node": self.rename_node,
+            "update_title": self.update_title,
+            "change_status": self.change_status,
+            "add_requirement": self.add_requirement,
+            "delete_requirement": self.delete_requirement,
+            "add_assertion": self.add_assertion,
+            "update_assertion": self.update_assertion,
+            "delete_assertion": self.delete_assertion,
+            "rename_assertion": self.rename_assertion,
+            "add_edge": edges.add_edge,
+            "change_edge_kind": edges.change_edge_kind,
+            "delete_edge": edges.delete_edge,
+            "fix_broken_reference": edges.fix_broken_reference,
+        }
+
+    def plan(self, operation: str, arguments: Mapping[str, Any]) -> Plan:
+        return self._operations[operation](**arguments)
+
+    def subject(self, id: str) -> Node:
+        """The requirement or journey whose version guards a mutation of a node."""
+        node = self._rules.node(id)
+        return self._owner(node) if node.kind is NodeKind.ASSERTION else node
+
+    # Nodes
+
+    def rename_node(self, old_id: str, new_id: str) -> Plan:
+        node = self._rules.authored(old_id)
+        id = self._rules.new_id(new_id, kind=node.kind)
+        if id == node.id:
+            raise InvalidArgument(f"'{node.id}' has that id already.", hint="Pass another new_id.")
+        if node.kind is NodeKind.REQUIREMENT:
+            self._rules.level_of_id(id, node.get_field("level", ""))
+        return Plan(
+            self._mutations.rename_node(node.id, id),
+            {"old_id": node.id, "new_id": id},
+            node.id,
+            id,
+            {"id": node.id},
+            {"id": id},
+            f"{node.id} is now {id}.",
+        )
+
+    def update_title(self, node_id: str, new_title: str) -> Plan:
+        node, title = self._rules.authored(node_id), self._rules.title(new_title)
+        return Plan(
+            self._mutations.update_title(node.id, title),
+            {"node_id": node.id, "new_title": title},
+            node.id,
+            node.id,
+            {"title": node.title},
+            {"title": title},
+            f"The title of {node.id} is now '{title}'.",
+        )
+
+    def change_status(self, node_id: str, new_status: str) -> Plan:
+        node, status = self._rules.requirement(node_id), self._rules.status(new_status)
+        return Plan(
+            self._mutations.change_status(node.id, status),
+            {"node_id": node.id, "new_status": status},
+            node.id,
+            node.id,
+            {"status": node.get_field("status")},
+            {"status": status},
+            f"The status of {node.id} is now {status}.",
+        )
+
+    def add_requirement(
+        self,
+        req_id: str,
+        title: str,
+        level: str,
+        status: str = "Draft",
+        parent_id: str | None = None,
+        edge_kind: str | None = None,
+        file_path: str | None = None,
+    ) -> Plan:
+        rules = self._rules
+        id = rules.new_id(req_id)
+        new = NewRequirement(id, rules.title(title), rules.level(level, id), rules.status(status))
+        aim, kind = self._parent(id, parent_id, edge_kind)
+        path = self._places.choose(file_path, self._graph.get_node(aim.target) if aim is not None else None, new.level)
+        state = {"id": id, "title": new.title, "level": new.level, "status": new.status}
+        if aim is not None:
+            written = aim.written(self._author.grammar)
+            new = msgspec.structs.replace(new, reference=(kind.value, written))
+            state |= {"parent_id": written, "edge_kind": kind.value}
+        arguments = {"req_id": id, "file_path": path} | {key: value for key, value in state.items() if key != "id"}
+        return Plan(
+            self._mutations.add_requirement(new, path, aim),
+            arguments,
+            id,
+            id,
+            {},
+            {**state, "path": path},
+            f"{id} will be written to {path}.",
+        )
+
+    def _parent(self, id: str, parent_id: str | None, edge_kind: str | None) -> tuple[Aim | None, EdgeKind]:
+        source = Node(id, NodeKind.REQUIREMENT, "", {})
+        kind = self._rules.edge_kind(edge_kind or EdgeKind.IMPLEMENTS.value, source)
+        if parent_id is None:
+            if edge_kind is not None:
+                raise InvalidArgument("edge_kind is given without parent_id.", hint="Pass both, or neither.")
+            return None, kind
+        return self._rules.aim(parent_id), kind
+
+    def delete_requirement(self, node_id: str) -> Plan:
+        node = self._rules.authored(node_id)
+        cited = sum(1 for edge in self._graph.iter_incoming_edges(node.id) if edge.kind is not EdgeKind.STRUCTURES)
+        left = f" {cited} references to it are broken now." if cited else ""
+        return Plan(
+            self._mutations.delete_requirement(node.id),
+            {"node_id": node.id},
+            node.id,
+            None,
+            self._content(node),
+            {},
+            f"{node.id} will be removed.{left}",
+        )
+
+    def _content(self, node: Node) -> dict[str, Any]:
+        edges = self._graph.iter_outgoing_edges(node.id)
+        cites = sorted(
+            f"{edge.kind.value} {Aim(edge.target, edge.labels).written(self._author.grammar)}" for edge in edges
+        )
+        fields = {name: node.get_field(name) for name in ("level", "status", "body") if name in node.fields}
+        return {"id": node.id, "title": node.title, **fields, "cites": cites}
+
+    # Assertions
+
+    def add_assertion(self, req_id: str, text: str, label: str | None = None) -> Plan:
+        node = self._rules.requirement(req_id)
+        name, words = self._rules.new_label(label, node), self._rules.text(text)
+        id = self._author.grammar.assertion_id(node.id, name)
+        return Plan(
+            self._mutations.add_assertion(node.id, name, words),
+            {"req_id": node.id, "label": name, "text": words},
+            id,
+            node.id,
+            {},
+            {"id": id, "label": name, "text": words},
+            f"{node.id} has the assertion {name}.",
+            affects_hash=True,
+            assertion_id=id,
+            label=name,
+        )
+
+    def update_assertion(self, assertion_id: str, new_text: str) -> Plan:
+        node, text = self._rules.assertion(assertion_id), self._rules.text(new_text)
+        return Plan(
+            self._mutations.update_assertion(node.id, text),
+            {"assertion_id": node.id, "new_text": text},
+            node.id,
+            self._owner(node).id,
+            {"text": node.title},
+            {"text": text},
+            f"{node.id} has another text.",
+            affects_hash=True,
+            assertion_id=node.id,
+            label=node.get_field("label"),
+        )
+
+    def delete_assertion(self, assertion_id: str, compact: bool | None = None) -> Plan:
+        node = self._rules.assertion(assertion_id)
+        owner, label = self._owner(node), node.get_field("label")
+        moved = self._rules.closed_up(owner.get_field("labels", ()), label) if compact is not False else {}
+        reason = self._fixed(owner, label, moved) if moved else ""
+        if reason and compact:
+            raise Refused(
+                f"The labels behind {node.id} cannot be closed up: {reason}, and would mean another assertion.",
+                hint="Pass compact=False, or correct that reference first.",
+            )
+        moved = {} if reason else moved
+        told = f" The later labels stay, because {reason}." if reason else " The later labels moved down." * bool(moved)
+        return Plan(
+            self._mutations.delete_assertion(node.id, moved),
+            {"assertion_id": node.id, "compact": bool(moved)},
+            node.id,
+            owner.id,
+            {"label": label, "text": node.title},
+            {"relabelled": moved},
+            f"{node.id} will be removed.{told}",
+            affects_hash=True,
+        )
+
+    def _fixed(self, owner: Node, label: str, moved: Mapping[str, str]) -> str:
+        """Why labels cannot move: a reference that would come to mean another assertion."""
+        for citation in self._author.linker().citations_of(owner.id):
+            if label in citation.labels:
+                return f"{citation.path}:{citation.line} still says {citation.written}"
+        for citation in fixed_references(self._author.begin(), owner.id):
+            if any(named in moved for named in citation.labels):
+                return f"{citation.path}:{citation.line} says {citation.written}, which cannot be rewritten"
+        return ""
+
+    def rename_assertion(self, old_id: str, new_label: str) -> Plan:
+        node, label = self._rules.assertion(old_id), self._rules.label(new_label)
+        owner = self._owner(node)
+        id = self._author.grammar.assertion_id(owner.id, label)
+        return Plan(
+            self._mutations.rename_assertion(node.id, label),
+            {"old_id": node.id, "new_label": label},
+            node.id,
+            owner.id,
+            {"id": node.id, "label": node.get_field("label")},
+            {"id": id, "label": label},
+            f"{node.id} is now {id}.",
+            affects_hash=True,
+            assertion_id=id,
+            label=label,
+        )
+
+    def _owner(self, assertion: Node) -> Node:
+        owner = owner_of(self._graph, assertion)
+        if owner is None:
+            raise NotFound(f"'{assertion.id}' belongs to no requirement.", hint="Refresh the graph.")
+        return owner

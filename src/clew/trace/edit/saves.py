@@ -1,0 +1,230 @@
+"""From drafts to files: what is written where, and how it can be taken back."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from clew.edit import saving
+from clew.edit.files_write import FileEdit, check_writable
+from clew.errors import ClewError, FileChanged, NotFound, Refused
+from clew.graph.build.builder import Builder
+from clew.graph.build.keeper import GraphKeeper
+from clew.graph.build.link import Definition
+from clew.graph.build.reading import Progress, content_hash
+from clew.graph.changes import History
+from clew.graph.model import Node, NodeKind
+from clew.graph.patches import Patches
+from clew.trace.edit.drafts import REVERT, DraftLog, Pending, Restoration, SavedMutation
+from clew.trace.edit.sessions import Journal
+
+_DEPENDS_ON_THE_REST = "hash_now"
+"""The hash to write follows the rule of the other hashes in the file."""
+
+
+class Saved(msgspec.Struct, frozen=True):
+    paths: tuple[str, ...]
+    safety_branch: str | None
+    unnoted: ClewError | None = None
+    """Why the store does not know yet that the files are written."""
+
+
+class Saves:
+    def __init__(
+        self,
+        root: Path,
+        builder: Builder,
+        keeper: GraphKeeper,
+        history: History,
+        drafts: DraftLog,
+    ) -> None:
+        self._root = root
+        self._builder = builder
+        self._keeper = keeper
+        self._history = history
+        self._drafts = drafts
+        self._originals: dict[str, bytes] = {}
+        """Files that drafts were made on, as they were read."""
+        self._unnoted: str | None = None
+        """The reason of the last save, where its files are in place and the store does not know it."""
+
+    def original(self, path: str) -> bytes:
+        """The content of a file as it was read, kept for the next draft on it, and to show both sides should it
+        change."""
+        data = self._builder.original(path, self._originals.get(path))
+        self._originals[path] = data
+        return data
+
+    def forget(self) -> None:
+        self._originals.clear()
+
+    def recover(self) -> bool:
+        """Complete or take back saves that were interrupted; whether there were any."""
+        journals = self._drafts.interrupted()
+        for id, journal in journals:
+            if saving.recovered(self._root, journal):
+                with self._drafts.finishing(id):
+                    pass
+            else:
+                self._drafts.give_up_save(id)
+        return bool(journals)
+
+    def note(self) -> None:
+        """Have the store know of the last save, where that failed. Until it does, nothing else can be written: its
+        journal is what completes the save should the process end."""
+        if self._unnoted is not None:
+            with self._drafts.finishing(reason=self._unnoted):
+                pass
+            self._unnoted = None
+
+    def save(self, pending: Sequence[Pending], *, save_branch: bool, message: str | None) -> Saved:
+        """Write the files, or raise and leave all of them alone."""
+        unmade = self._unmade(pending)
+        edits = [self._edit(path, unmade) for path in self._history.patches.paths()]
+        edits = [edit for edit in edits if edit.before != edit.after]
+        check_writable(self._root, edits)
+        for edit in edits:
+            self._verify(edit)
+        branch = self._branch(edits) if save_branch and edits else None
+        through: dict[str, int] = {}
+        for each in pending:
+            through[each.session] = max(each.number, through.get(each.session, 0))
+        files = saving.planned(self._root, edits)
+        journal = Journal(prepared=False, through=through, mutations=len(pending), files=files)
+        self._drafts.begin_save(journal)
+        try:
+            saving.write_temporaries(self._root, edits, files)
+            self._drafts.prepare_save(journal, self._mutations(pending))
+            reason = message or "save"
+            with self._drafts.finishing(reason=reason):
+                saving.replace_all(self._root, edits, files)
+                self._unnoted = reason
+            self._unnoted = None
+        except ClewError:
+            if self._unnoted is None:
+                saving.remove_temporaries(self._root, files)
+                self._drafts.give_up_save()
+                raise
+        return Saved(tuple(edit.path for edit in edits), branch, self._noted_late())
+
+    def _noted_late(self) -> ClewError | None:
+        """A store that was full or busy for a moment is asked once more."""
+        try:
+            self.note()
+        except ClewError as error:
+            return error
+        return None
+
+    def _unmade(self, pending: Sequence[Pending]) -> set[str]:
+        """The files that were made by what is being taken back."""
+        reverted = {each.draft.arguments["mutation_id"] for each in pending if each.draft.operation == REVERT}
+        if not reverted:
+            return set()
+        saved = [each for each in self._drafts.saved() if each.draft.id in reverted]
+        return {file.path for each in saved for file in each.files if file.made}
+
+    def _edit(self, path: str, unmade: set[str]) -> FileEdit:
+        try:
+            before: bytes | None = self._builder.original(path)
+        except NotFound:
+            before = None
+        except FileChanged:
+            known = self._originals.get(path, b"")
+            edit = FileEdit(path, known, self._history.patches.written(path, known))
+            raise saving.changed_meanwhile(edit, saving.content_of(self._root, path)) from None
+        after = self._history.patches.written(path, before or b"")
+        return FileEdit(path, before, after, removes=not after and before is not None and path in unmade)
+
+    def _branch(self, edits: Sequence[FileEdit]) -> str:
+        from clew.trace import safety
+
+        also = [edit.path for edit in edits if edit.before is not None]
+        return safety.create(self._root, "save-mutations", datetime.now(UTC), also=also).name
+
+    def _verify(self, edit: FileEdit) -> None:
+        """Refuse to write what would not read as the graph has it."""
+        linker = self._builder.linker
+        for reader in self._builder.readers:
+            places = [place for place in linker.places(edit.path) if place[1] == reader.name]
+            if not places:
+                continue
+            drafted = [linker.definition_at(place) for place in places]
+            read = reader.contribute(reader.read(edit.after, edit.path), edit.path).definitions
+            if _gist(each for each in drafted if each is not None) != _gist(read):
+                raise Refused(
+                    f"'{edit.path}' would not read as drafted, so nothing was saved.",
+                    hint="undo_last_mutation takes back the newest draft; edit the file by hand instead.",
+                )
+
+    def _mutations(self, pending: Sequence[Pending]) -> list[SavedMutation]:
+        """Each mutation with the way back, found by applying them one after the other to the files as they were."""
+        patches = Patches()
+        saved: list[SavedMutation] = []
+        for each, change in zip(pending, self._history, strict=True):
+            paths = dict.fromkeys(text.slot.path for text in change.texts)
+            before = {path: patches.written(path, self._content(path)) for path in paths}
+            for text in change.texts:
+                patches.put(text.slot, text.after)
+            after = {path: patches.written(path, self._content(path)) for path in paths}
+            files = tuple(
+                _restoration(path, before[path], after[path], made=self._makes(path, before)) for path in paths
+            )
+            saved.append(SavedMutation(each.draft, files))
+        return saved
+
+    def _makes(self, path: str, before: Mapping[str, bytes]) -> bool:
+        """Whether it is what had nothing before it that makes a file."""
+        return not before[path] and not (self._root / path).exists()
+
+    def _content(self, path: str) -> bytes:
+        try:
+            return self._builder.original(path)
+        except NotFound:
+            return b""
+
+    def read_again(self, paths: Sequence[str], progress: Progress | None) -> None:
+        """Bring the graph in step with what was written."""
+        if all(self._builder.knows(path) and (self._root / path).exists() for path in paths):
+            self._keeper.read_again(paths)
+        else:
+            self._keeper.catch_up(progress)
+
+
+def _restoration(path: str, before: bytes, after: bytes, *, made: bool) -> Restoration:
+    start = _common(before, after)
+    end = _common(before[start:][::-1], after[start:][::-1])
+    return Restoration(path, content_hash(after), start, len(after) - end, before[start : len(before) - end], made)
+
+
+def _common(one: bytes, other: bytes) -> int:
+    """How many bytes two texts have in common at their beginning."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _gist(definitions: Iterable[Definition]) -> list[bytes]:
+    """What definitions say, without where they stand."""
+    return sorted(
+        msgspec.json.encode(
+            (
+                _said(each.node),
+                [_said(part) for part in each.parts],
+                [(cited.kind, cited.target, cited.labels, cited.malformed) for cited in each.citations],
+            )
+        )
+        for each in definitions
+        if each.node.kind is not NodeKind.REMAINDER
+    )
+
+
+def _said(node: Node) -> tuple[str, str, dict[str, Any]]:
+    fields = {name: value for name, value in node.fields.items() if name != _DEPENDS_ON_THE_REST}
+    return node.id, node.title, fields

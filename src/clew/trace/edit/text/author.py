@@ -1,0 +1,318 @@
+"""Drafting: changes of the graph that are made by editing the text behind it.
+
+A requirement is edited in its own block of text, which is read again at once: whatever the reader makes of it is what
+stands in the graph. So the graph with a draft is the graph that the written file will give. Files stay as they are; the
+nodes keep the places they have there.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+from itertools import accumulate
+from uuid import uuid4
+
+import msgspec
+
+from clew.errors import InvalidArgument, NotFound, Refused, WrongKind
+from clew.formats.elspais.hashes import HashRule, HashState, hash_state, rule_of_file
+from clew.formats.elspais.ids.grammar import IdGrammar
+from clew.formats.elspais.reader import read
+from clew.formats.elspais.records import FileRecords, Remainder, Requirement
+from clew.formats.elspais.write.blocks import with_hash
+from clew.graph.build.link import Definition, Linker, Place
+from clew.graph.changes import Change, History, Redefinition, Rewriting
+from clew.graph.graph import Graph
+from clew.graph.model import NodeKind, Source
+from clew.graph.patches import Slot
+from clew.graph.readers.elspais import ElspaisFile, ElspaisReader
+from clew.trace.edit.text.blocks import GAP, Record, essence, is_utf8, letters, parted, placed, with_known_parts
+
+ADDED = 1_000_000
+"""Positions from here on are those of blocks that are not in the file yet."""
+
+
+RECENT_BLOCKS = 128
+
+
+class Block(msgspec.Struct, frozen=True):
+    """A requirement or journey with the text behind it."""
+
+    place: Place
+    slot: Slot
+    data: bytes
+    definition: Definition
+    """As the text declares it."""
+    record: Record
+    """Read from the text alone: its lines are those of the block."""
+
+    @property
+    def id(self) -> str:
+        return self.record.id
+
+    @property
+    def path(self) -> str:
+        return self.place[0]
+
+    @property
+    def requirement(self) -> Requirement:
+        if isinstance(self.record, Requirement):
+            return self.record
+        raise WrongKind(f"'{self.id}' is a journey, not a requirement.", hint="Pass the id of a requirement.")
+
+
+class Author:
+    """What drafts are written with: one for a graph, its linker and the reader of its requirements."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        linker: Callable[[], Linker],
+        original: Callable[[str], bytes],
+        reader: Callable[[], ElspaisReader],
+        grammar: IdGrammar,
+        history: History,
+        commenting: frozenset[str] = frozenset(),
+    ) -> None:
+        self.graph = graph
+        self.linker = linker
+        self.original = original
+        """The content of a file as it was read; Conflict where it has another one by now, NotFound where it is gone."""
+        self._reader = reader
+        self.grammar = grammar
+        self.history = history
+        self.commenting = commenting
+        """The readers whose citations stand in comments."""
+        self._rules: dict[str, tuple[int, HashRule]] = {}
+        # Mutations come in rows: what one of them wrote is what the next one begins with.
+        self._read_block = lru_cache(RECENT_BLOCKS)(partial(_only_block, grammar))
+
+    @property
+    def reader(self) -> ElspaisReader:
+        """The reader of requirements as it is now: a project that got a register has another."""
+        return self._reader()
+
+    def begin(self) -> "Draft":
+        return Draft(self)
+
+    def read(self, data: bytes) -> Record | None:
+        """The requirement or journey that the bytes are; None where they are anything else or more."""
+        return self._read_block(data)
+
+    def define(self, record: Record, path: str, before: Source | None = None) -> Definition:
+        """What a record contributes, at the place that its block has in the file."""
+        states = (self._state(record, path),) if isinstance(record, Requirement) else ()
+        contribution = self.reader.contribute(ElspaisFile(FileRecords((record,), ()), states), path)
+        return placed(contribution.definitions[0], path, before)
+
+    def _state(self, record: Requirement, path: str) -> HashState:
+        state = hash_state(record, self.grammar.settings)
+        # The rule of the file matters only for a hash that follows neither.
+        if state.state == "none" or state.rule is not None:
+            return state
+        return hash_state(record, self.grammar.settings, self.rule_of(path))
+
+    def rule(self, block: Block) -> HashRule:
+        """The rule that a new hash of the block follows: its own, else that of its file."""
+        state = hash_state(block.requirement, self.grammar.settings)
+        return state.rule if state.rule is not None else self.rule_of(block.path)
+
+    def rule_of(self, path: str) -> HashRule:
+        try:
+            data = self.original(path)
+        except NotFound:
+            data = b""
+        known = self._rules.get(path)
+        if known is None or known[0] != hash(data):
+            blocks = read(data, self.grammar).blocks
+            requirements = [block for block in blocks if isinstance(block, Requirement)]
+            known = self._rules[path] = (hash(data), rule_of_file(requirements, self.grammar.settings))
+        return known[1]
+
+
+def _only_block(grammar: IdGrammar, data: bytes) -> Record | None:
+    records = read(data, grammar)
+    if len(records.blocks) != 1 or isinstance(records.blocks[0], Remainder):
+        return None
+    if any(each.code == "elspais.unclosed_fence" for each in records.diagnostics):
+        return None
+    return records.blocks[0]
+
+
+class Draft:
+    """One change while it is written. Nothing touches the graph until the change is applied; reads see what the draft
+    itself has written."""
+
+    def __init__(self, author: Author) -> None:
+        self.author = author
+        self._definitions: dict[Place, Definition | None] = {}
+        self._texts: dict[Slot, bytes | None] = {}
+        self._files: dict[str, bytes] = {}
+        self._line_starts: dict[str, list[int]] = {}
+        self.notes: list[str] = []
+        """What the author of the change should know."""
+
+    # Reading
+
+    def block(self, id: str) -> Block:
+        """The block that defines a node."""
+        node = self.author.graph.get_node(id)
+        if node is None:
+            raise NotFound(f"Node '{id}' not found.", hint="search finds ids by words of the title or text.")
+        place = self.author.linker().place_of(id)
+        authored = node.kind in (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
+        if place is None or not authored or place[1] != self.author.reader.name:
+            where = f" of {node.source.path}" if node.source is not None else ""
+            raise WrongKind(
+                f"'{id}' is a {node.kind.value}{where}, which the mutations cannot change.",
+                hint="They change requirements and journeys of the folders in [requirements] of clew.toml. req_update "
+                "changes a register, and a sentence `Implements: ID` in a rationale cites from there; the spec of "
+                "another tool is changed by one of its changes, or in an editor.",
+            )
+        return self.block_at(place)
+
+    def block_at(self, place: Place) -> Block:
+        definition = self.definition(place)
+        if definition is None or definition.node.source is None:
+            raise NotFound(f"Nothing is defined at {place}.", hint="Refresh the graph.")
+        slot = self._slot(place, definition.node.source)
+        if place[2] < ADDED:
+            # Also where the block itself is drafted already: the file under it may have changed.
+            self.file(place[0])
+        text = self.text(slot)
+        _, data, _ = parted(text) if place[2] >= ADDED else (b"", text, b"")
+        record = self.author.read(data)
+        if record is None:
+            raise Refused(
+                f"'{definition.node.id}' does not read the same by itself as in {place[0]}.",
+                hint="Edit the file by hand; blocks that depend on what stands around them cannot be changed here.",
+            )
+        return Block(place, slot, data, definition, record)
+
+    def definition(self, place: Place) -> Definition | None:
+        return self._definitions[place] if place in self._definitions else self.author.linker().definition_at(place)
+
+    def text(self, slot: Slot) -> bytes:
+        """What stands in a slot now."""
+        drafted = self._texts[slot] if slot in self._texts else self.author.history.patches.get(slot)
+        return self.file(slot.path)[slot.start : slot.end] if drafted is None else drafted
+
+    def file(self, path: str) -> bytes:
+        """The content of a file as it was read."""
+        if path not in self._files:
+            self._files[path] = self.author.original(path)
+        return self._files[path]
+
+    def line(self, path: str, number: int) -> Slot | None:
+        """A line of a file of code or tests; None where there is no such line, or where the file holds blocks, which
+        are edited as a whole."""
+        if self.author.linker().definition_at((path, self.author.reader.name, 0)) is not None:
+            return None
+        if path not in self._line_starts:
+            lengths = map(len, self.file(path).splitlines(keepends=True))
+            self._line_starts[path] = list(accumulate(lengths, initial=0))
+        starts = self._line_starts[path]
+        return Slot(path, starts[number - 1], 0, starts[number]) if 0 < number < len(starts) else None
+
+    def _slot(self, place: Place, source: Source) -> Slot:
+        if place[2] < ADDED:
+            return Slot(source.path, source.start, 0, source.end)
+        order = place[2] - 2 * ADDED
+        return next(slot for slot in self._slots(place[0]) if slot.order == order)
+
+    def _slots(self, path: str) -> list[Slot]:
+        return [*self.author.history.patches.slots(path), *(slot for slot in self._texts if slot.path == path)]
+
+    # Writing
+
+    def write(self, block: Block, data: bytes, expected: Record, rule: str, *, hashed: bool) -> Block:
+        """Put another text in the place of a block. InvalidArgument, with the rule, where it does not read as expected.
+
+        With `hashed` its End marker gets the hash of the new text, where that is another than of the old one: a hash
+        that was stale before tells of a change that nobody has reviewed.
+        """
+        self._check_encoding(block.path, block.data, data)
+        record = self._read_as(data, expected, rule)
+        if hashed and isinstance(record, Requirement):
+            record, data = self._signed(block, record, data)
+        definition = self.author.define(record, block.path, block.definition.node.source)
+        definition = with_known_parts(definition, block.definition)
+        lead, _, tail = parted(self.text(block.slot)) if block.place[2] >= ADDED else (b"", b"", b"")
+        self._texts[block.slot] = lead + data + tail
+        self._definitions[block.place] = definition
+        return Block(block.place, block.slot, data, definition, record)
+
+    def _signed(self, block: Block, record: Requirement, data: bytes) -> tuple[Requirement, bytes]:
+        """The text with its right hash, and its record."""
+        settings, rule = self.author.grammar.settings, self.author.rule(block)
+        if hash_state(record, settings).state in ("current", "none"):
+            return record, data
+        value = hash_state(record, settings, rule).value
+        if value == hash_state(block.requirement, settings, rule).value:
+            return record, data
+        signed = with_hash(data, self.author.grammar, value)
+        return (record if signed == data else msgspec.structs.replace(record, stored_hash=value)), signed
+
+    def _read_as(self, data: bytes, expected: Record, rule: str) -> Record:
+        record = self.author.read(data)
+        if record is None or essence(record) != essence(expected):
+            raise InvalidArgument(f"The result would not read as meant. {rule}", hint="Change the text, and try again.")
+        return record
+
+    def _check_encoding(self, path: str, before: bytes, after: bytes) -> None:
+        """Refuse to mix encodings: what is new is UTF-8."""
+        if after.isascii() or not letters(after) - letters(before) or is_utf8(self.file(path)):
+            return
+        raise Refused(
+            f"{path} is not UTF-8, so letters beyond ASCII cannot be added to it.",
+            hint="Save the file as UTF-8 first, or use ASCII only.",
+        )
+
+    def remove(self, block: Block) -> None:
+        """Take a block out, with the blank lines and the rule that part it from what follows."""
+        self._definitions[block.place] = None
+        if block.place[2] >= ADDED:
+            self._texts[block.slot] = None
+            return
+        self._texts[block.slot] = b""
+        data = self.file(block.path)
+        found = GAP.match(data, block.slot.end)
+        gap = Slot(block.path, block.slot.end, 0, found.end() if found is not None else block.slot.end)
+        if gap.end > gap.start:
+            self._texts[gap] = b""
+
+    def add(self, path: str, position: int, lead: bytes, data: bytes, tail: bytes = b"") -> Block:
+        """Put a new block into a file, or into one that does not exist yet."""
+        if position:
+            self._check_encoding(path, b"", data)
+        record = self.author.read(data)
+        if record is None:
+            raise InvalidArgument("The result would not read as a requirement.", hint="Change the text, and try again.")
+        taken = [slot.order for slot in self._slots(path) if slot.order < 0]
+        number = max(taken, default=-ADDED) + 1 + ADDED
+        slot = Slot(path, position, number - ADDED, position)
+        place = (path, self.author.reader.name, ADDED + number)
+        definition = self.author.define(record, path)
+        self._texts[slot] = lead + data + tail
+        self._definitions[place] = definition
+        return Block(place, slot, data, definition, record)
+
+    def exchange(self, place: Place, definition: Definition) -> None:
+        """Put another definition in a place whose text is edited by itself."""
+        self._definitions[place] = definition
+
+    def put_text(self, slot: Slot, text: bytes) -> None:
+        self._texts[slot] = text
+
+    def change(self, operation: str, target_id: str) -> Change:
+        linker, patches = self.author.linker(), self.author.history.patches
+        definitions = (
+            Redefinition(place, linker.definition_at(place), after) for place, after in self._definitions.items()
+        )
+        texts = (Rewriting(slot, patches.get(slot), after) for slot, after in self._texts.items())
+        return Change(
+            id=uuid4().hex,
+            operation=operation,
+            target_id=target_id,
+            definitions=tuple(each for each in definitions if each.before != each.after),
+            texts=tuple(each for each in texts if each.before != each.after),
+            notes=tuple(self.notes),
+        )

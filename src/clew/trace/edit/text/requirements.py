@@ -1,0 +1,135 @@
+"""The mutations of the graph, each as one recorded change.
+
+Every method reads the graph, refuses what cannot be done, and returns the change; `History.apply` carries it out.
+What an id, a level or a status may look like is decided by the calling service, which knows the rules of the project.
+"""
+
+import msgspec
+
+from clew.errors import AlreadyExists, NotFound, WrongKind
+from clew.formats.elspais.write.blocks import NewRequirement, with_id, with_status, with_title
+from clew.graph import circles
+from clew.graph.changes import Change
+from clew.graph.model import BrokenReference, Edge, EdgeKind, Source
+from clew.trace.edit.text import assertions as mutations_assertions
+from clew.trace.edit.text import edges as mutations_edges
+from clew.trace.edit.text.author import Author
+from clew.trace.edit.text.placing import add_block
+from clew.trace.edit.text.renaming import Aim, follow
+
+_TITLE_RULE = "A title is one line without `*`."
+
+
+class Mutations:
+    def __init__(self, author: Author) -> None:
+        self._author = author
+
+    # Nodes
+
+    def rename_node(self, old_id: str, new_id: str) -> Change:
+        """Give a requirement or journey another id. Its assertions and the references to it follow."""
+        author, draft = self._author, self._author.begin()
+        block = draft.block(old_id)
+        self._free(new_id)
+        parents = circles.above(author.graph, old_id)
+        circles.refuse_appearing(author, new_id, parents, instead_of=old_id)
+        expected = msgspec.structs.replace(block.record, id=new_id)
+        draft.write(block, with_id(block.data, author.grammar, new_id), expected, "", hashed=True)
+        if old_id == block.id:  # references to an id that is defined twice mean the first
+            follow(draft, old_id, lambda aim: Aim(new_id, aim.labels))
+        return draft.change("rename_node", old_id)
+
+    def update_title(self, id: str, title: str) -> Change:
+        draft = self._author.begin()
+        block = draft.block(id)
+        expected = msgspec.structs.replace(block.record, title=title)
+        draft.write(block, with_title(block.data, self._author.grammar, title), expected, _TITLE_RULE, hashed=True)
+        return draft.change("update_title", id)
+
+    def change_status(self, id: str, status: str) -> Change:
+        draft = self._author.begin()
+        block = draft.block(id)
+        expected = msgspec.structs.replace(block.requirement, status=status)
+        data = with_status(block.data, self._author.grammar, status)
+        draft.write(block, data, expected, "A status is one word.", hashed=True)
+        return draft.change("change_status", id)
+
+    def add_requirement(self, new: NewRequirement, path: str, parent: Aim | None = None) -> Change:
+        """Add a requirement without assertions to a file. References that name its id are no longer broken."""
+        self._free(new.id)
+        if parent is not None:
+            self._known(parent)
+        parents = [parent.target] if parent is not None else []
+        circles.refuse_appearing(self._author, new.id, parents)
+        draft = self._author.begin()
+        add_block(draft, path, new)
+        return draft.change("add_requirement", new.id)
+
+    def delete_requirement(self, id: str) -> Change:
+        """Remove a requirement with its assertions. What cites it is left with a broken reference."""
+        draft = self._author.begin()
+        draft.remove(draft.block(id))
+        return draft.change("delete_requirement", id)
+
+    # Assertions
+
+    def add_assertion(self, requirement_id: str, label: str, text: str) -> Change:
+        return mutations_assertions.add(self._author, requirement_id, label, text)
+
+    def update_assertion(self, id: str, text: str) -> Change:
+        return mutations_assertions.update(self._author, id, text)
+
+    def delete_assertion(self, id: str, relabelled: dict[str, str]) -> Change:
+        return mutations_assertions.delete(self._author, id, relabelled)
+
+    def rename_assertion(self, id: str, label: str) -> Change:
+        return mutations_assertions.relabel(self._author, id, label)
+
+    # Edges
+
+    def add_edge(self, edge: Edge) -> Change:
+        self._known(Aim(edge.target, edge.labels))
+        return mutations_edges.add(self._author, edge)
+
+    def change_edge_kind(self, source: str, target: str, kind: EdgeKind, new_kind: EdgeKind) -> Change:
+        return mutations_edges.change_kind(self._author, source, target, kind, new_kind)
+
+    def delete_edge(self, source: str, target: str, kind: EdgeKind) -> Change:
+        return mutations_edges.delete(self._author, source, target, kind)
+
+    def fix_broken_reference(self, reference: BrokenReference, aim: Aim) -> Change:
+        self._known(aim)
+        return mutations_edges.fix(self._author, reference, aim)
+
+    # What is refused
+
+    def _free(self, id: str) -> None:
+        node = self._author.graph.get_node(id)
+        if node is not None:
+            where = f" by {_place(node.source)}" if node.source is not None else ""
+            raise AlreadyExists(
+                f"The id '{id}' is taken{where}.",
+                hint="Choose another id; search shows those in use.",
+                data={"node_id": id},
+            )
+
+    def _known(self, aim: Aim) -> None:
+        """Refuse what does not exist, and an assertion other than by its label."""
+        target = self._author.graph.get_node(aim.target)
+        if target is None:
+            raise NotFound(f"'{aim.target}' does not exist.", hint="search finds ids by words of the title or text.")
+        if self._author.linker().place_of(aim.target) is None:
+            raise WrongKind(
+                f"'{aim.target}' is a {target.kind.value}; an edge leads to its requirement and carries its label.",
+                hint="Pass the id of the requirement, and the label among the labels.",
+            )
+        known = target.get_field("labels", ())
+        unknown = [label for label in aim.labels if label not in known]
+        if unknown:
+            raise NotFound(
+                f"'{aim.target}' has no assertion '{unknown[0]}'.", hint=f"It has {', '.join(known) or 'none'}."
+            )
+
+
+def _place(source: Source) -> str:
+    return f"{source.path}:{source.line}" if source.line else f"a draft for {source.path}"

@@ -1,0 +1,171 @@
+"""Drafting a whole file: from the content that it has to one that it shall have, block by block.
+
+This is how a mutation that is in the files already is taken back: the file as it was before is drafted over the file as
+it is. Blocks of the same id are the same block; all others are taken out or put in, with the text between them.
+"""
+
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import accumulate
+
+from clew.errors import Refused
+from clew.formats.elspais.reader import read
+from clew.formats.elspais.records import Remainder
+from clew.graph.build.link import Definition, Place
+from clew.graph.build.reading import Reader
+from clew.graph.changes import Redefinition, Rewriting
+from clew.graph.model import NodeKind
+from clew.graph.patches import Slot
+from clew.trace.edit.text.author import ADDED, Author
+from clew.trace.edit.text.blocks import Record, with_known_parts
+
+_AUTHORED = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
+
+Texts = dict[Slot, bytes]
+Definitions = dict[Place, Definition | None]
+
+
+def redrafted(
+    author: Author, readers: Sequence[Reader], path: str, target: bytes
+) -> tuple[tuple[Redefinition, ...], tuple[Rewriting, ...]]:
+    """What has to change, in the graph as it is with its drafts, for the file to have this content."""
+    data = author.original(path)
+    if author.linker().definition_at((path, author.reader.name, 0)) is not None or path.endswith(".md"):
+        texts, definitions = _Spec(author, path, data, target).drafted()
+    else:
+        texts, definitions = _lines(readers, path, data, target)
+    patches, linker = author.history.patches, author.linker()
+    slots = dict.fromkeys((*patches.slots(path), *texts))
+    rewritings = (Rewriting(slot, patches.get(slot), texts.get(slot)) for slot in slots)
+    places = dict.fromkeys((*definitions, *(place for place in linker.places(path) if place[2] >= ADDED)))
+    redefinitions = (Redefinition(place, linker.definition_at(place), definitions.get(place)) for place in places)
+    return (
+        tuple(each for each in redefinitions if each.before != each.after),
+        tuple(each for each in rewritings if each.before != each.after),
+    )
+
+
+class _Spec:
+    """A file of requirements."""
+
+    def __init__(self, author: Author, path: str, data: bytes, target: bytes) -> None:
+        self._author = author
+        self._path = path
+        self._data = data
+        self._target = target
+        self._texts: Texts = {}
+        self._definitions: Definitions = {}
+        self._added = 0
+
+    def drafted(self) -> tuple[Texts, Definitions]:
+        old = [(place, definition) for place, definition in self._written()]
+        new = [block for block in read(self._target, self._author.grammar).blocks if not isinstance(block, Remainder)]
+        matcher = SequenceMatcher(None, [each.node.id for _, each in old], [each.id for each in new], autojunk=False)
+        end = new_end = 0
+        """How far both contents are dealt with."""
+        first = new_first = 0
+        for match in (*_pairs(matcher), None):
+            stop, new_stop = (len(old), len(new)) if match is None else match
+            gap_end = len(self._data) if match is None else _start(old[stop][1])
+            new_gap_end = len(self._target) if match is None else new[new_stop].span.start
+            self._between(old[first:stop], new[new_first:new_stop], (end, gap_end), (new_end, new_gap_end))
+            if match is not None:
+                place, definition = old[stop]
+                self._same(place, definition, new[new_stop])
+                end, new_end = _end(definition), new[new_stop].span.end
+                first, new_first = stop + 1, new_stop + 1
+        return self._texts, self._definitions
+
+    def _written(self) -> Iterator[tuple[Place, Definition]]:
+        """What the file defines as it is."""
+        reader = self._author.reader
+        contribution = reader.contribute(reader.read(self._data, self._path), self._path)
+        for position, definition in enumerate(contribution.definitions):
+            if definition.node.kind in _AUTHORED:
+                yield (self._path, reader.name, position), definition
+
+    def _same(self, place: Place, before: Definition, record: Record) -> None:
+        text = self._target[record.span.start : record.span.end]
+        self._definitions[place] = before
+        if text == self._data[_start(before) : _end(before)]:
+            return
+        self._texts[Slot(self._path, _start(before), 0, _end(before))] = text
+        alone = self._author.read(text)
+        if alone is None:
+            raise Refused(
+                f"'{record.id}' does not read the same by itself as in {self._path}.", hint="Restore the file with git."
+            )
+        definition = self._author.define(alone, self._path, before.node.source)
+        self._definitions[place] = with_known_parts(definition, before)
+
+    def _between(
+        self,
+        gone: Sequence[tuple[Place, Definition]],
+        come: Sequence[Record],
+        old: tuple[int, int],
+        new: tuple[int, int],
+    ) -> None:
+        """The blocks and the text between two blocks that stay."""
+        if not come and not gone and self._data[slice(*old)] == self._target[slice(*new)]:
+            return
+        position = old[0]
+        for place, definition in gone:
+            self._definitions[place] = None
+            self._cut(position, _start(definition))
+            self._texts[Slot(self._path, _start(definition), 0, _end(definition))] = b""
+            position = _end(definition)
+        self._cut(position, old[1])
+        start = new[0]
+        for number, record in enumerate(come):
+            tail_end = new[1] if number == len(come) - 1 else record.span.end
+            self._put_in(old[0], record, self._target[start:tail_end])
+            start = tail_end
+        if not come:
+            self._put_text(old[0], self._target[slice(*new)])
+
+    def _cut(self, start: int, end: int) -> None:
+        if end > start:
+            self._texts[Slot(self._path, start, 0, end)] = b""
+
+    def _put_in(self, position: int, record: Record, text: bytes) -> None:
+        self._added += 1
+        self._texts[Slot(self._path, position, self._added - ADDED, position)] = text
+        place = (self._path, self._author.reader.name, ADDED + self._added)
+        self._definitions[place] = self._author.define(record, self._path)
+
+    def _put_text(self, position: int, text: bytes) -> None:
+        if text:
+            self._added += 1
+            self._texts[Slot(self._path, position, self._added - ADDED, position)] = text
+
+
+def _pairs(matcher: "SequenceMatcher[str]") -> Iterator[tuple[int, int]]:
+    for first, second, size in matcher.get_matching_blocks():
+        yield from ((first + step, second + step) for step in range(size))
+
+
+def _start(definition: Definition) -> int:
+    return definition.node.source.start if definition.node.source is not None else 0
+
+
+def _end(definition: Definition) -> int:
+    return definition.node.source.end if definition.node.source is not None else 0
+
+
+def _lines(readers: Sequence[Reader], path: str, data: bytes, target: bytes) -> tuple[Texts, Definitions]:
+    """A file of code or tests, in which only lines change."""
+    before, after = data.splitlines(keepends=True), target.splitlines(keepends=True)
+    if len(before) != len(after):
+        raise Refused(f"'{path}' has other lines by now.", hint="Edit the file by hand.")
+    starts = accumulate(map(len, before), initial=0)
+    texts = {
+        Slot(path, start, 0, start + len(old)): new
+        for start, old, new in zip(starts, before, after, strict=False)
+        if old != new
+    }
+    definitions: Definitions = {}
+    for reader in readers:
+        contribution = reader.contribute(reader.read(target, path), path)
+        for position, definition in enumerate(contribution.definitions):
+            definitions[path, reader.name, position] = definition
+    return texts, definitions

@@ -1,0 +1,303 @@
+"""Changing requirements in their files, on disk and at once.
+
+Every operation reads the file as it is now, changes one requirement, reads the result again and refuses to write
+anything in which another block differs. With a safety branch, the state before can be brought back. Afterwards the
+graph is read again, so that the next question sees the change.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from clew.ai.model import Model
+from clew.ai.opening import open_model
+from clew.config import Config
+from clew.edit.files_write import FileEdit, Occasion, check_writable, diff_of, write_files
+from clew.errors import Conflict, InvalidArgument, NotFound, Refused, WrongKind
+from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
+from clew.formats.elspais.reader import read
+from clew.formats.elspais.records import Requirement
+from clew.formats.elspais.write.edits import with_reference_kind
+from clew.formats.elspais.write.moving import with_block, without_block
+from clew.graph.graph import Graph
+from clew.graph.lock import ReadWriteLock
+from clew.store.interface import Store
+from clew.trace.files.guard import Located, expect_arrival, expect_others, expect_rest
+from clew.trace.files.results import FileChange, Moved, RestoreReport, Rewritten, SafetyBranches
+from clew.trace.files.rewriting import LONGEST_PROMPT, Original, question, rewritten
+from clew.trace.read.resolve import Resolver
+from clew.trace.read.serialize import requirement_full
+from clew.trace.safety import create, list_all, restore
+from clew.workspace import git
+from clew.workspace.files import read_bytes, resolve, selects
+from clew.workspace.paths import display
+
+KINDS = ("implements", "refines")
+
+
+class Manner(msgspec.Struct, frozen=True):
+    """How a change is made."""
+
+    save_branch: bool = False
+    """Keep the state before in a safety branch."""
+    dry_run: bool = False
+    """Show the difference, write nothing."""
+    if_version: str | None = None
+    """Refuse unless the requirement has this version."""
+    actor: str = "clew"
+
+
+class RequirementFiles:
+    def __init__(
+        self,
+        config: Config,
+        graph: Graph,
+        grammar: IdGrammar,
+        lock: ReadWriteLock,
+        store: Store | None,
+        *,
+        ensure: Callable[[], object],
+        refresh: Callable[[], object],
+        drafted: Callable[[], Collection[str]] = tuple,
+    ) -> None:
+        self._config = config
+        self._root = config.root
+        self._graph = graph
+        self._grammar = grammar
+        self._lock = lock
+        self._store = store
+        self._ensure = ensure
+        """Brings the graph in step with the files."""
+        self._refresh = refresh
+        """Reads what changed."""
+        self._drafted = drafted
+        """The files that unsaved drafts are about to change."""
+        self._resolver = Resolver(graph, grammar)
+
+    # The operations
+
+    def change_reference_type(self, req_id: str, target_id: str, new_type: str, manner: Manner) -> FileChange:
+        """Let one requirement cite a target in another way. Nothing but that citation changes."""
+        kind = new_type.strip().casefold()
+        if kind not in KINDS:
+            raise InvalidArgument(
+                f"'{new_type[:40]}' is no type of reference between requirements.",
+                hint=f"Pass one of: {', '.join(KINDS)}.",
+            )
+        found = self._locate(req_id, manner)
+        target = self._grammar.parse_reference(target_id.strip()) or ParsedReference(target_id.strip())
+        self._check_cited(found, target, kind)
+        after = found.with_block(with_reference_kind(found.block, self._grammar, target, kind))
+        expect_others(found, after, self._grammar)
+        edits = [FileEdit(found.path, found.data, after)] if after != found.data else []
+        done = f"{found.node.id} {kind} {target_id.strip()}"
+        return self._carry_out(found, edits, manner, "change_reference_type", done)
+
+    def move_requirement(self, req_id: str, target_file: str, manner: Manner) -> Moved:
+        """Put a requirement at the end of another file, new or there already, with every byte of its text."""
+        found = self._locate(req_id, manner)
+        target = self._target(target_file)
+        if target == found.path:
+            change = self._carry_out(found, [], manner, "move_requirement", f"{found.node.id} stands in {target}")
+            return _moved(change, found.path, target, is_empty=False)
+        before = self._content(target)
+        after = with_block(before or b"", found.block)
+        rest = without_block(found.data, found.record.span)
+        expect_arrival(found, target, before or b"", after, self._grammar)
+        expect_rest(found, rest, self._grammar)
+        # First the new place: whatever happens in between, the requirement is somewhere.
+        edits = [FileEdit(target, before, after), FileEdit(found.path, found.data, rest)]
+        done = f"Moved {found.node.id} from {found.path} to {target}"
+        change = self._carry_out(found, edits, manner, "move_requirement", done)
+        left = any(isinstance(block, Requirement) for block in read(rest, self._grammar).blocks)
+        return _moved(change, found.path, target, is_empty=not left)
+
+    def transform_with_ai(
+        self, req_id: str, prompt: str, manner: Manner, of_client: Model | None, check: Callable[[], None]
+    ) -> Rewritten:
+        """Have a language model rewrite one requirement, and take its text over if it is a sound one."""
+        if not prompt.strip() or len(prompt) > LONGEST_PROMPT:
+            raise InvalidArgument(
+                f"The prompt has {len(prompt.strip())} characters; it must have 1 to {LONGEST_PROMPT}.",
+                hint="Say in a few sentences what should become of the requirement.",
+            )
+        model = open_model(of_client)
+        found = self._locate(req_id, manner)
+        if not _is_utf8(found.data):
+            raise Refused(f"'{found.path}' is not UTF-8; a model cannot be shown it.", hint="Save it as UTF-8.")
+        answer = model.answer(question(found.record.raw.strip(), prompt.strip()), check)
+        with self._lock.reading():
+            original = Original(found.record, found.block)
+            block = rewritten(answer, original, self._grammar, self._graph, found.node.id)
+        after = found.with_block(block)
+        expect_others(found, after, self._grammar)
+        edits = [FileEdit(found.path, found.data, after)] if after != found.data else []
+        done = f"{model.name} rewrote {found.node.id}; its hash stays stale until somebody reviewed it"
+        change = self._carry_out(found, edits, manner, "transform_with_ai", done)
+        return Rewritten(**msgspec.structs.asdict(change), model=model.name)
+
+    def write(self, edits: Sequence[FileEdit], operation: str, *, dry_run: bool = False) -> str:
+        """Write edits that were made elsewhere, all or none; returns the difference."""
+        self._refuse_drafts([edit.path for edit in edits])
+        check_writable(self._root, edits)
+        if edits and not dry_run:
+            write_files(self._root, edits, self._store, Occasion(operation, "", Manner().actor, None))
+            self._refresh()
+        return diff_of(edits)
+
+    def restore_from_safety_branch(self, branch_name: str) -> RestoreReport:
+        """Bring back the files of the project as a safety branch holds them, after saving them as they are."""
+        self._ensure()
+        self._refuse_drafts(self._drafted())
+        result = restore(self._root, branch_name, datetime.now(UTC))
+        self._refresh()
+        count = len(result.written) + len(result.removed)
+        saved = f" The state before is in {result.saved_as.name}." if result.saved_as is not None else ""
+        return RestoreReport(
+            success=True,
+            message=f"{count} files differed from {branch_name} and are as it holds them.{saved}",
+            branch=branch_name,
+            files_restored=result.written,
+            files_restored_total=len(result.written),
+            files_removed=result.removed,
+            files_removed_total=len(result.removed),
+            safety_branch=result.saved_as.name if result.saved_as is not None else None,
+        )
+
+    def safety_branches(self, *, offset: int = 0, limit: int = 50) -> SafetyBranches:
+        found = list_all(self._root)
+        page = found[offset : offset + limit]
+        note = None if git.toplevel(self._root) is not None else "The folder is not in a git work tree."
+        return SafetyBranches(branches=page, count=len(page), total=len(found), note=note)
+
+    # Finding the place
+
+    def _locate(self, req_id: str, manner: Manner) -> Located:
+        self._ensure()
+        with self._lock.reading():
+            node = self._resolver.requirement(req_id)
+            version = requirement_full(self._graph, node).version
+        if manner.if_version is not None and manner.if_version != version:
+            raise Conflict(
+                f"{node.id} has version {version}, not {manner.if_version}.",
+                hint="Read it again with get_requirement, then repeat the call.",
+                data={"node_id": node.id, "current_version": version},
+            )
+        if node.source is None:
+            raise Refused(f"{node.id} stands in no file yet.", hint="save_mutations writes drafts into files.")
+        path = node.source.path
+        if not selects(self._root, self._config.requirements, path):
+            raise WrongKind(
+                f"{node.id} stands in '{path}', which is no file of the folders in [requirements] of clew.toml.",
+                hint="Only those can be changed here. req_update changes a register; the spec of another tool is "
+                "changed by one of its changes, or in an editor.",
+            )
+        self._refuse_drafts([path])
+        data = read_bytes(self._root, path, limit=self._config.max_file_bytes)
+        records = read(data, self._grammar)
+        written = node.get_field("original_id", node.id)
+        same = [block for block in records.blocks if isinstance(block, Requirement) and block.id == written]
+        record = next((block for block in same if len(same) == 1 or block.span.line == node.source.line), None)
+        if record is None:
+            raise _changed_meanwhile(path)
+        return Located(node, path, data, records, record)
+
+    def _target(self, target_file: str) -> str:
+        place = resolve(self._root, target_file.strip())
+        base = self._root.resolve()
+        path = display(place.relative_to(base).as_posix())
+        if place == base or place.is_dir():
+            raise InvalidArgument(f"'{target_file}' is a folder.", hint="Name a file, such as spec/moved.md.")
+        selection = self._config.requirements
+        if not selects(self._root, selection, path):
+            raise InvalidArgument(
+                f"'{path}' is not read as requirements, so the requirement would vanish from the graph.",
+                hint=f"Folders are {', '.join(selection.folders)}; names are {', '.join(selection.patterns)}.",
+            )
+        return path
+
+    def _content(self, path: str) -> bytes | None:
+        try:
+            return read_bytes(self._root, path, limit=self._config.max_file_bytes)
+        except NotFound:
+            return None
+
+    # Refusing
+
+    def _check_cited(self, found: Located, target: ParsedReference, kind: str) -> None:
+        meant = [
+            reference
+            for reference in found.record.references
+            if reference.target == target.target and (not target.labels or set(reference.labels) == set(target.labels))
+        ]
+        if not meant:
+            cited = ", ".join(reference.written for reference in found.record.references) or "nothing"
+            raise NotFound(
+                f"{found.node.id} does not cite '{target.target}'.", hint=f"It cites {cited}; mutate_add_edge adds one."
+            )
+        already = {reference.labels for reference in meant if reference.kind == kind}
+        if any(reference.labels in already for reference in meant if reference.kind != kind):
+            raise Refused(
+                f"{found.node.id} cites {target.target} both ways; as {kind} it stands there already.",
+                hint="mutate_delete_edge removes one of them.",
+            )
+
+    def _refuse_drafts(self, paths: Collection[str]) -> None:
+        waiting = sorted(set(paths) & set(self._drafted()))
+        if waiting:
+            raise Refused(
+                f"Unsaved drafts are about to change '{waiting[0]}'.",
+                hint="save_mutations writes them, undo_last_mutation takes them back; then repeat the call.",
+            )
+
+    # Doing it
+
+    def _carry_out(
+        self, found: Located, edits: list[FileEdit], manner: Manner, operation: str, done: str
+    ) -> FileChange:
+        paths = tuple(edit.path for edit in edits)
+        branch = None
+        self._refuse_drafts(paths)
+        check_writable(self._root, edits)
+        if edits and not manner.dry_run:
+            if manner.save_branch:
+                there = [edit.path for edit in edits if edit.before is not None]
+                branch = create(self._root, found.node.id, datetime.now(UTC), also=there).name
+            write_files(self._root, edits, self._store, Occasion(operation, found.node.id, manner.actor, branch))
+            self._refresh()
+        if not edits:
+            message = f"Nothing to change: {done} already."
+        else:
+            message = f"Would change: {done}." if manner.dry_run else f"{done}."
+        return FileChange(
+            changed=bool(edits) and not manner.dry_run,
+            message=message,
+            requirement_id=found.node.id,
+            files=paths,
+            diff=diff_of(edits),
+            safety_branch=branch,
+            version=self._version(found.node.id),
+            dry_run=manner.dry_run,
+        )
+
+    def _version(self, id: str) -> str | None:
+        with self._lock.reading():
+            node = self._graph.get_node(id)
+            return requirement_full(self._graph, node).version if node is not None else None
+
+
+def _moved(change: FileChange, source: str, target: str, *, is_empty: bool) -> Moved:
+    return Moved(**msgspec.structs.asdict(change), source_file=source, dest_file=target, source_empty=is_empty)
+
+
+def _changed_meanwhile(path: str) -> Conflict:
+    return Conflict(f"'{path}' changed while it was being edited.", hint="Repeat the call.")
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

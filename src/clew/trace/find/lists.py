@@ -1,0 +1,321 @@
+"""Questions that list: nodes by kind and keyword, gaps, tests, subtrees, and searches within a part of the hierarchy.
+
+Every list is cut to a page here; the surfaces say where a page begins and how long it may be.
+"""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
+from typing import Any, Protocol
+
+import msgspec
+
+from clew.graph.graph import Graph
+from clew.graph.model import Node, NodeKind
+from clew.text.shortening import shortened
+from clew.trace.find import gaps as find_gaps
+from clew.trace.find import results as results_find
+from clew.trace.find.keywords import matching
+from clew.trace.find.kinds import Listed, edge_kinds, listed, node_kinds, sorted_nodes
+from clew.trace.find.minimize import DEFAULT_EDGE_KINDS, minimize, superseded_by
+from clew.trace.find.query import text_matcher
+from clew.trace.find.scope import Direction, scope
+from clew.trace.find.search import Check, Match, Matches
+from clew.trace.find.tests import RequirementTests
+from clew.trace.find.words import WordIndex, searchable_text, title_text
+from clew.trace.read.assertions import assertions_of, owner_of
+from clew.trace.read.resolve import Resolver
+from clew.trace.read.serialize import (
+    assertion_in_context,
+    node_summary,
+    place,
+    pruned_summary,
+    requirement_summary,
+    scoped_summary,
+)
+from clew.trace.read.subtree import collect
+from clew.trace.read.subtree_formats import SubtreeView, view
+from clew.trace.read.subtree_results import SubtreeFormat
+
+
+def never() -> None:
+    """The check of a caller who never takes a question back."""
+
+
+class SearchMatches(Protocol):
+    """The one search over requirements; every tool that searches ranks through it."""
+
+    def __call__(
+        self,
+        query: str,
+        *,
+        field: str,
+        regex: bool,
+        related: bool,
+        within: AbstractSet[str] | None = None,
+        again: bool,
+        check: Check,
+    ) -> Matches: ...
+
+
+class ScopedMatch(msgspec.Struct, frozen=True):
+    match: Match
+    assertions: tuple[Node, ...] = ()
+    """Those that match by themselves."""
+
+
+class ScopedQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """A search within a part of the hierarchy."""
+
+    query: str
+    scope_id: str
+    direction: Direction = Direction.DESCENDANTS
+    field: str = "all"
+    regex: bool = False
+    include_assertions: bool = False
+
+
+class NodeQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which nodes are meant; what is empty does not narrow the choice."""
+
+    kind: str = ""
+    keywords: Listed = ""
+    match_all: bool = True
+    level: str = ""
+    status: str = ""
+    actor: str = ""
+
+
+class TraceQueries:
+    def __init__(self, graph: Graph, resolver: Resolver, search: SearchMatches) -> None:
+        self._graph = graph
+        self._resolver = resolver
+        self._search = search
+        self._index = WordIndex(graph)
+
+    # Nodes
+
+    def nodes(self, query: NodeQuery) -> Sequence[Node]:
+        """The nodes that fit, kind by kind; with keywords the best first, else by id."""
+        found: list[Node] = []
+        for kind in node_kinds(query.kind) or tuple(NodeKind):
+            if listed(query.keywords):
+                found += matching(self._index.words(kind, searchable_text), query.keywords, match_all=query.match_all)
+            else:
+                found += sorted_nodes(self._graph, kind)
+        for name in ("level", "status", "actor"):
+            wanted = _folded(getattr(query, name).strip())
+            if wanted:
+                found = [node for node in found if _folded(node.get_field(name)) == wanted]
+        return found
+
+    def node_page(self, query: NodeQuery, *, offset: int, limit: int) -> results_find.NodePage:
+        return _node_page(self.nodes(query), offset, limit)
+
+    def by_keywords(
+        self, keywords: Listed, *, match_all: bool, kind: str, offset: int, limit: int
+    ) -> results_find.NodePage:
+        """Nodes whose title has the keywords."""
+        found: list[Node] = []
+        for each in node_kinds(kind) or (NodeKind.REQUIREMENT,):
+            found += matching(self._index.words(each, title_text), keywords, match_all=match_all)
+        return _node_page(found, offset, limit)
+
+    def assertions_by_keywords(
+        self, keywords: Listed, *, match_all: bool, offset: int, limit: int
+    ) -> results_find.AssertionPage:
+        """Assertions whose text has the keywords."""
+        found = matching(self._index.words(NodeKind.ASSERTION, searchable_text), keywords, match_all=match_all)
+        page = tuple(
+            assertion_in_context(node, owner)
+            for node in found[offset : offset + limit]
+            if (owner := owner_of(self._graph, node)) is not None
+        )
+        return results_find.AssertionPage(assertions=page, count=len(page), total=len(found))
+
+    def requirements(
+        self, *, root_id: str | None = None, level: str = "", status: str = "", gaps_only: bool = False
+    ) -> Sequence[Node]:
+        """Requirements by id: all, or those at and below one; of one level and status where these are given; or only
+        those with an assertion that no test names, or of which a test failed."""
+        found = self.nodes(NodeQuery(kind=NodeKind.REQUIREMENT, level=level, status=status))
+        if root_id is not None:
+            inside = scope(self._graph, self._resolver.requirement(root_id), Direction.DESCENDANTS)
+            found = [node for node in found if node.id in inside]
+        if gaps_only:
+            found = [node for node in found if _has_gap(self._graph.metrics(node.id))]
+        return found
+
+    # Tests and gaps
+
+    def tests(self, req_id: str) -> RequirementTests:
+        return RequirementTests(self._graph, self._resolver.requirement(req_id))
+
+    def gaps(self, req_id: str | None, *, implemented_only: bool = False) -> Sequence[find_gaps.Gap]:
+        """Assertions that no test names: of one requirement, or of all."""
+        if req_id is None:
+            return find_gaps.uncovered_assertions(self._graph, implemented_only=implemented_only)
+        node = self._resolver.requirement(req_id)
+        return tuple(find_gaps.gaps_of(self._graph, node, implemented_only=implemented_only))
+
+    def gap_page(
+        self, gaps: Sequence[find_gaps.Gap], req_id: str | None, *, offset: int, limit: int
+    ) -> results_find.UncoveredPage:
+        page = gaps[offset : offset + limit]
+        return results_find.UncoveredPage(
+            assertions=tuple(assertion_in_context(gap.assertion, gap.requirement) for gap in page),
+            requirements=tuple(
+                self._requirement_gap(node) for node in {gap.requirement.id: gap.requirement for gap in page}.values()
+            ),
+            count=len(page),
+            total=len(gaps),
+            req_id=None if req_id is None else self._resolver.requirement(req_id).id,
+        )
+
+    def _requirement_gap(self, node: Node) -> results_find.RequirementGap:
+        metrics = self._graph.metrics(node.id)
+        labels: tuple[str, ...] = metrics["untested_labels"]
+        return results_find.RequirementGap(node.id, node.title, metrics["total_assertions"], len(labels), labels)
+
+    def broken_references(self, *, offset: int, limit: int) -> results_find.BrokenPage:
+        found = find_gaps.broken_references(self._graph)
+        page = tuple(
+            results_find.BrokenItem(
+                source_id=each.source_id,
+                target_id=each.target_id,
+                edge_kind=each.edge_kind.value,
+                fault=each.fault,
+                path=each.path,
+                line=each.line,
+            )
+            for each in found[offset : offset + limit]
+        )
+        return results_find.BrokenPage(broken_references=page, count=len(page), total=len(found))
+
+    def orphaned_nodes(self, *, offset: int, limit: int) -> results_find.OrphanPage:
+        found = find_gaps.orphaned_nodes(self._graph)
+        page = found[offset : offset + limit]
+        return results_find.OrphanPage(
+            orphans=tuple(results_find.Orphan(node.id, node.kind.value, node.title, place(node)) for node in page),
+            count=len(page),
+            total=len(found),
+            by_kind=find_gaps.orphans_by_kind(self._graph),
+        )
+
+    # Parts of the hierarchy
+
+    def subtree(self, root_id: str, *, depth: int, include_kinds: Listed, shape: SubtreeFormat) -> SubtreeView:
+        root = self._resolver.node(root_id)
+        return view(collect(self._graph, root, depth=depth, kinds=node_kinds(include_kinds)), root, shape)
+
+    def minimal_set(
+        self, req_ids: Sequence[str], *, kinds: Listed = DEFAULT_EDGE_KINDS, offset: int, limit: int
+    ) -> results_find.MinimalSet:
+        """The most specific of these requirements. The others say what supersedes them, on the first page."""
+        wanted = edge_kinds(kinds or DEFAULT_EDGE_KINDS)
+        found = {id: self._resolver.find_requirement(id) for id in dict.fromkeys(req_ids)}
+        members = {node.id: node for node in found.values() if node is not None}
+        divided = minimize(self._graph, members.values(), wanted)
+        shown = divided.pruned[:limit] if offset == 0 else ()
+        return results_find.MinimalSet(
+            minimal_set=tuple(requirement_summary(node) for node in divided.minimal[offset : offset + limit]),
+            pruned=tuple(
+                pruned_summary(node, superseded_by(self._graph, node, members.keys(), wanted)) for node in shown
+            ),
+            not_found=tuple(shortened(id) for id, node in found.items() if node is None),
+            stats={
+                "input_count": len(members),
+                "minimal_count": len(divided.minimal),
+                "pruned_count": len(divided.pruned),
+            },
+            total=len(divided.minimal),
+        )
+
+    def scoped_matches(self, query: ScopedQuery, *, again: bool = False, check: Check = never) -> list[ScopedMatch]:
+        """The requirements within a scope that match, best first; `again` where another page of them is asked for."""
+        inside = scope(self._graph, self._resolver.node(query.scope_id), query.direction)
+        matches = self._search(
+            query.query, field=query.field, regex=query.regex, related=False, within=inside, again=again, check=check
+        ).found
+        if not query.include_assertions:
+            return [ScopedMatch(match) for match in matches]
+        by_text = self._matching_assertions(query, inside, check)
+        found = [ScopedMatch(match, tuple(by_text.pop(match.node.id, ()))) for match in matches]
+        # What is left matches by its assertions only: it comes after everything that matches by itself.
+        least = found[-1].match.score if found else 1.0
+        for id in sorted(by_text):
+            node = self._graph.get_node(id)
+            if node is not None:
+                found.append(ScopedMatch(Match(node, least), tuple(by_text[id])))
+        return found
+
+    def _matching_assertions(self, query: ScopedQuery, inside: frozenset[str], check: Check) -> dict[str, list[Node]]:
+        """By requirement: the assertions whose text matches the query by itself."""
+        matches = text_matcher(query.query, regex=query.regex)
+        found: dict[str, list[Node]] = {}
+        for id in inside:
+            check()
+            node = self._graph.get_node(id)
+            if node is None or node.kind is not NodeKind.REQUIREMENT:
+                continue
+            matched = [part for part in assertions_of(self._graph, id) if matches(part.title)]
+            if matched:
+                found[id] = matched
+        return found
+
+    def scoped_page(
+        self, query: ScopedQuery, *, offset: int, limit: int, check: Check = never
+    ) -> results_find.ScopedPage:
+        found = self.scoped_matches(query, again=offset > 0, check=check)
+        page = tuple(scoped_summary(each.match, each.assertions) for each in found[offset : offset + limit])
+        return results_find.ScopedPage(
+            results=page,
+            scope_id=self._resolver.node(query.scope_id).id,
+            direction=query.direction.value,
+            count=len(page),
+            total=len(found),
+        )
+
+    def discover(
+        self,
+        query: ScopedQuery,
+        *,
+        kinds: Listed = DEFAULT_EDGE_KINDS,
+        offset: int,
+        limit: int,
+        check: Check = never,
+    ) -> results_find.Discovered:
+        """The most specific requirements of a scoped search, and those they supersede."""
+        wanted = edge_kinds(kinds or DEFAULT_EDGE_KINDS)
+        found = {each.match.node.id: each for each in self.scoped_matches(query, again=offset > 0, check=check)}
+        divided = minimize(self._graph, (each.match.node for each in found.values()), wanted)
+        page = [found[node.id] for node in divided.minimal[offset : offset + limit]]
+        shown = divided.pruned[:limit] if offset == 0 else ()
+        return results_find.Discovered(
+            results=tuple(scoped_summary(each.match, each.assertions) for each in page),
+            pruned=tuple(
+                pruned_summary(node, superseded_by(self._graph, node, found.keys(), wanted)) for node in shown
+            ),
+            scope_id=self._resolver.node(query.scope_id).id,
+            direction=query.direction.value,
+            stats={
+                "candidate_count": len(found),
+                "minimal_count": len(divided.minimal),
+                "pruned_count": len(divided.pruned),
+            },
+            total=len(divided.minimal),
+        )
+
+
+@lru_cache(maxsize=1_000)
+def _folded(value: str | None) -> str:
+    return (value or "").casefold()
+
+
+def _has_gap(metrics: Mapping[str, Any]) -> bool:
+    return bool(metrics["untested_labels"] or metrics["failed_labels"])
+
+
+def _node_page(found: Sequence[Node], offset: int, limit: int) -> results_find.NodePage:
+    page = tuple(node_summary(node) for node in found[offset : offset + limit])
+    return results_find.NodePage(results=page, count=len(page), total=len(found))

@@ -1,0 +1,54 @@
+"""The most specific members of a set of requirements.
+
+A member goes when another member stands below it. On a circle nobody is more specific than the others: there all stay,
+unless something outside the circle stands below.
+"""
+
+from collections.abc import Collection, Iterable
+from itertools import islice
+
+import msgspec
+
+from clew.graph.graph import Graph
+from clew.graph.model import EdgeKind, Node
+from clew.trace.find.scope import hierarchy, walk_down, walk_up
+
+DEFAULT_EDGE_KINDS = "implements,refines"
+MOST_NAMED = 10
+"""Members that are named as the reason why another goes."""
+
+
+class Minimized(msgspec.Struct, frozen=True):
+    """A set divided, each part in the order of the set."""
+
+    minimal: tuple[Node, ...]
+    pruned: tuple[Node, ...]
+
+
+def minimize(graph: Graph, members: Iterable[Node], kinds: Collection[EdgeKind]) -> Minimized:
+    """Linear in the part of the hierarchy above the members, whatever their number, but for members on circles."""
+    by_id = {node.id: node for node in members}
+    above = set(walk_up(graph, by_id, kinds))
+    circular = hierarchy(graph).circular
+    pruned = {
+        id: None
+        for id in by_id
+        if id in above and (id not in circular or any(_below_in_set(graph, id, by_id.keys(), kinds)))
+    }
+    return Minimized(
+        minimal=tuple(node for id, node in by_id.items() if id not in pruned),
+        pruned=tuple(by_id[id] for id in pruned),
+    )
+
+
+def superseded_by(graph: Graph, node: Node, members: Collection[str], kinds: Collection[EdgeKind]) -> tuple[str, ...]:
+    """The members that stand below a pruned one, nearest first, at most MOST_NAMED."""
+    return tuple(islice(_below_in_set(graph, node.id, members, kinds), MOST_NAMED))
+
+
+def _below_in_set(graph: Graph, id: str, members: Collection[str], kinds: Collection[EdgeKind]) -> Iterable[str]:
+    on_circle = id in hierarchy(graph).circular
+    around = frozenset(walk_up(graph, (id,), kinds)) if on_circle else frozenset()
+    return (
+        below for below in walk_down(graph, (id,), kinds) if below in members and below != id and below not in around
+    )

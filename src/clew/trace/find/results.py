@@ -1,0 +1,193 @@
+"""What questions that list return: nodes, assertions, gaps, and sets of requirements."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from clew.trace.read.results import ScoredSummary, Summary
+
+
+class NodeSummary(msgspec.Struct, frozen=True, omit_defaults=True):
+    id: str
+    kind: str
+    title: str
+    level: str | None = None
+    status: str | None = None
+    source: str | None = None
+    """Path and line."""
+
+
+class NodePage(msgspec.Struct, frozen=True):
+    results: tuple[NodeSummary, ...]
+    count: int
+    """Results found for this page, before any was left out for size."""
+    total: int
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class AssertionText(msgspec.Struct, frozen=True):
+    id: str
+    label: str
+    text: str
+
+
+class AssertionInContext(AssertionText, frozen=True):
+    parent_id: str
+    parent_title: str
+
+
+class AssertionPage(msgspec.Struct, frozen=True):
+    assertions: tuple[AssertionInContext, ...]
+    count: int
+    total: int
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class RequirementGap(msgspec.Struct, frozen=True):
+    """A requirement with assertions that no test names."""
+
+    req_id: str
+    title: str
+    total_assertions: int
+    uncovered_count: int
+    uncovered_labels: tuple[str, ...]
+
+
+class UncoveredPage(msgspec.Struct, frozen=True):
+    assertions: tuple[AssertionInContext, ...]
+    requirements: tuple[RequirementGap, ...]
+    """The requirements of these assertions, with all their gaps."""
+    count: int
+    total: int
+    req_id: str | None = None
+    """The requirement that was asked for; null when all were."""
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class ResultOfTest(msgspec.Struct, frozen=True, omit_defaults=True):
+    id: str
+    status: str
+    test_id: str | None = None
+    message: str | None = None
+    source: str | None = None
+
+
+class CitingTest(msgspec.Struct, frozen=True):
+    id: str
+    label: str
+    name: str
+    file: str | None
+    line: int | None
+    assertion_targets: tuple[str, ...]
+    """The assertions that the test names; empty where it cites the requirement as a whole."""
+    verdict: str | None
+    """What its results say together: the worst of them; null where there are none."""
+    results: tuple[ResultOfTest, ...]
+
+
+class CoverageByTests(msgspec.Struct, frozen=True):
+    success: bool
+    req_id: str
+    title: str
+    test_nodes: tuple[CitingTest, ...]
+    result_nodes: tuple[ResultOfTest, ...]
+    """The results of these tests."""
+    covered_assertions: tuple[str, ...]
+    uncovered_assertions: tuple[str, ...]
+    uncovered_detail: tuple[AssertionText, ...]
+    total_assertions: int
+    covered_count: int
+    coverage_pct: float
+    referenced_pct: float
+    """The same under its later name."""
+    tested_breakdown: Mapping[str, int]
+    """Assertions that tests name, by what those tests last gave: passed, failed, awaiting_result."""
+    tests_total: int
+    truncated: bool = False
+    next_cursor: str | None = None
+    """Leads to further tests."""
+
+
+class BrokenItem(msgspec.Struct, frozen=True):
+    source_id: str
+    target_id: str
+    """As written."""
+    edge_kind: str
+    fault: str
+    """malformed, unknown_requirement, unknown_assertion or forbidden."""
+    path: str
+    line: int
+
+
+class BrokenPage(msgspec.Struct, frozen=True):
+    broken_references: tuple[BrokenItem, ...]
+    count: int
+    total: int
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class Orphan(msgspec.Struct, frozen=True):
+    id: str
+    kind: str
+    label: str
+    source: str | None
+
+
+class OrphanPage(msgspec.Struct, frozen=True):
+    orphans: tuple[Orphan, ...]
+    count: int
+    total: int
+    by_kind: Mapping[str, int]
+    """How many there are of each kind, on all pages."""
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class PrunedSummary(Summary, frozen=True):
+    superseded_by: tuple[str, ...]
+    """Members of the set that stand below it, nearest first, ten at most."""
+
+
+class MinimalSet(msgspec.Struct, frozen=True):
+    minimal_set: tuple[Summary, ...]
+    pruned: tuple[PrunedSummary, ...]
+    """On the first page."""
+    not_found: tuple[str, ...]
+    stats: Mapping[str, int]
+    """input_count, minimal_count and pruned_count."""
+    total: int
+    """Members of the minimal set."""
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class ScopedSummary(ScoredSummary, frozen=True, omit_defaults=True):
+    matched_assertions: tuple[AssertionText, ...] = ()
+    """The assertions that match by themselves; only where they were asked for."""
+
+
+class ScopedPage(msgspec.Struct, frozen=True):
+    results: tuple[ScopedSummary, ...]
+    scope_id: str
+    direction: str
+    count: int
+    total: int
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class Discovered(msgspec.Struct, frozen=True):
+    results: tuple[ScopedSummary, ...]
+    pruned: tuple[PrunedSummary, ...]
+    """What matched too, but has something more specific among the matches; on the first page."""
+    scope_id: str
+    direction: str
+    stats: Mapping[str, int]
+    """candidate_count, minimal_count and pruned_count."""
+    total: int
+    truncated: bool = False
+    next_cursor: str | None = None

@@ -1,0 +1,100 @@
+"""The tests of one requirement: which there are, what they name and what they last gave."""
+
+import msgspec
+
+from clew.graph.graph import Graph
+from clew.graph.model import Node, NodeKind
+from clew.trace.find.results import CitingTest, CoverageByTests, ResultOfTest
+from clew.trace.read.assertions import assertions_of, citations_of
+from clew.trace.read.serialize import assertion_text, place
+
+
+class TestCase(msgspec.Struct, frozen=True):
+    """A test with the assertions it names and its results."""
+
+    __test__ = False
+
+    node: Node
+    labels: tuple[str, ...]
+    results: tuple[Node, ...]
+
+
+def tests_of(graph: Graph, id: str) -> tuple[TestCase, ...]:
+    """The tests that cite a requirement, by id. Found through its edges, so the cost is theirs alone."""
+    labels: dict[str, dict[str, None]] = {}
+    nodes: dict[str, Node] = {}
+    for cited in citations_of(graph, id):
+        if cited.is_test:
+            nodes[cited.by.id] = cited.by
+            labels.setdefault(cited.by.id, {}).update(dict.fromkeys(cited.edge.labels))
+    return tuple(
+        TestCase(
+            nodes[test],
+            tuple(sorted(labels[test])),
+            tuple(child for child in graph.iter_children(test) if child.kind is NodeKind.TEST_RESULT),
+        )
+        for test in sorted(nodes)
+    )
+
+
+class RequirementTests:
+    """What tests prove of one requirement; the tests are shown page by page."""
+
+    def __init__(self, graph: Graph, requirement: Node) -> None:
+        metrics = graph.metrics(requirement.id)
+        untested = frozenset(metrics["untested_labels"])
+        assertions = assertions_of(graph, requirement.id)
+        gaps = tuple(part for part in assertions if part.get_field("label") in untested)
+        self._graph = graph
+        self._tests = tests_of(graph, requirement.id)
+        self._whole = CoverageByTests(
+            success=True,
+            req_id=requirement.id,
+            title=requirement.title,
+            test_nodes=(),
+            result_nodes=(),
+            covered_assertions=tuple(part.id for part in assertions if part.get_field("label") not in untested),
+            uncovered_assertions=tuple(part.id for part in gaps),
+            uncovered_detail=tuple(assertion_text(part) for part in gaps),
+            total_assertions=metrics["total_assertions"],
+            covered_count=metrics["tested"],
+            coverage_pct=metrics["tested_pct"],
+            referenced_pct=metrics["tested_pct"],
+            tested_breakdown={
+                "passed": len(metrics["passed_labels"]),
+                "failed": len(metrics["failed_labels"]),
+                "awaiting_result": len(metrics["awaiting_labels"]),
+            },
+            tests_total=len(self._tests),
+        )
+
+    def page(self, offset: int, count: int) -> CoverageByTests:
+        page = self._tests[offset : offset + count]
+        return msgspec.structs.replace(
+            self._whole,
+            test_nodes=tuple(self._citing_test(test) for test in page),
+            result_nodes=tuple(_result(result, test.node.id) for test in page for result in test.results),
+        )
+
+    def _citing_test(self, test: TestCase) -> CitingTest:
+        node = test.node
+        return CitingTest(
+            id=node.id,
+            label=node.title,
+            name=node.get_field("function") or node.title,
+            file=node.source.path if node.source else None,
+            line=node.source.line if node.source else None,
+            assertion_targets=test.labels,
+            verdict=self._graph.evidence.verdict(node.id),
+            results=tuple(ResultOfTest(result.id, result.get_field("status", "unknown")) for result in test.results),
+        )
+
+
+def _result(node: Node, test_id: str) -> ResultOfTest:
+    return ResultOfTest(
+        id=node.id,
+        status=node.get_field("status", "unknown"),
+        test_id=test_id,
+        message=node.get_field("message") or None,
+        source=place(node),
+    )

@@ -1,0 +1,175 @@
+"""The texts of requirements as a search looks at them: folded, with their words looked up, and kept while they last."""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+import msgspec
+
+from clew.graph.graph import Graph
+from clew.graph.model import Node, NodeKind
+from clew.text.keywords import keywords
+from clew.trace.find.query import Term
+from clew.trace.find.words import WORD, WordIndex, Words, requirement_text
+
+ID_SCORE = 100
+TITLE_SCORE = 50
+KEYWORD_SCORE = 40
+KEYWORD_PART_SCORE = 25
+BODY_SCORE = 10
+
+OUT_OF_ORDER = 8
+"""How many times longer it takes to look one up, or to bring it into order, than to pass over it."""
+
+
+class Texts(msgspec.Struct, frozen=True):
+    """A requirement's searchable texts."""
+
+    node: Node
+    id: str
+    title: str
+    everything: str
+    """Id, title and body together. These three in folded case."""
+    plain: str
+    """The last one as it is written."""
+
+
+class AllTexts(msgspec.Struct, frozen=True):
+    """The texts of all requirements."""
+
+    texts: Mapping[str, Texts]
+    """By id, in the order of the ids."""
+    folded: Mapping[str, str]
+    """By id: everything a requirement says."""
+    ids: str
+    titles: str
+    """Of all requirements, joined: what is not in here is in none of them."""
+
+
+class Prepared(AllTexts, frozen=True, kw_only=True):
+    """What a search needs of one state of the graph."""
+
+    words: Words
+
+
+class RequirementTexts:
+    """Prepares the requirements of a graph; only what a change touched is prepared again."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._index = WordIndex(graph)
+
+    def now(self) -> Prepared:
+        return self._graph.derived("requirement_search", self._prepare)
+
+    def _prepare(self, graph: Graph) -> Prepared:
+        known = graph.followed("requirement_texts", _all_folded, _folded, _in_order)
+        words = self._index.words(NodeKind.REQUIREMENT, requirement_text)
+        return Prepared(known.texts, known.folded, known.ids, known.titles, words=words)
+
+
+def _all_folded(graph: Graph) -> dict[str, Texts]:
+    return {node.id: _fold(node) for node in graph.nodes_by_kind(NodeKind.REQUIREMENT)}
+
+
+def _folded(graph: Graph, id: str) -> Texts | None:
+    node = graph.get_node(id)
+    return _fold(node) if node is not None and node.kind is NodeKind.REQUIREMENT else None
+
+
+def _in_order(texts: Mapping[str, Texts]) -> AllTexts:
+    ordered = {id: texts[id] for id in sorted(texts)}
+    return AllTexts(
+        texts=ordered,
+        folded={id: each.everything for id, each in ordered.items()},
+        ids="\n".join([each.id for each in ordered.values()]),
+        titles="\n".join([each.title for each in ordered.values()]),
+    )
+
+
+def holding(group: tuple[Term, ...], candidates: AbstractSet[str], prepared: Prepared) -> AbstractSet[str]:
+    """Those that can match a group. A keyword is normalised, so that it need not occur as it is."""
+    if any(term.whole_keyword for term in group):
+        return candidates
+    if len(group) == 1:
+        return _with(group[0].text, candidates, prepared)
+    return set().union(*(_with(term.text, candidates, prepared) for term in group))
+
+
+def _with(text: str, candidates: AbstractSet[str], prepared: Prepared) -> AbstractSet[str]:
+    """Those that hold a text. What is a word or a part of one is held where a word has it; for anything else the words
+    in it say where to look."""
+    words = dict.fromkeys(WORD.findall(text))
+    places = [having for word in words if (having := prepared.words.having(word)) is not None]
+    for having in sorted(places, key=len):
+        candidates = having if len(candidates) == len(prepared.texts) else having & candidates
+    if places and text in words:
+        return candidates
+    return _holding(text, candidates, prepared.folded)
+
+
+def _holding(text: str, candidates: AbstractSet[str], folded: Mapping[str, str]) -> AbstractSet[str]:
+    if len(candidates) * OUT_OF_ORDER < len(folded):
+        return {id for id in candidates if text in folded[id]}
+    # Most of them are looked at: one after the other as they lie in memory, which takes half the time.
+    return {id for id, everything in folded.items() if id in candidates and text in everything}
+
+
+def points_of(words: Sequence[str], candidates: AbstractSet[str], prepared: Prepared) -> Mapping[str, int]:
+    """What plain words are worth, where each candidate is known to hold all of them: nearly every search is such."""
+    points = dict.fromkeys(candidates, BODY_SCORE * len(words))
+    for word in words:
+        in_an_id, in_a_title = word in prepared.ids, word in prepared.titles
+        if not (in_an_id or in_a_title):
+            continue
+        for id in candidates:
+            texts = prepared.texts[id]
+            if in_an_id and word in texts.id:
+                points[id] += ID_SCORE - BODY_SCORE
+            elif in_a_title and word in texts.title:
+                points[id] += TITLE_SCORE - BODY_SCORE
+    return points
+
+
+def place_score(term: Term, texts: Texts, field: str) -> int:
+    """The score of a plain word looked for everywhere."""
+    if term.text in texts.id:
+        return ID_SCORE
+    if term.text in texts.title:
+        return TITLE_SCORE
+    return BODY_SCORE if term.text in texts.everything else 0
+
+
+def _fold(node: Node) -> Texts:
+    plain = requirement_text(node)
+    return Texts(
+        node=node, id=node.id.casefold(), title=node.title.casefold(), everything=plain.casefold(), plain=plain
+    )
+
+
+def field_score(term: Term, texts: Texts, field: str) -> int:
+    """How good a place the term was found in; 0 where it was not."""
+    if term.whole_keyword:
+        return KEYWORD_SCORE if field in ("all", "keywords") and term.text in keywords(texts.title) else 0
+    if field in ("all", "id") and term.text in texts.id:
+        return ID_SCORE
+    if field in ("all", "title") and term.text in texts.title:
+        return TITLE_SCORE
+    if field == "keywords":
+        found = keywords(texts.title)
+        if term.text in found:
+            return KEYWORD_SCORE
+        return KEYWORD_PART_SCORE if any(term.text in keyword for keyword in found) else 0
+    is_held = field in ("all", "body") and term.text in texts.everything
+    return BODY_SCORE if is_held and term.text in texts.node.get_field("body", "").casefold() else 0
+
+
+def plain_text(texts: Texts, field: str) -> str:
+    """What a pattern is matched against. Its anchors hold at every line, so one text serves all fields."""
+    node = texts.node
+    if field == "all":
+        return texts.plain
+    if field == "id":
+        return node.id
+    if field == "title":
+        return node.title
+    return " ".join(keywords(texts.title)) if field == "keywords" else node.get_field("body", "")

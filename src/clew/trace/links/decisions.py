@@ -1,0 +1,89 @@
+"""What people and agents decided about suggestions: kept in the store, with who and when.
+
+A rejected pair is not suggested again while both texts stay what they were. When either changes, the question is open
+again: the rejection was about another text.
+"""
+
+import hashlib
+from typing import Literal
+
+import msgspec
+
+from clew.errors import NotFound, StoreError
+from clew.graph.model import Node
+from clew.store.interface import Store
+from clew.trace.links.match.units import LinkUnit
+
+COLLECTION = "link_decisions"
+
+Decision = Literal["accept", "reject", "reconsider"]
+ACCEPT, REJECT, RECONSIDER = "accept", "reject", "reconsider"
+
+
+class Decided(msgspec.Struct, frozen=True):
+    """One decision about one pair."""
+
+    unit: str
+    """Kind, path and name: lines move."""
+    requirement: str
+    decision: str
+    texts: str
+    """Names what both said at the time."""
+
+
+class Decisions:
+    def __init__(self, store: Store | None) -> None:
+        self._store = store
+
+    def record(self, unit: LinkUnit, requirement: Node, decision: Decision, *, actor: str) -> None:
+        """Remember a decision; `reconsider` forgets it."""
+        if self._store is None:
+            raise StoreError(
+                "The decision cannot be remembered: the project's store cannot be used.",
+                hint="`clew doctor` says what is wrong with it.",
+            )
+        id = _id(_name(unit), requirement.id)
+        decided = Decided(_name(unit), requirement.id, decision, _texts(unit, requirement))
+        with self._store.transaction(actor=actor, reason=f"{decision} a suggested link") as transaction:
+            if decision != RECONSIDER:
+                transaction.put(COLLECTION, id, msgspec.to_builtins(decided))
+            elif transaction.get(COLLECTION, id) is not None:
+                transaction.delete(COLLECTION, id)
+            else:
+                raise NotFound(
+                    f"Nothing was decided about {unit.label} and {requirement.id}.",
+                    hint="suggest_links shows what is open.",
+                )
+
+    def rejected(self) -> dict[tuple[str, str], str]:
+        """The rejected pairs, each with the name of the texts it was rejected for."""
+        if self._store is None:
+            return {}
+        records = self._store.scan(COLLECTION)
+        decided = (msgspec.convert(record.data, Decided) for record in records)
+        return {(each.unit, each.requirement): each.texts for each in decided if each.decision == REJECT}
+
+    def version(self) -> str:
+        """Differs after every decision."""
+        if self._store is None:
+            return ""
+        events = self._store.events(collection=COLLECTION)
+        return str(events[-1].seq) if events else ""
+
+
+def is_rejected(rejected: dict[tuple[str, str], str], unit: LinkUnit, requirement: Node) -> bool:
+    texts = rejected.get((_name(unit), requirement.id))
+    return texts is not None and texts == _texts(unit, requirement)
+
+
+def _name(unit: LinkUnit) -> str:
+    return f"{unit.kind}:{unit.path}::{unit.label}"
+
+
+def _id(unit: str, requirement: str) -> str:
+    return hashlib.blake2b(f"{unit}\0{requirement}".encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+def _texts(unit: LinkUnit, requirement: Node) -> str:
+    said = f"{unit.text}\0{requirement.title}\0{requirement.get_field('body', '')}"
+    return hashlib.blake2b(said.encode("utf-8", "replace"), digest_size=16).hexdigest()

@@ -1,0 +1,116 @@
+"""Shared meaning: how near the passages of two sides lie in the space of an embedder."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clew.errors import ClewError, StoreError
+from clew.search.embed import Embedder
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clew.search.dense.vectors import VectorSpace
+
+    Matrix = NDArray[np.float32]
+
+_TEXTS_AT_ONCE = 256
+
+Progress = Callable[[int, int, str], None]
+
+
+class Vectors:
+    """The vectors of passages. They are kept on disk under the hash of their text: a text is embedded once."""
+
+    def __init__(self, embedder: Embedder, folder: Path | None = None) -> None:
+        self._embedder = embedder
+        self._folder = folder
+        self._known: dict[str, NDArray[np.float32]] = {}
+
+    def missing(self, texts: Sequence[str]) -> list[str]:
+        """Those of the texts that would have to be embedded."""
+        self._recall(texts)
+        return [text for text in dict.fromkeys(texts) if text not in self._known]
+
+    def of(self, texts: Sequence[str], progress: Progress | None = None) -> "Matrix":
+        """One row for each text."""
+        missing = self.missing(texts)
+        for start in range(0, len(missing), _TEXTS_AT_ONCE):
+            if progress is not None:
+                progress(start, len(missing), "reading for meaning")
+            batch = missing[start : start + _TEXTS_AT_ONCE]
+            made = self._embedder.embed(batch)
+            self._known.update(zip(batch, made, strict=True))
+            self._keep(batch, made)
+        if not texts:
+            return np.zeros((0, self._embedder.dimensions), np.float32)
+        return np.stack([self._known[text] for text in texts])
+
+    def _recall(self, texts: Sequence[str]) -> None:
+        unknown = {_number(text): text for text in texts if text not in self._known}
+        space = self._space() if unknown else None
+        if space is None:
+            return
+        try:
+            numbers, vectors = space.get(np.array(list(unknown), np.int64))
+        except ClewError:
+            # What is kept here can be made again.
+            return
+        self._known.update({unknown[int(number)]: vector for number, vector in zip(numbers, vectors, strict=True)})
+
+    def _keep(self, texts: Sequence[str], vectors: "Matrix") -> None:
+        space = self._space()
+        if space is not None:
+            try:
+                space.put(np.array([_number(text) for text in texts], np.int64), vectors)
+            except ClewError:
+                self._folder = None
+
+    def _space(self) -> "VectorSpace | None":
+        from clew.search.dense.vectors import VectorSpace
+
+        if self._folder is None:
+            return None
+        try:
+            return VectorSpace(self._folder, self._embedder.name, self._embedder.dimensions)
+        except (StoreError, ClewError):
+            self._folder = None
+            return None
+
+
+def _number(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big") >> 2
+
+
+class MeaningIndex:
+    """The candidates of one side, by the vectors of their passages."""
+
+    def __init__(self, vectors: Vectors, candidates: Sequence[Sequence[str]], progress: Progress | None = None) -> None:
+        self._vectors = vectors
+        self._openings = vectors.of([passages[0] for passages in candidates], progress)
+        self._passages = vectors.of([text for passages in candidates for text in passages], progress)
+        self._starts = _starts(candidates)
+
+    def cosines(self, texts: Sequence[Sequence[str]], progress: Progress | None = None) -> "Matrix":
+        """The mean of two views: how the beginnings compare, and the best match of one side's beginning with any
+        passage of the other. One row for each text, one column for each candidate."""
+        found = np.zeros((len(texts), len(self._openings)), np.float32)
+        if not len(self._openings):
+            return found
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            block = texts[start : start + _TEXTS_AT_ONCE]
+            openings = self._vectors.of([passages[0] for passages in block], progress)
+            passages = self._vectors.of([text for passages in block for text in passages], progress)
+            there = np.maximum.reduceat(openings @ self._passages.T, self._starts, axis=1)
+            here = np.maximum.reduceat(passages @ self._openings.T, _starts(block), axis=0)
+            found[start : start + len(block)] = (openings @ self._openings.T + np.maximum(there, here)) / 2
+        return found
+
+
+def _starts(texts: Sequence[Sequence[str]]) -> "NDArray[np.intp]":
+    """Where the passages of each text begin among those of all."""
+    counts = [len(passages) for passages in texts]
+    return np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.intp) if counts else np.zeros(0, np.intp)

@@ -1,0 +1,94 @@
+"""The files of a project that hold tests and code, and the units in them."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from clew.config import Config
+from clew.errors import ClewError, NotFound
+from clew.formats.code.markers import MarkerRecords
+from clew.graph.build.reading import Reader, content_hash
+from clew.graph.graph import Graph
+from clew.graph.readers.markers import MarkerReader
+from clew.trace.links.match.evidence import cited_by
+from clew.trace.links.match.units import LinkUnit, SourceFile, linked_to, read_units
+from clew.workspace.files import read_bytes, resolve, scan
+from clew.workspace.paths import display
+
+CODE_READER, TEST_READER = "code", "tests"
+
+
+class KnownFile(msgspec.Struct, frozen=True):
+    path: str
+    is_test: bool
+
+
+class ProjectSources:
+    def __init__(self, graph: Graph, config: Config, readers: Callable[[], Sequence[Reader]]) -> None:
+        """`readers` are those that the graph is built with; they change when the project gets a register."""
+        self._graph = graph
+        self._config = config
+        self._readers = readers
+        self._read: dict[str, SourceFile] = {}
+
+    def files(self) -> dict[str, KnownFile]:
+        """Every file of tests or code, by path. A file that both name is one of tests."""
+        return self._graph.derived("link_files", lambda graph: self._scanned())
+
+    def _scanned(self) -> dict[str, KnownFile]:
+        found: dict[str, KnownFile] = {}
+        for name in (CODE_READER, TEST_READER):
+            reader = self._reader(name)
+            for entry in scan(self._config.root, reader.selection).files if reader is not None else ():
+                found[entry.path] = KnownFile(entry.path, name == TEST_READER)
+        return found
+
+    def asked(self, path: str | None) -> list[KnownFile]:
+        """The files that a path means: one, or all below a folder."""
+        files = self.files()
+        if path is None:
+            return list(files.values())
+        root = self._config.root
+        spelled = display(resolve(root, path).relative_to(root.resolve()).as_posix())
+        found = [files[spelled]] if spelled in files else []
+        if not found:
+            prefix = "" if spelled == "." else f"{spelled}/"
+            found = [file for name, file in files.items() if name.startswith(prefix)]
+        if not found:
+            raise NotFound(f"'{path}' is no file of tests or code, nor a folder with any.", hint=self.where())
+        return found
+
+    def where(self) -> str:
+        """Where tests and code are looked for."""
+        tests, code = self._config.tests.folders, self._config.code.folders
+        return f"The configuration reads tests in {', '.join(tests) or 'no folder'} and code in {', '.join(code)}."
+
+    def source(self, file: KnownFile) -> SourceFile | None:
+        """The units of a file, taken apart again only when it changed; None where it cannot be read."""
+        path = file.path
+        try:
+            data = read_bytes(self._config.root, path, limit=self._config.max_file_bytes)
+        except ClewError:
+            return None
+        version = content_hash(data)
+        known = self._read.get(path)
+        if known is None or known.version != version:
+            nodes = self._graph.nodes_in_file(path)
+            known = self._read[path] = read_units(data, path, nodes, version, is_test=file.is_test)
+        return known
+
+    def records(self, file: KnownFile, data: bytes) -> MarkerRecords:
+        """What the project reads in a file when it holds this."""
+        reader = self._reader(TEST_READER if file.is_test else CODE_READER)
+        return MarkerRecords() if reader is None else reader.markers(data, file.path)
+
+    def _reader(self, name: str) -> MarkerReader | None:
+        markers = (reader for reader in self._readers() if isinstance(reader, MarkerReader))
+        return next((reader for reader in markers if reader.name == name), None)
+
+    def unlinked(self, source: SourceFile) -> Iterator[LinkUnit]:
+        """The units of a file that cite nothing."""
+        nodes = list(self._graph.nodes_in_file(source.path))
+        for unit in source.units:
+            if not any(cited_by(self._graph, node) for node in linked_to(unit, nodes)):
+                yield unit

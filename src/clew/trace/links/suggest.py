@@ -1,0 +1,146 @@
+"""Suggesting links: which requirements the tests and code that cite nothing probably belong to.
+
+What their texts say is compared with all requirements at once, what stands around them is added, and the result is a
+confidence. Nothing here changes the graph or a file.
+"""
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clew.config import Config
+from clew.graph.graph import Graph
+from clew.trace.links.confidence import in_a_project, logits
+from clew.trace.links.decisions import Decisions, is_rejected
+from clew.trace.links.match.evidence import Surroundings
+from clew.trace.links.match.meaning import Progress
+from clew.trace.links.match.prepare import Preparation, Prepared
+from clew.trace.links.match.sources import ProjectSources
+from clew.trace.links.match.units import TEST, LinkUnit, SourceFile
+from clew.trace.links.results import SuggestionPage
+from clew.trace.links.wording import Found, in_words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LEAST_CONFIDENCE = 0.2
+MOST_PER_UNIT = 3
+CONSIDERED_BY_TEXT = 12
+"""So many requirements whose texts fit best are looked at, beside all that the surroundings speak for."""
+UNITS_AT_ONCE = 1_000
+REMEMBERED = 8
+
+
+class LinkSuggester:
+    def __init__(
+        self, graph: Graph, config: Config, sources: ProjectSources, decisions: Decisions, folder: Path | None
+    ) -> None:
+        """`folder` keeps vectors; None keeps them for as long as the process runs."""
+        self._graph = graph
+        self._sources = sources
+        self._decisions = decisions
+        self._preparation = Preparation(graph, sources, config.embedder, folder)
+        self._lock = threading.Lock()
+        self._remembered: dict[tuple[str, str | None], tuple[list[Found], int, Prepared]] = {}
+
+    def suggest(
+        self,
+        path: str | None = None,
+        *,
+        offset: int = 0,
+        limit: int = 20,
+        patient: bool = False,
+        progress: Progress | None = None,
+    ) -> SuggestionPage:
+        """Links for what cites nothing in a file, below a folder or in the whole project, the most likely first.
+
+        Where many texts have to be read for meaning first, only a `patient` caller waits for it; for others this call
+        reads some of them, compares by words alone and says so.
+        """
+        with self._lock:
+            found, considered, prepared = self._found(path, again=offset > 0, patient=patient, progress=progress)
+            rejected = self._decisions.rejected()
+            kept = [each for each in found if not is_rejected(rejected, each.unit, each.requirement)]
+            page = tuple(in_words(self._graph, each, prepared) for each in kept[offset : offset + limit])
+        return SuggestionPage(
+            suggestions=page,
+            count=len(page),
+            total=len(kept),
+            considered=considered,
+            rejected=len(found) - len(kept),
+            with_meaning=prepared.candidates.with_meaning,
+            notes=prepared.notes,
+            truncated=offset + limit < len(kept),
+        )
+
+    # Finding
+
+    def _found(
+        self, path: str | None, *, again: bool, patient: bool, progress: Progress | None
+    ) -> tuple[list[Found], int, Prepared]:
+        state = self._graph.state.fingerprint
+        remembered = self._remembered.get((state, path))
+        if remembered is not None and (again or (remembered[2].settled and not patient)):
+            return remembered
+        files = self._sources.asked(path)
+        asked = [
+            (unit, source)
+            for file in files
+            if (source := self._sources.source(file)) is not None
+            for unit in self._sources.unlinked(source)
+        ]
+        prepared = self._preparation.prepare([unit for unit, _ in asked], patient, progress)
+        surroundings = self._graph.derived(
+            "link_surroundings", lambda graph: Surroundings(graph, self._sources.files())
+        )
+        found: list[Found] = []
+        for start in range(0, len(asked), UNITS_AT_ONCE):
+            found += self._compared(asked[start : start + UNITS_AT_ONCE], prepared, surroundings, progress)
+        found.sort(key=lambda each: (-each.confidence, each.unit.path, each.unit.line, each.requirement.id))
+        if len(self._remembered) >= REMEMBERED:
+            self._remembered.clear()
+        self._remembered[state, path] = found, len(asked), prepared
+        return found, len(asked), prepared
+
+    def _compared(
+        self,
+        asked: Sequence[tuple[LinkUnit, SourceFile]],
+        prepared: Prepared,
+        surroundings: Surroundings,
+        progress: Progress | None,
+    ) -> list[Found]:
+        if not prepared.requirements:
+            return []
+        own = {unit.id for unit, _ in asked}
+        beside = [unit.artefact() for unit in prepared.background if unit.id not in own]
+        comparison = prepared.candidates.compare([*(unit.artefact() for unit, _ in asked), *beside], progress)
+        texts = logits(comparison, with_meaning=prepared.candidates.with_meaning)
+        column = {node.id: number for number, node in enumerate(prepared.requirements)}
+        found: list[Found] = []
+        for row, (unit, source) in enumerate(asked):
+            around, elsewhere = surroundings.evidence(unit, source), surroundings.elsewhere(unit)
+            best = _highest(texts[row], CONSIDERED_BY_TEXT)
+            likely: list[Found] = []
+            for number in dict.fromkeys([*best, *(column[id] for id in around if id in column)]):
+                requirement = prepared.requirements[number]
+                evidence = around.get(requirement.id, elsewhere)
+                said = float(texts[row, number])
+                confidence = in_a_project(said, evidence.features(), is_code=unit.kind != TEST)
+                likely.append(Found(unit, source.version, requirement, confidence, evidence, comparison.counts[row]))
+            likely.sort(key=lambda each: (-each.confidence, each.requirement.id))
+            found += [each for each in likely[:MOST_PER_UNIT] if each.confidence >= LEAST_CONFIDENCE]
+        return found
+
+
+def _highest(values: "NDArray[np.float32]", count: int) -> list[int]:
+    """The places of the highest values, highest first, and of equal ones the first: without sorting all the others."""
+    if len(values) > count:
+        least = np.partition(values, len(values) - count)[len(values) - count]
+        places = np.flatnonzero(values >= least)
+    else:
+        places = np.arange(len(values))
+    found: list[int] = places[np.argsort(-values[places], kind="stable")][:count].tolist()
+    return found

@@ -1,0 +1,65 @@
+"""From what a caller wrote to the node that is meant."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from clew.errors import NotFound, WrongKind
+from clew.formats.elspais.ids.grammar import IdGrammar
+from clew.graph.graph import Graph
+from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.text.shortening import LONGEST_SHOWN, shortened
+
+
+class Resolver:
+    """Finds nodes by their id as it stands, or in any other spelling that the project's grammar accepts."""
+
+    def __init__(self, graph: Graph, grammar: IdGrammar) -> None:
+        self._graph = graph
+        self._grammar = grammar
+
+    def find(self, id: str) -> Node | None:
+        """The node of any kind that an id means; None where there is none."""
+        node = self._graph.get_node(id)
+        if node is not None:
+            return node
+        reference = self._grammar.parse_reference(id.strip())
+        if reference is None:
+            return None
+        if len(reference.labels) == 1:
+            part = self._graph.get_node(self._grammar.assertion_id(reference.target, reference.labels[0]))
+            if part is not None:
+                return part
+        return self._graph.get_node(reference.target)
+
+    def find_requirement(self, id: str) -> Node | None:
+        """The requirement that an id means, also by one of its assertions; None where it means none."""
+        node = self._requirement_of(self.find(id))
+        return node if node is not None and node.kind is NodeKind.REQUIREMENT else None
+
+    def node(self, id: str) -> Node:
+        node = self.find(id)
+        if node is None:
+            raise NotFound(f"Node '{shortened(id)}' not found.", hint=self._suggestion(id))
+        return node
+
+    def requirement(self, id: str) -> Node:
+        node = self._requirement_of(self.find(id))
+        if node is None:
+            raise NotFound(f"Requirement '{shortened(id)}' not found.", hint=self._suggestion(id))
+        if node.kind is not NodeKind.REQUIREMENT:
+            raise WrongKind(
+                f"Node '{node.id}' is a {node.kind.value}, not a requirement.",
+                hint="Pass the id of a requirement; search finds them.",
+            )
+        return node
+
+    def _requirement_of(self, node: Node | None) -> Node | None:
+        if node is not None and node.kind is NodeKind.ASSERTION:
+            return next(self._graph.iter_parents(node.id, (EdgeKind.STRUCTURES,)), None)
+        return node
+
+    def _suggestion(self, id: str) -> str:
+        ids: Iterable[str] = (node.id for node in self._graph.nodes_by_kind(NodeKind.REQUIREMENT))
+        close = get_close_matches(id[:LONGEST_SHOWN], ids, n=3, cutoff=0.7)
+        known = f"Did you mean {', '.join(close)}? " if close else ""
+        return known + "search finds requirements by words of their title or text."

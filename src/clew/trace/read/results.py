@@ -1,0 +1,184 @@
+"""What the trace service returns. Field names are the keys that users of elspais know, of either generation."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from clew.trace.coverage.aggregates import CoverageCounts, LevelCounts, LevelCoverage
+
+
+class Summary(msgspec.Struct, frozen=True):
+    id: str
+    title: str
+    level: str
+    status: str
+
+
+class ScoredSummary(Summary, frozen=True):
+    score: float
+
+
+class Location(msgspec.Struct, frozen=True):
+    path: str
+    line: int
+    end_line: int
+
+
+class AssertionDetail(msgspec.Struct, frozen=True):
+    id: str
+    label: str
+    text: str
+    line: int
+    tested: bool
+
+
+class Neighbour(msgspec.Struct, frozen=True):
+    id: str
+    kind: str
+    title: str
+    edge_kind: str
+    assertion_targets: tuple[str, ...] = ()
+    """The assertions of the cited requirement that are meant; empty means all of it."""
+
+
+class RequirementDetail(msgspec.Struct, frozen=True):
+    id: str
+    kind: str
+    title: str
+    level: str
+    status: str
+    hash: str | None
+    """As written in the file."""
+    hash_state: str
+    """current, stale, missing or none."""
+    body: str
+    source: Location | None
+    assertions: tuple[AssertionDetail, ...]
+    sections: tuple[str, ...]
+    """Headings besides the assertions."""
+    parents: tuple[Neighbour, ...]
+    """What this requirement cites."""
+    children: tuple[Neighbour, ...]
+    """What cites it: requirements, code, tests."""
+    coverage: Mapping[str, Any]
+    """Assertions in all, tested and implemented, and the labels that no test names."""
+    metrics: Mapping[str, Any]
+    broken_references: tuple[str, ...]
+    """What it cites that does not exist, as written."""
+    keywords: tuple[str, ...]
+    properties: Mapping[str, str | None]
+    """Level, status, hash and body_text, where the elspais of February 2026 had them."""
+    version: str
+    """Changes with the requirement's text and with what it cites."""
+    children_total: int
+    links: tuple[str, ...] = ()
+    """Other nodes it is tied to; requirements of markdown files have none."""
+    truncated: bool = False
+    next_cursor: str | None = None
+    """Leads to further children."""
+
+
+class Hierarchy(msgspec.Struct, frozen=True):
+    id: str
+    title: str
+    level: str
+    status: str
+    ancestors: tuple[Summary, ...]
+    """Nearest first."""
+    children: tuple[Summary, ...]
+    children_total: int
+    siblings: tuple[Summary, ...]
+    """Other children of its parents; all of them are the children of those."""
+    siblings_total: int
+    truncated: bool = False
+    next_cursor: str | None = None
+    """Leads to further children."""
+
+
+class SearchPage(msgspec.Struct, frozen=True):
+    results: tuple[ScoredSummary, ...]
+    count: int
+    """Results found for this page, before any was left out for size."""
+    total: int
+    truncated: bool = False
+    next_cursor: str | None = None
+    notes: tuple[str, ...] = ()
+    indexed: str | None = None
+    """How much of the project is indexed; null where only the text itself was searched."""
+
+
+class Status(msgspec.Struct, frozen=True):
+    is_stale: bool
+    """A file changed since the graph was read."""
+    last_refresh: str | None
+    node_counts: Mapping[str, int]
+    total_nodes: int
+    root_count: int
+    has_orphans: bool
+    has_broken_references: bool
+    broken_reference_count: int
+    terms_dirty: bool = False
+    """Never: Clew keeps no glossary that could need writing."""
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """Requirements that differ, counted by the lines git reports; null where there is nothing to compare with."""
+
+    uncommitted: int | None
+    branch_changed: int | None
+    base: str | None
+    note: str | None = None
+
+
+class ProjectSummary(msgspec.Struct, frozen=True):
+    requirements_by_level: LevelCounts
+    coverage: CoverageCounts
+    coverage_by_level: tuple[LevelCoverage, ...]
+    changes: Changes
+    total_nodes: int
+    orphan_count: int
+    broken_reference_count: int
+    stale_hash_count: int
+    uncovered_assertion_count: int
+    duplicate_ids: tuple[str, ...]
+    truncated: bool = False
+
+
+class RefreshReport(msgspec.Struct, frozen=True):
+    success: bool
+    message: str
+    node_count: int
+    files: int
+    files_parsed: int
+    files_from_cache: int
+    files_removed: int
+    seconds: float
+    last_refresh: str | None
+    working_dir: str
+    config: "ConfigSummary"
+
+
+class ConfigSummary(msgspec.Struct, frozen=True):
+    prefix: str
+    spec_directories: tuple[str, ...]
+    testing_enabled: bool
+    local_config: bool
+    project_type: str | None = None
+    """Null: Clew reads one repository at a time and knows no types of projects."""
+
+
+class Workspace(msgspec.Struct, frozen=True):
+    repo_path: str
+    project_name: str
+    clew_version: str
+    config_file: str | None
+    config_summary: ConfigSummary
+    levels: tuple[str, ...]
+    code_directories: tuple[str, ...]
+    test_directories: tuple[str, ...]
+    branch: str | None
+    notes: tuple[str, ...]
+    """What limits the answers, such as a store that could not be opened."""
+    detail: str = "default"
+    available_details: tuple[str, ...] = ("default",)

@@ -1,0 +1,194 @@
+"""From nodes to results. A serializer reads fields, metrics and the edges at one node, and walks no further."""
+
+import hashlib
+from collections.abc import Sequence
+
+import msgspec
+
+from clew.graph.graph import Graph
+from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.text.keywords import keywords
+from clew.trace.find.results import AssertionInContext, AssertionText, NodeSummary, PrunedSummary, ScopedSummary
+from clew.trace.find.search import Match
+from clew.trace.read.results import (
+    AssertionDetail,
+    Location,
+    Neighbour,
+    RequirementDetail,
+    ScoredSummary,
+    Summary,
+)
+
+
+def requirement_summary(node: Node) -> Summary:
+    return Summary(
+        id=node.id,
+        title=node.title,
+        level=node.get_field("level", "Unknown"),
+        status=node.get_field("status", "Unknown"),
+    )
+
+
+def scored_summary(match: Match) -> ScoredSummary:
+    node = match.node
+    return ScoredSummary(
+        id=node.id,
+        title=node.title,
+        level=node.get_field("level", "Unknown"),
+        status=node.get_field("status", "Unknown"),
+        score=match.score,
+    )
+
+
+def scoped_summary(match: Match, matched: Sequence[Node] = ()) -> ScopedSummary:
+    own = requirement_summary(match.node)
+    return ScopedSummary(
+        id=own.id,
+        title=own.title,
+        level=own.level,
+        status=own.status,
+        score=match.score,
+        matched_assertions=tuple(assertion_text(assertion) for assertion in matched),
+    )
+
+
+def pruned_summary(node: Node, superseded_by: tuple[str, ...]) -> PrunedSummary:
+    own = requirement_summary(node)
+    return PrunedSummary(own.id, own.title, own.level, own.status, superseded_by)
+
+
+def node_summary(node: Node) -> NodeSummary:
+    """A node of any kind; level and status are those of a requirement."""
+    return NodeSummary(
+        id=node.id,
+        kind=node.kind.value,
+        title=node.title,
+        level=node.get_field("level"),
+        status=node.get_field("status"),
+        source=place(node),
+    )
+
+
+def assertion_text(node: Node) -> AssertionText:
+    return AssertionText(id=node.id, label=node.get_field("label", ""), text=node.title)
+
+
+def assertion_in_context(node: Node, parent: Node) -> AssertionInContext:
+    return AssertionInContext(
+        id=node.id,
+        label=node.get_field("label", ""),
+        text=node.title,
+        parent_id=parent.id,
+        parent_title=parent.title,
+    )
+
+
+def coverage_summary(graph: Graph, node: Node) -> dict[str, float] | None:
+    """The coverage of a requirement by its metrics: how many assertions there are, and how many of them tests name.
+    Other kinds have none."""
+    metrics = graph.metrics(node.id)
+    if "total_assertions" not in metrics:
+        return None
+    return {
+        "total": metrics["total_assertions"],
+        "covered": metrics["tested"],
+        "pct": metrics["tested_pct"],
+        "implemented": metrics["implemented"],
+    }
+
+
+def place(node: Node) -> str | None:
+    """Path and line of a node, as an editor opens it."""
+    return f"{node.source.path}:{node.source.line}" if node.source is not None else None
+
+
+def requirement_full(
+    graph: Graph, node: Node, broken: tuple[str, ...] = (), *, offset: int = 0, limit: int | None = None
+) -> RequirementDetail:
+    metrics = graph.metrics(node.id)
+    untested = frozenset(metrics.get("untested_labels", ()))
+    assertions: list[AssertionDetail] = []
+    children: list[Neighbour] = []
+    for edge in graph.iter_incoming_edges(node.id):
+        other = graph.get_node(edge.source)
+        if other is None:
+            continue
+        if edge.kind is not EdgeKind.STRUCTURES:
+            children.append(_neighbour(other, edge.kind, edge.labels))
+        elif other.kind is NodeKind.ASSERTION:
+            assertions.append(_assertion(other, tested=other.get_field("label") not in untested))
+    assertions.sort(key=lambda item: item.line)
+    children.sort(key=lambda item: (item.kind, item.id))
+    parents = _parents(graph, node)
+    return RequirementDetail(
+        id=node.id,
+        kind=node.kind.value,
+        title=node.title,
+        level=node.get_field("level", "Unknown"),
+        status=node.get_field("status", "Unknown"),
+        hash=node.get_field("hash"),
+        hash_state=node.get_field("hash_state", "none"),
+        body=node.get_field("body", ""),
+        source=_location(node),
+        assertions=tuple(assertions),
+        sections=node.get_field("sections", ()),
+        parents=parents,
+        children=tuple(children[offset : None if limit is None else offset + limit]),
+        coverage={
+            "total_assertions": metrics.get("total_assertions", 0),
+            "tested": metrics.get("tested", 0),
+            "tested_pct": metrics.get("tested_pct", 0.0),
+            "implemented_total_covered": metrics.get("implemented", 0),
+            "implemented_total_pct": metrics.get("implemented_pct", 0.0),
+            "untested_labels": metrics.get("untested_labels", ()),
+        },
+        metrics=metrics,
+        broken_references=broken,
+        keywords=keywords(node.title),
+        properties={
+            "level": node.get_field("level", "Unknown"),
+            "status": node.get_field("status", "Unknown"),
+            "hash": node.get_field("hash"),
+            "body_text": node.get_field("body", ""),
+        },
+        version=_version(node, parents),
+        children_total=len(children),
+    )
+
+
+def version_of(graph: Graph, node: Node) -> str:
+    """The version that `requirement_full` gives."""
+    return _version(node, _parents(graph, node))
+
+
+def _version(node: Node, parents: tuple[Neighbour, ...]) -> str:
+    content = msgspec.msgpack.encode((node.title, dict(node.fields), parents))
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def _parents(graph: Graph, node: Node) -> tuple[Neighbour, ...]:
+    found: list[Neighbour] = []
+    for edge in graph.iter_outgoing_edges(node.id):
+        other = graph.get_node(edge.target)
+        if other is not None:
+            found.append(_neighbour(other, edge.kind, edge.labels))
+    return tuple(sorted(found, key=lambda item: (item.id, item.edge_kind, item.assertion_targets)))
+
+
+def _neighbour(node: Node, kind: EdgeKind, labels: tuple[str, ...]) -> Neighbour:
+    return Neighbour(id=node.id, kind=node.kind.value, title=node.title, edge_kind=kind.value, assertion_targets=labels)
+
+
+def _assertion(node: Node, *, tested: bool) -> AssertionDetail:
+    return AssertionDetail(
+        id=node.id,
+        label=node.get_field("label", ""),
+        text=node.title,
+        line=node.source.line if node.source else 0,
+        tested=tested,
+    )
+
+
+def _location(node: Node) -> Location | None:
+    source = node.source
+    return Location(source.path, source.line, source.end_line) if source is not None else None

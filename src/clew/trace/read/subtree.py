@@ -1,0 +1,91 @@
+"""Subtrees: everything below a node, level by level, as far down and of such kinds as are wanted."""
+
+from collections.abc import Collection, Iterator
+
+import msgspec
+
+from clew.graph.graph import Graph
+from clew.graph.model import Edge, Node, NodeKind
+from clew.trace.read.assertions import citations_of, owner_of
+
+DEFAULT_KINDS = {
+    NodeKind.REQUIREMENT: (NodeKind.REQUIREMENT, NodeKind.ASSERTION),
+    NodeKind.SPEC: (NodeKind.REQUIREMENT, NodeKind.ASSERTION),
+}
+"""By the kind of the root; for any other root, its own kind."""
+
+
+class Member(msgspec.Struct, frozen=True):
+    node: Node
+    depth: int
+    """Steps from the root, by the shortest way."""
+    parent: str | None
+    """The member under which it was found first; None for the root."""
+
+
+class Collected(msgspec.Struct, frozen=True):
+    members: dict[str, Member]
+    """Level by level, each node once."""
+
+    def in_reading_order(self) -> Iterator[Member]:
+        """Each member after its parent and before the parent's next child, so that a branch stays together."""
+        children: dict[str | None, list[Member]] = {}
+        for member in self.members.values():
+            children.setdefault(member.parent, []).append(member)
+        waiting = children[None]
+        while waiting:
+            member = waiting.pop()
+            yield member
+            waiting.extend(reversed(children.get(member.node.id, ())))
+
+
+def collect(graph: Graph, root: Node, *, depth: int = 0, kinds: Collection[NodeKind] = ()) -> Collected:
+    """The root and what is below it down to `depth` levels (0: all), of these kinds or the usual ones for such a root.
+
+    Kinds that are not wanted are neither listed nor walked through; the root is always listed.
+    """
+    wanted = frozenset(kinds or DEFAULT_KINDS.get(root.kind, (root.kind,)))
+    members = {root.id: Member(root, 0, None)}
+    children = _naming if root.kind is NodeKind.ASSERTION else _children
+    level = [root]
+    steps = 0
+    while level and (depth == 0 or steps < depth):
+        steps += 1
+        below: list[Node] = []
+        for parent in level:
+            for child in children(graph, parent, wanted):
+                if child.id not in members:
+                    members[child.id] = Member(child, steps, parent.id)
+                    below.append(child)
+        level = below
+        children = _children
+    return Collected(members)
+
+
+def _children(graph: Graph, parent: Node, wanted: frozenset[NodeKind]) -> list[Node]:
+    """The children of these kinds: first the assertions in the order of the file, then the others by id."""
+    found = [child for child in graph.iter_children(parent.id) if child.kind in wanted]
+    found.sort(key=_order)
+    return found
+
+
+def _order(node: Node) -> tuple[bool, int, str]:
+    is_part = node.kind is NodeKind.ASSERTION
+    return not is_part, node.source.line if is_part and node.source is not None else 0, node.id
+
+
+def _naming(graph: Graph, assertion: Node, wanted: frozenset[NodeKind]) -> list[Node]:
+    """Who names an assertion. Such an edge leads to its requirement and carries the label, so that below a requirement
+    they are its own children."""
+    owner = owner_of(graph, assertion)
+    label = assertion.get_field("label")
+    citations = citations_of(graph, owner.id) if owner is not None else ()
+    naming = {each.by.id: each.by for each in citations if each.names(label) and each.by.kind in wanted}
+    return sorted(naming.values(), key=_order)
+
+
+def edges_up(graph: Graph, collected: Collected, member: Member) -> Iterator[Edge]:
+    """The edges by which a member stands below other members."""
+    for edge in graph.iter_outgoing_edges(member.node.id):
+        if edge.target in collected.members:
+            yield edge

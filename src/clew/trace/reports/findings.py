@@ -1,0 +1,243 @@
+"""Findings: what deserves attention in a requirements graph, each with a stable code.
+
+| code | severity | meaning |
+|---|---|---|
+| `trace.broken_reference` | error | a citation names something that does not exist |
+| `trace.circle` | error | a requirement stands below itself |
+| `trace.duplicate_id` | error | an id is defined more than once |
+| `trace.stale_hash` | error | assertions changed since the hash in the End marker was written |
+| `trace.missing_hash` | warning | assertions, but no hash in the End marker |
+| `trace.uncovered_assertion` | warning | no test names this assertion |
+| `trace.wrong_level` | warning | a requirement implements one of a level that its own may not implement |
+| `trace.unmatched_result` | warning | a report has a result for a test that does not exist, or that several could be |
+| `trace.suspect_link` | warning, info | what a link cites changed since the link was reviewed, or first seen here |
+| `elspais.*`, `markers.*`, `results.*`, `reviews.*`, `file.*` | as reported | what a reader could not read as meant |
+
+A finding is added by writing a function that yields it and naming it in `SOURCES`.
+"""
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from clew.formats.elspais.settings import ElspaisSettings
+from clew.graph.build.builder import Builder
+from clew.graph.circles import circles
+from clew.graph.graph import Graph
+from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.trace.find.scope import hierarchy
+from clew.trace.reports.suspect import suspects
+
+
+class Finding(msgspec.Struct, frozen=True):
+    code: str
+    severity: str
+    """error, warning or info."""
+    message: str
+    path: str
+    line: int
+    node_id: str | None = None
+    hint: str = ""
+
+
+def findings(graph: Graph, builder: Builder, settings: ElspaisSettings) -> tuple[Finding, ...]:
+    """All findings, sorted by place."""
+    found = [finding for source in SOURCES for finding in source(graph, builder, settings)]
+    return tuple(sorted(found, key=lambda finding: (finding.path, finding.line, finding.code, finding.node_id or "")))
+
+
+def broken_references(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+    for reference in graph.broken_references():
+        fault = _FAULTS[reference.fault]
+        yield Finding(
+            code="trace.broken_reference",
+            severity="error",
+            message=f"{reference.source_id} {reference.edge_kind.value} {reference.target_id}, {fault}.",
+            path=reference.path,
+            line=reference.line,
+            node_id=reference.source_id,
+            hint="Correct the id, or add what it names.",
+        )
+
+
+_FAULTS = {
+    "unknown_requirement": "which does not exist",
+    "unknown_assertion": "which names an assertion that does not exist",
+    "malformed": "which does not follow the grammar of ids",
+    "forbidden": "which may not be cited that way",
+}
+
+
+def circular_hierarchy(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+    for circle in () if settings.allow_circular else circles(graph, hierarchy(graph).circular):
+        *_, last, first = circle
+        node = graph.get_node(last)
+        if node is None:
+            continue
+        if last == first:
+            message, hint = f"{last} stands below itself.", "Remove that reference."
+        else:
+            message = f"{last} stands below itself: {_shortened((last, *circle[:-1]))}."
+            hint = f"Remove its reference to {first}, or another one on the way."
+        yield _at(node, "trace.circle", "error", message, hint)
+
+
+MOST_OF_A_CIRCLE = 10
+"""Ids of one circle that a message names."""
+
+
+def _shortened(circle: tuple[str, ...]) -> str:
+    named = circle if len(circle) <= MOST_OF_A_CIRCLE else (*circle[: MOST_OF_A_CIRCLE - 2], "...", *circle[-2:])
+    return " -> ".join(named)
+
+
+def wrong_levels(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+    allowed = {level.name: level.implements for level in settings.levels if level.implements is not None}
+    known = {level.name for level in settings.levels}
+    for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
+        levels = allowed.get(node.get_field("level"))
+        if levels is None:
+            continue
+        for cited in graph.iter_parents(node.id, (EdgeKind.IMPLEMENTS,)):
+            level = cited.get_field("level")
+            if level in known and not any(level.casefold() == each.casefold() for each in levels):
+                own = node.get_field("level")
+                yield _at(
+                    node,
+                    "trace.wrong_level",
+                    "warning",
+                    f"{node.id} of level {own} implements {cited.id} of level {level}.",
+                    f"Level {own} may implement {', '.join(levels) or 'nothing'}. Turn the reference round, or correct "
+                    "the level.",
+                )
+
+
+def duplicate_ids(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+    for node in _duplicates(graph):
+        yield _at(
+            node,
+            "trace.duplicate_id",
+            "error",
+            f"{node.get_field('original_id')} is defined more than once; this definition is known as {node.id}.",
+            "Give one of them another id.",
+        )
+
+
+def _duplicates(graph: Graph) -> Iterator[Node]:
+    kinds = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
+    nodes = (node for kind in kinds for node in graph.nodes_by_kind(kind))
+    return (node for node in nodes if node.get_field("is_duplicate"))
+
+
+def hashes(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+    for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
+        state = node.get_field("hash_state")
+        if state == "stale":
+            yield _at(
+                node,
+                "trace.stale_hash",
+                "error",
+                f"{node.id} carries hash {node.get_field('hash')}; its assertions give {node.get_field('hash_now')}.",
+                f"Review what changed, then run `clew fix {node.id}`, which writes the new hash into the End marker.",
+            )
+        elif state == "missing":
+            yield _at(
+                node,
+                "trace.missing_hash",
+                "warning",
+                f"{node.id} has assertions but no hash in its End marker.",
+                f"Add | **Hash**: {node.get_field('hash_now')} to the End marker; `clew fix {node.id}` does.",
+            )
+
+
+def uncovered_assertions(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+    for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
+        retired = node.get_field("role") == "retired"
+        untested = set() if retired else set(graph.metrics(node.id)["untested_labels"])
+        for assertion in graph.iter_children(node.id) if untested else ():
+            if assertion.kind is NodeKind.ASSERTION and assertion.get_field("label") in untested:
+                yield _at(
+                    assertion,
+                    "trace.uncovered_assertion",
+                    "warning",
+                    f"No test verifies {assertion.id}: {assertion.title}",
+                    f"Write a test with the comment `Verifies: {assertion.id}`.",
+                )
+
+
+def suspect_links(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+    """What only this working copy remembers is a remark: an answer that CI depends on must be the same everywhere."""
+    for suspect in suspects(graph, builder.store):
+        link, citing = suspect.link, graph.get_node(suspect.link.citing_id)
+        since = "the link was reviewed" if suspect.reviewed else "it was first seen here"
+        if citing is not None:
+            yield _at(
+                citing,
+                "trace.suspect_link",
+                "warning" if suspect.reviewed else "info",
+                f"{citing.id} {link.kind} {link.cited}, whose text changed since {since}.",
+                f"See whether both still agree, then run `clew review {link.cited}`.",
+            )
+
+
+MOST_UNMATCHED = 100
+"""Of one report: where its names lead nowhere, the reason is nearly always the same for all."""
+
+
+def unmatched_results(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+    counts: dict[str, int] = {}
+    for id, reason in graph.evidence.unmatched():
+        node = graph.get_node(id)
+        if node is None or node.source is None:
+            continue
+        path = node.source.path
+        counts[path] = counts.get(path, 0) + 1
+        if counts[path] <= MOST_UNMATCHED:
+            place = node.get_field("file") or node.get_field("classname")
+            named = f"'{node.title}'" + (f" in {place}" if place else "")
+            message, hint = _UNMATCHED[reason]
+            yield _at(node, "trace.unmatched_result", "warning", message.format(named), hint)
+    for path, count in counts.items():
+        if count > MOST_UNMATCHED:
+            more = f"{count - MOST_UNMATCHED} more results of this report belong to no test."
+            hint = "Correct what [tests] in clew.toml names, or run the tests again."
+            yield Finding("trace.unmatched_result", "warning", more, path, 0, hint=hint)
+
+
+_UNMATCHED = {
+    "unknown": (
+        "There is a result for {}, but no such test.",
+        "Run the tests again, or name the folder of that test in [tests] of clew.toml.",
+    ),
+    "ambiguous": (
+        "There is a result for {}, which several tests are called.",
+        "Let the report name files or classes, or give the tests names of their own.",
+    ),
+}
+
+
+def reader_diagnostics(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+    told = {(node.source.path, node.source.line) for node in _duplicates(graph) if node.source is not None}
+    for path, item in builder.diagnostics():
+        # A reader sees an id twice in one file; the graph sees it wherever it is, and says more.
+        if item.code == "elspais.duplicate_id" and (path, item.line) in told:
+            continue
+        yield Finding(code=item.code, severity=item.severity, message=item.message, path=path, line=item.line)
+
+
+def _at(node: Node, code: str, severity: str, message: str, hint: str) -> Finding:
+    path, line = (node.source.path, node.source.line) if node.source else ("", 0)
+    return Finding(code=code, severity=severity, message=message, path=path, line=line, node_id=node.id, hint=hint)
+
+
+SOURCES: tuple[Callable[[Graph, Builder, ElspaisSettings], Iterator[Finding]], ...] = (
+    broken_references,
+    circular_hierarchy,
+    wrong_levels,
+    duplicate_ids,
+    hashes,
+    uncovered_assertions,
+    unmatched_results,
+    suspect_links,
+    reader_diagnostics,
+)

@@ -1,0 +1,238 @@
+"""Impact: what a change to a requirement, an assertion or a file concerns.
+
+Each question is answered with a count and a bounded list. What it *stands for* is what it cites, and what that stands
+below. What *depends* on it cites it, or cites what does. What *proves* it are the tests among those; for code, the
+tests of what the code cites. What becomes *suspect* are the links that cite it directly: they were reviewed with the
+text as it is now.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+
+import msgspec
+
+from clew.graph.graph import Graph
+from clew.graph.model import Edge, EdgeKind, Node, NodeKind
+from clew.trace.read.assertions import written
+from clew.trace.read.subject import Subject
+from clew.trace.reports.citations import links_citing
+from clew.trace.reports.suspect import Suspect
+
+_NO_CITATIONS = frozenset({EdgeKind.STRUCTURES, EdgeKind.YIELDS})
+_MENTIONS = frozenset({EdgeKind.MENTIONS})
+
+
+class Affected(msgspec.Struct, frozen=True):
+    id: str
+    kind: str
+    title: str
+    path: str
+    line: int
+    how: str
+    """The first citation on the way, such as `verifies REQ-d00001-A`."""
+    distance: int
+    """1 for what cites the subject itself."""
+
+
+class Proof(msgspec.Struct, frozen=True):
+    id: str
+    path: str
+    line: int
+    proves: str
+    """What the test cites."""
+    result: str | None
+    """The outcome that was read last; null where no results are known."""
+
+
+class Doubt(msgspec.Struct, frozen=True):
+    citing: str
+    kind: str
+    cited: str
+    path: str
+    line: int
+    suspect_now: bool
+    """It is suspect already."""
+
+
+class Impact(msgspec.Struct, frozen=True):
+    subject: str
+    kind: str
+    title: str
+    stands_for: tuple[Affected, ...]
+    """What it cites, and what that stands below, nearest first."""
+    stands_for_total: int
+    dependents: tuple[Affected, ...]
+    """Nearest first."""
+    dependents_total: int
+    dependents_by_kind: dict[str, int]
+    proofs: tuple[Proof, ...]
+    proofs_total: int
+    becomes_suspect: tuple[Doubt, ...]
+    becomes_suspect_total: int
+    suspect_now: int
+    documented: tuple[Affected, ...] = ()
+    """Sections of documents that mention it, as they were read last."""
+    documented_total: int = 0
+
+
+def impact(graph: Graph, subject: Subject, suspects: Iterable[Suspect], *, limit: int) -> Impact:
+    """The lists hold at most `limit` items each; the totals count all."""
+    above = list(_above(graph, subject.ids))
+    below = list(_below(graph, subject.ids))
+    proofs = list(_proofs(graph, subject.ids, below))
+    doubts = list(_doubts(graph, subject.ids, suspects))
+    return Impact(
+        subject=subject.name,
+        kind=subject.kind,
+        title=subject.title,
+        stands_for=tuple(above[:limit]),
+        stands_for_total=len(above),
+        dependents=tuple(below[:limit]),
+        dependents_total=len(below),
+        dependents_by_kind=dict(sorted(Counter(found.kind for found in below).items())),
+        proofs=tuple(proofs[:limit]),
+        proofs_total=len(proofs),
+        becomes_suspect=tuple(doubts[:limit]),
+        becomes_suspect_total=len(doubts),
+        suspect_now=sum(1 for doubt in doubts if doubt.suspect_now),
+    )
+
+
+def documented(graph: Graph, subject: Subject) -> list[Affected]:
+    """The sections of documents that mention the subject. Asks the store of documents."""
+    edges = [edge for id in subject.ids for edge in _naming(graph, id, graph.edges_into(_whole(graph, id), _MENTIONS))]
+    if subject.kind == NodeKind.FILE.value:
+        edges += graph.edges_into(f"file:{subject.name}", _MENTIONS)
+    seen: set[str] = set()
+    found = [(edge, node) for edge in sorted(edges, key=_place) if (node := _new(graph, edge.source, seen))]
+    return [_affected(graph, node, edge, 1) for edge, node in found]
+
+
+def _above(graph: Graph, ids: Iterable[str]) -> Iterator[Affected]:
+    """What is cited, and what that cites."""
+    wholes = {_whole(graph, id) for id in ids}
+    first = [edge for id in wholes for edge in _cited_by(graph, id)]
+    return _reached(graph, first, wholes, lambda edge: edge.target, _cited_by)
+
+
+def _below(graph: Graph, ids: Iterable[str]) -> Iterator[Affected]:
+    """What cites, and what cites that."""
+    first = [edge for id in ids for edge in _citing(graph, id)]
+    seen = {*ids, *(_whole(graph, id) for id in ids)}
+    return _reached(graph, first, seen, lambda edge: edge.source, _citing)
+
+
+def _reached(
+    graph: Graph,
+    edges: list[Edge],
+    seen: set[str],
+    end: Callable[[Edge], str],
+    onwards: Callable[[Graph, str], list[Edge]],
+) -> Iterator[Affected]:
+    """Everything on the way, breadth first, each once: files may describe a circle."""
+    distance = 1
+    while edges:
+        found = [(edge, node) for edge in sorted(edges, key=_place) if (node := _new(graph, end(edge), seen))]
+        for edge, node in found:
+            yield _affected(graph, node, edge, distance)
+        edges = [edge for _, node in found for edge in onwards(graph, node.id)]
+        distance += 1
+
+
+def _place(edge: Edge) -> tuple[str, str, tuple[str, ...]]:
+    """An order that is the same however the graph came about."""
+    return edge.source, edge.target, edge.labels
+
+
+def _new(graph: Graph, id: str, seen: set[str]) -> Node | None:
+    if id in seen:
+        return None
+    seen.add(id)
+    return graph.get_node(id)
+
+
+def _cited_by(graph: Graph, id: str) -> list[Edge]:
+    return [edge for edge in graph.iter_outgoing_edges(id) if edge.kind not in _NO_CITATIONS]
+
+
+def _citing(graph: Graph, id: str) -> list[Edge]:
+    """The citations of a node; those of an assertion name it, or the whole that it is part of."""
+    edges = graph.iter_incoming_edges(_whole(graph, id))
+    return [edge for edge in _naming(graph, id, edges) if edge.kind not in _NO_CITATIONS]
+
+
+def _naming(graph: Graph, id: str, edges: Iterable[Edge]) -> list[Edge]:
+    """Those of the edges that mean a node: where it is an assertion, they name it or none."""
+    node = graph.get_node(id)
+    label = node.get_field("label") if node is not None and node.kind is NodeKind.ASSERTION else None
+    return [edge for edge in edges if label is None or not edge.labels or label in edge.labels]
+
+
+def _whole(graph: Graph, id: str) -> str:
+    """The requirement that an assertion belongs to; any other node is its own."""
+    node = graph.get_node(id)
+    if node is None or node.kind is not NodeKind.ASSERTION:
+        return id
+    return next((parent.id for parent in graph.iter_parents(id, (EdgeKind.STRUCTURES,))), id)
+
+
+def _affected(graph: Graph, node: Node, edge: Edge, distance: int) -> Affected:
+    path, line = place_of(node)
+    return Affected(node.id, node.kind.value, node.title, path, line, _how(graph, edge), distance)
+
+
+def _how(graph: Graph, edge: Edge) -> str:
+    return f"{edge.kind.value} {written(graph, edge)}"
+
+
+def _proofs(graph: Graph, ids: Iterable[str], below: Iterable[Affected]) -> Iterator[Proof]:
+    tests = {found.id: found.how for found in below if found.kind == NodeKind.TEST.value}
+    for id in ids:
+        node = graph.get_node(id)
+        if node is not None and node.kind is NodeKind.TEST:
+            tests[id] = ", ".join(written(graph, edge) for edge in _cited_by(graph, id))
+        elif node is not None and node.kind is NodeKind.CODE:
+            for cited in _cited_by(graph, id):
+                tests.update(
+                    (edge.source, _how(graph, edge))
+                    for edge in _citing(graph, cited.target)
+                    if _same(cited, edge) and _is_test(graph, edge.source)
+                )
+    for id, how in tests.items():
+        test = graph.get_node(id)
+        if test is not None:
+            path, line = place_of(test)
+            yield Proof(id, path, line, how, _result(graph, id))
+
+
+def _same(one: Edge, other: Edge) -> bool:
+    """Whether two citations of a requirement can mean the same assertion."""
+    return not one.labels or not other.labels or not set(one.labels).isdisjoint(other.labels)
+
+
+def _is_test(graph: Graph, id: str) -> bool:
+    node = graph.get_node(id)
+    return node is not None and node.kind is NodeKind.TEST
+
+
+def _result(graph: Graph, test_id: str) -> str | None:
+    statuses = [
+        result.get_field("status")
+        for result in graph.iter_children(test_id, (EdgeKind.YIELDS,))
+        if result.kind is NodeKind.TEST_RESULT
+    ]
+    return next((status for status in statuses if status != "passed"), statuses[0]) if statuses else None
+
+
+def _doubts(graph: Graph, ids: Iterable[str], suspects: Iterable[Suspect]) -> Iterator[Doubt]:
+    doubtful = {suspect.link.key for suspect in suspects}
+    # A comment may name an assertion twice, by itself and within a range: that is one link.
+    found = {(link.cited, link.citing_id, link.kind): link for link in links_citing(graph, ids)}
+    for _, link in sorted(found.items()):
+        citing = graph.get_node(link.citing_id)
+        path, line = place_of(citing) if citing is not None else ("", 0)
+        yield Doubt(link.citing_id, link.kind, link.cited, path, line, link.key in doubtful)
+
+
+def place_of(node: Node) -> tuple[str, int]:
+    return (node.source.path, node.source.line) if node.source is not None else ("", 0)

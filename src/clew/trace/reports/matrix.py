@@ -1,0 +1,190 @@
+"""The traceability matrix: every requirement and assertion with what implements it and what proves it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from clew.graph.graph import Graph
+from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.trace.coverage.annotate import percent, proof
+from clew.trace.read.assertions import Cited, assertions_of, citations_of, written
+from clew.trace.read.serialize import place
+
+
+class Citing(msgspec.Struct, frozen=True):
+    """Who implements or verifies something."""
+
+    id: str
+    kind: str
+    title: str
+    source: str | None
+    verdict: str | None = None
+    """Of a test: what its results say together; null where there are none."""
+
+
+class Parent(msgspec.Struct, frozen=True):
+    """What a requirement stands below."""
+
+    id: str
+    edge_kind: str
+    written: str
+    """As a reference: REQ-p00001-A+B."""
+
+
+class AssertionRow(msgspec.Struct, frozen=True):
+    id: str
+    label: str
+    text: str
+    implemented_by: tuple[Citing, ...]
+    """Those that name it. What implements the requirement as a whole stands there."""
+    verified_by: tuple[Citing, ...]
+    is_implemented: bool
+    proof: str
+    """passed, failed, awaiting_result or untested."""
+
+
+class MatrixRow(msgspec.Struct, frozen=True):
+    id: str
+    title: str
+    level: str
+    status: str
+    source: str | None
+    parents: tuple[Parent, ...]
+    implemented_by: tuple[Citing, ...]
+    """Those that cite it as a whole."""
+    verified_by: tuple[Citing, ...]
+    assertions: tuple[AssertionRow, ...]
+    tested: int
+    implemented: int
+    tier: str
+    """full, partial, failing or missing: how far its assertions are tested."""
+
+
+class Totals(msgspec.Struct, frozen=True):
+    requirements: int
+    assertions: int
+    implemented: int
+    implemented_pct: float | None
+    """This and the others are null where there is no assertion to cover."""
+    tested: int
+    tested_pct: float | None
+    validated: int | None
+    """Null where no test results were read."""
+    validated_pct: float | None
+    failed: int | None
+
+
+class LevelTotals(Totals, frozen=True, kw_only=True):
+    level: str
+
+
+class Matrix(msgspec.Struct, frozen=True):
+    project: str
+    rows: tuple[MatrixRow, ...]
+    totals: Totals
+    levels: tuple[LevelTotals, ...]
+
+
+def matrix(graph: Graph, project: str, requirements: Sequence[Node]) -> Matrix:
+    return Matrix(
+        project=project,
+        rows=tuple(_row(graph, node) for node in requirements),
+        totals=totals(graph, requirements),
+        levels=totals_by_level(graph, requirements),
+    )
+
+
+def totals(graph: Graph, requirements: Iterable[Node]) -> Totals:
+    """Sums of the figures that each requirement has by itself."""
+    metrics = [graph.metrics(node.id) for node in requirements]
+    assertions = _sum(metrics, "total_assertions")
+    known = graph.evidence.has_results()
+    validated = sum(len(each["passed_labels"]) for each in metrics) if known else None
+
+    def share(part: int | None) -> float | None:
+        return percent(part, assertions) if assertions and part is not None else None
+
+    implemented, tested = _sum(metrics, "implemented"), _sum(metrics, "tested")
+    return Totals(
+        requirements=len(metrics),
+        assertions=assertions,
+        implemented=implemented,
+        implemented_pct=share(implemented),
+        tested=tested,
+        tested_pct=share(tested),
+        validated=validated,
+        validated_pct=share(validated),
+        failed=sum(len(each["failed_labels"]) for each in metrics) if known else None,
+    )
+
+
+def totals_by_level(graph: Graph, requirements: Iterable[Node]) -> tuple[LevelTotals, ...]:
+    by_level: dict[str, list[Node]] = {}
+    for node in requirements:
+        by_level.setdefault(node.get_field("level", "Unknown"), []).append(node)
+    return tuple(
+        LevelTotals(**msgspec.structs.asdict(totals(graph, nodes)), level=level)
+        for level, nodes in sorted(by_level.items())
+    )
+
+
+def _sum(metrics: Iterable[Mapping[str, Any]], name: str) -> int:
+    return sum(each[name] for each in metrics)
+
+
+def _row(graph: Graph, node: Node) -> MatrixRow:
+    metrics = graph.metrics(node.id)
+    citations = sorted(citations_of(graph, node.id), key=lambda each: (each.by.kind.value, each.by.id))
+    whole = [each for each in citations if not each.edge.labels]
+    return MatrixRow(
+        id=node.id,
+        title=node.title,
+        level=node.get_field("level", "Unknown"),
+        status=node.get_field("status", "Unknown"),
+        source=place(node),
+        parents=_parents(graph, node),
+        implemented_by=_implementing(graph, whole),
+        verified_by=_verifying(graph, whole),
+        assertions=tuple(_assertion(graph, part, citations, metrics) for part in assertions_of(graph, node.id)),
+        tested=metrics["tested"],
+        implemented=metrics["implemented"],
+        tier=metrics["tier"],
+    )
+
+
+def _parents(graph: Graph, node: Node) -> tuple[Parent, ...]:
+    citing = (edge for edge in graph.iter_outgoing_edges(node.id) if edge.kind is not EdgeKind.STRUCTURES)
+    edges = sorted(citing, key=lambda edge: (edge.target, edge.labels))
+    return tuple(Parent(edge.target, edge.kind.value, written(graph, edge)) for edge in edges)
+
+
+def _assertion(graph: Graph, part: Node, citations: Sequence[Cited], metrics: Mapping[str, Any]) -> AssertionRow:
+    label = part.get_field("label", "")
+    naming = [each for each in citations if each.names(label)]
+    return AssertionRow(
+        id=part.id,
+        label=label,
+        text=part.title,
+        implemented_by=_implementing(graph, naming),
+        verified_by=_verifying(graph, naming),
+        is_implemented=any(each.implements(label) for each in citations),
+        proof=proof(metrics, label),
+    )
+
+
+def _implementing(graph: Graph, citations: Iterable[Cited]) -> tuple[Citing, ...]:
+    """Code and requirements; one that cites in two ways stands there once."""
+    kinds = (EdgeKind.IMPLEMENTS, EdgeKind.REFINES, EdgeKind.SATISFIES)
+    return _unique(graph, (each.by for each in citations if not each.is_test and each.edge.kind in kinds))
+
+
+def _verifying(graph: Graph, citations: Iterable[Cited]) -> tuple[Citing, ...]:
+    return _unique(graph, (each.by for each in citations if each.is_test or each.by.kind is NodeKind.USER_JOURNEY))
+
+
+def _unique(graph: Graph, nodes: Iterable[Node]) -> tuple[Citing, ...]:
+    return tuple(
+        Citing(node.id, node.kind.value, node.title, place(node), graph.evidence.verdict(node.id))
+        for node in {node.id: node for node in nodes}.values()
+    )

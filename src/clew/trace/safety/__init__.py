@@ -1,0 +1,13 @@
+"""Safety branches: the way back from whatever is done to the files of a project.
+
+| module | subject |
+|---|---|
+| `safety_snapshot` | the state of a folder as git objects, made without touching the user's index |
+| `safety_branches` | making, finding and listing the branches |
+| `safety_restore` | bringing a state back, after the present one was saved |
+"""
+
+from clew.trace.safety.branches import SafetyBranch, create, list_all
+from clew.trace.safety.restore import Restored, restore
+
+__all__ = ["Restored", "SafetyBranch", "create", "list_all", "restore"]

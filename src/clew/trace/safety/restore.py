@@ -1,0 +1,233 @@
+"""Bringing back what a safety branch holds, without losing what is there now.
+
+The present state becomes a safety branch of its own before anything is touched. Then every file of the project that
+differs is put back byte for byte, and every file that was not there then is taken away. Files that git ignores, then or
+now, are left alone unless the branch holds them. The user's index, HEAD and stash stay as they are.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from clew.edit.writing import is_write_protected, replace_file
+from clew.errors import Conflict, Refused
+from clew.trace.safety.branches import SafetyBranch, find, keep
+from clew.trace.safety.snapshot import LINK, SUBMODULE, Entry, Repository, entries, ignored, repository_of, take
+from clew.workspace import git
+from clew.workspace.paths import display
+
+_AT_ONCE = 100
+"""Files whose content is held in memory together."""
+_FILTERS = ("filter", "ident", "working-tree-encoding")
+"""Attributes under which the bytes in git are not those of the file."""
+
+
+class Restored(msgspec.Struct, frozen=True):
+    branch: SafetyBranch
+    written: tuple[str, ...]
+    """Files that have their earlier content again, relative to the project."""
+    removed: tuple[str, ...]
+    """Files that were not there then."""
+    saved_as: SafetyBranch | None
+    """Holds the state before the restoration; null where nothing had to be done."""
+
+
+class _Difference(msgspec.Struct, frozen=True):
+    path: str
+    now: Entry | None
+    then: Entry | None
+
+
+def restore(root: Path, name: str, now: datetime) -> Restored:
+    """Make the project's files what they were when the branch was made."""
+    repository = repository_of(root)
+    branch = find(repository, name)
+    then = entries(repository, branch.commit)
+    present = take(repository)
+    current = entries(repository, present.tree)
+    hidden = [path for path in then if path not in current and repository.holds(path)]
+    if hidden:
+        # What is ignored today, but held by the branch, would be overwritten: it belongs into the present state too.
+        present = take(repository, hidden)
+        current = entries(repository, present.tree)
+    differences = [
+        _Difference(path, current.get(path), then.get(path))
+        for path in sorted(current.keys() | then.keys())
+        if current.get(path) != then.get(path) and not _is_submodule(current.get(path), then.get(path))
+    ]
+    if not differences:
+        return Restored(branch, (), (), None)
+    for difference in differences:
+        _check(repository, difference)
+    saved = keep(repository, present, "restore", now)
+    written, removed = _Restoration(repository, branch, differences).run()
+    shown = len(repository.prefix)
+    return Restored(
+        branch=branch,
+        written=tuple(display(path[shown:]) for path in written),
+        removed=tuple(display(path[shown:]) for path in removed),
+        saved_as=saved,
+    )
+
+
+def _is_submodule(*either: Entry | None) -> bool:
+    return any(entry is not None and entry.mode == SUBMODULE for entry in either)
+
+
+def _check(repository: Repository, difference: _Difference) -> None:
+    """Refuse before anything is touched what could not be written, or would leave the project."""
+    path = difference.path
+    if any(part in ("", ".", "..") or part.casefold() == ".git" for part in path.split("/")):
+        raise Refused(f"The branch holds '{display(path)}', which is no path of a project.", hint="Use git to look.")
+    place = repository.place(path)
+    if is_write_protected(place) or not os.access(_existing_folder(place), os.W_OK):
+        raise Refused(
+            f"'{display(path)}' is write-protected; nothing was restored.", hint="Make it writable, then try again."
+        )
+
+
+def _existing_folder(place: Path) -> Path:
+    return next(folder for folder in place.parents if folder.exists())
+
+
+class _Restoration:
+    def __init__(self, repository: Repository, branch: SafetyBranch, differences: list[_Difference]) -> None:
+        self._repository = repository
+        self._branch = branch
+        self._written = [difference for difference in differences if difference.then is not None]
+        self._leaving = {difference.path: difference for difference in differences if difference.then is None}
+        self._filtered = _filtered(repository, [difference.path for difference in differences])
+
+    def run(self) -> tuple[list[str], list[str]]:
+        """The paths that were written and those that were removed."""
+        removed: list[str] = []
+        for difference, content in self._contents():
+            removed += self._make_way(difference.path)
+            self._write(difference, content)
+        # Only now are the ignore rules those of that time: what they name was there, and was not held.
+        kept = ignored(self._repository, self._leaving)
+        for path in [path for path in self._leaving if path not in kept]:
+            self._remove(path)
+            removed.append(path)
+        return [difference.path for difference in self._written], sorted(removed)
+
+    def _contents(self) -> Iterator[tuple[_Difference, bytes]]:
+        committed = entries(self._repository, self._branch.made_on) if self._filtered and self._branch.made_on else {}
+        for start in range(0, len(self._written), _AT_ONCE):
+            group = self._written[start : start + _AT_ONCE]
+            blobs = _blobs(self._repository, [item.then.id for item in group if item.then is not None])
+            for difference in group:
+                if difference.path in self._filtered and committed.get(difference.path) == difference.then:
+                    named = f"{self._branch.commit}:{difference.path}"
+                    yield difference, git.command(self._repository.top, "cat-file", "--filters", named)
+                elif difference.then is not None:
+                    yield difference, blobs[difference.then.id]
+
+    def _make_way(self, path: str) -> list[str]:
+        """Remove what stands where a file or one of its folders has to be, if it is held in the present state."""
+        top = self._repository.top
+        gone: list[str] = []
+        folders = path.split("/")[:-1]
+        for depth in range(1, len(folders) + 1):
+            above = "/".join(folders[:depth])
+            if os.path.lexists(top / above) and ((top / above).is_symlink() or not (top / above).is_dir()):
+                gone.append(above)
+        if (top / path).is_dir() and not (top / path).is_symlink():
+            gone += [leaving for leaving in self._leaving if leaving.startswith(f"{path}/")]
+        for each in gone:
+            if each not in self._leaving:
+                raise self._in_the_way(each)
+            self._remove(each)
+            del self._leaving[each]
+        return gone
+
+    def _write(self, difference: _Difference, content: bytes) -> None:
+        place = self._repository.place(difference.path)
+        before = self._present(difference, place)
+        if difference.then is None:
+            return
+        if place.is_symlink() or difference.then.mode == LINK:
+            if os.path.lexists(place):
+                place.unlink()
+            before = None
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if difference.then.mode == LINK:
+            place.symlink_to(os.fsdecode(content))
+            return
+        if before != content:
+            replace_file(place, content, expected=before, within=self._repository.top)
+        mode = stat.S_IMODE(place.stat().st_mode)
+        runs = (mode & 0o444) >> 2
+        wanted = mode | runs if difference.then.mode.endswith("755") else mode & ~0o111
+        if wanted != mode:
+            place.chmod(wanted)
+
+    def _present(self, difference: _Difference, place: Path) -> bytes | None:
+        """What lies there, which must still be what the present state was saved from."""
+        if not os.path.lexists(place):
+            content = None
+        elif place.is_symlink():
+            content = os.fsencode(place.readlink())
+        elif place.is_dir():
+            raise self._in_the_way(difference.path)
+        else:
+            content = place.read_bytes()
+        expected = difference.now.id if difference.now is not None else None
+        found = _blob_id(content, self._repository.digits) if content is not None else None
+        if found != expected and difference.path not in self._filtered:
+            raise Conflict(
+                f"'{display(difference.path)}' changed while it was being restored; it was left alone.",
+                hint="Restore again; what is there now will be saved first.",
+            )
+        return content
+
+    def _remove(self, path: str) -> None:
+        place = self._repository.place(path)
+        place.unlink(missing_ok=True)
+        project = self._repository.top / self._repository.prefix
+        with suppress(OSError):
+            # A folder that still holds something refuses, and that ends it.
+            for folder in place.parents:
+                if folder == project or not folder.is_relative_to(project):
+                    break
+                folder.rmdir()
+
+    def _in_the_way(self, path: str) -> Conflict:
+        return Conflict(
+            f"'{display(path)}' stands in the way of a file that has to be restored.",
+            hint="Move it elsewhere, then restore again.",
+        )
+
+
+def _filtered(repository: Repository, paths: Iterable[str]) -> frozenset[str]:
+    names = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    answer = git.command(repository.top, "check-attr", "-z", "--stdin", *_FILTERS, stdin=names).split(b"\0")
+    return frozenset(
+        os.fsdecode(path)
+        for path, value in zip(answer[0::3], answer[2::3], strict=False)
+        if value not in (b"unspecified", b"unset")
+    )
+
+
+def _blobs(repository: Repository, ids: Iterable[str]) -> Mapping[str, bytes]:
+    asked = list(dict.fromkeys(ids))
+    answer = git.command(repository.top, "cat-file", "--batch", stdin="".join(f"{id}\n" for id in asked).encode())
+    found: dict[str, bytes] = {}
+    position = 0
+    for id in asked:
+        end = answer.index(b"\n", position)
+        size = int(answer[position:end].split(b" ")[2])
+        found[id] = answer[end + 1 : end + 1 + size]
+        position = end + 1 + size + 1
+    return found
+
+
+def _blob_id(content: bytes, digits: int) -> str:
+    algorithm = hashlib.sha256 if digits == 64 else hashlib.sha1
+    return algorithm(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

@@ -1,0 +1,157 @@
+"""What crosses the parts of Clew: the brief, which tells a newcomer what the project is and what needs attention."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from clew.graph.model import HIERARCHY, Node, NodeKind
+from clew.trace.coverage import aggregates
+
+if TYPE_CHECKING:
+    from clew.project import Project
+    from clew.trace.reports.findings import Finding
+
+EXAMPLES_PER_CODE = 3
+
+
+class Concern(msgspec.Struct, frozen=True):
+    """One kind of finding, with how often it occurs and the first few places."""
+
+    code: str
+    severity: str
+    count: int
+    examples: tuple[str, ...]
+
+
+class NextCall(msgspec.Struct, frozen=True):
+    call: str
+    why: str
+
+
+class Brief(msgspec.Struct, frozen=True):
+    project: str
+    node_counts: dict[str, int]
+    levels: dict[str, int]
+    assertions_tested: int
+    assertions_total: int
+    last_refresh: str | None
+    attention: tuple[Concern, ...]
+    """Most severe and most frequent first."""
+    next_calls: tuple[NextCall, ...]
+    index: str | None = None
+    """How much can be found by words and by meaning; null where there is no search index."""
+    notes: tuple[str, ...] = ()
+    """What limits the answer, such as a store that could not be opened."""
+    truncated: bool = False
+
+
+def brief(project: "Project") -> Brief:
+    graph = project.graph
+    levels = aggregates.coverage_by_level(graph)
+    concerns = _concerns(project.trace.findings())
+    return Brief(
+        project=project.config.name,
+        node_counts=graph.node_counts(),
+        levels={level.level: level.requirements for level in levels},
+        assertions_tested=sum(level.tested_assertions for level in levels),
+        assertions_total=sum(level.assertions for level in levels),
+        last_refresh=graph.state.last_refresh,
+        attention=concerns,
+        next_calls=_next_calls(project),
+        index=_indexed(project),
+        notes=project.notes(),
+    )
+
+
+def _indexed(project: "Project") -> str | None:
+    state = project.index.state()
+    if state is None:
+        return None
+    if not state.units:
+        return "nothing indexed yet; the first search or `clew index` does it"
+    return f"{state.describe()} ({state.state.replace('_', ' ')})"
+
+
+def _concerns(found: Sequence["Finding"]) -> tuple[Concern, ...]:
+    by_code: dict[str, list[Finding]] = {}
+    for finding in found:
+        by_code.setdefault(finding.code, []).append(finding)
+    concerns = [
+        Concern(
+            code=code,
+            severity=items[0].severity,
+            count=len(items),
+            examples=tuple(f"{item.path}:{item.line} {item.message}" for item in items[:EXAMPLES_PER_CODE]),
+        )
+        for code, items in by_code.items()
+    ]
+    rank = {"error": 0, "warning": 1}
+    return tuple(sorted(concerns, key=lambda concern: (rank.get(concern.severity, 2), -concern.count, concern.code)))
+
+
+def _next_calls(project: "Project") -> tuple[NextCall, ...]:
+    root = _top_requirement(project)
+    if root is None:
+        return (
+            NextCall("get_workspace_info()", "shows which folders were read; none of them holds a requirement"),
+            NextCall('tools_search(query="...")', "finds tools by what they do"),
+        )
+    calls = [
+        NextCall(f'get_hierarchy(req_id="{root}")', "what stands below the top requirement"),
+        NextCall('search(query="...")', "requirements by words of their id, title or text"),
+        NextCall("get_project_summary()", "coverage and changes in figures"),
+    ]
+    calls.append(NextCall('tools_search(query="...")', "tools that are not listed"))
+    return tuple(calls)
+
+
+def _top_requirement(project: "Project") -> str | None:
+    """The root of the highest level with the most below it."""
+    ranks = {level.name: level.rank for level in project.config.elspais.levels}
+    roots = [node for node in project.graph.iter_roots() if node.kind is NodeKind.REQUIREMENT]
+    if not roots:
+        return None
+
+    def order(node: Node) -> tuple[int, int, str]:
+        below = sum(1 for _ in project.graph.iter_children(node.id, HIERARCHY))
+        return ranks.get(node.get_field("level", ""), len(ranks) + 1), -below, node.id
+
+    return min(roots, key=order).id
+
+
+_NAMES = {
+    NodeKind.CODE: ("place in code", "places in code"),
+    NodeKind.TEST_RESULT: ("test result", "test results"),
+    NodeKind.REMAINDER: ("free text", "free texts"),
+}
+
+
+def _counted(number: int, kind: str) -> str:
+    one, many = _NAMES.get(NodeKind(kind), (kind, f"{kind}s"))
+    return f"{number} {one if number == 1 else many}"
+
+
+def render(brief: Brief) -> str:
+    """The brief as Markdown."""
+    lines = [f"# {brief.project}", ""]
+    counts = ", ".join(_counted(number, kind) for kind, number in brief.node_counts.items())
+    lines.append(f"In the graph: {counts or 'nothing yet'}.")
+    if brief.levels:
+        lines.append("Levels: " + ", ".join(f"{level} {number}" for level, number in brief.levels.items()) + ".")
+    if brief.assertions_total:
+        lines.append(f"Tests name {brief.assertions_tested} of {brief.assertions_total} assertions.")
+    if brief.index:
+        lines.append(f"Search: {brief.index}.")
+    lines.append("")
+    if brief.attention:
+        lines.append("Needs attention:")
+        for concern in brief.attention:
+            lines.append(f"- {concern.count} x {concern.code} ({concern.severity})")
+            lines.extend(f"  - {example}" for example in concern.examples)
+    else:
+        lines.append("Nothing needs attention.")
+    lines.extend(("", "Next:"))
+    lines.extend(f"- {call.call}: {call.why}" for call in brief.next_calls)
+    lines.extend(f"Note: {note}" for note in brief.notes)
+    return "\n".join(lines) + "\n"

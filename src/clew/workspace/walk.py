@@ -1,0 +1,122 @@
+"""The files of a folder that belong to its project: bounded, in a stable order, without what git ignores.
+
+Breadth first, so that a walk that has to stop early has seen what lies near the top. Symbolic links are never
+followed, neither to files nor to folders: what they point at is either met at its own place or outside the project.
+"""
+
+import os
+from collections import deque
+from pathlib import Path
+
+import msgspec
+
+from clew.workspace.ignore import IgnoreRules, ignored, read_rules
+
+HEAD_BYTES = 65_536
+"""No file is read further than this."""
+
+SKIPPED_FOLDERS = frozenset(
+    {"__pycache__", "bower_components", "build", "coverage", "dist", "env", "htmlcov", "node_modules", "out"}
+    | {"site-packages", "target", "vendor", "venv"}
+)
+"""Never the project's own words. Folders whose name begins with a dot are skipped as well."""
+
+PROJECT_MARKS = frozenset((".elspais.toml", ".git", "clew.toml"))
+"""A folder below the root that holds one of these is a project of its own."""
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """Paths are relative to the root, with forward slashes."""
+
+    files: tuple[str, ...]
+    nested: tuple[str, ...]
+    """Folders that are projects of their own; nothing inside them was looked at."""
+    entries: int
+    """How many names were seen, ignored ones included."""
+    truncated: bool
+    """Whether the walk stopped at its limit."""
+    unreadable: int
+    """Folders that may not be listed and names that are not text."""
+
+
+class _Listing(msgspec.Struct, frozen=True):
+    folders: tuple[str, ...]
+    files: tuple[str, ...]
+    names: frozenset[str]
+    entries: int
+    cut: bool
+    """Whether the folder holds more than was looked at."""
+    unreadable: int
+
+
+def walk(root: Path, limit: int) -> Tree:
+    """List the project's files, looking at no more than `limit` names."""
+    files: list[str] = []
+    nested: list[str] = []
+    entries = unreadable = 0
+    cut = False
+    excluded = read_rules(root / ".git" / "info" / "exclude", "")
+    waiting: deque[tuple[str, tuple[IgnoreRules, ...]]] = deque([("", (excluded,) if excluded else ())])
+    while waiting and entries < limit:
+        prefix, rules = waiting.popleft()
+        listing = _listing(root / prefix, limit - entries)
+        entries += listing.entries
+        unreadable += listing.unreadable
+        cut = listing.cut
+        if prefix and not listing.names.isdisjoint(PROJECT_MARKS):
+            nested.append(prefix.rstrip("/"))
+            continue
+        if prefix and "pyvenv.cfg" in listing.names:
+            continue
+        own = read_rules(root / prefix / ".gitignore", prefix) if ".gitignore" in listing.files else None
+        rules = (own, *rules) if own else rules
+        files.extend(prefix + name for name in listing.files if not ignored(prefix + name, rules))
+        for name in listing.folders:
+            path = f"{prefix}{name}/"
+            if not (name in SKIPPED_FOLDERS or name.startswith(".") or ignored(path, rules)):
+                waiting.append((path, rules))
+    return Tree(tuple(files), tuple(nested), entries, cut or bool(waiting), unreadable)
+
+
+def head(path: Path) -> bytes:
+    """The beginning of a file; nothing where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(HEAD_BYTES)
+    except OSError:
+        return b""
+
+
+def _listing(folder: Path, limit: int) -> _Listing:
+    folders: list[str] = []
+    files: list[str] = []
+    names: set[str] = set()
+    entries = unreadable = 0
+    cut = False
+    try:
+        with os.scandir(folder) as found:
+            for entry in found:
+                if entries >= limit:
+                    cut = True
+                    break
+                entries += 1
+                if not _is_text(entry.name):
+                    unreadable += 1
+                    continue
+                names.add(entry.name)
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.name)
+                elif entry.is_file(follow_symlinks=False):
+                    files.append(entry.name)
+    except OSError:
+        unreadable += 1
+    return _Listing(tuple(sorted(folders)), tuple(sorted(files)), frozenset(names), entries, cut, unreadable)
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file name can be written into a configuration file; on POSIX it may be any bytes."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
