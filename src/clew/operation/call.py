@@ -4,13 +4,15 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
+from msgspec import structs
 
 from clew.errors import Cancelled, InvalidArgument
 from clew.operation.budget import Budget, fit
-from clew.operation.registry import Freshness, Request, ResourceRef, Tool
+from clew.operation.declare import Operation, overrides
+from clew.operation.registry import Freshness, ResourceRef, Tool
 from clew.text.choices import as_listed, explained
 from clew.text.shortening import shortened
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=msgspec.Struct)
 
 Progress = Callable[[int, int, str], None]
+
+AnySurface = Literal["mcp", "cli"]
 
 OWN_SESSION = ""
 """The session of a process that serves one client only: over stdio, or from the command line."""
@@ -38,8 +42,14 @@ class Call:
         session: str | None = OWN_SESSION,
         client_model: "Model | None" = None,
         scheme: str | None = None,
+        surface: AnySurface = "mcp",
+        options: Mapping[str, str] | None = None,
     ) -> None:
         self.project = project
+        self.surface = surface
+        """Where the call comes from: an agent's client, or a person's command line."""
+        self.options: Mapping[str, str] = options or {}
+        """What the command line says for a whole group of commands, such as which register is meant."""
         self.scheme = scheme or project.config.kb.scheme
         """How the addresses of resources begin."""
         self.session = session
@@ -86,15 +96,51 @@ def carry_out(tool: Tool, arguments: Mapping[str, Any], call: Call) -> Answer:
         answer: Answer = tool.run(call, request)
         return answer
     if tool.needs is Freshness.NONE:
-        return _answer(tool, _fitted(tool, request, tool.run(call, request), call), call)
+        return _answer(tool, request, _fitted(tool, request, tool.run(call, request), call), call)
     call.project.ensure_graph(call.progress, current=tool.needs is Freshness.CURRENT)
     with call.project.lock.reading():
         if tool.pages is None:
-            return _answer(tool, _fitted(tool, request, tool.run(call, request), call), call)
+            return _answer(tool, request, _fitted(tool, request, tool.run(call, request), call), call)
         return _page(tool, request, arguments, call)
 
 
-def _page(tool: Tool, request: Request, arguments: Mapping[str, Any], call: Call) -> Answer:
+def perform(request: Operation, call: Call) -> Any:
+    """Run an operation for the command line: on a graph as fresh as it needs, and without a budget."""
+    about, project = request.about, call.project
+    if about.needs is Freshness.NONE:
+        return request.run(call)
+    project.ensure_graph(call.progress, current=about.needs is Freshness.CURRENT)
+    with project.lock.reading():
+        return request.run(call) if about.pages is None else _listed_page(request, call)
+
+
+def _listed_page(request: Operation, call: Call) -> Any:
+    about, cursors = request.about, call.project.cursors
+    name, question = about.tool or about.verb or "", question_of(request)
+    cursor = getattr(request, "cursor", None)
+    if cursor is not None:
+        call.offset = cursors.redeem(cursor, name, question, _state_of(request, call))
+    result = request.run(call)
+    end = call.offset + len(getattr(result, about.pages or ""))
+    if end >= getattr(result, about.total):
+        return result
+    return structs.replace(
+        result, truncated=True, next_cursor=cursors.issue(name, question, _state_of(request, call), end)
+    )
+
+
+def _state_of(request: Operation, call: Call) -> str:
+    """What a cursor depends on: the graph, and what the operation names besides."""
+    return f"{call.project.graph.state.fingerprint} {request.state(call)}".rstrip()
+
+
+def question_of(request: msgspec.Struct, *, besides: tuple[str, ...] = ("max_tokens",)) -> dict[str, Any]:
+    """What a cursor is bound to: the arguments without the cursor, and without what only says how they are shown."""
+    asked: dict[str, Any] = msgspec.to_builtins(request)
+    return {name: value for name, value in asked.items() if name not in ("cursor", *besides)}
+
+
+def _page(tool: Tool, request: msgspec.Struct, arguments: Mapping[str, Any], call: Call) -> Answer:
     """Run a handler that lists, from where the cursor points."""
     project = call.project
     state = _listed_state(tool, request, call)
@@ -111,30 +157,34 @@ def _page(tool: Tool, request: Request, arguments: Mapping[str, Any], call: Call
     # The handler itself may have brought what it lists in step.
     state = _listed_state(tool, request, call)
     data["next_cursor"] = project.cursors.issue(tool.name, question, state, end) if more else None
-    return _answer(tool, data, call)
+    return _answer(tool, request, data, call)
 
 
-def _listed_state(tool: Tool, request: Request, call: Call) -> str:
+def _listed_state(tool: Tool, request: msgspec.Struct, call: Call) -> str:
     """What a cursor depends on: the graph, and what the tool names besides."""
     state = call.project.graph.state.fingerprint
     return state if tool.state is None else f"{state} {tool.state(call, request)}"
 
 
-def _fitted(tool: Tool, request: Request, result: msgspec.Struct, call: Call, **place: Any) -> dict[str, Any]:
+def _fitted(tool: Tool, request: msgspec.Struct, result: msgspec.Struct, call: Call, **place: Any) -> dict[str, Any]:
     call.check()
     data = {**msgspec.to_builtins(result), **place}
     asked = tool.budget or getattr(request, "max_tokens", None)
     return fit(data, tool.trim, Budget.of(asked), paged=tool.pages)
 
 
-def _answer(tool: Tool, data: dict[str, Any], call: Call) -> Answer:
+def _answer(tool: Tool, request: msgspec.Struct, data: dict[str, Any], call: Call) -> Answer:
+    if isinstance(request, Operation):
+        # The text shows what is left of the result once it keeps the budget.
+        shown = msgspec.convert(data, tool.result) if overrides(type(request), "text") else data
+        return Answer(data, request.text(shown), request.links(call, data))
     links = tool.links(call, data) if tool.links is not None else ()
     if tool.text is None:
         return Answer(data, msgspec.json.encode(data).decode(), links)
     return Answer(data, tool.text(msgspec.convert(data, tool.result)), links)
 
 
-def decode(tool: Tool, arguments: Mapping[str, Any]) -> Request:
+def decode(tool: Tool, arguments: Mapping[str, Any]) -> msgspec.Struct:
     """The arguments as the tool's request type, or an error that says which one breaks which rule."""
     return decode_as(tool.request, arguments, tool.name)
 

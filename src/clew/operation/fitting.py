@@ -5,12 +5,12 @@ that moves something on by as many as it shows, has to know before how many ther
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from clew.operation.budget import Budget, fits
-from clew.operation.call import Call
+from clew.operation.call import Call, question_of
 from clew.operation.registry import Request
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -55,9 +55,3 @@ def cursor_to(call: Call, request: Request, offset: int) -> str:
 
 def _name(call: Call) -> str:
     return call.tool.name if call.tool is not None else ""
-
-
-def question_of(request: Request, *, besides: tuple[str, ...] = ("max_tokens",)) -> dict[str, Any]:
-    """What a cursor is bound to: the request without the cursor, and without what only says how it is shown."""
-    asked: dict[str, Any] = msgspec.to_builtins(request)
-    return {name: value for name, value in asked.items() if name not in ("cursor", *besides)}

@@ -6,55 +6,28 @@ by being imported. The flat list of all tools stands in `tools/__init__.py`.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import Meta
+
+from clew.operation.declare import (
+    Freshness,
+    MaxTokens,
+    Operation,
+    PageCursor,
+    ResourceRef,
+    Toolset,
+    description_of,
+    overrides,
+    result_of,
+)
 
 if TYPE_CHECKING:
     from clew.operation.call import Call
 
 
-class Toolset(StrEnum):
-    CORE = "core"
-    TRACE = "trace"
-    REGISTER = "register"
-    SPECS = "specs"
-    KB = "kb"
-    GRAPH = "graph"
-    MEMORY = "memory"
-    COGNITION = "cognition"
-
-
-class Freshness(StrEnum):
-    """What a tool needs of the graph before it runs."""
-
-    NONE = "none"
-    """Nothing: it answers without a graph."""
-    BUILT = "built"
-    """A graph, as it is."""
-    CURRENT = "current"
-    """A graph in step with the files: changed files are read first."""
-
-
 class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The arguments of a tool. Fields carry their description and bounds in `msgspec.Meta`."""
-
-
-MaxTokens = Annotated[Annotated[int, Meta(ge=400, le=20_000)] | None, Meta(description="Size at most; default 4,000")]
-PageCursor = Annotated[Annotated[str, Meta(max_length=200)] | None, Meta(description="next_cursor of the page before")]
-
-
-@dataclass(frozen=True, slots=True)
-class ResourceRef:
-    """A text that the answer points to instead of carrying it."""
-
-    uri: str
-    name: str
-    size: int
-    last_modified: str
-    """ISO 8601, UTC."""
 
 
 class NoArguments(Request, frozen=True, kw_only=True):
@@ -69,7 +42,7 @@ class Tool:
     title: str
     description: str
     """When to use it, when not, what comes back at most, and what to call next."""
-    request: type[Request]
+    request: type[msgspec.Struct]
     result: type[msgspec.Struct]
     """What the handler returns, usually a service's own value. Field names are the keys of the structured answer."""
     run: Callable[["Call", Any], Any]
@@ -103,3 +76,51 @@ class Tool:
     """The version of request and result; the same one only ever gains fields."""
     example: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of a useful call on the demo project."""
+
+    @property
+    def signature(self) -> str:
+        """The arguments in one line, optional ones with a question mark."""
+        known = msgspec.structs.fields(self.request)
+        return ", ".join(each.encode_name if each.required else f"{each.encode_name}?" for each in known) or "none"
+
+
+def tool_of(operation: type[Operation]) -> Tool:
+    """An operation as a record beside those that are not declared as operations yet."""
+    about = operation.about
+    return Tool(
+        name=about.tool or "",
+        toolset=about.toolset,
+        title=about.title,
+        description=description_of(operation),
+        request=operation,
+        result=result_of(operation),
+        run=lambda call, request: request.run(call),
+        needs=about.needs,
+        read_only=not about.writes,
+        destructive=about.destructive,
+        idempotent=about.idempotent,
+        reaches_others=about.reaches_others,
+        default=about.default,
+        in_profile=about.in_profile,
+        trim=about.trim,
+        pages=about.pages,
+        total=about.total,
+        state=(lambda call, request: request.state(call)) if overrides(operation, "state") else None,
+        budget=about.budget,
+        links=(lambda call, data: ()) if overrides(operation, "links") else None,
+        schema_version=about.schema_version,
+        example=about.example,
+    )
+
+
+__all__ = [
+    "Freshness",
+    "MaxTokens",
+    "NoArguments",
+    "PageCursor",
+    "Request",
+    "ResourceRef",
+    "Tool",
+    "Toolset",
+    "tool_of",
+]

@@ -14,11 +14,21 @@ from clew.operation.registry import Tool
 
 
 def input_schema(tool: Tool) -> dict[str, Any]:
-    return _in_one_piece(tool.request)
+    return arguments_schema(tool.request)
 
 
 def output_schema(tool: Tool) -> dict[str, Any]:
-    return _slim_schema(tool.result) if tool.schema_version is None else _slim_piece(tool.result)
+    return result_schema(tool.result, in_one_piece=tool.schema_version is not None)
+
+
+def arguments_schema(type_: type[msgspec.Struct]) -> dict[str, Any]:
+    """The schema of arguments."""
+    return _in_one_piece(type_)
+
+
+def result_schema(type_: type[msgspec.Struct], *, in_one_piece: bool) -> dict[str, Any]:
+    """The schema of a result, with objects where they are used if it has to be in one piece."""
+    return _slim_piece(type_) if in_one_piece else _slim_schema(type_)
 
 
 @cache

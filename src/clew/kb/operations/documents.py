@@ -23,8 +23,7 @@ from clew.kb.operations.asking import (
     narrowing_of,
     visitor_of,
 )
-from clew.operation.call import Call
-from clew.operation.fitting import question_of
+from clew.operation.call import Call, question_of
 from clew.operation.registry import Freshness, Request, ResourceRef, Tool, Toolset
 
 if TYPE_CHECKING:

@@ -76,6 +76,9 @@ def main(arguments: list[str]) -> int:
     if name in ("-V", "--version", "version"):
         sys.stdout.write(f"clew {__version__}\n")
         return DONE
+    verb = _verb(arguments)
+    if verb is not None:
+        return _guarded(verb)
     if name not in COMMANDS:
         return _unknown(name)
     module = import_module(f"clew.surfaces.cli.{name}")
@@ -86,10 +89,23 @@ def main(arguments: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     module.configure(parser)
-    return _run(module.run, parser.parse_args(rest))
+    args = parser.parse_args(rest)
+    return _guarded(lambda: int(module.run(args)))
 
 
-def _run(command: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
+def _verb(arguments: list[str]) -> Callable[[], int] | None:
+    """The operation that a command line names; options of a group may stand between its words."""
+    from clew.surfaces.cli.verbs import find_verb, run_verb
+
+    words, options = _without_group_options(arguments)
+    found = find_verb(words)
+    if found is None:
+        return None
+    listed, rest = found
+    return lambda: run_verb(listed, rest, options)
+
+
+def _guarded(command: Callable[[], int]) -> int:
     from clew.errors import ClewError, NotFound
     from clew.surfaces.cli.output import end_progress, print_error
 
@@ -98,7 +114,7 @@ def _run(command: Callable[[argparse.Namespace], int], args: argparse.Namespace)
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        return command(args)
+        return command()
     except ClewError as error:
         end_progress()
         print_error(error)
@@ -115,6 +131,11 @@ def _run(command: Callable[[argparse.Namespace], int], args: argparse.Namespace)
         traceback.print_exc()
         sys.stderr.write("clew: this is a fault in Clew; please report it with the lines above.\n")
         return FAILED
+
+
+def _without_group_options(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
+    """`clew req --file F add` is `clew req add` with the group's option set aside."""
+    return arguments, {}
 
 
 def _unknown(name: str) -> int:

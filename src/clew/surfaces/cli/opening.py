@@ -28,10 +28,11 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def opened(args: argparse.Namespace, *, drafts: bool = False) -> Iterator[Project]:
-    """The project of a command. Without `drafts` it is what the files say, and nothing that is not saved."""
+def opened(args: argparse.Namespace, *, drafts: bool = False, told: bool = True) -> Iterator[Project]:
+    """The project of a command. Without `drafts` it is what the files say, and nothing that is not saved. Where the
+    project's folder is not the given one, standard error tells it, unless `told` is false."""
     project = Project.open(args.folder, drafts=drafts)
-    if project.config.root != Path(args.folder).resolve():
+    if told and project.config.root != Path(args.folder).resolve():
         print(f"clew: the project is {project.config.root}", file=sys.stderr)
     try:
         yield project

@@ -5,7 +5,9 @@ from clew.compat.wekadocs import document_operations as kb_legacy
 from clew.compat.wekadocs import graph_operations as graph_legacy
 from clew.kb.operations import documents as kb
 from clew.kb.operations import graph
-from clew.operation.registry import Tool
+from clew.operation.listing import MODULES
+from clew.operation.prepare import declared_in
+from clew.operation.registry import Tool, tool_of
 from clew.register.operations import read as register
 from clew.register.operations import review as register_review
 from clew.register.operations import write as register_write
@@ -15,10 +17,9 @@ from clew.trace.operations import find as trace_find
 from clew.trace.operations import links as trace_links
 from clew.trace.operations import mutations as trace_mutations
 from clew.trace.operations import read as trace
-from clew.why import operations as core
 
 TOOLS: tuple[Tool, ...] = (
-    *core.TOOLS,
+    *(tool_of(operation) for name in MODULES for operation in declared_in(name) if operation.about.tool),
     *trace.TOOLS,
     *trace_find.TOOLS,
     *trace_cursor.TOOLS,

@@ -1,0 +1,227 @@
+"""What an operation is.
+
+An operation is declared once, as a frozen struct: its fields are the arguments, its docstring says when to use it, and
+`run` calls the service. From that one declaration come the MCP tool with its schemas, the command with its options, the
+entry of a batch and the reference page:
+
+    class AddRequirement(Operation, tool="req_add", verb="req add", toolset=Toolset.REGISTER, writes=True):
+        \"\"\"Create a requirement. ...\"\"\"
+
+        title: Annotated[str, Meta(max_length=1_000, description="5 to 120 characters"), Option("-t")]
+
+        def run(self, call: Call) -> Added:
+            return call.project.register.add(self)
+
+        def render(self, made: Added) -> str: ...
+
+An operation without `tool` is a command only; one without `verb` is a tool only. Nothing registers itself: the modules
+with operations are named in `listing.py`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, dataclass_transform, get_type_hints
+
+import msgspec
+from msgspec import Meta, StructMeta
+
+if TYPE_CHECKING:
+    from clew.operation.call import Call
+
+
+class Toolset(StrEnum):
+    CORE = "core"
+    TRACE = "trace"
+    REGISTER = "register"
+    SPECS = "specs"
+    KB = "kb"
+    GRAPH = "graph"
+    MEMORY = "memory"
+    COGNITION = "cognition"
+
+
+class Freshness(StrEnum):
+    """What an operation needs of the graph before it runs."""
+
+    NONE = "none"
+    """Nothing: it answers without a graph."""
+    BUILT = "built"
+    """A graph, as it is."""
+    CURRENT = "current"
+    """A graph in step with the files: changed files are read first."""
+
+
+MaxTokens = Annotated[Annotated[int, Meta(ge=400, le=20_000)] | None, Meta(description="Size at most; default 4,000")]
+PageCursor = Annotated[Annotated[str, Meta(max_length=200)] | None, Meta(description="next_cursor of the page before")]
+
+
+class Option:
+    """How a field is written on the command line, where its name and type alone do not say it."""
+
+    def __init__(
+        self,
+        *flags: str,
+        positional: bool = False,
+        joined: bool = False,
+        hidden: bool = False,
+        metavar: str | None = None,
+        about: str | None = None,
+    ) -> None:
+        self.flags = flags
+        """Further spellings, such as `-t`. One that begins with two hyphens replaces the name made from the field."""
+        self.positional = positional
+        self.joined = joined
+        """A positional argument of several words, which are joined by spaces."""
+        self.hidden = hidden
+        """The field is an argument of the tool and no option of the command."""
+        self.metavar = metavar
+        self.about = about
+        """What the command's help says, where the description of the field does not fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceRef:
+    """A text that the answer points to instead of carrying it."""
+
+    uri: str
+    name: str
+    size: int
+    last_modified: str
+    """ISO 8601, UTC."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What is declared of an operation besides its fields."""
+
+    tool: str | None = None
+    """The MCP tool's name, exactly as the source document spells it; at most 64 characters."""
+    verb: str | None = None
+    """The command, such as `req add`; None for a tool that has no command of its own."""
+    aliases: tuple[str, ...] = ()
+    """Other last words of the command."""
+    toolset: Toolset = Toolset.CORE
+    title: str = ""
+    """A few words for people: the tool's title, and the summary of the command unless `summary` is given."""
+    summary: str = ""
+    """What `clew --help` says of the command."""
+    epilog: str = ""
+    """Examples at the end of the command's help."""
+    needs: Freshness = Freshness.CURRENT
+    writes: bool = False
+    destructive: bool = False
+    idempotent: bool = True
+    reaches_others: bool = False
+    """Calls other tools: it is as harmless as those it may call, and `run` returns their whole answer."""
+    default: bool = False
+    """Listed without being asked for."""
+    in_profile: bool = True
+    """Whether the system that the toolset replaces has it; what Clew adds is not part of that system's profile."""
+    folder: Literal["option", "argument"] = "option"
+    """How the command is told the project's folder: with -C, or as its last argument."""
+    drafts: bool = False
+    """Whether the command works on the graph with unsaved drafts. Over MCP every operation does."""
+    trim: tuple[str, ...] = ()
+    """Fields of the result that may be shortened to keep the budget, in the order in which they are shortened: lists by
+    whole items, texts at the end of a line; `outer.inner` names a field of a field."""
+    pages: str | None = None
+    """The list field that `limit` and `cursor` page through; the result also has truncated and next_cursor."""
+    total: str = "total"
+    """The field that says how many items there are on all pages."""
+    budget: int | None = None
+    """Tokens of an answer at most, where the arguments have no say in it."""
+    schema_version: str | None = None
+    """The version of arguments and result; the same one only ever gains fields."""
+    example: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments of a useful call on the demo project."""
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(msgspec.field,))
+class OperationType(StructMeta):
+    """Makes every operation a frozen struct with named fields that refuses unknown ones."""
+
+    def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **about: Any) -> "OperationType":
+        return super().__new__(
+            mcls, name, bases, namespace, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=False
+        )
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **about: Any) -> None:
+        super().__init__(name, bases, namespace)
+        cls.about = About(**about)
+
+    about: About
+
+
+class Operation(msgspec.Struct, metaclass=OperationType):
+    """The root of all operations. Fields carry their description and bounds in `msgspec.Meta`."""
+
+    about: ClassVar[About]
+
+    if TYPE_CHECKING:
+
+        def __init_subclass__(
+            cls,
+            *,
+            tool: str | None = None,
+            verb: str | None = None,
+            aliases: tuple[str, ...] = (),
+            toolset: Toolset = Toolset.CORE,
+            title: str = "",
+            summary: str = "",
+            epilog: str = "",
+            needs: Freshness = Freshness.CURRENT,
+            writes: bool = False,
+            destructive: bool = False,
+            idempotent: bool = True,
+            reaches_others: bool = False,
+            default: bool = False,
+            in_profile: bool = True,
+            folder: Literal["option", "argument"] = "option",
+            drafts: bool = False,
+            trim: tuple[str, ...] = (),
+            pages: str | None = None,
+            total: str = "total",
+            budget: int | None = None,
+            schema_version: str | None = None,
+            example: Mapping[str, Any] = ...,
+        ) -> None: ...
+
+    def run(self, call: "Call") -> Any:
+        """Answer with a frozen struct; field names are the keys of the structured answer. Runs in a worker thread."""
+        raise NotImplementedError
+
+    def render(self, result: Any) -> str:
+        """What a person reads on the command line; the data as JSON, unless an operation says it better."""
+        return msgspec.json.format(msgspec.json.encode(result), indent=2).decode()
+
+    def text(self, result: Any) -> str:
+        """What an MCP host shows that reads only text; the data as JSON, unless an operation says it better."""
+        return msgspec.json.encode(result).decode()
+
+    def links(self, call: "Call", data: Mapping[str, Any]) -> tuple[ResourceRef, ...]:
+        """The resources that the data of an answer points to."""
+        return ()
+
+    def exit_code(self, result: Any) -> int:
+        """1 where the answer is a no, such as findings or nothing found; 0 otherwise."""
+        return 0
+
+    def state(self, call: "Call") -> str:
+        """What a cursor depends on besides the graph: with another value the cursor is refused."""
+        return ""
+
+
+def description_of(operation: type[Operation]) -> str:
+    """The docstring in one paragraph: when to use it, when not, what comes back at most, and what to call next."""
+    return " ".join((operation.__doc__ or "").split())
+
+
+def result_of(operation: type[Operation]) -> Any:
+    """The type that `run` returns."""
+    return get_type_hints(operation.run)["return"]
+
+
+def overrides(operation: type[Operation], method: str) -> bool:
+    """Whether an operation says more than the default about something."""
+    return getattr(operation, method) is not getattr(Operation, method)

@@ -1,0 +1,83 @@
+"""The listing of all operations: prepared, packaged, and read without importing any of them.
+
+`make docs` writes `listing.json` from the declarations, and a test fails when the file is out of date. A server starts
+with the file alone and imports the module of an operation when it is first called; the command line finds its commands
+in the same file.
+"""
+
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+from clew.operation.declare import Operation, Toolset
+
+MODULES: tuple[str, ...] = ("clew.why.operations",)
+"""Every module that declares operations, in the order in which tools are listed."""
+
+_FILE = "listing.json"
+
+
+class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An operation as the listing has it: all that clients see, and where the declaration is."""
+
+    module: str
+    declared: str
+    """The name of the class."""
+    tool: str | None = None
+    verb: str | None = None
+    aliases: tuple[str, ...] = ()
+    toolset: Toolset = Toolset.CORE
+    title: str = ""
+    summary: str = ""
+    description: str = ""
+    input_schema: dict[str, Any] = {}
+    output_schema: dict[str, Any] = {}
+    read_only: bool = True
+    destructive: bool = False
+    idempotent: bool = True
+    reaches_others: bool = False
+    default: bool = False
+    in_profile: bool = True
+    links: bool = False
+    """Whether answers point to resources."""
+    schema_version: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        return self.tool or ""
+
+    @property
+    def signature(self) -> str:
+        """The arguments in one line, optional ones with a question mark."""
+        required = self.input_schema.get("required", ())
+        names = self.input_schema.get("properties", {})
+        return ", ".join(name if name in required else f"{name}?" for name in names) or "none"
+
+    @property
+    def operation(self) -> type[Operation]:
+        """The declaration itself; imports its module."""
+        declared: type[Operation] = getattr(import_module(self.module), self.declared)
+        return declared
+
+
+@cache
+def all_operations() -> tuple[Listed, ...]:
+    """Every operation, as the packaged file has them."""
+    data = files("clew.operation").joinpath(_FILE).read_bytes()
+    return msgspec.json.decode(data, type=tuple[Listed, ...])
+
+
+@cache
+def all_tools() -> tuple[Listed, ...]:
+    """The operations that are MCP tools."""
+    return tuple(each for each in all_operations() if each.tool is not None)
+
+
+@cache
+def all_verbs() -> dict[str, Listed]:
+    """The operations that are commands, by their words."""
+    return {each.verb: each for each in all_operations() if each.verb is not None}

@@ -1,0 +1,123 @@
+"""The options of a command, made from the fields of an operation, and the way back to its arguments."""
+
+import argparse
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from clew.operation.declare import Operation, Option
+
+
+class FieldShape(msgspec.Struct, frozen=True):
+    """What a field takes on the command line."""
+
+    option: Option
+    description: str
+    kind: type
+    many: bool
+    choices: tuple[str, ...]
+    is_flag: bool
+
+
+def add_options(parser: argparse.ArgumentParser, operation: type[Operation]) -> None:
+    """An option or a positional argument for every field that is not hidden."""
+    hints = get_type_hints(operation, include_extras=True)
+    for field in msgspec.structs.fields(operation):
+        shape = _shape(hints[field.name])
+        if not shape.option.hidden:
+            _add(parser, field, shape)
+
+
+def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[str, Any]:
+    """What was given, under the names that the operation's fields have on the wire. What was not given is left out, so
+    that a default stands in one place only."""
+    hints = get_type_hints(operation, include_extras=True)
+    arguments: dict[str, Any] = {}
+    for field in msgspec.structs.fields(operation):
+        value = getattr(given, field.name, None)
+        if value is None or (isinstance(value, list) and not value):
+            continue
+        joined = _shape(hints[field.name]).option.joined
+        arguments[field.encode_name] = " ".join(value) if joined else value
+    return arguments
+
+
+def _add(parser: argparse.ArgumentParser, field: msgspec.structs.FieldInfo, shape: FieldShape) -> None:
+    option, about = shape.option, _help(field, shape)
+    more: dict[str, Any] = {"help": about}
+    if option.metavar:
+        more["metavar"] = option.metavar
+    if shape.choices:
+        more["choices"] = shape.choices
+    elif shape.kind in (int, float):
+        more["type"] = shape.kind
+    if option.positional:
+        if option.joined or shape.many:
+            more["nargs"] = "+" if field.required else "*"
+        elif not field.required:
+            more["nargs"] = "?"
+        parser.add_argument(field.name, **more)
+        return
+    flags = _flags(field, option)
+    if shape.is_flag:
+        more.pop("metavar", None)
+        parser.add_argument(*flags, dest=field.name, action="store_const", const=field.default is not True, **more)
+    elif shape.many:
+        parser.add_argument(*flags, dest=field.name, action="append", **more)
+    else:
+        parser.add_argument(*flags, dest=field.name, required=field.required, **more)
+
+
+def _flags(field: msgspec.structs.FieldInfo, option: Option) -> tuple[str, ...]:
+    spelled = field.encode_name.rstrip("_").replace("_", "-")
+    if any(flag.startswith("--") for flag in option.flags):
+        return option.flags
+    return (*option.flags, f"--no-{spelled}" if field.default is True else f"--{spelled}")
+
+
+def _help(field: msgspec.structs.FieldInfo, shape: FieldShape) -> str:
+    about = shape.option.about or shape.description
+    about = about[:1].lower() + about[1:] if about[1:2].islower() or about[1:2] == " " else about
+    default = field.default
+    if shape.is_flag or field.required or default in (None, "", msgspec.NODEFAULT) or shape.many:
+        return _escaped(about)
+    return _escaped(f"{about} (default: {default})")
+
+
+def _escaped(text: str) -> str:
+    # argparse formats help with `%`.
+    return text.replace("%", "%%")
+
+
+def _shape(hint: Any) -> FieldShape:
+    option, description = Option(), ""
+    while get_origin(hint) is Annotated:
+        hint, *marks = get_args(hint)
+        option = next((mark for mark in marks if isinstance(mark, Option)), option)
+        described = (mark.description for mark in marks if isinstance(mark, Meta) and mark.description)
+        description = description or next(described, "")
+        if _optional(hint) is not None:
+            hint = _optional(hint)
+    if _optional(hint) is not None:
+        inner = _shape(_optional(hint))
+        return msgspec.structs.replace(
+            inner, option=option if option.flags or option.positional or option.hidden else inner.option,
+            description=description or inner.description,
+        )  # fmt: skip
+    if get_origin(hint) in (tuple, list):
+        inner = _shape(get_args(hint)[0])
+        return FieldShape(option, description or inner.description, inner.kind, True, inner.choices, False)
+    if get_origin(hint) is Literal:
+        return FieldShape(option, description, str, False, tuple(map(str, get_args(hint))), False)
+    kind = hint if isinstance(hint, type) else str
+    return FieldShape(option, description, kind, False, (), kind is bool)
+
+
+def _optional(hint: Any) -> Any:
+    """The type in `X | None`; None for anything else."""
+    if get_origin(hint) not in (Union, UnionType):
+        return None
+    others = [each for each in get_args(hint) if each is not NoneType]
+    return others[0] if len(others) == 1 and len(others) < len(get_args(hint)) else None

@@ -1,0 +1,64 @@
+"""Preparing the listing from the declarations; `make docs` runs it."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from clew.operation.declare import Operation, description_of, overrides, result_of
+from clew.operation.listing import MODULES, Listed
+from clew.operation.schemas import arguments_schema, result_schema
+
+
+def prepared() -> bytes:
+    """The content of `listing.json`."""
+    made = [_listed(operation) for module in MODULES for operation in declared_in(module)]
+    return msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n"
+
+
+def write_listing() -> Path:
+    """Write the file into the source tree that is imported."""
+    path = Path(__file__).with_name("listing.json")
+    path.write_bytes(prepared())
+    return path
+
+
+def declared_in(module: str) -> list[type[Operation]]:
+    """The operations of a module in the order in which they are written."""
+    found = [value for value in vars(import_module(module)).values() if isinstance(value, type)]
+    return [
+        value
+        for value in found
+        if issubclass(value, Operation) and value.__module__ == module and (value.about.tool or value.about.verb)
+    ]
+
+
+def _listed(operation: type[Operation]) -> Listed:
+    about = operation.about
+    is_tool = about.tool is not None
+    return Listed(
+        module=operation.__module__,
+        declared=operation.__name__,
+        tool=about.tool,
+        verb=about.verb,
+        aliases=about.aliases,
+        toolset=about.toolset,
+        title=about.title,
+        summary=about.summary,
+        description=description_of(operation),
+        input_schema=arguments_schema(operation) if is_tool else {},
+        output_schema=_result_schema(operation) if is_tool else {},
+        read_only=not about.writes,
+        destructive=about.destructive,
+        idempotent=about.idempotent,
+        reaches_others=about.reaches_others,
+        default=about.default,
+        in_profile=about.in_profile,
+        links=overrides(operation, "links"),
+        schema_version=about.schema_version,
+    )
+
+
+def _result_schema(operation: type[Operation]) -> dict[str, Any]:
+    return result_schema(result_of(operation), in_one_piece=operation.about.schema_version is not None)

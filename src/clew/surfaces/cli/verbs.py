@@ -1,0 +1,85 @@
+"""Commands that are operations: options from the fields, the same call that an MCP client makes, a text for people."""
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from clew.errors import ClewError, NotFound
+from clew.operation.call import Call, carry_out, decode, perform
+from clew.operation.declare import Freshness, Operation, Toolset, result_of
+from clew.operation.listing import Listed, all_verbs
+from clew.operation.options import add_options, arguments_of
+from clew.operation.registry import tool_of
+from clew.surfaces.cli.opening import add_folder, add_json, opened
+from clew.surfaces.cli.output import end_progress, print_json, progress
+from clew.surfaces.mcp.dialects import dialect_of
+from clew.surfaces.mcp.tools import TOOLS
+
+
+def find_verb(words: Sequence[str]) -> tuple[Listed, list[str]] | None:
+    """The operation whose command these words begin with, and the words after it."""
+    verbs = all_verbs()
+    for length in range(min(3, len(words)), 0, -1):
+        found = verbs.get(" ".join(words[:length]))
+        if found is not None:
+            return found, list(words[length:])
+    return None
+
+
+def verbs_of(group: str) -> Iterator[Listed]:
+    """The commands of a group such as `req`, in the order of the listing."""
+    return (listed for verb, listed in all_verbs().items() if verb.startswith(f"{group} "))
+
+
+def run_verb(listed: Listed, words: list[str], options: Mapping[str, str]) -> int:
+    """Carry out a command; `options` are those of its group."""
+    operation = listed.operation
+    args = _parser(operation).parse_args(words)
+    arguments = arguments_of(operation, args)
+    try:
+        request, result = _run(operation, arguments, args, options)
+    except ClewError as error:
+        if not args.json or operation.about.toolset is not Toolset.REGISTER:
+            raise
+        print_json(dialect_of(operation.about.toolset)(error))
+        return 1 if isinstance(error, NotFound) else 2
+    if args.json:
+        print_json(msgspec.to_builtins(result))
+    elif text := request.render(result):
+        print(text, end="" if text.endswith("\n") else "\n")
+    return request.exit_code(result)
+
+
+def _parser(operation: type[Operation]) -> argparse.ArgumentParser:
+    about = operation.about
+    summary = about.summary or about.title
+    parser = argparse.ArgumentParser(
+        prog=f"clew {about.verb}",
+        description=summary[:1].upper() + summary[1:] + ".",
+        epilog="example:\n  " + about.epilog.strip().replace("\n", "\n  ") if about.epilog else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_options(parser, operation)
+    add_folder(parser, positional=about.folder == "argument")
+    add_json(parser)
+    return parser
+
+
+def _run(
+    operation: type[Operation], arguments: dict[str, Any], args: argparse.Namespace, options: Mapping[str, str]
+) -> tuple[Operation, Any]:
+    about = operation.about
+    request: Any = decode(tool_of(operation), arguments)
+    with opened(args, drafts=about.drafts, told=about.needs is not Freshness.NONE) as project:
+        call = Call(project, TOOLS, progress=progress(), surface="cli", options=options)
+        try:
+            if getattr(args, "max_tokens", None) or getattr(request, "max_tokens", None):
+                data = carry_out(tool_of(operation), arguments, call).data
+                result = msgspec.convert(data, result_of(operation))
+            else:
+                result = perform(request, call)
+        finally:
+            end_progress()
+    return request, result
