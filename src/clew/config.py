@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from clew.embedding import EmbedSettings
 from clew.errors import ConfigError
 from clew.formats.elspais.settings import ElspaisSettings, read_settings
 from clew.formats.elspais.toml_values import parse_toml
@@ -117,6 +116,38 @@ class KbTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     scratch_minutes: Annotated[float, msgspec.Meta(gt=0)] = 30.0
     scratch_mb: Annotated[int, msgspec.Meta(ge=1)] = 256
     session_scratch_mb: Annotated[int, msgspec.Meta(ge=1)] = 64
+
+
+class EmbedSettings(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which embedder makes vectors of texts."""
+
+    kind: Literal["minilm", "folder", "endpoint", "none"] = "minilm"
+    """The encoder that comes with Clew, a model in a local folder, an OpenAI-compatible service, or no vectors."""
+    threads: int | None = None
+    """How many texts are worked on at once; by default one for each processor, four at most."""
+
+    folder: str | None = None
+    """Holds tokenizer.json beside model.onnx, or beside model.safetensors and config.json of a BERT-type encoder."""
+    sha256: str | None = None
+    """Of the model file in the folder; another file is then refused."""
+
+    url: str | None = None
+    """Of the service, up to and with its version: /embeddings is added."""
+    model: str | None = None
+    dimensions: int | None = None
+    """Asked for and expected from the service; without it, what the service gives."""
+    key_variable: str | None = None
+    """The environment variable that holds the service's key."""
+    timeout_seconds: float = 30.0
+    """For each request."""
+    attempts: int = 3
+    """How often one request is sent before giving up."""
+    pause_seconds: float = 0.5
+    """Before the second attempt, doubled for each further one."""
+    texts_per_request: int = 64
+
+    max_tokens: int | None = None
+    """By default what the model's own files say; 512 for a service."""
 
 
 class ClewToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -9,16 +9,13 @@ import logging
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import TypeVar
 
-from clew.embedding import EmbedSettings
+from clew.context import Context
 from clew.errors import Cancelled, ClewError, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
-from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
-from clew.operation.paging import Cursors
 from clew.search.dense.indexing import Progress, VectorReport
 from clew.search.dense.keeper import IndexKeeper, run_job
 from clew.search.engine import SearchEngine
@@ -26,7 +23,6 @@ from clew.search.index import Written
 from clew.search.question import IndexState, Question, RankedUnit
 from clew.search.rank.ranking import Rankings
 from clew.search.units import Scope, Unit
-from clew.store.interface import Store
 from clew.trace.find.search import Relevance
 
 PART = "requirement"
@@ -70,22 +66,13 @@ T = TypeVar("T")
 
 
 class ProjectIndex:
-    def __init__(
-        self,
-        folder: Path,
-        graph: Graph,
-        as_filed: Callable[[], Mapping[str, Node | None]],
-        store: Store | None,
-        cursors: Cursors,
-        settings: EmbedSettings,
-    ) -> None:
-        self._folder = folder / FOLDER
-        self._graph = graph
-        self._as_filed = as_filed
-        """The nodes that drafts changed, as the files have them; None for those that no file defines."""
-        self._store = store
-        self._cursors = cursors
-        self._settings = settings
+    def __init__(self, context: Context) -> None:
+        self._folder = context.state_folder / FOLDER
+        self._context = context
+        self._graph = context.graph
+        self._store = context.store
+        self._cursors = context.cursors
+        self._settings = context.config.embedder
         self._rankings = Rankings()
         """They outlive an index that is made anew, so that page two is page two."""
         self._lock = threading.RLock()
@@ -103,7 +90,7 @@ class ProjectIndex:
         self.problem: str | None = None
         """Why there is no index, if so."""
         self._engine: SearchEngine | None = self._opened()
-        self._keeper = IndexKeeper(lambda: self.engine, store)
+        self._keeper = IndexKeeper(lambda: self.engine, self._store)
 
     def close(self) -> None:
         self._keeper.close()
@@ -311,7 +298,7 @@ class ProjectIndex:
     def _filed(self) -> dict[str, Node]:
         """The requirements as the files have them."""
         nodes = {node.id: node for node in self._graph.nodes_by_kind(NodeKind.REQUIREMENT)}
-        for id, node in self._as_filed().items():
+        for id, node in self._context.drafted_nodes().items():
             nodes.pop(id, None)
             if node is not None and node.kind is NodeKind.REQUIREMENT:
                 nodes[id] = node

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.embedding import EmbedSettings
+from clew.config import EmbedSettings
 from clew.operation.paging import Cursors
 from clew.search.engine import SearchEngine
 

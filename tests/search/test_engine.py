@@ -164,7 +164,7 @@ def test_a_document_has_no_more_results_than_the_recipe_or_the_question_allow(
 def test_any_sequence_of_writes_leaves_what_a_fresh_index_would_hold(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    from clew.embedding import EmbedSettings
+    from clew.config import EmbedSettings
     from clew.operation.paging import Cursors
 
     words = st.sampled_from(["loan", "fee", "member", "day", "renew"])

@@ -46,7 +46,7 @@ def test_an_embedder_that_cannot_be_opened_leaves_the_earlier_vectors_in_service
     old = engines(word_counts.settings("old"))
     old.put(rules("apples on trees", "boats at sea"))
     old.index_vectors()
-    from clew.embedding import EmbedSettings
+    from clew.config import EmbedSettings
 
     new = engines(EmbedSettings(kind="folder", folder="/there/is/nothing/here"))
     page = search(new, "apples")

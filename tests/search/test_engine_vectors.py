@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from clew.embedding import EmbedSettings
+from clew.config import EmbedSettings
 from clew.errors import Cancelled
 from clew.operation.paging import Cursors
 from clew.search.dense import indexing

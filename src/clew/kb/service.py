@@ -9,15 +9,13 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from clew.compat.wekadocs.documents import LegacyTools
-from clew.config import KbTable
+from clew.context import Context
 from clew.errors import StoreCorrupt, StoreError
-from clew.graph.graph import Graph
 from clew.kb.answer.deliveries import Deliveries
 from clew.kb.answer.finding import Finder
 from clew.kb.answer.passages import Passages
@@ -25,16 +23,16 @@ from clew.kb.answer.quoting import Quoting
 from clew.kb.answer.scratch import ScratchLimits, ScratchStore
 from clew.kb.answer.shortlist import Shortlist
 from clew.kb.boundary import Boundary, ScopeRequest, boundary_of
+from clew.kb.ingest.citing import Citations
 from clew.kb.ingest.corpus import Corpus, IndexReport, Ingestion, run_job
 from clew.kb.ingest.keeper import DocumentKeeper
 from clew.kb.ingest.library import PATIENCE_SECONDS, Library
 from clew.kb.ingest.reconcile import ReconcileReport, Reconciliation
-from clew.kb.ingest.records import DocumentRecord
+from clew.kb.ingest.records import DocumentRecord, Origin
 from clew.kb.walk.crossing import Crossing
 from clew.kb.walk.region import DocumentRegion
 from clew.kb.walk.walking import Ground
 from clew.search.engine import SearchEngine
-from clew.store.interface import Store
 from clew.store.watched import Progress
 from clew.workspace.files import time_of
 
@@ -71,28 +69,21 @@ class KbStatus(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
+def corpus_of(context: Context) -> Corpus:
+    """The documents that the configuration selects, and how they are read."""
+    config = context.config
+    origin = Origin(config.kb.environment or "dev", config.kb.repository or config.name)
+    citations = Citations(context.grammar)
+    return Corpus(config.root, config.documents, config.max_file_bytes, citations, repr(config.elspais), origin)
+
+
 class KnowledgeBase:
-    def __init__(
-        self,
-        folder: Path,
-        corpus: Corpus,
-        settings: KbTable,
-        graph: Graph,
-        store: Store | None,
-        engine: Callable[[], SearchEngine | None],
-        wake: Callable[[], None] = lambda: None,
-        *,
-        remake_index: Callable[[], object] = lambda: None,
-        follows_files: bool = True,
-    ) -> None:
-        self._path = folder / FOLDER / LIBRARY_FILE
+    def __init__(self, context: Context) -> None:
+        settings, corpus = context.config.kb, corpus_of(context)
+        self._context = context
+        self._path = context.state_folder / FOLDER / LIBRARY_FILE
         self._corpus = corpus
         self._settings = settings
-        self._store = store
-        self._engine = engine
-        self._wake = wake
-        """Has vectors made for new units, behind everybody's back."""
-        self._remake_index = remake_index
         self._opening = threading.Lock()
         self._library: Library | None = None
         self.scratch = ScratchStore(
@@ -108,11 +99,11 @@ class KnowledgeBase:
         self.quoting = Quoting(self, graph=settings.graph)
         self.legacy = LegacyTools(self, graph=settings.graph)
         self.keeper = DocumentKeeper(
-            corpus, self.index, self._is_empty, stores=self._stores, follows_files=follows_files
+            corpus, self.index, self._is_empty, stores=self._stores, follows_files=context.config.auto_refresh
         )
         self.deliveries = Deliveries()
-        self._graph = graph
-        self._crossing = Crossing(graph, corpus.root)
+        self._graph = context.graph
+        self._crossing = Crossing(context.graph, corpus.root)
         self.region = DocumentRegion(lambda: self.library, self._crossing, self.boundary())
         """The documents as a part of the graph."""
 
@@ -145,9 +136,9 @@ class KnowledgeBase:
 
     def index(self, progress: Progress = lambda done, total, message: None, *, full: bool = False) -> IndexReport:
         """Read the documents that changed; with `full`, all of them."""
-        report = self._mended(lambda: run_job(self._ingestion(), self._store, progress, full=full))
+        report = self._mended(lambda: run_job(self._ingestion(), self._context.store, progress, full=full))
         if report.added + report.changed + report.moved + report.indexed_again:
-            self._wake()
+            self._context.make_vectors()
         return report
 
     def reconcile(
@@ -196,7 +187,7 @@ class KnowledgeBase:
 
     def _stores(self) -> object:
         """Names the files that hold the documents, until another one is in the place of one of them."""
-        return self.library.opening, self._engine()
+        return self.library.opening, self._context.engine()
 
     def _is_empty(self) -> bool:
         with self.library.reading() as reading:
@@ -221,11 +212,11 @@ class KnowledgeBase:
             if error.data.get("path") == str(self._path):
                 self.library.renew()
             else:
-                self._remake_index()
+                self._context.rebuild_index()
             return work()
 
     def _searched(self) -> SearchEngine:
-        engine = self._engine()
+        engine = self._context.engine()
         if engine is None:
             raise StoreError("There is no search index.", hint="Make the folder .clew of the project writable.")
         return engine

@@ -4,15 +4,14 @@ Every method reads the graph and returns frozen values. What is written goes thr
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clew.context import Context
 from clew.edit.writing import replace_file
 from clew.errors import Conflict, InvalidArgument, NotFound
-from clew.formats.diagnostics import Diagnostic
 from clew.formats.openspec.apply.conflicts import ConflictFound, conflicts
 from clew.formats.openspec.apply.dependencies import dependencies, order
 from clew.formats.openspec.apply.touches import Baseline
@@ -20,46 +19,26 @@ from clew.formats.openspec.layout import Layout, Root, new_change_folder, root_f
 from clew.formats.openspec.records import SectionKind
 from clew.formats.openspec.references import requirement_id, scenario_id
 from clew.formats.openspec.rules.rules import Dialect
-from clew.graph.graph import Graph
-from clew.graph.lock import ReadWriteLock
+from clew.graph.readers.spec_roots import spec_roots
 from clew.specs import results, validation, views
 from clew.specs.archive import Archivist, Manner, archived
 from clew.specs.baselines import first_seen, forget, record_anew
 from clew.specs.library import Library, Unread, find_deltas, find_requirement, find_scenario, library, unread
-from clew.store.interface import Store
 from clew.workspace.files import resolve
 
 if TYPE_CHECKING:
     # Searching needs much that the other questions do not.
-    from clew.search.engine import SearchEngine
     from clew.specs.search import SpecIndex
 
 SECTIONS = ("proposal", "tasks", "design", "deltas")
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What the service needs of the project besides the graph."""
-
-    root: Path
-    max_file_bytes: int
-    roots: tuple[Root, ...]
-    """Where specs are kept."""
-    store: Store | None
-    engine: Callable[[], "SearchEngine | None"]
-    wake: Callable[[], None]
-    """Has vectors made for what was indexed."""
-    lock: ReadWriteLock
-    refresh: Callable[[], object]
-    """Brings the graph in step with the files."""
-    diagnostics: Callable[[], Iterable[tuple[str, Diagnostic]]]
-    """What was wrong with files, by their paths."""
-
-
 class SpecsService:
-    def __init__(self, graph: Graph, around: Surroundings) -> None:
-        self._graph = graph
-        self._around = around
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._roots = spec_roots(context.config)
+        """Where specs are kept."""
         self._index: SpecIndex | None = None
         self._opening = threading.Lock()
 
@@ -71,7 +50,7 @@ class SpecsService:
 
     def _known(self) -> Library:
         def unreadable() -> Iterator[Unread]:
-            return unread(self._around.diagnostics(), self._around.roots)
+            return unread(self._context.builder.diagnostics(), self._roots)
 
         return self._graph.derived("specs.library", lambda graph: library(graph, unreadable()))
 
@@ -252,7 +231,7 @@ class SpecsService:
         """Note that a change was brought up to date: it is compared with the specs as they are now."""
         known = self.library
         known.change(change_id)
-        moved = record_anew(change_id, known, self._around.store)
+        moved = record_anew(change_id, known, self._context.store)
         valid = validation.validate_changes(known, change_id, Dialect.ALL, strict=False)
         return results.Rebased(change_id, moved, valid.valid, valid.errors)
 
@@ -261,8 +240,8 @@ class SpecsService:
         self._graph.derived("specs.remembered", lambda graph: self._first_seen(self._known()))
 
     def _first_seen(self, known: Library) -> tuple[Mapping[str, Sequence[Baseline]], tuple[str, ...]]:
-        around = self._around
-        return first_seen(known, around.store, lambda id: archived(around.root, around.roots, id))
+        context = self._context
+        return first_seen(known, context.store, lambda id: archived(context.root, self._roots, id))
 
     # Searching
 
@@ -272,33 +251,33 @@ class SpecsService:
             if self._index is None:
                 from clew.specs.search import SpecIndex
 
-                self._index = SpecIndex(self._around.engine, self._around.wake)
+                self._index = SpecIndex(self._context.engine, self._context.make_vectors)
             return self._index
 
     # Writing: none of these may be called while the graph is locked for reading
 
     def archive(self, change_id: str, manner: Manner) -> results.ArchiveReport:
         """Apply a change to the specs, and archive it unless told otherwise."""
-        around = self._around
+        context = self._context
         # Even where nobody follows the files: what is not seen would be overwritten.
-        around.refresh()
-        with around.lock.reading():
+        context.refresh()
+        with context.lock.reading():
             known = self.library
             known.change(change_id)
             found, _ = self._found_conflicts(known)
         own = [each for each in found if change_id in each.changes]
-        archivist = Archivist(around.root, around.roots, around.max_file_bytes, around.store)
+        archivist = Archivist(context.root, self._roots, context.config.max_file_bytes, context.store)
         report = archivist.run(known, change_id, own, manner, date.today())
         if not manner.dry_run:
-            around.refresh()
+            context.refresh()
         return report
 
     def new_change(self, change_id: str, title: str = "") -> tuple[str, ...]:
         """Begin a change; returns the files."""
-        around = self._around
-        files = new_change(around.root, around.roots, change_id, title, date.today())
-        forget(change_id, around.store)
-        around.refresh()
+        context = self._context
+        files = new_change(context.root, self._roots, change_id, title, date.today())
+        forget(change_id, context.store)
+        context.refresh()
         return files
 
 

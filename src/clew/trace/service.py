@@ -9,9 +9,8 @@ from collections.abc import Set as AbstractSet
 from clew import __version__
 from clew.compat.elspais.cursor import OpenCursors
 from clew.compat.elspais.items import CursorContents
-from clew.config import Config
-from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.graph.build.builder import Builder, BuildReport
+from clew.context import Context
+from clew.graph.build.builder import BuildReport
 from clew.graph.build.collecting import without_collecting
 from clew.graph.graph import Graph
 from clew.graph.model import HIERARCHY, Node, NodeKind
@@ -38,25 +37,18 @@ from clew.workspace import git
 
 
 class TraceService:
-    def __init__(
-        self,
-        graph: Graph,
-        builder: Builder,
-        grammar: IdGrammar,
-        config: Config,
-        rank: Rank = lambda query, again, check: None,
-    ) -> None:
-        self._graph = graph
-        self._builder = builder
-        self._grammar = grammar
-        self._config = config
-        self._root = config.root
-        self._folders = config.requirements.folders
-        self._search = RequirementSearch(graph, rank)
-        self._resolver = Resolver(graph, grammar)
-        self.find = TraceQueries(graph, self._resolver, self.search_matches)
+    def __init__(self, context: Context, rank: Rank = lambda query, again, check: None) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._grammar = context.grammar
+        self._config = context.config
+        self._root = context.root
+        self._folders = context.config.requirements.folders
+        self._search = RequirementSearch(self._graph, rank)
+        self._resolver = Resolver(self._graph, self._grammar)
+        self.find = TraceQueries(self._graph, self._resolver, self.search_matches)
         self.cursors = OpenCursors()
-        self.contents = CursorContents(graph, self.find, self.resolve, self.hierarchy, self.search_matches)
+        self.contents = CursorContents(self._graph, self.find, self.resolve, self.hierarchy, self.search_matches)
 
     @without_collecting
     def warm(self) -> None:
@@ -132,7 +124,7 @@ class TraceService:
             broken_reference_count=graph.broken_count(),
             stale_hash_count=aggregates.stale_hash_count(graph),
             uncovered_assertion_count=aggregates.uncovered_assertion_count(graph),
-            duplicate_ids=tuple(self._builder.duplicate_ids()),
+            duplicate_ids=tuple(self._context.builder.duplicate_ids()),
         )
 
     def changes(self) -> Changes:
@@ -169,7 +161,9 @@ class TraceService:
 
     def findings(self) -> tuple[Finding, ...]:
         """All findings, sorted by place."""
-        return self._graph.derived("findings", lambda graph: findings(graph, self._builder, self._config.elspais))
+        return self._graph.derived(
+            "findings", lambda graph: findings(graph, self._context.builder, self._config.elspais)
+        )
 
     def matrix(self, requirements: Sequence[Node]) -> Matrix:
         """What implements and what proves these requirements."""

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from clew import __version__
-from clew.embedding import EmbedSettings
+from clew.config import EmbedSettings
 from clew.errors import ConfigError, Unavailable
 from clew.search.embed.sentence import check_texts, normalised
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens

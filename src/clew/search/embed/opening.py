@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from clew.embedding import EmbedSettings
+from clew.config import EmbedSettings
 from clew.errors import ConfigError
 from clew.search.embed.embedder import Embedder
 

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clew.embedding import EmbedSettings
+from clew.config import EmbedSettings
 from clew.surfaces.cli.opening import add_json
 from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from clew.embedding import EmbedSettings
+from clew.config import EmbedSettings
 from clew.errors import NotFound
 from clew.surfaces.cli.opening import add_json
 from clew.surfaces.cli.output import end_progress, print_json, progress

@@ -1,6 +1,6 @@
 """From drafts to files: what is written where, and how it can be taken back."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ class Saves:
         self,
         root: Path,
         builder: Builder,
-        keeper: GraphKeeper,
+        keeper: Callable[[], GraphKeeper],
         history: History,
         drafts: DraftLog,
     ) -> None:
@@ -187,9 +187,9 @@ class Saves:
     def read_again(self, paths: Sequence[str], progress: Progress | None) -> None:
         """Bring the graph in step with what was written."""
         if all(self._builder.knows(path) and (self._root / path).exists() for path in paths):
-            self._keeper.read_again(paths)
+            self._keeper().read_again(paths)
         else:
-            self._keeper.catch_up(progress)
+            self._keeper().catch_up(progress)
 
 
 def _restoration(path: str, before: bytes, after: bytes, *, made: bool) -> Restoration:

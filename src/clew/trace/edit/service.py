@@ -12,18 +12,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from clew.context import Context
 from clew.errors import ClewError, Conflict, FileChanged, NotFound, Refused, StoreError
-from clew.graph.build.keeper import GraphKeeper
+from clew.graph.build.builder import Builder
 from clew.graph.build.reading import Progress
-from clew.graph.graph import Graph
-from clew.graph.lock import ReadWriteLock
+from clew.graph.changes import History
 from clew.graph.model import Node
+from clew.graph.readers.elspais import ElspaisReader
+from clew.graph.readers.markers import MarkerReader
+from clew.once import Once
 from clew.text.counting import counted
 from clew.trace.edit.drafts import REVERT, DraftLog, DraftRecord, Pending
 from clew.trace.edit.pending import MOST_UNSEEN, PendingDrafts
 from clew.trace.edit.results import LogPage, MutationEntry, MutationResult, SaveResult, UndoResult, UndoToResult
 from clew.trace.edit.reverts import Reverts
 from clew.trace.edit.saves import Saves
+from clew.trace.edit.text.author import Author
 from clew.trace.read.serialize import version_of
 
 if TYPE_CHECKING:
@@ -39,18 +43,15 @@ log = logging.getLogger(__name__)
 class MutationService:
     def __init__(
         self,
-        graph: Graph,
-        keeper: GraphKeeper,
-        lock: ReadWriteLock,
+        context: Context,
         planner: "Callable[[], Planner]",
         pending: PendingDrafts,
         drafts: DraftLog,
         reverts: Reverts,
         saves: Saves,
     ) -> None:
-        self._graph = graph
-        self._keeper = keeper
-        self._lock = lock
+        self._context = context
+        self._graph, self._lock = context.graph, context.lock
         self._planner = planner
         self._pending = pending
         self._drafts = drafts
@@ -69,7 +70,7 @@ class MutationService:
     @contextmanager
     def _turn(self, progress: Progress | None) -> Iterator[None]:
         """Whoever changes drafts or files has the graph for itself, and the store knows of all that was saved."""
-        with self._keeper.turn(progress):
+        with self._context.keeper.turn(progress):
             self._saves.note()
             yield
 
@@ -103,9 +104,9 @@ class MutationService:
         try:
             return make()
         except FileChanged:
-            if not self._keeper.follows_files:
+            if not self._context.keeper.follows_files:
                 raise
-            self._keeper.catch_up(progress)
+            self._context.keeper.catch_up(progress)
             return make()
 
     def _demand_version(self, id: str, version: str) -> None:
@@ -227,9 +228,9 @@ class MutationService:
         """Write all drafts to the files, or none."""
         with self._turn(progress):
             self._pending.demand_tip(if_tip)
-            if self._pending.conflicts() and self._keeper.follows_files:
+            if self._pending.conflicts() and self._context.keeper.follows_files:
                 # What stood in the way may be gone: a file that is there again, or that has its former text.
-                self._keeper.catch_up(progress)
+                self._context.keeper.catch_up(progress)
             self._refuse_conflicts()
             drafts = list(self._pending)
             if not drafts:
@@ -293,3 +294,31 @@ def _record(plan: "Plan", operation: str) -> DraftRecord:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat()
+
+
+def open_mutations(context: Context, builder: Builder, *, with_drafts: bool) -> MutationService:
+    """The service of a project. Without drafts, those that are pending are kept and not shown."""
+    history = History(context.graph, lambda: builder.linker)
+    drafts = DraftLog(context.store)
+    saves = Saves(context.root, builder, lambda: context.keeper, history, drafts)
+
+    def reader() -> ElspaisReader:
+        return next(reader for reader in builder.readers if isinstance(reader, ElspaisReader))
+
+    commenting = frozenset(reader.name for reader in builder.readers if isinstance(reader, MarkerReader))
+    author = Author(context.graph, lambda: builder.linker, saves.original, reader, context.grammar, history, commenting)
+    planner = Once(lambda: _planner(context, author)).get
+    reverts = Reverts(author, builder, drafts)
+    pending = PendingDrafts(history, context.lock, planner, drafts, reverts, saves)
+    if with_drafts:
+        builder.attach(pending)
+    return MutationService(context, planner, pending, drafts, reverts, saves)
+
+
+def _planner(context: Context, author: Author) -> "Planner":
+    from clew.trace.edit.places import Places
+    from clew.trace.edit.plans import Planner
+    from clew.trace.edit.rules import Rules
+
+    rules = Rules(context.graph, context.grammar)
+    return Planner(author, rules, Places(context.root, author, context.config.requirements))

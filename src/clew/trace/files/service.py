@@ -12,17 +12,14 @@ import msgspec
 
 from clew.ai.model import Model
 from clew.ai.opening import open_model
-from clew.config import Config
+from clew.context import Context
 from clew.edit.files_write import FileEdit, Occasion, check_writable, diff_of, write_files
 from clew.errors import Conflict, InvalidArgument, NotFound, Refused, WrongKind
-from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
+from clew.formats.elspais.ids.grammar import ParsedReference
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Requirement
 from clew.formats.elspais.write.edits import with_reference_kind
 from clew.formats.elspais.write.moving import with_block, without_block
-from clew.graph.graph import Graph
-from clew.graph.lock import ReadWriteLock
-from clew.store.interface import Store
 from clew.trace.files.guard import Located, expect_arrival, expect_others, expect_rest
 from clew.trace.files.results import FileChange, Moved, RestoreReport, Rewritten, SafetyBranches
 from clew.trace.files.rewriting import LONGEST_PROMPT, Original, question, rewritten
@@ -49,31 +46,12 @@ class Manner(msgspec.Struct, frozen=True):
 
 
 class RequirementFiles:
-    def __init__(
-        self,
-        config: Config,
-        graph: Graph,
-        grammar: IdGrammar,
-        lock: ReadWriteLock,
-        store: Store | None,
-        *,
-        ensure: Callable[[], object],
-        refresh: Callable[[], object],
-        drafted: Callable[[], Collection[str]] = tuple,
-    ) -> None:
-        self._config = config
-        self._root = config.root
-        self._graph = graph
-        self._grammar = grammar
-        self._lock = lock
-        self._store = store
-        self._ensure = ensure
-        """Brings the graph in step with the files."""
-        self._refresh = refresh
-        """Reads what changed."""
-        self._drafted = drafted
-        """The files that unsaved drafts are about to change."""
-        self._resolver = Resolver(graph, grammar)
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._config, self._root = context.config, context.root
+        self._graph, self._grammar, self._lock = context.graph, context.grammar, context.lock
+        self._store = context.store
+        self._resolver = Resolver(self._graph, self._grammar)
 
     # The operations
 
@@ -143,15 +121,15 @@ class RequirementFiles:
         check_writable(self._root, edits)
         if edits and not dry_run:
             write_files(self._root, edits, self._store, Occasion(operation, "", Manner().actor, None))
-            self._refresh()
+            self._context.refresh()
         return diff_of(edits)
 
     def restore_from_safety_branch(self, branch_name: str) -> RestoreReport:
         """Bring back the files of the project as a safety branch holds them, after saving them as they are."""
-        self._ensure()
-        self._refuse_drafts(self._drafted())
+        self._context.ensure_graph()
+        self._refuse_drafts(self._context.drafted_paths())
         result = restore(self._root, branch_name, datetime.now(UTC))
-        self._refresh()
+        self._context.refresh()
         count = len(result.written) + len(result.removed)
         saved = f" The state before is in {result.saved_as.name}." if result.saved_as is not None else ""
         return RestoreReport(
@@ -174,7 +152,7 @@ class RequirementFiles:
     # Finding the place
 
     def _locate(self, req_id: str, manner: Manner) -> Located:
-        self._ensure()
+        self._context.ensure_graph()
         with self._lock.reading():
             node = self._resolver.requirement(req_id)
             version = requirement_full(self._graph, node).version
@@ -244,7 +222,7 @@ class RequirementFiles:
             )
 
     def _refuse_drafts(self, paths: Collection[str]) -> None:
-        waiting = sorted(set(paths) & set(self._drafted()))
+        waiting = sorted(set(paths) & set(self._context.drafted_paths()))
         if waiting:
             raise Refused(
                 f"Unsaved drafts are about to change '{waiting[0]}'.",
@@ -265,7 +243,7 @@ class RequirementFiles:
                 there = [edit.path for edit in edits if edit.before is not None]
                 branch = create(self._root, found.node.id, datetime.now(UTC), also=there).name
             write_files(self._root, edits, self._store, Occasion(operation, found.node.id, manner.actor, branch))
-            self._refresh()
+            self._context.refresh()
         if not edits:
             message = f"Nothing to change: {done} already."
         else:

@@ -1,17 +1,11 @@
 """The link service: suggestions, decisions about them, and links written into files."""
 
 import threading
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from clew.config import Config
+from clew.context import Context
 from clew.errors import InvalidArgument, StoreError
-from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.graph.build.reading import Reader
-from clew.graph.graph import Graph
-from clew.graph.lock import ReadWriteLock
-from clew.store.interface import Store
 from clew.trace.links.decisions import ACCEPT, REJECT, Decision, Decisions
 from clew.trace.links.match.sources import ProjectSources
 from clew.trace.links.match.units import LinkUnit
@@ -28,26 +22,13 @@ Progress = Callable[[int, int, str], None]
 
 
 class LinkService:
-    def __init__(
-        self,
-        graph: Graph,
-        config: Config,
-        grammar: IdGrammar,
-        store: Store | None,
-        lock: ReadWriteLock,
-        folder: Path,
-        readers: Callable[[], Sequence[Reader]],
-        refresh: Callable[[], object],
-    ) -> None:
-        """`folder` is where the project keeps its state; `refresh` brings the graph in step with the files."""
-        self._graph = graph
-        self._config = config
-        self._lock = lock
-        self._refresh = refresh
-        self._folder = folder / VECTORS_FOLDER if store is not None else None
-        self._sources = ProjectSources(graph, config, readers)
-        self._writer = LinkWriter(graph, config, grammar, self._sources, store)
-        self._decisions = Decisions(store)
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._graph, self._config, self._lock = context.graph, context.config, context.lock
+        self._folder = context.state_folder / VECTORS_FOLDER if context.store is not None else None
+        self._sources = ProjectSources(context.graph, context.config, lambda: context.builder.readers)
+        self._writer = LinkWriter(context.graph, context.config, context.grammar, self._sources, context.store)
+        self._decisions = Decisions(context.store)
         self._opening = threading.Lock()
         self._made: LinkSuggester | None = None
 
@@ -90,7 +71,7 @@ class LinkService:
         if not dry_run:
             self._writer.write(link, actor=actor)
             if not link.placed.already_there:
-                self._refresh()
+                self._context.refresh()
             self._remember(unit, link, actor)
         return _applied(link, dry_run=dry_run)
 

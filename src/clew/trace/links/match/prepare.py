@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from clew.embedding import EmbedSettings
+from clew.config import EmbedSettings
 from clew.errors import Cancelled, ClewError
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind

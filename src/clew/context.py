@@ -1,0 +1,173 @@
+"""What every service stands on: one context per project, each part of it opened when it is first needed.
+
+A service takes the context and nothing else. What the parts need of each other they ask of the context too, so that
+nothing is handed down through constructors.
+"""
+
+import logging
+import secrets
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from clew.config import Config
+from clew.errors import Cancelled, StoreError
+from clew.graph.graph import Graph
+from clew.graph.lock import ReadWriteLock
+from clew.graph.model import Node
+from clew.once import Once
+
+if TYPE_CHECKING:
+    # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
+    from clew.formats.elspais.ids.grammar import IdGrammar
+    from clew.graph.build.builder import Builder, BuildReport
+    from clew.graph.build.keeper import GraphKeeper
+    from clew.graph.build.reading import Progress
+    from clew.operation.paging import Cursors
+    from clew.search.engine import SearchEngine
+    from clew.store.interface import Store
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+STATE_FOLDER = ".clew"
+STORE_PATIENCE_SECONDS = 10.0
+"""How long another process may hold the store before a write gives up."""
+
+
+class Context:
+    def __init__(self, config: Config, graph: Graph) -> None:
+        self.config = config
+        self.graph = graph
+        self.lock = ReadWriteLock()
+        """Many readers of the graph or one writer."""
+        self.store_problem: StoreError | None = None
+        """Why there is no store, if so."""
+        self._closed = False
+        self._store = Once(self._open_store)
+        self._grammar = Once(self._make_grammar)
+        self._builder = Once(self._make_builder)
+        self._keeper = Once(self._make_keeper)
+        self._cursors = Once(self._make_cursors)
+        # What services contribute to each other; `Project` sets these.
+        self.engine: Callable[[], SearchEngine | None] = lambda: None
+        """The search engine, opened by the first who searches; None where it cannot be used."""
+        self.make_vectors: Callable[[], None] = lambda: None
+        """Has embeddings made in the background for texts that were indexed."""
+        self.rebuild_index: Callable[[], object] = lambda: None
+        """Throws the search index away and makes it anew."""
+        self.drafted_nodes: Callable[[], Mapping[str, Node | None]] = dict
+        """The nodes that unsaved drafts changed, as the files have them; None for those that no file defines."""
+        self.drafted_paths: Callable[[], Collection[str]] = tuple
+        """The files that unsaved drafts are about to change."""
+        self.attach_drafts: Callable[[Builder], None] = lambda builder: None
+        """Makes unsaved drafts a part of what a new builder builds."""
+        self.warm: Callable[[], None] = lambda: None
+        """Computes what is asked for most, once the graph is built."""
+
+    @property
+    def root(self) -> Path:
+        return self.config.root
+
+    @property
+    def state_folder(self) -> Path:
+        """Where the project keeps what Clew made of it."""
+        return self.config.root / STATE_FOLDER
+
+    @property
+    def store(self) -> "Store | None":
+        """The project's store; None, with a note, where it cannot be used: reading the project works without."""
+        return self._open(self._store).get()[0]
+
+    @property
+    def grammar(self) -> "IdGrammar":
+        """The grammar of the project's ids."""
+        return self._open(self._grammar).get()
+
+    @property
+    def builder(self) -> "Builder":
+        return self._open(self._builder).get()
+
+    @property
+    def keeper(self) -> "GraphKeeper":
+        """Keeps the graph in step with the files."""
+        return self._open(self._keeper).get()
+
+    @property
+    def cursors(self) -> "Cursors":
+        return self._open(self._cursors).get()
+
+    def ensure_graph(self, progress: "Progress | None" = None, *, current: bool = True) -> None:
+        """Return once the graph is built and, with `current`, holds every change made before this call."""
+        self.keeper.ensure(progress, current=current)
+
+    def refresh(self, *, full: bool = False, progress: "Progress | None" = None) -> "BuildReport":
+        """Read what changed now."""
+        return self.keeper.refresh(full=full, progress=progress)
+
+    def stop(self) -> None:
+        """Stop following files. Nothing that is not open yet is opened after that."""
+        self._closed = True
+        if self._keeper.made is not None:
+            self._keeper.made.close()
+
+    def close(self) -> None:
+        """Let go of the store; call it last."""
+        if self._store.made is not None and self._store.made[0] is not None:
+            self._store.made[0].close()
+
+    def _open(self, part: "Once[T]") -> "Once[T]":
+        if self._closed and part.made is None:
+            raise Cancelled("The project was closed.")
+        return part
+
+    def _make_grammar(self) -> "IdGrammar":
+        from clew.formats.elspais.ids.grammar import IdGrammar
+
+        return IdGrammar(self.config.elspais)
+
+    def _make_builder(self) -> "Builder":
+        from clew.graph.build.builder import Builder
+        from clew.graph.readers import ProjectReaders
+
+        readers = ProjectReaders(self.config, self.grammar)
+        builder = Builder(
+            *(self.root, readers.now(), self.graph, self.store, self.lock),
+            max_file_bytes=self.config.max_file_bytes,
+            choose=readers.now,
+        )
+        self.attach_drafts(builder)
+        return builder
+
+    def _make_keeper(self) -> "GraphKeeper":
+        from clew.graph.build.keeper import GraphKeeper
+
+        return GraphKeeper(self.graph, self.builder, lambda: self.warm(), auto_refresh=self.config.auto_refresh)
+
+    def _make_cursors(self) -> "Cursors":
+        from clew.operation.paging import Cursors
+
+        key = secrets.token_bytes(32)
+        if self.store is not None:
+            try:
+                key = self.store.setting("cursor_key", key)
+            except StoreError as error:
+                self.store_problem = error
+        return Cursors(key)
+
+    def _open_store(self) -> "tuple[Store | None]":
+        from clew.store.sqlite import open_sqlite
+
+        folder = self.state_folder
+        try:
+            is_new = not folder.exists()
+            store = open_sqlite(folder / "clew.db", busy_timeout=STORE_PATIENCE_SECONDS)
+            if is_new:
+                # Whoever looks at a project with Clew should not find it in `git status`.
+                (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+        except StoreError as error:
+            log.warning("%s", error)
+            self.store_problem = error
+            return (None,)
+        return (store,)
