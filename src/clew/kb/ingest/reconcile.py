@@ -15,7 +15,7 @@ import msgspec
 from clew.errors import FormatError, NotFound, OutsideProject
 from clew.kb.ingest.corpus import OTHERS_READ, Corpus, Ingestion
 from clew.kb.ingest.library import Known, Library, insert_document
-from clew.kb.ingest.library_file import create_tables
+from clew.kb.ingest.library_file import SCHEMA
 from clew.kb.ingest.library_rows import Rows, rows_of
 from clew.kb.ingest.records import Prepared
 from clew.kb.ingest.units import PART, units_of
@@ -47,7 +47,7 @@ def blank_library() -> Iterator[BlankLibrary]:
     """A store of documents in memory, with nothing in it."""
     connection = sqlite3.connect(":memory:", isolation_level=None, factory=Connection)
     try:
-        create_tables(connection)
+        SCHEMA.create(connection)
         yield BlankLibrary(connection)
     finally:
         connection.close()
