@@ -14,8 +14,8 @@ import numpy as np
 if TYPE_CHECKING:
     from clew.derived.vector_file import Vectors
 
-_TOGETHER_FROM = 6
-"""A product of two matrices costs as much as this many products with one query."""
+_TOGETHER_FROM = 4
+"""Fewer queries take less time one after another than in one product of two matrices."""
 _MOST_TOGETHER = 32
 _MOST_SCORES = 8_000_000
 """Of one product, so that those of a large matrix do not fill the memory."""
