@@ -85,6 +85,16 @@ def test_every_part_has_a_layer() -> None:
     assert {part for part in parts if not part.startswith("__")} <= set().union(*LAYERS)
 
 
+def called(tree: ast.Module) -> set[str]:
+    return {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+
+
+# Verifies: REQ-o00007-B
+def test_only_the_store_and_derived_data_open_sqlite() -> None:
+    rooms = {path.relative_to(SOURCE).parts[0] for path, tree in modules().items() if "sqlite3.connect" in called(tree)}
+    assert rooms == {"store", "derived"}
+
+
 # Verifies: REQ-o00007-C
 def test_no_source_file_is_longer_than_800_lines_and_none_has_a_name_that_says_nothing() -> None:
     assert [path.name for path in modules() if path.read_text(encoding="utf-8").count("\n") > 800] == []

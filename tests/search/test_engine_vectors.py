@@ -3,9 +3,11 @@
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -341,6 +343,39 @@ def test_a_damaged_index_file_is_replaced_and_filled_again(engines: Engines) -> 
     assert "damaged" in " ".join(again.state().notes)
     again.put(rules(10))
     assert search(again, recipe="lexical").results
+
+
+LAYOUT_2 = """
+    ALTER TABLE embeddings RENAME TO new_embeddings;
+    CREATE TABLE embeddings (
+        embedder TEXT NOT NULL, text_hash TEXT NOT NULL, vectors BLOB NOT NULL, UNIQUE (embedder, text_hash)
+    );
+    INSERT INTO embeddings SELECT embedder, text_hash, vectors FROM new_embeddings;
+    DROP TABLE new_embeddings;
+    ALTER TABLE embedders DROP COLUMN folded;
+    ALTER TABLE index_state ADD COLUMN layout INTEGER NOT NULL DEFAULT 2;
+    ALTER TABLE index_state ADD COLUMN analysis INTEGER NOT NULL DEFAULT 1;
+    PRAGMA user_version = 0;
+"""
+
+
+# Verifies: REQ-o00010-C, REQ-d00035-A
+def test_an_index_of_the_earlier_layout_keeps_its_units_and_embeddings(engines: Engines, word_counts: Any) -> None:
+    engine = engines(word_counts.settings())
+    engine.put(rules(20))
+    engine.index_vectors()
+    before = [result.id for result in search(engine).results]
+    engine.close()
+    with closing(sqlite3.connect(engine.folder / "index.db")) as connection:
+        connection.executescript(LAYOUT_2)
+    (engine.folder / "vectors-0123456789ab").mkdir()
+    again = engines(word_counts.settings())
+    assert again.state().notes == ()
+    assert again.state().embedded == 20
+    assert [result.id for result in search(again).results] == before
+    again.put([Unit(id="more", part="rule", title="", body="loan")])
+    assert again.index_vectors().embedded == 1
+    assert not (engine.folder / "vectors-0123456789ab").exists()
 
 
 def make_vectors(folder: Path, url: str, model: str) -> None:

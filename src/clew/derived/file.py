@@ -8,9 +8,10 @@ half.
 import os
 import re
 import shutil
+import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -176,6 +177,14 @@ class DerivedFile:
                 raise
             return False
         return True
+
+
+def in_memory(statements: Iterable[str]) -> Connection:
+    """Tables that are gone with the connection. One thread at a time may use it."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=Connection)
+    for statement in statements:
+        connection.execute(statement)
+    return connection
 
 
 def throw_away(place: Path) -> None:

@@ -57,12 +57,6 @@ class LexicalResult(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def create(connection: sqlite3.Connection) -> None:
-    """Make the tables of an empty index."""
-    for statement in lexical_tables.SCHEMA:
-        connection.execute(statement)
-
-
 class LexicalIndex:
     """The lexical index in the database behind `connection`. Writes happen in the transaction of the caller."""
 
