@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,19 +33,8 @@ def git(tmp_path: Path) -> Git:
     return run
 
 
-MADE: list[Served] = []
-
-
-@pytest.fixture(autouse=True)
-def close_projects() -> Iterator[None]:
-    yield
-    while MADE:
-        MADE.pop().close()
-
-
 def project(root: Path) -> Served:
     made = make_project(root, git=False)
-    MADE.append(made)
     made.add()
     made.write("src/kept.rs", "// REQ-0001\nfn kept() {}\n")
     return made
@@ -359,7 +348,7 @@ def test_clew_may_lie_in_a_folder_of_any_name(tmp_path: Path, git: Git, monkeypa
 # Verifies: REQ-d00231-G
 def test_nothing_is_written_through_a_link_that_leads_out_of_the_clone(tmp_path: Path) -> None:
     clone, home = tmp_path / "clone", tmp_path / "home"
-    make_project(clone).close()
+    make_project(clone)
     home.mkdir()
     (clone / ".claude").symlink_to(home)
     for name in ("AGENTS.md", ".gitignore", ".gitattributes", ".mcp.json"):
