@@ -14,7 +14,15 @@ import msgspec
 
 from clew.operation.declare import Operation, Toolset
 
-MODULES: tuple[str, ...] = ("clew.why.operations",)
+MODULES: tuple[str, ...] = (
+    "clew.why.operations",
+    "clew.trace.operations.read",
+    "clew.trace.operations.find",
+    "clew.compat.elspais.operations",
+    "clew.trace.operations.files",
+    "clew.trace.operations.links",
+    "clew.trace.operations.mutations",
+)
 """Every module that declares operations, in the order in which tools are listed."""
 
 _FILE = "listing.json"
