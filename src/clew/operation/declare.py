@@ -127,8 +127,9 @@ class About:
     """Listed without being asked for."""
     in_profile: bool = True
     """Whether the system that the toolset replaces has it; what Clew adds is not part of that system's profile."""
-    folder: Literal["option", "argument"] = "option"
-    """How the command is told the project's folder: with -C, or as its last argument."""
+    folder: Literal["option", "argument", "none"] = "option"
+    """How the command is told the project's folder: with -C, or as its last argument; none for one that needs no
+    project."""
     drafts: bool = False
     """Whether the command works on the graph with unsaved drafts. Over MCP every operation does."""
     trim: tuple[str, ...] = ()
@@ -193,7 +194,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
             reaches_others: bool = False,
             default: bool = False,
             in_profile: bool = True,
-            folder: Literal["option", "argument"] = "option",
+            folder: Literal["option", "argument", "none"] = "option",
             drafts: bool = False,
             trim: tuple[str, ...] = (),
             pages: str | None = None,

@@ -22,6 +22,13 @@ MODULES: tuple[str, ...] = (
     "clew.trace.operations.files",
     "clew.trace.operations.links",
     "clew.trace.operations.mutations",
+    "clew.trace.operations.changes",
+    "clew.trace.operations.check",
+    "clew.trace.operations.coverage",
+    "clew.trace.operations.fix",
+    "clew.search.operations",
+    "clew.search.eval.operations",
+    "clew.trace.operations.measure",
 )
 """Every module that declares operations, in the order in which tools are listed."""
 

@@ -29,20 +29,13 @@ COMMANDS: Final = {
     "doctor": "examine the installation, the configuration and the store",
     "tools": "list the tools that MCP clients see",
     "call": "call any tool and print its structured result",
-    "index": "make the search index complete, or say how far it is",
-    "impact": "what depends on a requirement or file, what proves it, what becomes suspect",
-    "changed": "what changed since the last commit, or since the branch began",
-    "check": "list all findings; exit code 1 if there are errors",
-    "trace": "the traceability matrix as Markdown, CSV, JSON or one HTML file",
-    "coverage": "how much is implemented, tested and passed, and what is missing",
-    "fix": "write stale and missing hashes, mend formatting; only what is asked",
-    "review": "record that links still hold although what they cite changed",
-    "links": "links of tests and code to requirements that are missing: suggest, apply, reject",
-    "eval": "measure retrieval, or suggested links, on your own data",
 }
 """The commands that are modules of this folder."""
 
-GROUPS: Final[dict[str, str]] = {}
+GROUPS: Final = {
+    "links": "links of tests and code to requirements that are missing: suggest, apply, reject",
+    "eval": "measure retrieval, or suggested links, on your own data",
+}
 """The groups whose commands are operations."""
 
 ORDER: Final = (

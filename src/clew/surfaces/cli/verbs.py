@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ import msgspec
 
 from clew.errors import ClewError, InvalidArgument, NotFound
 from clew.operation.call import Call, carry_out, decode, perform
-from clew.operation.declare import Operation, Toolset, result_of
+from clew.operation.declare import About, Operation, Toolset, result_of
 from clew.operation.listing import Listed, all_verbs
 from clew.operation.options import add_options, arguments_of, writes_json
 from clew.operation.registry import tool_of
+from clew.project import Project
 from clew.surfaces.cli.opening import add_folder, add_json, opened
 from clew.surfaces.cli.output import end_progress, print_json, progress
 from clew.surfaces.mcp.dialects import dialect_of
@@ -83,7 +85,8 @@ def _parser(operation: type[Operation]) -> argparse.ArgumentParser:
     about = operation.about
     parser = _explained(about.verb or "", about.summary or about.title, about.epilog)
     add_options(parser, operation)
-    add_folder(parser, positional=about.folder == "argument")
+    if about.folder != "none":
+        add_folder(parser, positional=about.folder == "argument")
     if writes_json(operation):
         parser.add_argument(
             "--json", action="store_const", dest="format", const="json", help="the same as --format json"
@@ -107,14 +110,18 @@ def _run(
 ) -> tuple[Operation, Any]:
     about = operation.about
     request: Any = decode(tool_of(operation), arguments)
-    with opened(args, drafts=about.drafts, told=about.toolset is not Toolset.REGISTER) as project:
+    with _project(about, args) as project:
         call = Call(project, TOOLS, progress=progress(), surface="cli", options=options)
         try:
-            if getattr(args, "max_tokens", None) or getattr(request, "max_tokens", None):
+            if getattr(request, "max_tokens", None):
                 data = carry_out(tool_of(operation), arguments, call).data
-                result = msgspec.convert(data, result_of(operation))
-            else:
-                result = perform(request, call)
+                return request, msgspec.convert(data, result_of(operation))
+            return request, perform(request, call)
         finally:
             end_progress()
-    return request, result
+
+
+def _project(about: About, args: argparse.Namespace) -> AbstractContextManager[Project | None]:
+    if about.folder == "none":
+        return nullcontext()
+    return opened(args, drafts=about.drafts, told=about.toolset is not Toolset.REGISTER)

@@ -4,8 +4,7 @@ from clew.compat.wekadocs import document_operations as kb_legacy
 from clew.compat.wekadocs import graph_operations as graph_legacy
 from clew.kb.operations import documents as kb
 from clew.kb.operations import graph
-from clew.operation.listing import MODULES
-from clew.operation.prepare import declared_in
+from clew.operation.listing import all_tools
 from clew.operation.registry import Tool, tool_of
 from clew.register.operations import read as register
 from clew.register.operations import review as register_review
@@ -13,7 +12,7 @@ from clew.register.operations import write as register_write
 from clew.specs import operations as specs
 
 TOOLS: tuple[Tool, ...] = (
-    *(tool_of(operation) for name in MODULES for operation in declared_in(name) if operation.about.tool),
+    *(tool_of(listed.operation) for listed in all_tools()),
     *register.TOOLS,
     *register_write.TOOLS,
     *register_review.TOOLS,

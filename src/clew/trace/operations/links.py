@@ -1,12 +1,17 @@
 """Toolset trace: suggesting links of tests and code to requirements, and writing them."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import Meta
 
+from clew.errors import InvalidArgument
 from clew.operation.call import Call
-from clew.operation.declare import Freshness, MaxTokens, Operation, PageCursor, Toolset
-from clew.trace.links.results import AppliedLink, SuggestionPage
+from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
+from clew.text.terminal import coloured
+from clew.trace.links.results import AppliedLink, Suggestion, SuggestionPage
+
+_STYLES = {"high": "green", "medium": "yellow", "low": "dim"}
 
 
 class SuggestLinks(
@@ -24,7 +29,11 @@ class SuggestLinks(
     is not suggested again. For assertions without a test call get_uncovered_assertions."""
 
     file_path: Annotated[
-        str | None, Meta(description="A file of tests or code, or a folder, relative to the project; without it, all")
+        str | None,
+        Meta(description="A file of tests or code, or a folder, relative to the project; without it, all"),
+        Option(
+            positional=True, metavar="path", about="a file of tests or code, or a folder (default: the whole project)"
+        ),
     ] = None
     limit: Annotated[int, Meta(ge=1, le=200, description="Suggestions at most")] = 20
     cursor: PageCursor = None
@@ -76,3 +85,102 @@ class ApplyLink(
             if_version=self.if_version,
             dry_run=self.dry_run,
         )
+
+
+class ListSuggestions(
+    SuggestLinks,
+    verb="links suggest",
+    toolset=Toolset.TRACE,
+    summary="list links that are probably missing, the most likely first",
+    epilog="clew links suggest tests --limit 10",
+):
+    """The suggestions in one list, made with all the time that takes."""
+
+    limit: Annotated[int, Meta(ge=1, le=10_000), Option(metavar="N", about="suggestions at most")] = 20
+    cursor: Annotated[PageCursor, Option(hidden=True)] = None
+
+    def run(self, call: Call) -> SuggestionPage:
+        return call.project.links.suggest(self.file_path, limit=self.limit, patient=True, progress=call.progress)
+
+    def data(self, result: SuggestionPage) -> Any:
+        return {name: value for name, value in msgspec.structs.asdict(result).items() if name != "next_cursor"}
+
+    def render(self, result: SuggestionPage) -> str:
+        notes = (coloured(note, "dim") for note in result.notes)
+        return "\n".join((*map(_suggestion, result.suggestions), _summary(result), *notes))
+
+    def exit_code(self, result: SuggestionPage) -> int:
+        return 0 if result.suggestions else 1
+
+
+def _suggestion(each: Suggestion) -> str:
+    sure = coloured(f"{each.confidence:.2f}", _STYLES[each.confidence_band])
+    return (
+        f"{sure}  {each.file}:{each.line}  {each.source_label}\n"
+        f"      {coloured(each.assertion_id or each.requirement_id, 'cyan')}  {each.requirement_title}\n"
+        + coloured(f"      {'; '.join(each.reasons) or each.reason}", "dim")
+    )
+
+
+def _summary(page: SuggestionPage) -> str:
+    looked = f"{page.considered} tests and pieces of code cite no requirement"
+    if not page.total:
+        return f"Nothing to suggest: {looked}."
+    more = f"; {page.total - page.count} more with --limit {page.total}" if page.truncated else ""
+    return f"{page.count} of {page.total} suggestions, {looked}{more}."
+
+
+class LinkAtPlace(Operation, toolset=Toolset.TRACE, needs=Freshness.NONE, writes=True):
+    """A link that somebody names by its place in a file."""
+
+    place: Annotated[
+        str, Option(positional=True, metavar="FILE:LINE", about="where the test, function or class stands")
+    ]
+    requirement: Annotated[str, Option(positional=True, metavar="ID", about="a requirement or assertion; d1-A works")]
+
+    def decide(self, call: Call, **how: Any) -> AppliedLink:
+        path, line = _place(self.place)
+        call.project.ensure_graph(call.progress)
+        return call.project.links.apply(path, line, self.requirement, actor="cli", **how)
+
+    def render(self, result: AppliedLink) -> str:
+        written = f"{result.file}:{result.line}: {coloured(result.comment, 'green')}" if result.comment else ""
+        return f"{result.message}\n{written}"
+
+
+class WriteLink(
+    LinkAtPlace,
+    verb="links apply",
+    summary="write a link as a comment above a test, function or class",
+    epilog="clew links apply src/clock.py:12 REQ-d00001-A",
+):
+    """What apply_link does, for a place that is written as FILE:LINE."""
+
+    dry_run: Annotated[bool, Option(about="show the comment and its place, write nothing")] = False
+    if_version: Annotated[str | None, Option(metavar="VERSION", about="refuse unless the file has this version")] = None
+
+    def run(self, call: Call) -> AppliedLink:
+        return self.decide(call, if_version=self.if_version, dry_run=self.dry_run)
+
+
+class RejectLink(
+    LinkAtPlace,
+    verb="links reject",
+    summary="remember that a suggested link is wrong, so that it is not suggested again",
+    epilog=("clew links reject src/clock.py:12 REQ-d00002\nclew links reject src/clock.py:12 REQ-d00002 --take-back"),
+):
+    """What apply_link does with decision=reject, or with reconsider."""
+
+    take_back: Annotated[bool, Option(about="let the link be suggested again")] = False
+
+    def run(self, call: Call) -> AppliedLink:
+        return self.decide(call, decision="reconsider" if self.take_back else "reject")
+
+
+def _place(text: str) -> tuple[str, int]:
+    path, colon, line = text.rpartition(":")
+    if not colon or not path or not line.isdecimal():
+        raise InvalidArgument(
+            f"'{text}' does not say where.", hint="Write file and line, such as src/clock.py:12; line 0 is the top."
+        )
+    return path, int(line)
