@@ -28,8 +28,6 @@ PENDING = {
     "graph/circles.py imports clew.trace.edit.text.author",
     "kb/service.py imports clew.compat.wekadocs.documents",
     "kb/walk/results.py imports clew.compat.wekadocs.results",
-    "trace/service.py imports clew.compat.elspais.cursor",
-    "trace/service.py imports clew.compat.elspais.items",
 }
 """Imports that still point the wrong way."""
 FORBIDDEN_WORDS = ("manager", "helper", "util", "base", "common")

@@ -35,7 +35,7 @@ class Call:
 
     def __init__(
         self,
-        project: "Project",
+        project: "Project | None",
         tools: Sequence[Tool],
         *,
         progress: Progress | None = None,
@@ -46,14 +46,14 @@ class Call:
         as_data: bool = True,
         options: Mapping[str, str] | None = None,
     ) -> None:
-        self.project = project
+        self._project = project
         self.surface = surface
         """Where the call comes from: an agent's client, or a person's command line."""
         self.as_data = as_data
         """Whether the caller reads the data of the result; False where a command prints what `render` makes of it."""
         self.options: Mapping[str, str] = options or {}
         """What the command line says for a whole group of commands, such as which register is meant."""
-        self.scheme = scheme or project.config.kb.scheme
+        self.scheme = scheme or (project.config.kb.scheme if project is not None else "")
         """How the addresses of resources begin."""
         self.session = session
         """Whose call it is, for what outlives a call; None where the transport keeps no sessions."""
@@ -67,6 +67,11 @@ class Call:
         """Where the requested page begins."""
         self._progress = progress
         self._cancelled = threading.Event()
+
+    @property
+    def project(self) -> "Project":
+        assert self._project is not None  # noqa: S101 - only what declares that it works without one is called without
+        return self._project
 
     def cancel(self) -> None:
         """Ask the handler to stop; called from another thread."""
@@ -109,9 +114,10 @@ def carry_out(tool: Tool, arguments: Mapping[str, Any], call: Call) -> Answer:
 
 def perform(request: Operation, call: Call) -> Any:
     """Run an operation for the command line: on a graph as fresh as it needs, and without a budget."""
-    about, project = request.about, call.project
+    about = request.about
     if about.needs is Freshness.NONE:
         return request.run(call)
+    project = call.project
     project.ensure_graph(call.progress, current=about.needs is Freshness.CURRENT)
     with project.lock.reading():
         return request.run(call) if about.pages is None else _listed_page(request, call)

@@ -14,12 +14,13 @@ entry of a batch and the reference page:
 
         def render(self, made: Added) -> str: ...
 
-An operation without `tool` is a command only; one without `verb` is a tool only. Nothing registers itself: the modules
+An operation without `tool` is a command only; one without `verb` is a tool only. A class with neither is no operation:
+its fields, and what it declares of itself, are shared by those derived from it. Nothing registers itself: the modules
 with operations are named in `listing.py`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, dataclass_transform, get_type_hints
 
@@ -52,10 +53,6 @@ class Freshness(StrEnum):
     """A graph in step with the files: changed files are read first."""
 
 
-MaxTokens = Annotated[Annotated[int, Meta(ge=400, le=20_000)] | None, Meta(description="Size at most; default 4,000")]
-PageCursor = Annotated[Annotated[str, Meta(max_length=200)] | None, Meta(description="next_cursor of the page before")]
-
-
 class Option:
     """How a field is written on the command line, where its name and type alone do not say it."""
 
@@ -68,6 +65,7 @@ class Option:
         exclusive: bool = False,
         metavar: str | None = None,
         about: str | None = None,
+        default: Any = None,
     ) -> None:
         self.flags = flags
         """Further spellings, such as `-t`. One that begins with two hyphens replaces the name made from the field."""
@@ -81,6 +79,17 @@ class Option:
         self.metavar = metavar
         self.about = about
         """What the command's help says, where the description of the field does not fit."""
+        self.default = default
+        """What the command takes where nothing is given, if that is something else than what the tool takes."""
+
+
+MaxTokens = Annotated[
+    Annotated[int, Meta(ge=400, le=20_000)] | None,
+    Meta(description="Size at most; default 4,000"),
+    Option(hidden=True),
+]
+"""The command line has no budget; an operation whose command has one declares the field itself."""
+PageCursor = Annotated[Annotated[str, Meta(max_length=200)] | None, Meta(description="next_cursor of the page before")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +130,9 @@ class About:
     """Listed without being asked for."""
     in_profile: bool = True
     """Whether the system that the toolset replaces has it; what Clew adds is not part of that system's profile."""
-    folder: Literal["option", "argument"] = "option"
-    """How the command is told the project's folder: with -C, or as its last argument."""
+    folder: Literal["option", "argument", "none"] = "option"
+    """How the command is told the project's folder: with -C, or as its last argument; none for one that needs no
+    project."""
     drafts: bool = False
     """Whether the command works on the graph with unsaved drafts. Over MCP every operation does."""
     needs_config: bool = True
@@ -145,20 +155,28 @@ class About:
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(msgspec.field,))
 class OperationType(StructMeta):
-    """Makes every operation a frozen struct with named fields that refuses unknown ones. Of what is declared besides
-    the fields, an operation inherits only the toolset and what it needs of the graph."""
+    """Makes every operation a frozen struct with named fields that refuses unknown ones. What is declared
+    besides the fields is inherited whole from a parent that is neither tool nor command, and otherwise only the toolset
+    and what is needed of the graph."""
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **about: Any) -> "OperationType":
+        for own in namespace.get("__annotations__", ()):
+            if any(callable(getattr(base, own, None)) for base in bases):
+                raise TypeError(f'{name}.{own} hides a method; call it {own}_, with msgspec.field(name="{own}").')
         return super().__new__(
             mcls, name, bases, namespace, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=False
         )
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **about: Any) -> None:
         super().__init__(name, bases, namespace)
-        inherited = getattr(bases[0], "about", None)
-        if inherited is not None:
-            about = {"toolset": inherited.toolset, "needs": inherited.needs, **about}
-        cls.about = About(**about)
+        parents = (base for base in bases if isinstance(base, OperationType) and "about" in vars(base))
+        inherited = next((parent.about for parent in parents), None)
+        if inherited is None:
+            cls.about = About(**about)
+        elif inherited.tool is None and inherited.verb is None:
+            cls.about = replace(inherited, **about)
+        else:
+            cls.about = About(**{"toolset": inherited.toolset, "needs": inherited.needs, **about})
 
     about: About
 
@@ -187,7 +205,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
             reaches_others: bool = False,
             default: bool = False,
             in_profile: bool = True,
-            folder: Literal["option", "argument"] = "option",
+            folder: Literal["option", "argument", "none"] = "option",
             drafts: bool = False,
             needs_config: bool = True,
             trim: tuple[str, ...] = (),
@@ -218,6 +236,14 @@ class Operation(msgspec.Struct, metaclass=OperationType):
     def text(self, result: Any) -> str:
         """What an MCP host shows that reads only text; the data as JSON, unless an operation says it better."""
         return msgspec.json.encode(result).decode()
+
+    def document(self, result: Any) -> str:
+        """What the command writes to the file that a field `output` names."""
+        return self.render(result)
+
+    def remarks(self, result: Any) -> str:
+        """What the command says on standard error beside its answer; beside JSON only where the answer is a no."""
+        return ""
 
     def links(self, call: "Call", data: Mapping[str, Any]) -> tuple[ResourceRef, ...]:
         """The resources that the data of an answer points to."""

@@ -11,7 +11,6 @@ import msgspec
 
 from clew.operation.budget import Budget, fits
 from clew.operation.call import Call, question_of
-from clew.operation.registry import Request
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -40,7 +39,7 @@ def longest_page(make: Callable[[int], S], most: int, max_tokens: int | None) ->
     return best
 
 
-def place_of(call: Call, request: Request) -> int:
+def place_of(call: Call, request: msgspec.Struct) -> int:
     """Where the page begins that a request asks for, if its handler pages by itself."""
     cursor: str | None = getattr(request, "cursor", None)
     if cursor is None:
@@ -48,7 +47,7 @@ def place_of(call: Call, request: Request) -> int:
     return call.project.cursors.redeem(cursor, _name(call), question_of(request), call.project.graph.state.fingerprint)
 
 
-def cursor_to(call: Call, request: Request, offset: int) -> str:
+def cursor_to(call: Call, request: msgspec.Struct, offset: int) -> str:
     """The cursor to the page of the same question that begins at `offset`."""
     return call.project.cursors.issue(_name(call), question_of(request), call.project.graph.state.fingerprint, offset)
 

@@ -37,17 +37,24 @@ def add_options(parser: argparse.ArgumentParser, operation: type[Operation]) -> 
             _add(exclusive if exclusive and shape.option.exclusive else parser, field, shape)
 
 
+def writes_json(operation: type[Operation]) -> bool:
+    """Whether JSON is one of the formats that the operation itself offers."""
+    hints = get_type_hints(operation, include_extras=True)
+    return "format" in hints and "json" in _shape(hints["format"]).choices
+
+
 def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[str, Any]:
     """What was given, under the names that the operation's fields have on the wire. What was not given is left out, so
     that a default stands in one place only."""
     hints = get_type_hints(operation, include_extras=True)
     arguments: dict[str, Any] = {}
     for field in msgspec.structs.fields(operation):
+        option = _shape(hints[field.name]).option
         value = getattr(given, field.name, None)
+        value = option.default if value is None else value
         if value is None or (isinstance(value, list) and not value):
             continue
-        joined = _shape(hints[field.name]).option.joined
-        arguments[field.encode_name] = " ".join(value) if joined else value
+        arguments[field.encode_name] = " ".join(value) if option.joined else value
     return arguments
 
 
@@ -100,7 +107,7 @@ def _spelled(field: msgspec.structs.FieldInfo) -> str:
 def _help(field: msgspec.structs.FieldInfo, shape: FieldShape) -> str:
     about = shape.option.about or shape.description
     about = about[:1].lower() + about[1:] if about[1:2].islower() or about[1:2] == " " else about
-    default = field.default
+    default = field.default if shape.option.default is None else shape.option.default
     if shape.is_flag or field.required or default in (None, "", msgspec.NODEFAULT) or shape.many:
         return _escaped(about)
     return _escaped(f"{about} (default: {default})")

@@ -1,16 +1,17 @@
 """Commands that are operations: options from the fields, the same call that an MCP client makes, a text for people."""
 
 import argparse
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from clew.errors import ClewError, ConfigError, NotFound
-from clew.operation.declare import About, Freshness, Operation, Toolset, result_of
+from clew.errors import ClewError, ConfigError, InvalidArgument, NotFound
+from clew.operation.declare import About, Operation, Toolset, result_of
 from clew.operation.listing import Listed, all_verbs
-from clew.operation.options import add_options, arguments_of
+from clew.operation.options import add_options, arguments_of, writes_json
 from clew.surfaces.cli.groups import options_of
 
 if TYPE_CHECKING:
@@ -38,40 +39,75 @@ def run_verb(listed: Listed, words: list[str], options: Mapping[str, str]) -> in
 
     operation = listed.operation
     args = _parser(operation, options).parse_args(words)
+    as_json = getattr(args, "json", False)
     try:
         request, result = _run(operation, args)
     except ClewError as error:
-        if not args.json or operation.about.toolset is not Toolset.REGISTER:
+        if not as_json or operation.about.toolset is not Toolset.REGISTER:
             raise
         from clew.surfaces.mcp.dialects import dialect_of
 
         print_json(dialect_of(operation.about.toolset)(error))
         return 1 if isinstance(error, NotFound) else 2
-    if args.json:
+    if (file := getattr(request, "output", None)) is not None:
+        _write(request.document(result), Path(file))
+    if as_json:
         print_json(msgspec.to_builtins(request.data(result)))
     elif text := request.render(result):
         print(text, end="" if text.endswith("\n") else "\n")
-    return request.exit_code(result)
+    code = request.exit_code(result)
+    if (code or not as_json) and (said := request.remarks(result)):
+        print(said, file=sys.stderr)
+    return code
+
+
+def _write(document: str, file: Path) -> None:
+    try:
+        file.write_text(document, encoding="utf-8", newline="", errors="backslashreplace")
+    except OSError as error:
+        raise InvalidArgument(
+            f"The file '{file}' cannot be written: {error.strerror}.", hint="Name a file in a folder that exists."
+        ) from error
+
+
+def explain_group(group: str, summary: str, words: list[str]) -> None:
+    """Print the help of a group of commands, or what is wrong with words that are none of them, and end."""
+    members = {(each.verb or "").removeprefix(f"{group} "): each for each in verbs_of(group)}
+    examples = (each.operation.about.epilog.partition("\n")[0] for each in members.values())
+    parser = _explained(group, summary, "\n".join(filter(None, examples)))
+    commands = parser.add_subparsers(required=True, dest="command", metavar="|".join(members))
+    for name, each in members.items():
+        commands.add_parser(name, help=each.summary or each.title)
+    parser.parse_args(words)
 
 
 def _parser(operation: type[Operation], options: Mapping[str, str]) -> argparse.ArgumentParser:
     from clew.surfaces.cli.opening import add_folder, add_json
 
     about = operation.about
-    summary = about.summary or about.title
-    parser = argparse.ArgumentParser(
-        prog=f"clew {about.verb}",
-        description=summary[:1].upper() + summary[1:] + ".",
-        epilog="example:\n  " + about.epilog.strip().replace("\n", "\n  ") if about.epilog else None,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = _explained(about.verb or "", about.summary or about.title, about.epilog)
     add_options(parser, operation)
     for option in options_of(about.verb):
         parser.add_argument(option.flag, metavar=option.metavar, help=option.about)
-    add_folder(parser, positional=about.folder == "argument")
-    add_json(parser)
+    if about.folder != "none":
+        add_folder(parser, positional=about.folder == "argument")
+    if writes_json(operation):
+        parser.add_argument(
+            "--json", action="store_const", dest="format", const="json", help="the same as --format json"
+        )
+    else:
+        add_json(parser)
     parser.set_defaults(**options)
     return parser
+
+
+def _explained(verb: str, summary: str, examples: str) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(
+        prog=f"clew {verb}",
+        description=summary[:1].upper() + summary[1:] + ".",
+        epilog="example:\n  " + examples.strip().replace("\n", "\n  ") if examples else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
 
 
 def _run(operation: type[Operation], args: argparse.Namespace) -> tuple[Operation, Any]:
@@ -89,7 +125,7 @@ def _run(operation: type[Operation], args: argparse.Namespace) -> tuple[Operatio
     project = _opened(about, args)
     try:
         call = Call(
-            project, TOOLS, progress=progress(), surface="cli", as_data=args.json, options=options
+            project, TOOLS, progress=progress(), surface="cli", as_data=getattr(args, "json", False), options=options
         )  # fmt: skip
         if getattr(request, "max_tokens", None):
             data = carry_out(tool_of(operation), arguments, call).data
@@ -97,16 +133,19 @@ def _run(operation: type[Operation], args: argparse.Namespace) -> tuple[Operatio
         return request, perform(request, call)
     finally:
         end_progress()
-        project.close()
+        if project is not None:
+            project.close()
 
 
-def _opened(about: About, args: argparse.Namespace) -> "Project":
+def _opened(about: About, args: argparse.Namespace) -> "Project | None":
+    if about.folder == "none":
+        return None
     from clew.config import load_defaults
     from clew.project import Project
     from clew.surfaces.cli.opening import open_project
 
     try:
-        return open_project(args.folder, drafts=about.drafts, told=about.needs is not Freshness.NONE)
+        return open_project(args.folder, drafts=about.drafts, told=about.toolset is not Toolset.REGISTER)
     except ConfigError:
         if about.needs_config:
             raise
