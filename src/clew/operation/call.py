@@ -1,8 +1,8 @@
 """Carrying out a tool call: the one path that MCP, the command line and the web share."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -11,6 +11,7 @@ from msgspec import structs
 
 from clew.errors import Cancelled, InvalidArgument
 from clew.operation.budget import Budget, fit
+from clew.operation.deadline import Deadline
 from clew.operation.declare import Operation, overrides
 from clew.operation.registry import Freshness, ResourceRef, Tool
 from clew.text.choices import as_listed, explained
@@ -18,6 +19,7 @@ from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
     from clew.ai.model import Model
+    from clew.kb.boundary import Boundary
     from clew.project import Project
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -62,6 +64,12 @@ class Call:
         """The tool that is being carried out; where one calls another, the inner one."""
         self.offset = 0
         """Where the requested page begins."""
+        self.boundary: Boundary | None = None
+        """Which documents may be seen, for an operation on documents."""
+        self.deadline = Deadline(self.check, float("inf"))
+        """When the answer has to be ready; for an operation on documents the configuration says it."""
+        self.notes: tuple[str, ...] = ()
+        """What the answer may lack, because files could not be read in time."""
         self._progress = progress
         self._cancelled = threading.Event()
 
@@ -95,23 +103,50 @@ def carry_out(tool: Tool, arguments: Mapping[str, Any], call: Call) -> Answer:
     if tool.reaches_others:
         answer: Answer = tool.run(call, request)
         return answer
-    if tool.needs is Freshness.NONE:
-        return _answer(tool, request, _fitted(tool, request, tool.run(call, request), call), call)
-    call.project.ensure_graph(call.progress, current=tool.needs is Freshness.CURRENT)
-    with call.project.lock.reading():
-        if tool.pages is None:
+    early = request.answer_early(call) if isinstance(request, Operation) else None
+    if early is not None:
+        return _answer(tool, request, _fitted(tool, request, early, call), call)
+    with _ready(tool.needs, request, call):
+        if tool.pages is None or tool.needs is Freshness.NONE:
             return _answer(tool, request, _fitted(tool, request, tool.run(call, request), call), call)
         return _page(tool, request, arguments, call)
 
 
 def perform(request: Operation, call: Call) -> Any:
     """Run an operation for the command line: on a graph as fresh as it needs, and without a budget."""
-    about, project = request.about, call.project
-    if about.needs is Freshness.NONE:
-        return request.run(call)
-    project.ensure_graph(call.progress, current=about.needs is Freshness.CURRENT)
+    early = request.answer_early(call)
+    if early is not None:
+        return early
+    about = request.about
+    with _ready(about.needs, request, call):
+        if about.pages is None or about.needs is Freshness.NONE:
+            return request.run(call)
+        return _listed_page(request, call)
+
+
+_WITHOUT_GRAPH = (Freshness.NONE, Freshness.SELF, Freshness.PASSAGES, Freshness.DOCUMENTS)
+_ON_DOCUMENTS = (Freshness.PASSAGES, Freshness.DOCUMENTS, Freshness.DOCUMENT_GRAPH)
+
+
+@contextmanager
+def _ready(needs: Freshness, request: msgspec.Struct, call: Call) -> Iterator[None]:
+    """The project as an operation needs it. While an operation on the graph runs, nobody changes the graph."""
+    project = call.project
+    if needs in _ON_DOCUMENTS:
+        # What may not be asked for is refused before anything is read for it.
+        call.boundary = project.kb.boundary(getattr(request, "scope", None))
+    if needs in _ON_DOCUMENTS[1:]:
+        call.notes = project.kb.refresh(call.progress, wait=call.surface == "cli")
+    if needs not in _WITHOUT_GRAPH:
+        project.ensure_graph(call.progress, current=needs is not Freshness.BUILT)
+    if needs in _ON_DOCUMENTS:
+        # Reading files takes as long as it takes; the time limit is for the answer.
+        call.deadline = Deadline(call.check, project.config.kb.timeout_seconds)
+    if needs in _WITHOUT_GRAPH:
+        yield
+        return
     with project.lock.reading():
-        return request.run(call) if about.pages is None else _listed_page(request, call)
+        yield
 
 
 def _listed_page(request: Operation, call: Call) -> Any:

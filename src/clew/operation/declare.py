@@ -14,13 +14,15 @@ entry of a batch and the reference page:
 
         def render(self, made: Added) -> str: ...
 
-An operation without `tool` is a command only; one without `verb` is a tool only. Nothing registers itself: the modules
+An operation without `tool` is a command only; one without `verb` is a tool only. A class with neither is no operation:
+its fields, and what it declares of itself, are shared by those derived from it. Nothing registers itself: the modules
 with operations are named in `listing.py`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, dataclass_transform, get_type_hints
 
 import msgspec
@@ -50,10 +52,14 @@ class Freshness(StrEnum):
     """A graph, as it is."""
     CURRENT = "current"
     """A graph in step with the files: changed files are read first."""
-
-
-MaxTokens = Annotated[Annotated[int, Meta(ge=400, le=20_000)] | None, Meta(description="Size at most; default 4,000")]
-PageCursor = Annotated[Annotated[str, Meta(max_length=200)] | None, Meta(description="next_cursor of the page before")]
+    SELF = "self"
+    """The operation itself reads what it needs, as one that writes does."""
+    PASSAGES = "passages"
+    """Passages that earlier answers pointed to, inside the scope that is asked for: no file is read again."""
+    DOCUMENTS = "documents"
+    """Documents in step with their files, inside the scope that is asked for."""
+    DOCUMENT_GRAPH = "document graph"
+    """Documents and graph in step with the files, inside the scope that is asked for."""
 
 
 class Option:
@@ -67,6 +73,7 @@ class Option:
         hidden: bool = False,
         metavar: str | None = None,
         about: str | None = None,
+        needed: tuple[str, str] | None = None,
     ) -> None:
         self.flags = flags
         """Further spellings, such as `-t`. One that begins with two hyphens replaces the name made from the field."""
@@ -77,7 +84,18 @@ class Option:
         """The field is an argument of the tool and no option of the command."""
         self.metavar = metavar
         self.about = about
-        """What the command's help says, where the description of the field does not fit."""
+        """What the command's help says, where the description of the field does not fit; it says the default too."""
+        self.needed = needed
+        """What an error says and advises where a positional argument is not given; `{command}` is the command."""
+
+
+MaxTokens = Annotated[
+    Annotated[int, Meta(ge=400, le=20_000)] | None,
+    Meta(description="Size at most; default 4,000"),
+    Option(hidden=True),
+]
+"""The command line has no budget; an operation whose command has one declares the field itself."""
+PageCursor = Annotated[Annotated[str, Meta(max_length=200)] | None, Meta(description="next_cursor of the page before")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +138,8 @@ class About:
     """Whether the system that the toolset replaces has it; what Clew adds is not part of that system's profile."""
     folder: Literal["option", "argument"] = "option"
     """How the command is told the project's folder: with -C, or as its last argument."""
+    hidden: tuple[str, ...] = ()
+    """Fields that are no options of the command, such as what a command decides by itself."""
     drafts: bool = False
     """Whether the command works on the graph with unsaved drafts. Over MCP every operation does."""
     trim: tuple[str, ...] = ()
@@ -148,7 +168,11 @@ class OperationType(StructMeta):
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **about: Any) -> None:
         super().__init__(name, bases, namespace)
-        cls.about = About(**about)
+        shared = next(
+            (base.about for base in bases if isinstance(base, OperationType) and "about" in vars(base)), About()
+        )
+        is_shared = shared.tool is None and shared.verb is None
+        cls.about = replace(shared, **about) if is_shared else About(**about)
 
     about: About
 
@@ -178,6 +202,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
             default: bool = False,
             in_profile: bool = True,
             folder: Literal["option", "argument"] = "option",
+            hidden: tuple[str, ...] = (),
             drafts: bool = False,
             trim: tuple[str, ...] = (),
             pages: str | None = None,
@@ -191,9 +216,21 @@ class Operation(msgspec.Struct, metaclass=OperationType):
         """Answer with a frozen struct; field names are the keys of the structured answer. Runs in a worker thread."""
         raise NotImplementedError
 
+    def answer_early(self, call: "Call") -> Any:
+        """Refuse what cannot be answered, or answer it, before any file is read for it; None to go on."""
+        return None
+
     def render(self, result: Any) -> str:
         """What a person reads on the command line; the data as JSON, unless an operation says it better."""
         return msgspec.json.format(msgspec.json.encode(result), indent=2).decode()
+
+    def render_in(self, root: Path, result: Any) -> str:
+        """The same, where the text links to files in the project's folder."""
+        return self.render(result)
+
+    def notes(self, result: Any) -> tuple[str, ...]:
+        """What the command says on standard error beside the result."""
+        return ()
 
     def text(self, result: Any) -> str:
         """What an MCP host shows that reads only text; the data as JSON, unless an operation says it better."""

@@ -14,7 +14,11 @@ import msgspec
 
 from clew.operation.declare import Operation, Toolset
 
-MODULES: tuple[str, ...] = ("clew.why.operations",)
+MODULES: tuple[str, ...] = (
+    "clew.why.operations",
+    "clew.specs.operations",
+    "clew.specs.commands",
+)
 """Every module that declares operations, in the order in which tools are listed."""
 
 _FILE = "listing.json"
@@ -79,5 +83,11 @@ def all_tools() -> tuple[Listed, ...]:
 
 @cache
 def all_verbs() -> dict[str, Listed]:
-    """The operations that are commands, by their words."""
-    return {each.verb: each for each in all_operations() if each.verb is not None}
+    """The operations that are commands, by their words; an alias stands in place of the last word."""
+    found: dict[str, Listed] = {}
+    for each in all_operations():
+        if each.verb is not None:
+            group = each.verb.rpartition(" ")[0]
+            found[each.verb] = each
+            found.update({f"{group} {alias}".strip(): each for alias in each.aliases})
+    return found

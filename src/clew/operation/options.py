@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import msgspec
 from msgspec import Meta
 
+from clew.errors import InvalidArgument
 from clew.operation.declare import Operation, Option
 
 
@@ -26,7 +27,7 @@ def add_options(parser: argparse.ArgumentParser, operation: type[Operation]) -> 
     hints = get_type_hints(operation, include_extras=True)
     for field in msgspec.structs.fields(operation):
         shape = _shape(hints[field.name])
-        if not shape.option.hidden:
+        if not shape.option.hidden and field.name not in operation.about.hidden:
             _add(parser, field, shape)
 
 
@@ -37,10 +38,13 @@ def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[
     arguments: dict[str, Any] = {}
     for field in msgspec.structs.fields(operation):
         value = getattr(given, field.name, None)
+        option = _shape(hints[field.name]).option
         if value is None or (isinstance(value, list) and not value):
+            if field.required and option.needed is not None:
+                message, hint = (each.format(command=f"`clew {operation.about.verb}`") for each in option.needed)
+                raise InvalidArgument(message, hint=hint)
             continue
-        joined = _shape(hints[field.name]).option.joined
-        arguments[field.encode_name] = " ".join(value) if joined else value
+        arguments[field.encode_name] = " ".join(value) if option.joined else value
     return arguments
 
 
@@ -54,9 +58,10 @@ def _add(parser: argparse.ArgumentParser, field: msgspec.structs.FieldInfo, shap
     elif shape.kind in (int, float):
         more["type"] = shape.kind
     if option.positional:
+        is_required = field.required and option.needed is None
         if option.joined or shape.many:
-            more["nargs"] = "+" if field.required else "*"
-        elif not field.required:
+            more["nargs"] = "+" if is_required else "*"
+        elif not is_required:
             more["nargs"] = "?"
         parser.add_argument(field.name, **more)
         return
@@ -78,7 +83,9 @@ def _flags(field: msgspec.structs.FieldInfo, option: Option) -> tuple[str, ...]:
 
 
 def _help(field: msgspec.structs.FieldInfo, shape: FieldShape) -> str:
-    about = shape.option.about or shape.description
+    if shape.option.about:
+        return _escaped(shape.option.about)
+    about = shape.description
     about = about[:1].lower() + about[1:] if about[1:2].islower() or about[1:2] == " " else about
     default = field.default
     if shape.is_flag or field.required or default in (None, "", msgspec.NODEFAULT) or shape.many:

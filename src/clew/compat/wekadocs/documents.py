@@ -16,7 +16,6 @@ from clew.errors import Cancelled, ClewError, InvalidArgument
 from clew.kb import ids
 from clew.kb.answer.finding import FoundSection, Mode, Narrowing
 from clew.kb.answer.shortlist import source_of
-from clew.kb.deadline import Deadline
 from clew.kb.ingest.suspicion import suspicious
 from clew.kb.queries import Reading
 from clew.kb.walk import edges
@@ -29,6 +28,7 @@ from clew.kb.walk.envelope import (
     charged,
     within_hard_limit,
 )
+from clew.operation.deadline import Deadline
 from clew.search.question import MAX_LIMIT
 from clew.search.quote.evidence import evidence
 

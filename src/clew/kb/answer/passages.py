@@ -16,9 +16,9 @@ from clew.kb.answer import results
 from clew.kb.answer.excerpts import Excerpt, around, read, read_bullets
 from clew.kb.answer.scratch import NewPassage, Passage, ScratchStore
 from clew.kb.boundary import Boundary
-from clew.kb.deadline import Deadline
 from clew.kb.ingest.records import DocumentRecord, SectionRecord
 from clew.kb.ingest.suspicion import flags_of
+from clew.operation.deadline import Deadline
 from clew.search.rank.diversity import trim
 
 ITEM_TOKENS = 3_600

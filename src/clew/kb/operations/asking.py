@@ -14,7 +14,7 @@ from clew.operation.call import Call
 if TYPE_CHECKING:
     from clew.kb.answer.finding import Mode, Narrowing
     from clew.kb.answer.passages import Visitor
-    from clew.kb.deadline import Deadline
+    from clew.operation.deadline import Deadline
 
 # What searches and reads is imported when it is first used: a server lists its tools before it needs any of it.
 
@@ -71,7 +71,7 @@ def visitor_of(call: Call, scope: ScopeRequest | None, *, writes: bool = False) 
 
 
 def deadline_of(call: Call) -> "Deadline":
-    from clew.kb.deadline import Deadline
+    from clew.operation.deadline import Deadline
 
     return Deadline(call.check, call.project.config.kb.timeout_seconds)
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from clew.errors import ClewError, Refused
 from clew.register.service import RegisterService
-from clew.surfaces.cli.output import coloured, print_error
+from clew.surfaces.cli.output import print_error
 from clew.surfaces.cli.req_commands import Command, table
+from clew.text.terminal import coloured
 
 _SHOWN = (
     *("brief", "list", "show", "next", "status", "validate", "add", "update", "delete", "link", "split", "verify"),

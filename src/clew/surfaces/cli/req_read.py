@@ -19,9 +19,9 @@ from clew.register.reports.queries import Filter
 from clew.register.rules import schema
 from clew.register.service import RegisterService
 from clew.register.words import parse
-from clew.surfaces.cli.output import coloured
 from clew.surfaces.cli.req_commands import Command, table, taking
 from clew.text.counting import counted
+from clew.text.terminal import coloured
 
 
 def add_filter(parser: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ from clew.operation.listing import Listed, all_verbs
 from clew.operation.options import add_options, arguments_of
 from clew.operation.registry import tool_of
 from clew.surfaces.cli.opening import add_folder, add_json, opened
-from clew.surfaces.cli.output import end_progress, print_json, progress
+from clew.surfaces.cli.output import end_progress, print_json, print_note, progress
 from clew.surfaces.mcp.dialects import dialect_of
 from clew.surfaces.mcp.tools import TOOLS
 
@@ -30,7 +30,7 @@ def find_verb(words: Sequence[str]) -> tuple[Listed, list[str]] | None:
 
 def verbs_of(group: str) -> Iterator[Listed]:
     """The commands of a group such as `req`, in the order of the listing."""
-    return (listed for verb, listed in all_verbs().items() if verb.startswith(f"{group} "))
+    return (listed for verb, listed in all_verbs().items() if verb == listed.verb and verb.startswith(f"{group} "))
 
 
 def run_verb(listed: Listed, words: list[str], options: Mapping[str, str]) -> int:
@@ -39,17 +39,15 @@ def run_verb(listed: Listed, words: list[str], options: Mapping[str, str]) -> in
     args = _parser(operation).parse_args(words)
     arguments = arguments_of(operation, args)
     try:
-        request, result = _run(operation, arguments, args, options)
+        with opened(args, drafts=operation.about.drafts, told=operation.about.needs is not Freshness.NONE) as project:
+            return _run(
+                operation, arguments, args, Call(project, TOOLS, progress=progress(), surface="cli", options=options)
+            )
     except ClewError as error:
         if not args.json or operation.about.toolset is not Toolset.REGISTER:
             raise
         print_json(dialect_of(operation.about.toolset)(error))
         return 1 if isinstance(error, NotFound) else 2
-    if args.json:
-        print_json(msgspec.to_builtins(result))
-    elif text := request.render(result):
-        print(text, end="" if text.endswith("\n") else "\n")
-    return request.exit_code(result)
 
 
 def _parser(operation: type[Operation]) -> argparse.ArgumentParser:
@@ -58,7 +56,7 @@ def _parser(operation: type[Operation]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"clew {about.verb}",
         description=summary[:1].upper() + summary[1:] + ".",
-        epilog="example:\n  " + about.epilog.strip().replace("\n", "\n  ") if about.epilog else None,
+        epilog=_epilog(about.verb or "", about.aliases, about.epilog),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_options(parser, operation)
@@ -67,19 +65,35 @@ def _parser(operation: type[Operation]) -> argparse.ArgumentParser:
     return parser
 
 
-def _run(
-    operation: type[Operation], arguments: dict[str, Any], args: argparse.Namespace, options: Mapping[str, str]
-) -> tuple[Operation, Any]:
-    about = operation.about
+def _epilog(verb: str, aliases: Sequence[str], examples: str) -> str | None:
+    """Examples; before them the other commands, where the name of the group alone means this one."""
+    parts = [commands_of(verb.rpartition(" ")[0])] if "" in aliases else []
+    if examples:
+        parts.append("example:\n  " + examples.strip().replace("\n", "\n  "))
+    return "\n\n".join(parts) or None
+
+
+def commands_of(group: str) -> str:
+    """The commands of a group, each with its summary."""
+    listed = {each.verb or "": each.summary or each.title for each in verbs_of(group)}
+    width = max(map(len, listed), default=0) + 2
+    return "\n".join(("commands:", *(f"  {verb:<{width}}{summary}" for verb, summary in listed.items())))
+
+
+def _run(operation: type[Operation], arguments: dict[str, Any], args: argparse.Namespace, call: Call) -> int:
     request: Any = decode(tool_of(operation), arguments)
-    with opened(args, drafts=about.drafts, told=about.needs is not Freshness.NONE) as project:
-        call = Call(project, TOOLS, progress=progress(), surface="cli", options=options)
-        try:
-            if getattr(args, "max_tokens", None) or getattr(request, "max_tokens", None):
-                data = carry_out(tool_of(operation), arguments, call).data
-                result = msgspec.convert(data, result_of(operation))
-            else:
-                result = perform(request, call)
-        finally:
-            end_progress()
-    return request, result
+    try:
+        if getattr(args, "max_tokens", None) or getattr(request, "max_tokens", None):
+            data = carry_out(tool_of(operation), arguments, call).data
+            result = msgspec.convert(data, result_of(operation))
+        else:
+            result = perform(request, call)
+    finally:
+        end_progress()
+    if args.json:
+        print_json(msgspec.to_builtins(result))
+    elif text := request.render_in(call.project.config.root, result):
+        print(text, end="" if text.endswith("\n") else "\n")
+    for note in (*call.notes, *request.notes(result)):
+        print_note(note)
+    return int(request.exit_code(result))
