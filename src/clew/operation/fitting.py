@@ -53,7 +53,7 @@ class Pages:
 
     def start(self, state: str) -> int:
         """Where the page begins that is asked for, while what is listed is in this state."""
-        return 0 if self._given is None else self._cursors.redeem(self._given, self._name, self._question, state)
+        return self._cursors.redeem(self._given, self._name, self._question, state) if self._given else 0
 
     def cursor(self, state: str, offset: int) -> str:
         """The cursor to the page of the same question that begins at `offset`."""

@@ -18,6 +18,11 @@ MODULES: tuple[str, ...] = (
     "clew.why.operations",
     "clew.specs.operations",
     "clew.specs.commands",
+    "clew.kb.operations.documents",
+    "clew.compat.wekadocs.document_operations",
+    "clew.kb.operations.graph",
+    "clew.compat.wekadocs.graph_operations",
+    "clew.kb.operations.commands",
 )
 """Every module that declares operations, in the order in which tools are listed."""
 

@@ -41,7 +41,7 @@ def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[
         option = _shape(hints[field.name]).option
         if value is None or (isinstance(value, list) and not value):
             if field.required and option.needed is not None:
-                message, hint = (each.format(command=f"`clew {operation.about.verb}`") for each in option.needed)
+                message, hint = (each.format(command=f"clew {operation.about.verb}") for each in option.needed)
                 raise InvalidArgument(message, hint=hint)
             continue
         arguments[field.encode_name] = " ".join(value) if option.joined else value

@@ -18,7 +18,7 @@ class ShowDashboard(
     verb="specs overview",
     aliases=("",),
     toolset=Toolset.SPECS,
-    summary="specs: dashboard, list, show, search, validate",
+    summary="the dashboard: what there is, what is open, what needs attention",
     epilog="""clew specs
 clew specs show auth
 clew specs search "locked out after three attempts"
@@ -108,7 +108,7 @@ class ListAllChanges(
     verb="change list",
     aliases=("",),
     toolset=Toolset.SPECS,
-    summary="changes to specs: list, show, new, validate, conflicts, apply, archive",
+    summary="the open changes with their progress",
     epilog="""clew change conflicts
 clew change archive add-login --dry-run
 clew change archive add-login --take change""",

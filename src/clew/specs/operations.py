@@ -13,9 +13,9 @@ from clew.specs import render, results
 MOST_FOUND = 500
 """Results of one search, whoever asks."""
 
-_SPEC_NEEDED = ("{command} needs the id of a spec.", "`clew specs list` shows them.")
-_WORDS_NEEDED = ("{command} needs words.", 'Say what to look for: clew specs search "login".')
-_CHANGE_NEEDED = ("{command} needs the id of a change.", "`clew change list` shows the open ones.")
+_SPEC_NEEDED = ("`{command}` needs the id of a spec.", "`clew specs list` shows them.")
+_WORDS_NEEDED = ("`{command}` needs words.", 'Say what to look for: clew specs search "login".')
+_CHANGE_NEEDED = ("`{command}` needs the id of a change.", "`clew change list` shows the open ones.")
 
 SpecId = Annotated[
     str,

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from clew.errors import ClewError, NotFound
-from clew.operation.call import Call, carry_out, decode, perform
+from clew.errors import ClewError, InvalidArgument, NotFound
+from clew.operation.call import Call, carry_out, decode_as, perform
 from clew.operation.declare import Freshness, Operation, Toolset, result_of
 from clew.operation.listing import Listed, all_verbs
 from clew.operation.options import add_options, arguments_of
@@ -16,16 +16,28 @@ from clew.surfaces.cli.opening import add_folder, add_json, opened
 from clew.surfaces.cli.output import end_progress, print_json, print_note, progress
 from clew.surfaces.mcp.dialects import dialect_of
 from clew.surfaces.mcp.tools import TOOLS
+from clew.text.shortening import shortened
 
 
 def find_verb(words: Sequence[str]) -> tuple[Listed, list[str]] | None:
     """The operation whose command these words begin with, and the words after it."""
     verbs = all_verbs()
+    words = _action_first(words, verbs)
     for length in range(min(3, len(words)), 0, -1):
         found = verbs.get(" ".join(words[:length]))
         if found is not None:
             return found, list(words[length:])
     return None
+
+
+def _action_first(words: Sequence[str], verbs: Mapping[str, Listed]) -> Sequence[str]:
+    """`clew kb -C folder search` is `clew kb search -C folder`."""
+    place = 1
+    while place < len(words) and words[place].startswith("-"):
+        place += 2 if words[place] in ("-C", "--folder") else 1
+    if place == 1 or place >= len(words) or f"{words[0]} {words[place]}" not in verbs:
+        return words
+    return [words[0], words[place], *words[1:place], *words[place + 1 :]]
 
 
 def verbs_of(group: str) -> Iterator[Listed]:
@@ -36,6 +48,12 @@ def verbs_of(group: str) -> Iterator[Listed]:
 def run_verb(listed: Listed, words: list[str], options: Mapping[str, str]) -> int:
     """Carry out a command; `options` are those of its group."""
     operation = listed.operation
+    if "" in listed.aliases and words and not words[0].startswith("-"):
+        group = (listed.verb or "").rpartition(" ")[0]
+        known = (each.verb or "" for each in verbs_of(group))
+        raise InvalidArgument(
+            f"There is no command 'clew {group} {shortened(words[0])}'.", hint=f"Commands are: {', '.join(known)}."
+        )
     args = _parser(operation).parse_args(words)
     arguments = arguments_of(operation, args)
     try:
@@ -81,7 +99,7 @@ def commands_of(group: str) -> str:
 
 
 def _run(operation: type[Operation], arguments: dict[str, Any], args: argparse.Namespace, call: Call) -> int:
-    request: Any = decode(tool_of(operation), arguments)
+    request = decode_as(operation, arguments, f"clew {operation.about.verb}")
     try:
         if getattr(args, "max_tokens", None) or getattr(request, "max_tokens", None):
             data = carry_out(tool_of(operation), arguments, call).data
@@ -96,4 +114,4 @@ def _run(operation: type[Operation], arguments: dict[str, Any], args: argparse.N
         print(text, end="" if text.endswith("\n") else "\n")
     for note in (*call.notes, *request.notes(result)):
         print_note(note)
-    return int(request.exit_code(result))
+    return request.exit_code(result)

@@ -1,10 +1,6 @@
 """Every tool of Clew, in one flat list in the order of the toolsets. A tool exists when it stands here."""
 
 from clew.compat.elspais import operations as trace_cursor
-from clew.compat.wekadocs import document_operations as kb_legacy
-from clew.compat.wekadocs import graph_operations as graph_legacy
-from clew.kb.operations import documents as kb
-from clew.kb.operations import graph
 from clew.operation.prepare import declared_in
 from clew.operation.registry import Tool, tool_of
 from clew.register.operations import read as register
@@ -33,8 +29,8 @@ TOOLS: tuple[Tool, ...] = (
     *register_write.TOOLS,
     *register_review.TOOLS,
     *_declared("clew.specs.operations"),
-    *kb.TOOLS,
-    *kb_legacy.TOOLS,
-    *graph.TOOLS,
-    *graph_legacy.TOOLS,
+    *_declared("clew.kb.operations.documents"),
+    *_declared("clew.compat.wekadocs.document_operations"),
+    *_declared("clew.kb.operations.graph"),
+    *_declared("clew.compat.wekadocs.graph_operations"),
 )
