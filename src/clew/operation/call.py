@@ -124,7 +124,7 @@ def perform(request: Operation, call: Call) -> Any:
         return _listed_page(request, call)
 
 
-_WITHOUT_GRAPH = (Freshness.NONE, Freshness.SELF, Freshness.PASSAGES, Freshness.DOCUMENTS)
+_WITHOUT_GRAPH = (Freshness.NONE, Freshness.PASSAGES, Freshness.DOCUMENTS)
 _ON_DOCUMENTS = (Freshness.PASSAGES, Freshness.DOCUMENTS, Freshness.DOCUMENT_GRAPH)
 
 

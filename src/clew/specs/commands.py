@@ -204,7 +204,7 @@ class BeginChange(
     toolset=Toolset.SPECS,
     summary="begin a change: a proposal and tasks to fill in",
     epilog="clew change new add-login --title 'Log in'",
-    needs=Freshness.SELF,
+    needs=Freshness.NONE,
     writes=True,
 ):
     """Write the files with which a change begins."""
@@ -225,7 +225,7 @@ class ArchiveNow(
     toolset=Toolset.SPECS,
     summary="apply a change to the specs and move it into the archive",
     epilog="clew change archive add-login --dry-run",
-    needs=Freshness.SELF,
+    needs=Freshness.NONE,
     writes=True,
     destructive=True,
     hidden=("confirm", "move"),
@@ -249,7 +249,7 @@ class ApplyNow(
     toolset=Toolset.SPECS,
     summary="apply a change to the specs and leave its folder in place",
     epilog="clew change apply add-login --dry-run",
-    needs=Freshness.SELF,
+    needs=Freshness.NONE,
     writes=True,
     destructive=True,
     hidden=("confirm", "move"),

@@ -347,7 +347,7 @@ class ArchiveChange(
     tool="archive_change",
     toolset=Toolset.SPECS,
     title="Apply and archive a change",
-    needs=Freshness.SELF,
+    needs=Freshness.NONE,
     writes=True,
     destructive=True,
     trim=("diff", "summary", "warnings", "files"),

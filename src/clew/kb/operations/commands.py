@@ -34,7 +34,7 @@ clew kb search "how is the margin set"
 clew kb ask "what is the default margin?"
 clew kb show docs/guide.md
 clew kb graph REQ-d00001""",
-    needs=Freshness.SELF,
+    needs=Freshness.NONE,
 ):
     """What is kept of the documents; reads no document."""
 
@@ -54,7 +54,7 @@ class IndexDocuments(
     toolset=Toolset.KB,
     summary="read the documents that changed, and make the search index complete",
     epilog="clew kb index --full",
-    needs=Freshness.SELF,
+    needs=Freshness.NONE,
 ):
     """Read documents and index them."""
 
@@ -78,7 +78,7 @@ class Reconcile(
     toolset=Toolset.KB,
     summary="compare files, store and index, and mend what differs",
     epilog="clew kb reconcile --dry-run",
-    needs=Freshness.SELF,
+    needs=Freshness.NONE,
 ):
     """Compare everything that is kept with the files."""
 

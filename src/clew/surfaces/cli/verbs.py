@@ -8,7 +8,7 @@ import msgspec
 
 from clew.errors import ClewError, InvalidArgument, NotFound
 from clew.operation.call import Call, carry_out, decode_as, perform
-from clew.operation.declare import Freshness, Operation, Toolset, result_of
+from clew.operation.declare import Operation, Toolset, result_of
 from clew.operation.listing import Listed, all_verbs
 from clew.operation.options import add_options, arguments_of
 from clew.operation.registry import tool_of
@@ -57,15 +57,19 @@ def run_verb(listed: Listed, words: list[str], options: Mapping[str, str]) -> in
     args = _parser(operation).parse_args(words)
     arguments = arguments_of(operation, args)
     try:
-        with opened(args, drafts=operation.about.drafts, told=operation.about.needs is not Freshness.NONE) as project:
-            return _run(
-                operation, arguments, args, Call(project, TOOLS, progress=progress(), surface="cli", options=options)
-            )
+        request, result, call = _run(operation, arguments, args, options)
     except ClewError as error:
         if not args.json or operation.about.toolset is not Toolset.REGISTER:
             raise
         print_json(dialect_of(operation.about.toolset)(error))
         return 1 if isinstance(error, NotFound) else 2
+    if args.json:
+        print_json(msgspec.to_builtins(result))
+    elif text := request.render_in(call.project.config.root, result):
+        print(text, end="" if text.endswith("\n") else "\n")
+    for note in (*call.notes, *request.notes(result)):
+        print_note(note)
+    return request.exit_code(result)
 
 
 def _parser(operation: type[Operation]) -> argparse.ArgumentParser:
@@ -98,20 +102,17 @@ def commands_of(group: str) -> str:
     return "\n".join(("commands:", *(f"  {verb:<{width}}{summary}" for verb, summary in listed.items())))
 
 
-def _run(operation: type[Operation], arguments: dict[str, Any], args: argparse.Namespace, call: Call) -> int:
-    request = decode_as(operation, arguments, f"clew {operation.about.verb}")
-    try:
-        if getattr(args, "max_tokens", None) or getattr(request, "max_tokens", None):
-            data = carry_out(tool_of(operation), arguments, call).data
-            result = msgspec.convert(data, result_of(operation))
-        else:
-            result = perform(request, call)
-    finally:
-        end_progress()
-    if args.json:
-        print_json(msgspec.to_builtins(result))
-    elif text := request.render_in(call.project.config.root, result):
-        print(text, end="" if text.endswith("\n") else "\n")
-    for note in (*call.notes, *request.notes(result)):
-        print_note(note)
-    return request.exit_code(result)
+def _run(
+    operation: type[Operation], arguments: dict[str, Any], args: argparse.Namespace, options: Mapping[str, str]
+) -> tuple[Operation, Any, Call]:
+    about = operation.about
+    request = decode_as(operation, arguments, f"clew {about.verb}")
+    with opened(args, drafts=about.drafts, told=about.toolset is not Toolset.REGISTER) as project:
+        call = Call(project, TOOLS, progress=progress(), surface="cli", options=options)
+        try:
+            if getattr(request, "max_tokens", None):
+                data = carry_out(tool_of(operation), arguments, call).data
+                return request, msgspec.convert(data, result_of(operation)), call
+            return request, perform(request, call), call
+        finally:
+            end_progress()
