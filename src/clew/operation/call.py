@@ -19,7 +19,7 @@ from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
     from clew.ai.model import Model
-    from clew.kb.boundary import Boundary
+    from clew.kb.boundary import Boundary, ScopeRequest
     from clew.project import Project
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -64,14 +64,19 @@ class Call:
         """The tool that is being carried out; where one calls another, the inner one."""
         self.offset = 0
         """Where the requested page begins."""
-        self.boundary: Boundary | None = None
-        """Which documents may be seen, for an operation on documents."""
+        self.scope: ScopeRequest | None = None
+        """Which documents the caller wants to be seen; None for all that the configuration admits."""
         self.deadline = Deadline(self.check, float("inf"))
         """When the answer has to be ready; for an operation on documents the configuration says it."""
         self.notes: tuple[str, ...] = ()
         """What the answer may lack, because files could not be read in time."""
         self._progress = progress
         self._cancelled = threading.Event()
+
+    @property
+    def boundary(self) -> "Boundary":
+        """Which documents may be seen; a scope beyond what the configuration admits is refused."""
+        return self.project.kb.boundary(self.scope)
 
     def cancel(self) -> None:
         """Ask the handler to stop; called from another thread."""
@@ -133,8 +138,9 @@ def _ready(needs: Freshness, request: msgspec.Struct, call: Call) -> Iterator[No
     """The project as an operation needs it. While an operation on the graph runs, nobody changes the graph."""
     project = call.project
     if needs in _ON_DOCUMENTS:
+        call.scope = getattr(request, "scope", None)
         # What may not be asked for is refused before anything is read for it.
-        call.boundary = project.kb.boundary(getattr(request, "scope", None))
+        _ = call.boundary
     if needs in _ON_DOCUMENTS[1:]:
         call.notes = project.kb.refresh(call.progress, wait=call.surface == "cli")
     if needs not in _WITHOUT_GRAPH:

@@ -64,7 +64,7 @@ class SectionSearch:
 
     def __init__(self, call: Call, session_id: str | None = None) -> None:
         self._kb = call.project.kb
-        self._boundary = call.boundary or self._kb.boundary()
+        self._boundary = call.boundary
         self._check = call.deadline
         self._mode = Mode.AUTO if call.project.config.kb.graph else Mode.VECTOR_ONLY
         self._session = session_name(call, session_id)

@@ -70,8 +70,7 @@ class OlderGraphOperation(
             cursor_to=encode_cursor,
             is_legacy=True,
         )
-        kb = call.project.kb
-        with kb.walking(call.boundary or kb.boundary(), call.deadline) as snapshot:
+        with call.project.kb.walking(call.boundary, call.deadline) as snapshot:
             yield snapshot, page
 
 

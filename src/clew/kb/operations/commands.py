@@ -179,8 +179,7 @@ class ShowDocument(
     def run(self, call: Call) -> render.ShownDocument:
         from clew.kb.operations.naming import named
 
-        kb = call.project.kb
-        with kb.library.reading(kb.boundary()) as reading:
+        with call.project.kb.library.reading(call.boundary) as reading:
             current = named(call.project.config.root, reading, self.name)
             section = reading.section(current) if current is not None else None
             document = reading.document_by_id(current) if current is not None else None
@@ -223,8 +222,7 @@ class ShowLinks(
         from clew.kb.operations.naming import meant
         from clew.kb.walk.surroundings import bonds
 
-        kb = call.project.kb
-        with kb.walking(kb.boundary()) as snapshot:
+        with call.project.kb.walking(call.boundary) as snapshot:
             found = bonds(snapshot, meant(call.project.config.root, snapshot.reading, self.name), self.limit)
         if not any(each.links for each in found.values()):
             raise NotFound(

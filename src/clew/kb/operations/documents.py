@@ -282,12 +282,11 @@ def _caller(call: Call, *, writes: bool = False) -> "Caller":
     """Who makes a call. Where passages are kept for it, its session is opened."""
     from clew.kb.answer.passages import Caller
 
-    kb = call.project.kb
     return Caller(
         owner=call.session,
-        session=kb.scratch.session(call.session) if writes else "",
+        session=call.project.kb.scratch.session(call.session) if writes else "",
         scheme=call.scheme,
-        boundary=call.boundary or kb.boundary(),
+        boundary=call.boundary,
         check=call.deadline,
     )
 

@@ -65,7 +65,7 @@ class GraphOperation(
         from clew.kb.walk.answers import Asker
 
         project = call.project
-        with project.kb.walking(call.boundary or project.kb.boundary(), call.deadline) as snapshot:
+        with project.kb.walking(call.boundary, call.deadline) as snapshot:
             pages, state = Pages(call, self), f"{project.graph.state.fingerprint} {snapshot.reading.state()}"
             yield (
                 snapshot,
