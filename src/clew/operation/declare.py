@@ -22,6 +22,7 @@ with operations are named in `listing.py`.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, dataclass_transform, get_type_hints
 
 import msgspec
@@ -46,11 +47,17 @@ class Freshness(StrEnum):
     """What an operation needs of the graph before it runs."""
 
     NONE = "none"
-    """Nothing: it answers without a graph."""
+    """Nothing: it answers without a graph, or reads by itself what it needs, as one that writes does."""
     BUILT = "built"
     """A graph, as it is."""
     CURRENT = "current"
     """A graph in step with the files: changed files are read first."""
+    PASSAGES = "passages"
+    """Passages that earlier answers pointed to, inside the scope that is asked for: no file is read again."""
+    DOCUMENTS = "documents"
+    """Documents in step with their files, inside the scope that is asked for."""
+    DOCUMENT_GRAPH = "document graph"
+    """Documents and graph in step with the files, inside the scope that is asked for."""
 
 
 class Option:
@@ -66,6 +73,7 @@ class Option:
         metavar: str | None = None,
         about: str | None = None,
         default: Any = None,
+        needed: tuple[str, str] | None = None,
     ) -> None:
         self.flags = flags
         """Further spellings, such as `-t`. One that begins with two hyphens replaces the name made from the field."""
@@ -78,9 +86,11 @@ class Option:
         """At most one of the exclusive options of a command may be given."""
         self.metavar = metavar
         self.about = about
-        """What the command's help says, where the description of the field does not fit."""
+        """What the command's help says, where the description of the field does not fit; it says the default too."""
         self.default = default
         """What the command takes where nothing is given, if that is something else than what the tool takes."""
+        self.needed = needed
+        """What an error says and advises where a positional argument is not given; `{command}` is the command."""
 
 
 MaxTokens = Annotated[
@@ -133,6 +143,8 @@ class About:
     folder: Literal["option", "argument", "none"] = "option"
     """How the command is told the project's folder: with -C, or as its last argument; none for one that needs no
     project."""
+    hidden: tuple[str, ...] = ()
+    """Fields that are no options of the command, such as what a command decides by itself."""
     drafts: bool = False
     """Whether the command works on the graph with unsaved drafts. Over MCP every operation does."""
     needs_config: bool = True
@@ -206,6 +218,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
             default: bool = False,
             in_profile: bool = True,
             folder: Literal["option", "argument", "none"] = "option",
+            hidden: tuple[str, ...] = (),
             drafts: bool = False,
             needs_config: bool = True,
             trim: tuple[str, ...] = (),
@@ -229,9 +242,21 @@ class Operation(msgspec.Struct, metaclass=OperationType):
         """What --json prints on the command line: the result, unless a command says less or more than the tool."""
         return result
 
+    def answer_early(self, call: "Call") -> Any:
+        """Refuse what cannot be answered, or answer it, before any file is read for it; None to go on."""
+        return None
+
     def render(self, result: Any) -> str:
         """What a person reads on the command line; the data as JSON, unless an operation says it better."""
         return msgspec.json.format(msgspec.json.encode(result), indent=2).decode()
+
+    def render_in(self, root: Path, result: Any) -> str:
+        """The same, where the text links to files in the project's folder."""
+        return self.render(result)
+
+    def warnings(self, result: Any) -> tuple[str, ...]:
+        """What the command says on standard error beside the result."""
+        return ()
 
     def text(self, result: Any) -> str:
         """What an MCP host shows that reads only text; the data as JSON, unless an operation says it better."""

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import msgspec
 from msgspec import Meta
 
+from clew.errors import InvalidArgument
 from clew.operation.declare import Operation, Option
 
 
@@ -33,7 +34,7 @@ def add_options(parser: argparse.ArgumentParser, operation: type[Operation]) -> 
         shape = _shape(hints[field.name])
         if shape.option.exclusive:
             exclusive = exclusive or parser.add_mutually_exclusive_group()
-        if not shape.option.hidden:
+        if not shape.option.hidden and field.name not in operation.about.hidden:
             _add(exclusive if exclusive and shape.option.exclusive else parser, field, shape)
 
 
@@ -53,6 +54,9 @@ def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[
         value = getattr(given, field.name, None)
         value = option.default if value is None else value
         if value is None or (isinstance(value, list) and not value):
+            if field.required and option.needed is not None:
+                message, hint = (each.format(command=f"clew {operation.about.verb}") for each in option.needed)
+                raise InvalidArgument(message, hint=hint)
             continue
         arguments[field.encode_name] = " ".join(value) if option.joined else value
     return arguments
@@ -68,9 +72,10 @@ def _add(parser: argparse._ActionsContainer, field: msgspec.structs.FieldInfo, s
     if shape.kind in (int, float):
         more["type"] = shape.kind
     if option.positional:
+        is_required = field.required and option.needed is None
         if option.joined or shape.many:
-            more["nargs"] = "+" if field.required else "*"
-        elif not field.required:
+            more["nargs"] = "+" if is_required else "*"
+        elif not is_required:
             more["nargs"] = "?"
         parser.add_argument(field.name, **more)
         return
@@ -105,7 +110,9 @@ def _spelled(field: msgspec.structs.FieldInfo) -> str:
 
 
 def _help(field: msgspec.structs.FieldInfo, shape: FieldShape) -> str:
-    about = shape.option.about or shape.description
+    if shape.option.about:
+        return _escaped(shape.option.about)
+    about = shape.description
     about = about[:1].lower() + about[1:] if about[1:2].islower() or about[1:2] == " " else about
     default = field.default if shape.option.default is None else shape.option.default
     if shape.is_flag or field.required or default in (None, "", msgspec.NODEFAULT) or shape.many:

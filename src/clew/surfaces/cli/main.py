@@ -22,21 +22,11 @@ FAILED: Final = 3
 COMMANDS: Final = {
     "init": "set up a folder: detect what it holds, write clew.toml, configure MCP clients",
     "serve": "serve a project to MCP clients over stdio, streamable HTTP or SSE",
-    "specs": "specs: dashboard, list, show, search, validate",
-    "change": "changes to specs: list, show, new, validate, conflicts, apply, archive",
-    "kb": "documents: index, search, ask, show, and what they mention",
-    "req": "managed requirements in project.req: add, list, validate, review and more",
     "doctor": "examine the installation, the configuration and the store",
     "tools": "list the tools that MCP clients see",
     "call": "call any tool and print its structured result",
 }
 """The commands that are modules of this folder."""
-
-GROUPS: Final = {
-    "links": "links of tests and code to requirements that are missing: suggest, apply, reject",
-    "eval": "measure retrieval, or suggested links, on your own data",
-}
-"""The groups whose commands are operations."""
 
 ORDER: Final = (
     "init",
@@ -78,9 +68,11 @@ Start:
 def all_commands() -> dict[str, str]:
     """Every command with what it does, in the order of the overview."""
     from clew.operation.listing import all_verbs
+    from clew.surfaces.cli.groups import GROUPS
 
+    groups = {name: group.summary for name, group in GROUPS.items()}
     verbs = {verb: listed.summary or listed.title for verb, listed in all_verbs().items() if " " not in verb}
-    said = {**COMMANDS, **GROUPS, **verbs}
+    said = {**COMMANDS, **verbs, **groups}
     return {name: said[name] for name in sorted(said, key=ORDER.index)}
 
 
@@ -109,10 +101,6 @@ def main(arguments: list[str]) -> int:
     verb = _verb(arguments)
     if verb is not None:
         return _guarded(verb)
-    if name in GROUPS:
-        from clew.surfaces.cli.verbs import explain_group
-
-        explain_group(name, GROUPS[name], rest)
     if name not in COMMANDS:
         return _unknown(name)
     module = import_module(f"clew.surfaces.cli.{name}")
@@ -129,16 +117,19 @@ def main(arguments: list[str]) -> int:
 
 def _verb(arguments: list[str]) -> Callable[[], int] | None:
     """The operation that a command line names; options of a group may stand before its command."""
+    from clew.operation.listing import all_verbs
     from clew.surfaces.cli.groups import GROUPS, refuse, set_aside
     from clew.surfaces.cli.verbs import find_verb, run_verb
 
     name, *rest = arguments
     options: dict[str, str] = {}
-    if name in GROUPS:
-        rest, options = set_aside(name, rest, COMMANDS[name])
+    # A group whose name alone is a command has no options of its own: what follows belongs to a command.
+    is_group = name in GROUPS and name not in all_verbs()
+    if is_group:
+        rest, options = set_aside(name, rest)
     found = find_verb([name, *rest])
     if found is None:
-        return refuse(name, rest, COMMANDS[name]) if name in GROUPS else None
+        return refuse(name, rest) if is_group else None
     listed, words = found
     return lambda: run_verb(listed, words, options)
 
