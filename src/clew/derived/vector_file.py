@@ -112,7 +112,7 @@ def open_vector_file(path: Path, key: str, dimensions: int) -> VectorFile | None
     except OSError as error:
         raise damaged(path, f"it cannot be read ({error.strerror})") from error
     opened = VectorFile(path, mapped, header, (status.st_ino, status.st_mtime_ns, status.st_size))
-    if zlib.crc32(opened.numbers) != header.numbers_checksum:
+    if zlib.crc32(opened.numbers.data) != header.numbers_checksum:
         raise damaged(path, "its numbers do not match their checksum")
     return opened
 
