@@ -1,7 +1,7 @@
 """The options of a command, made from the fields of an operation, and the way back to its arguments.
 
-The parser only tells words apart. Whether a value is allowed, and whether an option is missing, is decided where the
-arguments are decoded: there a command refuses exactly what a tool refuses, and with the same words.
+The parser only tells words apart. Whether a value is allowed is decided where the arguments are decoded: there a
+command refuses exactly what a tool refuses, and with the same words.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import msgspec
 from msgspec import Meta
 
-from clew.operation.declare import Operation, Option
+from clew.operation.declare import Operation, Option, completes
 
 
 class FieldShape(msgspec.Struct, frozen=True):
@@ -34,7 +34,8 @@ def add_options(parser: argparse.ArgumentParser, operation: type[Operation]) -> 
         if shape.option.exclusive:
             exclusive = exclusive or parser.add_mutually_exclusive_group()
         if not shape.option.hidden:
-            _add(exclusive if exclusive and shape.option.exclusive else parser, field, shape)
+            container = exclusive if exclusive and shape.option.exclusive else parser
+            _add(container, field, shape, required=field.required and not completes(operation))
 
 
 def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[str, Any]:
@@ -51,7 +52,9 @@ def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[
     return arguments
 
 
-def _add(parser: argparse._ActionsContainer, field: msgspec.structs.FieldInfo, shape: FieldShape) -> None:
+def _add(
+    parser: argparse._ActionsContainer, field: msgspec.structs.FieldInfo, shape: FieldShape, *, required: bool
+) -> None:
     option, about = shape.option, _help(field, shape)
     more: dict[str, Any] = {"help": about}
     if option.metavar:
@@ -68,6 +71,7 @@ def _add(parser: argparse._ActionsContainer, field: msgspec.structs.FieldInfo, s
         parser.add_argument(field.name, **more)
         return
     flags = _flags(field, option)
+    more.setdefault("metavar", flags[-1].lstrip("-").replace("-", "_").upper())
     if shape.is_flag:
         more.pop("metavar", None)
         if field.default is None:
@@ -81,9 +85,9 @@ def _add(parser: argparse._ActionsContainer, field: msgspec.structs.FieldInfo, s
                     plain, dest=field.name, action="store_const", const=True, help=argparse.SUPPRESS
                 )  # fmt: skip
     elif shape.many:
-        parser.add_argument(*flags, dest=field.name, action="append", **more)
+        parser.add_argument(*flags, dest=field.name, action="append", required=required, **more)
     else:
-        parser.add_argument(*flags, dest=field.name, **more)
+        parser.add_argument(*flags, dest=field.name, required=required, **more)
 
 
 def _flags(field: msgspec.structs.FieldInfo, option: Option) -> tuple[str, ...]:

@@ -82,8 +82,8 @@ def _run(operation: type[Operation], args: argparse.Namespace) -> tuple[Operatio
 
     about = operation.about
     arguments = operation.completed(arguments_of(operation, args))
-    command = f"clew {about.verb}"
-    request = decode_as(operation, arguments, command, help_text=f"`{command} --help` lists the options.")
+    help_text = f"`clew {about.verb} --help` lists the options."
+    request = decode_as(operation, arguments, about.verb or "", help_text=help_text)
     given = {each.name: getattr(args, each.name) for each in options_of(about.verb)}
     options = {name: value for name, value in given.items() if value is not None}
     project = _opened(about, args)
