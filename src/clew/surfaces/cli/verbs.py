@@ -78,7 +78,6 @@ def _run(operation: type[Operation], args: argparse.Namespace) -> tuple[Operatio
     from clew.operation.call import Call, carry_out, decode_as, perform
     from clew.operation.registry import tool_of
     from clew.surfaces.cli.output import end_progress, progress
-    from clew.surfaces.mcp.tools import TOOLS
 
     about = operation.about
     arguments = operation.completed(arguments_of(operation, args))
@@ -88,9 +87,8 @@ def _run(operation: type[Operation], args: argparse.Namespace) -> tuple[Operatio
     options = {name: value for name, value in given.items() if value is not None}
     project = _opened(about, args)
     try:
-        call = Call(
-            project, TOOLS, progress=progress(), surface="cli", as_data=args.json, options=options
-        )  # fmt: skip
+        # No command calls other tools.
+        call = Call(project, (), progress=progress(), surface="cli", as_data=args.json, options=options)
         if getattr(request, "max_tokens", None):
             data = carry_out(tool_of(operation), arguments, call).data
             return request, msgspec.convert(data, result_of(operation))
