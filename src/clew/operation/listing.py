@@ -16,12 +16,32 @@ from clew.operation.declare import Operation, Toolset
 
 MODULES: tuple[str, ...] = (
     "clew.why.operations",
+    "clew.trace.operations.read",
+    "clew.trace.operations.find",
+    "clew.compat.elspais.operations",
+    "clew.trace.operations.files",
+    "clew.trace.operations.links",
+    "clew.trace.operations.mutations",
     "clew.register.operations.read",
     "clew.register.operations.edit",
     "clew.register.operations.evidence",
     "clew.register.operations.upkeep",
     "clew.register.operations.coverage",
     "clew.register.operations.review",
+    "clew.specs.operations",
+    "clew.kb.operations.documents",
+    "clew.compat.wekadocs.document_operations",
+    "clew.kb.operations.graph",
+    "clew.compat.wekadocs.graph_operations",
+    "clew.trace.operations.changes",
+    "clew.trace.operations.check",
+    "clew.trace.operations.coverage",
+    "clew.trace.operations.fix",
+    "clew.search.operations",
+    "clew.search.eval.operations",
+    "clew.trace.operations.measure",
+    "clew.specs.commands",
+    "clew.kb.operations.commands",
     "clew.compat.req.operations",
     "clew.surfaces.req.operations",
 )
@@ -89,12 +109,11 @@ def all_tools() -> tuple[Listed, ...]:
 
 @cache
 def all_verbs() -> dict[str, Listed]:
-    """The operations that are commands, by their words and by their other names."""
-    return {
-        name: each for each in all_operations() if each.verb is not None for name in _names(each.verb, each.aliases)
-    }
-
-
-def _names(verb: str, aliases: tuple[str, ...]) -> tuple[str, ...]:
-    group = verb.rpartition(" ")[0]
-    return (verb, *(f"{group} {alias}".lstrip() for alias in aliases))
+    """The operations that are commands, by their words; an alias stands in place of the last word."""
+    found: dict[str, Listed] = {}
+    for each in all_operations():
+        if each.verb is not None:
+            group = each.verb.rpartition(" ")[0]
+            found[each.verb] = each
+            found.update({f"{group} {alias}".strip(): each for alias in each.aliases})
+    return found

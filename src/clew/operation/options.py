@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import msgspec
 from msgspec import Meta
 
+from clew.errors import InvalidArgument
 from clew.operation.declare import Operation, Option, completes
 
 
@@ -33,9 +34,19 @@ def add_options(parser: argparse.ArgumentParser, operation: type[Operation]) -> 
         shape = _shape(hints[field.name])
         if shape.option.exclusive:
             exclusive = exclusive or parser.add_mutually_exclusive_group()
-        if not shape.option.hidden:
+        if not shape.option.hidden and field.name not in operation.about.hidden:
             container = exclusive if exclusive and shape.option.exclusive else parser
-            _add(container, field, shape, required=field.required and not completes(operation))
+            _add(container, field, shape, required=_is_required(operation, field, shape.option))
+
+
+def _is_required(operation: type[Operation], field: msgspec.structs.FieldInfo, option: Option) -> bool:
+    return field.required and option.needed is None and option.default is None and not completes(operation)
+
+
+def writes_json(operation: type[Operation]) -> bool:
+    """Whether JSON is one of the formats that the operation itself offers."""
+    hints = get_type_hints(operation, include_extras=True)
+    return "format" in hints and "json" in _shape(hints["format"]).choices
 
 
 def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[str, Any]:
@@ -44,11 +55,15 @@ def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[
     hints = get_type_hints(operation, include_extras=True)
     arguments: dict[str, Any] = {}
     for field in msgspec.structs.fields(operation):
+        option = _shape(hints[field.name]).option
         value = getattr(given, field.name, None)
+        value = option.default if value is None else value
         if value is None or (isinstance(value, list) and not value):
+            if field.required and option.needed is not None:
+                message, hint = (each.format(command=f"clew {operation.about.verb}") for each in option.needed)
+                raise InvalidArgument(message, hint=hint)
             continue
-        joined = _shape(hints[field.name]).option.joined
-        arguments[field.encode_name] = " ".join(value) if joined else value
+        arguments[field.encode_name] = " ".join(value) if option.joined else value
     return arguments
 
 
@@ -64,9 +79,10 @@ def _add(
     if shape.kind in (int, float):
         more["type"] = shape.kind
     if option.positional:
+        is_required = field.required and option.needed is None
         if option.joined or shape.many:
-            more["nargs"] = "+" if field.required else "*"
-        elif not field.required:
+            more["nargs"] = "+" if is_required else "*"
+        elif not is_required:
             more["nargs"] = "?"
         parser.add_argument(field.name, **more)
         return
@@ -102,9 +118,11 @@ def _spelled(field: msgspec.structs.FieldInfo) -> str:
 
 
 def _help(field: msgspec.structs.FieldInfo, shape: FieldShape) -> str:
-    about = shape.option.about or shape.description
+    if shape.option.about:
+        return _escaped(shape.option.about)
+    about = shape.description
     about = about[:1].lower() + about[1:] if about[1:2].islower() or about[1:2] == " " else about
-    default = field.default
+    default = field.default if shape.option.default is None else shape.option.default
     if shape.is_flag or field.required or default in (None, "", msgspec.NODEFAULT) or shape.many:
         return _escaped(about)
     return _escaped(f"{about} (default: {default})")

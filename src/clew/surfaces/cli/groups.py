@@ -23,12 +23,21 @@ class GroupOption:
 
 @dataclass(frozen=True, slots=True)
 class Group:
+    summary: str
     example: str
     options: tuple[GroupOption, ...] = ()
 
 
 GROUPS: Final = {
+    "links": Group(
+        "links of tests and code to requirements that are missing: suggest, apply, reject", "clew links suggest"
+    ),
+    "eval": Group("measure retrieval, or suggested links, on your own data", "clew eval retrieval FOLDER"),
+    "specs": Group("specs: dashboard, list, show, search, validate", "clew specs"),
+    "change": Group("changes to specs: list, show, new, validate, conflicts, apply, archive", "clew change"),
+    "kb": Group("documents: index, search, ask, show, and what they mention", "clew kb"),
     "req": Group(
+        summary="managed requirements in project.req: add, list, validate, review and more",
         example="""clew req brief
 clew req add -t 'Lock the account' -s 'The system shall ...' -r 'Because ...' -a '...'""",
         options=(GroupOption("file", "FILE", "the register (default: project.req, or REQ_FILE)"),),
@@ -42,9 +51,9 @@ def options_of(verb: str | None) -> tuple[GroupOption, ...]:
     return group.options if group else ()
 
 
-def set_aside(name: str, words: list[str], summary: str) -> tuple[list[str], dict[str, str]]:
+def set_aside(name: str, words: list[str]) -> tuple[list[str], dict[str, str]]:
     """The words of a command of this group, and the group's options that stand before them."""
-    parser = _parser(name, summary)
+    parser = _parser(name)
     given = vars(parser.parse_args(words))
     left: list[str] = given.pop("command")
     if not left:
@@ -52,13 +61,13 @@ def set_aside(name: str, words: list[str], summary: str) -> tuple[list[str], dic
     return left, {key: value for key, value in given.items() if value is not None}
 
 
-def refuse(name: str, words: list[str], summary: str) -> NoReturn:
+def refuse(name: str, words: list[str]) -> NoReturn:
     """Say that a group has no such command; or, where the words begin several commands, which ones."""
     from difflib import get_close_matches
 
     from clew.surfaces.cli.verbs import verbs_of
 
-    parser = _parser(name, summary)
+    parser = _parser(name)
     further = [listed.verb or "" for listed in verbs_of(f"{name} {words[0]}")]
     if further and {"-h", "--help"} & set(words[1:]):
         parser.exit(0, _listed(f"{name} {words[0]}") + "\n")
@@ -69,8 +78,9 @@ def refuse(name: str, words: list[str], summary: str) -> NoReturn:
     parser.error(f"there is no command '{words[0]}'" + (f". Did you mean '{close[0]}'?" if close else ""))
 
 
-def _parser(name: str, summary: str) -> argparse.ArgumentParser:
+def _parser(name: str) -> argparse.ArgumentParser:
     group = GROUPS[name]
+    summary = group.summary
     parser = argparse.ArgumentParser(
         prog=f"clew {name}",
         description=f"{summary[:1].upper()}{summary[1:]}.\n\n{_listed(name)}",

@@ -3,7 +3,7 @@
 import csv
 import io
 
-from clew.surfaces.cli.matrix.words import cited
+from clew.trace.reports.formats.words import cited
 from clew.trace.reports.matrix import Matrix
 
 COLUMNS = (

@@ -1,6 +1,5 @@
-"""What every tool on documents does before it answers: who asks, within which scope, and how long it may take."""
+"""Arguments that several operations on documents take, and how they are checked."""
 
-import secrets
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -9,12 +8,9 @@ from msgspec import Meta
 
 from clew.errors import InvalidArgument
 from clew.kb.boundary import ScopeRequest
-from clew.operation.call import Call
 
 if TYPE_CHECKING:
     from clew.kb.answer.finding import Mode, Narrowing
-    from clew.kb.answer.passages import Visitor
-    from clew.kb.deadline import Deadline
 
 # What searches and reads is imported when it is first used: a server lists its tools before it needs any of it.
 
@@ -53,41 +49,6 @@ class Clamped:
         if value > limit:
             self.notes.append(f"{name} {value} was lowered to {limit}.")
         return min(value, limit)
-
-
-def visitor_of(call: Call, scope: ScopeRequest | None, *, writes: bool = False) -> "Visitor":
-    """Who makes a call. Where passages are kept for it, its session is opened."""
-    from clew.kb.answer.passages import Visitor
-
-    kb = call.project.kb
-    boundary = kb.boundary(scope)
-    return Visitor(
-        owner=call.session,
-        session=kb.scratch.session(call.session) if writes else "",
-        scheme=call.scheme,
-        boundary=boundary,
-        check=deadline_of(call),
-    )
-
-
-def deadline_of(call: Call) -> "Deadline":
-    from clew.kb.deadline import Deadline
-
-    return Deadline(call.check, call.project.config.kb.timeout_seconds)
-
-
-def session_name(call: Call, given: str | None) -> str:
-    """How the older tools name a session: as the caller does, or by one name for the whole connection."""
-    if given:
-        return bounded(given, "session_id")
-    name = secrets.token_urlsafe(12) if call.session is None else call.project.kb.scratch.session(call.session)
-    return f"server-{name}"
-
-
-def brought_up_to_date(call: Call) -> tuple[str, ...]:
-    """Have changed documents read; what the answer may lack all the same."""
-    note = call.project.kb.keeper.ensure(call.progress)
-    return (note,) if note else ()
 
 
 def asked(text: str, name: str) -> str:

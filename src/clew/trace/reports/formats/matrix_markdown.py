@@ -2,8 +2,8 @@
 
 import re
 
-from clew.surfaces.cli.matrix.words import PROOFS, cited, figures
 from clew.text.counting import counted
+from clew.trace.reports.formats.words import PROOFS, cited, figures
 from clew.trace.reports.matrix import Matrix, MatrixRow
 
 _SPECIAL = re.compile(r"([\\|<>\[\]*_`#])")

@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
 
-from clew.surfaces.cli.matrix.words import PROOFS, figures
 from clew.text.counting import counted
+from clew.trace.reports.formats.words import PROOFS, figures
 from clew.trace.reports.matrix import AssertionRow, Citing, Matrix, MatrixRow, Parent, Totals
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
 def as_html(matrix: Matrix) -> str:
-    here = files("clew.surfaces.cli.matrix")
+    here = files("clew.trace.reports.formats")
     title = escape(f"Traceability matrix of {matrix.project}")
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -25,7 +25,7 @@ def as_html(matrix: Matrix) -> str:
 <meta http-equiv="Content-Security-Policy" content="{_POLICY}">
 <title>{title}</title>
 <style>
-{here.joinpath("style.css").read_text("utf-8")}</style>
+{here.joinpath("matrix.css").read_text("utf-8")}</style>
 </head>
 <body>
 <header>
@@ -40,7 +40,7 @@ def as_html(matrix: Matrix) -> str:
 {"".join(map(_requirement, matrix.rows))}</table>
 <p class="nothing" hidden>No requirement fits.</p>
 <script>
-{here.joinpath("script.js").read_text("utf-8")}</script>
+{here.joinpath("matrix.js").read_text("utf-8")}</script>
 </body>
 </html>
 """
