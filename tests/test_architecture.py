@@ -28,7 +28,6 @@ PENDING = {
     "graph/circles.py imports clew.trace.edit.text.author",
     "kb/service.py imports clew.compat.wekadocs.documents",
     "kb/walk/results.py imports clew.compat.wekadocs.results",
-    "register/git/starting.py imports clew.setup.clients",
 }
 """Imports that still point the wrong way."""
 FORBIDDEN_WORDS = ("manager", "helper", "util", "base", "common")

@@ -62,6 +62,7 @@ class Option:
         positional: bool = False,
         joined: bool = False,
         hidden: bool = False,
+        exclusive: bool = False,
         metavar: str | None = None,
         about: str | None = None,
         default: Any = None,
@@ -73,6 +74,8 @@ class Option:
         """A positional argument of several words, which are joined by spaces."""
         self.hidden = hidden
         """The field is an argument of the tool and no option of the command."""
+        self.exclusive = exclusive
+        """At most one of the exclusive options of a command may be given."""
         self.metavar = metavar
         self.about = about
         """What the command's help says, where the description of the field does not fit."""
@@ -132,6 +135,9 @@ class About:
     project."""
     drafts: bool = False
     """Whether the command works on the graph with unsaved drafts. Over MCP every operation does."""
+    needs_config: bool = True
+    """Whether the command refuses to run where the configuration cannot be read. The merge driver of git must run: in
+    the middle of a merge the configuration may have conflicts itself."""
     trim: tuple[str, ...] = ()
     """Fields of the result that may be shortened to keep the budget, in the order in which they are shortened: lists by
     whole items, texts at the end of a line; `outer.inner` names a field of a field."""
@@ -149,7 +155,9 @@ class About:
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(msgspec.field,))
 class OperationType(StructMeta):
-    """Makes every operation a frozen struct with named fields that refuses unknown ones."""
+    """Makes every operation a frozen struct with named fields that refuses unknown ones. What is declared
+    besides the fields is inherited whole from a parent that is neither tool nor command, and otherwise only the toolset
+    and what is needed of the graph."""
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **about: Any) -> "OperationType":
         for own in namespace.get("__annotations__", ()):
@@ -161,11 +169,14 @@ class OperationType(StructMeta):
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **about: Any) -> None:
         super().__init__(name, bases, namespace)
-        shared = next(
-            (base.about for base in bases if isinstance(base, OperationType) and "about" in vars(base)), About()
-        )
-        is_shared = shared.tool is None and shared.verb is None
-        cls.about = replace(shared, **about) if is_shared else About(**about)
+        parents = (base for base in bases if isinstance(base, OperationType) and "about" in vars(base))
+        inherited = next((parent.about for parent in parents), None)
+        if inherited is None:
+            cls.about = About(**about)
+        elif inherited.tool is None and inherited.verb is None:
+            cls.about = replace(inherited, **about)
+        else:
+            cls.about = About(**{"toolset": inherited.toolset, "needs": inherited.needs, **about})
 
     about: About
 
@@ -196,6 +207,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
             in_profile: bool = True,
             folder: Literal["option", "argument", "none"] = "option",
             drafts: bool = False,
+            needs_config: bool = True,
             trim: tuple[str, ...] = (),
             pages: str | None = None,
             total: str = "total",
@@ -208,6 +220,15 @@ class Operation(msgspec.Struct, metaclass=OperationType):
         """Answer with a frozen struct; field names are the keys of the structured answer. Runs in a worker thread."""
         raise NotImplementedError
 
+    @classmethod
+    def completed(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a command before they are decoded: a command may take some of them from a file, or ask."""
+        return given
+
+    def data(self, result: Any) -> Any:
+        """What --json prints on the command line: the result, unless a command says less or more than the tool."""
+        return result
+
     def render(self, result: Any) -> str:
         """What a person reads on the command line; the data as JSON, unless an operation says it better."""
         return msgspec.json.format(msgspec.json.encode(result), indent=2).decode()
@@ -215,10 +236,6 @@ class Operation(msgspec.Struct, metaclass=OperationType):
     def text(self, result: Any) -> str:
         """What an MCP host shows that reads only text; the data as JSON, unless an operation says it better."""
         return msgspec.json.encode(result).decode()
-
-    def data(self, result: Any) -> Any:
-        """What the command prints with --json."""
-        return result
 
     def document(self, result: Any) -> str:
         """What the command writes to the file that a field `output` names."""

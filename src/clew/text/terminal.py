@@ -1,8 +1,9 @@
-"""Text for a terminal: styles and links where it shows them, and nothing that it would obey."""
+"""Text for a terminal: colours, links, tables, and what others wrote made safe to print."""
 
 import os
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,16 @@ def linked(text: str, path: Path, line: int) -> str:
 def printable(text: str) -> str:
     """What somebody else wrote, with a sign in place of everything that a terminal would obey."""
     return _OBEYED.sub("\ufffd", text.replace("\r\n", "\n"))
+
+
+def table(rows: Iterable[tuple[str, ...]]) -> str:
+    """Columns as wide as they need to be."""
+    filled = list(rows)
+    if not filled:
+        return ""
+    widths = [max(len(row[column]) for row in filled) for column in range(len(filled[0]))]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in filled)
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _is_terminal(stream: Any) -> bool:

@@ -6,16 +6,10 @@ from clew.kb.operations import documents as kb
 from clew.kb.operations import graph
 from clew.operation.listing import all_tools
 from clew.operation.registry import Tool, tool_of
-from clew.register.operations import read as register
-from clew.register.operations import review as register_review
-from clew.register.operations import write as register_write
 from clew.specs import operations as specs
 
 TOOLS: tuple[Tool, ...] = (
     *(tool_of(listed.operation) for listed in all_tools()),
-    *register.TOOLS,
-    *register_write.TOOLS,
-    *register_review.TOOLS,
     *specs.TOOLS,
     *kb.TOOLS,
     *kb_legacy.TOOLS,
