@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from clew.errors import Cancelled
 from clew.graph.model import NodeKind
 from clew.project import Project
-from clew.workspace.files import RACY_NS
+from clew.workspace.follow import RACY_NS
 
 Open = Callable[[Path], Project]
 
@@ -157,9 +157,9 @@ def test_a_file_that_comes_without_another_time_of_its_folder_is_read(
     project = opened(root)
     # The folder is read right after it changed, and looked at again much later.
     with monkeypatch.context() as patched:
-        patched.setattr("clew.graph.build.builder.is_settled", lambda *times: False)
+        patched.setattr("clew.workspace.follow.is_settled", lambda *times: False)
         project.refresh()
-    monkeypatch.setattr("clew.graph.build.builder.is_settled", lambda *times: True)
+    monkeypatch.setattr("clew.workspace.follow.is_settled", lambda *times: True)
     mark = (root / "spec").stat().st_mtime_ns
     (root / "spec" / "4.md").write_text(block("REQ-d00004", "Four"), encoding="utf-8")
     os.utime(root / "spec", ns=(mark, mark))
@@ -288,7 +288,7 @@ def test_an_update_that_fails_is_made_good_by_the_next(
 ) -> None:
     from clew.graph.build.link import Linker
 
-    monkeypatch.setattr("clew.graph.build.builder.is_settled", lambda *times: settled)
+    monkeypatch.setattr("clew.workspace.follow.is_settled", lambda *times: settled)
     project = opened(root)
     project.refresh()
     before = project.graph.memory.snapshot()

@@ -4,6 +4,7 @@ Every path that goes in or out here is relative to the project, has forward slas
 does, so that it can be shown, stored and sent whatever bytes the file's name has.
 """
 
+import hashlib
 import os
 import re
 import stat
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 ALWAYS_SKIPPED = frozenset(
     {".git", ".hg", ".svn", ".clew", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".mypy_cache"}
 )
-
-RACY_NS = 2_000_000_000
-"""The coarsest clock of a file system in use has steps of two seconds; see `is_settled`."""
 
 _OWN_USER = os.geteuid() if hasattr(os, "geteuid") else None
 _OWN_BITS = stat.S_IRUSR | stat.S_IXUSR
@@ -106,14 +104,6 @@ def entry_of(root: Path, path: str) -> FileEntry:
     except OSError:
         return FileEntry(path, 0, 0)
     return FileEntry(path, state.st_size, state.st_mtime_ns)
-
-
-def is_settled(mtime_ns: int, read_ns: int) -> bool:
-    """Whether the next change of a file or folder is sure to give it another time.
-
-    What was changed within the racy interval before it was read, at `read_ns`, may change again and keep its time; at
-    the next look its content has to be compared. This is the one rule for everybody who follows files."""
-    return read_ns - mtime_ns > RACY_NS
 
 
 def time_of(root: Path, path: str) -> int:
@@ -354,6 +344,11 @@ def read_bytes(root: Path, path: str, *, limit: int) -> bytes:
         raise FormatError(
             f"'{path}' cannot be read: {error.strerror or error}.", hint="Check the file's permissions."
         ) from error
+
+
+def content_hash(data: bytes) -> str:
+    """The hash by which the content of a file is compared with what it was."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def _any_of(patterns: Iterable[str]) -> Callable[[str], bool]:

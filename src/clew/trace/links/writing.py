@@ -6,7 +6,6 @@ from clew.config import Config
 from clew.edit.files_write import FileEdit, Occasion, check_writable, write_files
 from clew.errors import Conflict, InvalidArgument, NotFound, Refused
 from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.graph.build.reading import content_hash
 from clew.graph.graph import Graph
 from clew.graph.model import Node
 from clew.store.interface import Store
@@ -14,7 +13,7 @@ from clew.text.shortening import shortened
 from clew.trace.links.comment import LinkComment, Linked, Target
 from clew.trace.links.match.sources import KnownFile, ProjectSources
 from clew.trace.read.resolve import Resolver
-from clew.workspace.files import read_bytes, resolve
+from clew.workspace.files import content_hash, read_bytes, resolve
 from clew.workspace.paths import display
 
 IMPLEMENTS, VERIFIES = "Implements", "Verifies"
