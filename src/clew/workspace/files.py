@@ -326,6 +326,11 @@ def resolve(root: Path, path: str) -> Path:
     return Path(real)
 
 
+def path_inside(root: Path, path: str) -> str:
+    """The one spelling of a path of the project, links followed: relative to it, with forward slashes."""
+    return display(resolve(root, path).relative_to(os.path.realpath(root)).as_posix())
+
+
 def read_bytes(root: Path, path: str, *, limit: int) -> bytes:
     """A file's content. FormatError where it is larger than the limit or cannot be read."""
     real = resolve(root, path)

@@ -19,6 +19,7 @@ from clew.formats.register.envelope import INTEGRITY
 from clew.formats.register.model import Layout, Register
 from clew.formats.register.single import Renderings
 from clew.register.change import backups
+from clew.workspace.folders import names_in
 from clew.workspace.follow import FileContents
 
 SINGLE = ""
@@ -120,8 +121,7 @@ class Folder:
         """The files as they are, or as they will be once a journal is carried out."""
         files = {INDEX: self._contents.read(self.place / INDEX)}
         folder = self.place / FOLDER
-        names = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
-        for name in names:
+        for name in names_in(folder):
             if name.endswith(ENDING) and not name.startswith("."):
                 files[f"{FOLDER}/{name}"] = self._contents.read(folder / name)
         journal = self._journal(files[INDEX])
@@ -184,7 +184,8 @@ class Folder:
 
 def _raw_files(folder: Path) -> dict[str, bytes]:
     """What lies in a folder of a register, with a journal that waits to be carried out."""
-    places = (folder / INDEX, folder / JOURNAL, *(folder / FOLDER).glob(f"*{ENDING}"))
+    names = [name for name in names_in(folder / FOLDER) if name.endswith(ENDING)]
+    places = (folder / INDEX, folder / JOURNAL, *(folder / FOLDER / name for name in names))
     return {place.relative_to(folder).as_posix(): place.read_bytes() for place in places if place.is_file()}
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from clew.errors import NotFound
 from clew.formats.register.ids import MENTION
-from clew.workspace.files import FileEntry, Selection, content_hash, resolve, selects
+from clew.workspace.files import FileEntry, Selection, content_hash, path_inside, resolve, selects
 from clew.workspace.follow import FileState, Follower, Key
 from clew.workspace.paths import raw
 
@@ -125,7 +125,7 @@ def folder_inside(root: Path, written: str) -> str:
     place = resolve(root, written)
     if not place.exists():
         raise NotFound(f"There is no folder '{written[:200]}' in the project.", hint="Check the path.")
-    return place.relative_to(root.resolve()).as_posix()
+    return raw(path_inside(root, written))
 
 
 def _is_wanted(path: str, folder: str, endings: tuple[str, ...]) -> bool:

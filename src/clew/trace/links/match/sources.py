@@ -12,8 +12,7 @@ from clew.graph.graph import Graph
 from clew.graph.readers.markers import MarkerReader
 from clew.trace.links.match.evidence import cited_by
 from clew.trace.links.match.units import LinkUnit, SourceFile, linked_to, read_units
-from clew.workspace.files import content_hash, read_bytes, resolve, scan
-from clew.workspace.paths import display
+from clew.workspace.files import content_hash, path_inside, read_bytes, scan
 
 CODE_READER, TEST_READER = "code", "tests"
 
@@ -49,7 +48,7 @@ class ProjectSources:
         if path is None:
             return list(files.values())
         root = self._config.root
-        spelled = display(resolve(root, path).relative_to(root.resolve()).as_posix())
+        spelled = path_inside(root, path)
         found = [files[spelled]] if spelled in files else []
         if not found:
             prefix = "" if spelled == "." else f"{spelled}/"
