@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from clew.errors import FormatError, NotFound, OutsideProject
-from clew.workspace.files import Selection, read_bytes, resolve, scan, time_of
+from clew.workspace.files import read_bytes, resolve, time_of
+from clew.workspace.find import Selection, scan
 
 
 def write(root: Path, path: str, text: str = "x\n") -> None:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from clew.errors import FormatError
 from clew.workspace import follow
-from clew.workspace.files import FileEntry, Selection, content_hash
+from clew.workspace.files import FileEntry, content_hash
+from clew.workspace.find import Selection
 from clew.workspace.follow import RACY_NS, FileContents, FileState, Follower, is_settled
 
 LONG_AGO = 1_600_000_000

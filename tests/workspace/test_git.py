@@ -8,7 +8,7 @@ import pytest
 
 from clew.errors import InvalidArgument, Unavailable
 from clew.workspace import git
-from clew.workspace.files import Selection, scan
+from clew.workspace.find import Selection, scan
 
 
 def run(root: Path, *arguments: str) -> None:

@@ -31,7 +31,7 @@ from clew.specs.library import ChangeEntry, Library
 from clew.specs.results import ArchiveReport
 from clew.store.interface import Store
 from clew.workspace.files import read_bytes, resolve
-from clew.workspace.folders import files_below, names_in
+from clew.workspace.find import files_below, names_in
 from clew.workspace.paths import display, raw
 
 log = logging.getLogger(__name__)

@@ -14,7 +14,8 @@ from pathlib import Path
 import msgspec
 
 from clew.errors import ClewError, FormatError
-from clew.workspace.files import FileEntry, Selection, Tree, content_hash, entry_of, read_bytes, scan, time_of
+from clew.workspace.files import FileEntry, content_hash, entry_of, read_bytes, time_of
+from clew.workspace.find import Selection, Tree, scan
 
 RACY_NS = 2_000_000_000
 """The coarsest clock of a file system in use has steps of two seconds."""

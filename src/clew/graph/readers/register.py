@@ -32,7 +32,8 @@ from clew.formats.results.records import FAILED, PASSED
 from clew.graph.build.link import Citation, Contribution, Definition
 from clew.graph.model import EdgeKind, Node, NodeKind, Source
 from clew.graph.readers.elspais import fingerprint
-from clew.workspace.files import Selection, content_hash
+from clew.workspace.files import content_hash
+from clew.workspace.find import Selection
 
 LEVEL = "register"
 _ROLES = {Status.DRAFT: "provisional", Status.PROPOSED: "provisional", Status.OBSOLETE: "retired"}

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from clew.config import CLEW_TOML, ELSPAIS_TOML
 from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES
 from clew.formats.register.envelope import DIRECTORY_TAG
-from clew.workspace.files import Selection
+from clew.workspace.find import Selection
 from clew.workspace.follow import Follower
 from clew.workspace.paths import display
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from clew.errors import FormatError
 from clew.formats.register import read_directory
 from clew.formats.register.directory import ENDING, FOLDER, INDEX, JOURNAL, MAX_BYTES
-from clew.workspace.files import Selection
+from clew.workspace.find import Selection
 from clew.workspace.follow import Follower
 from clew.workspace.paths import raw
 

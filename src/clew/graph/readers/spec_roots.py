@@ -7,7 +7,7 @@ from clew.config import Config
 from clew.errors import ConfigError
 from clew.formats.elspais.toml_values import parse_toml
 from clew.formats.openspec.layout import SPOX_CONFIG, Root, find_roots, openspec_root, spox_root, told_apart
-from clew.workspace.files import normal_folder
+from clew.workspace.find import normal_folder
 
 _OPENSPEC = "openspec"
 _SPOX = "specs"

@@ -19,7 +19,7 @@ from clew.formats.register.envelope import INTEGRITY
 from clew.formats.register.model import Layout, Register
 from clew.formats.register.single import Renderings
 from clew.register.change import backups
-from clew.workspace.folders import names_in
+from clew.workspace.find import names_in
 from clew.workspace.follow import FileContents
 
 SINGLE = ""

@@ -15,7 +15,7 @@ from clew.project import Project
 from clew.surfaces.cli.opening import add_folder, add_json
 from clew.surfaces.cli.output import coloured, print_json
 from clew.workspace import git
-from clew.workspace.files import scan
+from clew.workspace.find import scan
 
 EXAMPLE = "clew doctor"
 

@@ -16,7 +16,7 @@ from clew.trace.files.fixing import Fixes, Wanted, plan_fixes
 from clew.trace.read.assertions import owner_of
 from clew.trace.read.resolve import Resolver
 from clew.trace.read.subject import subject_of
-from clew.workspace.files import selects
+from clew.workspace.find import selects
 
 EXAMPLE = """clew fix --dry-run
 clew fix REQ-d00001 spec/clock.md --hashes --format"""

@@ -27,7 +27,8 @@ from clew.trace.read.resolve import Resolver
 from clew.trace.read.serialize import requirement_full
 from clew.trace.safety import create, list_all, restore
 from clew.workspace import git
-from clew.workspace.files import path_inside, read_bytes, resolve, selects
+from clew.workspace.files import path_inside, read_bytes, resolve
+from clew.workspace.find import selects
 
 KINDS = ("implements", "refines")
 

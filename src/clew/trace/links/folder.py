@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from clew.errors import FormatError, InvalidArgument, NotFound
 from clew.trace.links.match.texts import Artefact, readable
 from clew.trace.links.measure import LinkSet
-from clew.workspace.folders import files_below
+from clew.workspace.find import files_below
 
 SOURCES, TARGETS, ANSWERS = "sources", "targets", "answers.csv"
 

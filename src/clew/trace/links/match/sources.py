@@ -12,7 +12,8 @@ from clew.graph.graph import Graph
 from clew.graph.readers.markers import MarkerReader
 from clew.trace.links.match.evidence import cited_by
 from clew.trace.links.match.units import LinkUnit, SourceFile, linked_to, read_units
-from clew.workspace.files import content_hash, path_inside, read_bytes, scan
+from clew.workspace.files import content_hash, path_inside, read_bytes
+from clew.workspace.find import scan
 
 CODE_READER, TEST_READER = "code", "tests"
 
