@@ -78,7 +78,8 @@ def test_a_warm_start_opens_no_file_that_did_not_change(
     def opened_a_file(*args: object, **kwargs: object) -> bytes:
         raise AssertionError("a file was opened")
 
-    monkeypatch.setattr("clew.graph.build.reading.read_bytes", opened_a_file)
+    for module in ("clew.graph.build.reading", "clew.workspace.follow"):
+        monkeypatch.setattr(f"{module}.read_bytes", opened_a_file)
     assert opened(root).refresh().from_cache == 3
 
 

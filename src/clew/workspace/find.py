@@ -87,7 +87,8 @@ def normal_folder(folder: str, root: Path) -> str:
 
 
 def names_in(folder: Path) -> list[str]:
-    """The names in a folder, whatever is selected or ignored, sorted; none where there is no such folder. OSError where it may not be listed."""
+    """The names in a folder, whatever is selected or ignored, sorted; none where there is no such folder. OSError where
+    it may not be listed."""
     try:
         return sorted(os.listdir(folder))  # noqa: PTH208
     except (FileNotFoundError, NotADirectoryError):
