@@ -107,6 +107,13 @@ class Library:
                 for path, size, mtime, hash, reader, done in rows
             }
 
+    def file_state(self, path: str) -> FileState | None:
+        """How the file of a document was when it was last read."""
+        with self._connections.reading() as connection:
+            query = "SELECT size, mtime_ns, content_hash FROM documents WHERE path = ?"
+            row = connection.execute(query, (path,)).fetchone()
+        return FileState(*row) if row is not None else None
+
     def touch(self, path: str, size: int, mtime_ns: int) -> None:
         """Note that a file has another time, but the same content."""
         with self._writing() as connection:
