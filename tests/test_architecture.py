@@ -27,7 +27,6 @@ PENDING = {
     "graph/circles.py imports clew.trace.edit.text.author",
     "kb/service.py imports clew.compat.wekadocs.documents",
     "kb/walk/results.py imports clew.compat.wekadocs.results",
-    "register/git/starting.py imports clew.setup.clients",
     "trace/service.py imports clew.compat.elspais.cursor",
     "trace/service.py imports clew.compat.elspais.items",
 }

@@ -13,7 +13,7 @@ from clew.errors import Cancelled, InvalidArgument
 from clew.operation.budget import Budget, fit
 from clew.operation.declare import Operation, overrides
 from clew.operation.registry import Freshness, ResourceRef, Tool
-from clew.text.choices import as_listed, explained
+from clew.text.choices import as_listed, choices, explained
 from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
@@ -43,11 +43,14 @@ class Call:
         client_model: "Model | None" = None,
         scheme: str | None = None,
         surface: AnySurface = "mcp",
+        as_data: bool = True,
         options: Mapping[str, str] | None = None,
     ) -> None:
         self.project = project
         self.surface = surface
         """Where the call comes from: an agent's client, or a person's command line."""
+        self.as_data = as_data
+        """Whether the caller reads the data of the result; False where a command prints what `render` makes of it."""
         self.options: Mapping[str, str] = options or {}
         """What the command line says for a whole group of commands, such as which register is meant."""
         self.scheme = scheme or project.config.kb.scheme
@@ -189,8 +192,9 @@ def decode(tool: Tool, arguments: Mapping[str, Any]) -> msgspec.Struct:
     return decode_as(tool.request, arguments, tool.name)
 
 
-def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str) -> S:
-    """The same for any struct; `name` says whose arguments they are."""
+def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str, *, help_text: str | None = None) -> S:
+    """The same for any struct; `name` says whose arguments they are, and `help_text` where to learn about them."""
+    known_ones = help_text or f"Arguments: {_signature(type_)}."
     if not isinstance(arguments, Mapping):
         raise InvalidArgument(
             f"{name} takes an object of named arguments, got {type(arguments).__name__}.",
@@ -202,7 +206,7 @@ def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str) -> S:
             close = get_close_matches(str(argument)[:80], known, n=1)
             raise InvalidArgument(
                 f"{name} has no argument '{shortened(str(argument))}'.",
-                hint=(f"Did you mean '{close[0]}'? " if close else "") + f"Arguments: {_signature(type_)}.",
+                hint=_did_you_mean(close) + known_ones,
             )
     try:
         return msgspec.convert(dict(arguments), type_)
@@ -211,8 +215,21 @@ def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str) -> S:
         with suppress(msgspec.ValidationError):
             return msgspec.convert(as_listed(type_, _with_whole_numbers(dict(arguments))), type_)
         raise InvalidArgument(
-            f"{name}: {_named(explained(error, type_, arguments))}.", hint=f"Arguments: {_signature(type_)}."
+            f"{name}: {_named(explained(error, type_, arguments))}.", hint=_suggestion(type_, arguments) + known_ones
         ) from error
+
+
+def _suggestion(type_: type[msgspec.Struct], arguments: Mapping[str, Any]) -> str:
+    """The choice that a misspelled value may mean."""
+    for name, value in arguments.items():
+        allowed = choices(type_, name)
+        if isinstance(value, str) and allowed and value not in allowed:
+            return _did_you_mean(get_close_matches(value[:80].lower(), allowed, n=1))
+    return ""
+
+
+def _did_you_mean(close: Sequence[str]) -> str:
+    return f"Did you mean '{close[0]}'? " if close else ""
 
 
 def _with_whole_numbers(value: Any) -> Any:

@@ -65,6 +65,7 @@ class Option:
         positional: bool = False,
         joined: bool = False,
         hidden: bool = False,
+        exclusive: bool = False,
         metavar: str | None = None,
         about: str | None = None,
     ) -> None:
@@ -75,6 +76,8 @@ class Option:
         """A positional argument of several words, which are joined by spaces."""
         self.hidden = hidden
         """The field is an argument of the tool and no option of the command."""
+        self.exclusive = exclusive
+        """At most one of the exclusive options of a command may be given."""
         self.metavar = metavar
         self.about = about
         """What the command's help says, where the description of the field does not fit."""
@@ -122,6 +125,9 @@ class About:
     """How the command is told the project's folder: with -C, or as its last argument."""
     drafts: bool = False
     """Whether the command works on the graph with unsaved drafts. Over MCP every operation does."""
+    needs_config: bool = True
+    """Whether the command refuses to run where the configuration cannot be read. The merge driver of git must run: in
+    the middle of a merge the configuration may have conflicts itself."""
     trim: tuple[str, ...] = ()
     """Fields of the result that may be shortened to keep the budget, in the order in which they are shortened: lists by
     whole items, texts at the end of a line; `outer.inner` names a field of a field."""
@@ -139,7 +145,8 @@ class About:
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(msgspec.field,))
 class OperationType(StructMeta):
-    """Makes every operation a frozen struct with named fields that refuses unknown ones."""
+    """Makes every operation a frozen struct with named fields that refuses unknown ones. Of what is declared besides
+    the fields, an operation inherits only the toolset and what it needs of the graph."""
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **about: Any) -> "OperationType":
         return super().__new__(
@@ -148,6 +155,9 @@ class OperationType(StructMeta):
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **about: Any) -> None:
         super().__init__(name, bases, namespace)
+        inherited = getattr(bases[0], "about", None)
+        if inherited is not None:
+            about = {"toolset": inherited.toolset, "needs": inherited.needs, **about}
         cls.about = About(**about)
 
     about: About
@@ -179,6 +189,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
             in_profile: bool = True,
             folder: Literal["option", "argument"] = "option",
             drafts: bool = False,
+            needs_config: bool = True,
             trim: tuple[str, ...] = (),
             pages: str | None = None,
             total: str = "total",
@@ -190,6 +201,15 @@ class Operation(msgspec.Struct, metaclass=OperationType):
     def run(self, call: "Call") -> Any:
         """Answer with a frozen struct; field names are the keys of the structured answer. Runs in a worker thread."""
         raise NotImplementedError
+
+    @classmethod
+    def completed(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a command before they are decoded: a command may take some of them from a file, or ask."""
+        return given
+
+    def data(self, result: Any) -> Any:
+        """What --json prints on the command line: the result, unless a command says less or more than the tool."""
+        return result
 
     def render(self, result: Any) -> str:
         """What a person reads on the command line; the data as JSON, unless an operation says it better."""

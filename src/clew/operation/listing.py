@@ -14,7 +14,17 @@ import msgspec
 
 from clew.operation.declare import Operation, Toolset
 
-MODULES: tuple[str, ...] = ("clew.why.operations",)
+MODULES: tuple[str, ...] = (
+    "clew.why.operations",
+    "clew.register.operations.read",
+    "clew.register.operations.edit",
+    "clew.register.operations.evidence",
+    "clew.register.operations.upkeep",
+    "clew.register.operations.coverage",
+    "clew.register.operations.review",
+    "clew.compat.req.operations",
+    "clew.surfaces.req.operations",
+)
 """Every module that declares operations, in the order in which tools are listed."""
 
 _FILE = "listing.json"
@@ -79,5 +89,12 @@ def all_tools() -> tuple[Listed, ...]:
 
 @cache
 def all_verbs() -> dict[str, Listed]:
-    """The operations that are commands, by their words."""
-    return {each.verb: each for each in all_operations() if each.verb is not None}
+    """The operations that are commands, by their words and by their other names."""
+    return {
+        name: each for each in all_operations() if each.verb is not None for name in _names(each.verb, each.aliases)
+    }
+
+
+def _names(verb: str, aliases: tuple[str, ...]) -> tuple[str, ...]:
+    group = verb.rpartition(" ")[0]
+    return (verb, *(f"{group} {alias}".lstrip() for alias in aliases))

@@ -1,4 +1,8 @@
-"""The options of a command, made from the fields of an operation, and the way back to its arguments."""
+"""The options of a command, made from the fields of an operation, and the way back to its arguments.
+
+The parser only tells words apart. Whether a value is allowed, and whether an option is missing, is decided where the
+arguments are decoded: there a command refuses exactly what a tool refuses, and with the same words.
+"""
 
 import argparse
 from types import NoneType, UnionType
@@ -24,10 +28,13 @@ class FieldShape(msgspec.Struct, frozen=True):
 def add_options(parser: argparse.ArgumentParser, operation: type[Operation]) -> None:
     """An option or a positional argument for every field that is not hidden."""
     hints = get_type_hints(operation, include_extras=True)
+    exclusive: argparse._ActionsContainer | None = None
     for field in msgspec.structs.fields(operation):
         shape = _shape(hints[field.name])
+        if shape.option.exclusive:
+            exclusive = exclusive or parser.add_mutually_exclusive_group()
         if not shape.option.hidden:
-            _add(parser, field, shape)
+            _add(exclusive if exclusive and shape.option.exclusive else parser, field, shape)
 
 
 def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[str, Any]:
@@ -44,14 +51,14 @@ def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[
     return arguments
 
 
-def _add(parser: argparse.ArgumentParser, field: msgspec.structs.FieldInfo, shape: FieldShape) -> None:
+def _add(parser: argparse._ActionsContainer, field: msgspec.structs.FieldInfo, shape: FieldShape) -> None:
     option, about = shape.option, _help(field, shape)
     more: dict[str, Any] = {"help": about}
     if option.metavar:
         more["metavar"] = option.metavar
-    if shape.choices:
-        more["choices"] = shape.choices
-    elif shape.kind in (int, float):
+    elif shape.choices:
+        more["metavar"] = f"{{{','.join(shape.choices)}}}"
+    if shape.kind in (int, float):
         more["type"] = shape.kind
     if option.positional:
         if option.joined or shape.many:
@@ -63,18 +70,31 @@ def _add(parser: argparse.ArgumentParser, field: msgspec.structs.FieldInfo, shap
     flags = _flags(field, option)
     if shape.is_flag:
         more.pop("metavar", None)
-        parser.add_argument(*flags, dest=field.name, action="store_const", const=field.default is not True, **more)
+        if field.default is None:
+            parser.add_argument(*flags, dest=field.name, action=argparse.BooleanOptionalAction, **more)
+        else:
+            parser.add_argument(*flags, dest=field.name, action="store_const", const=field.default is not True, **more)
+            if field.default is True:
+                # What holds anyway may be said, too.
+                plain = f"--{_spelled(field)}"
+                parser.add_argument(
+                    plain, dest=field.name, action="store_const", const=True, help=argparse.SUPPRESS
+                )  # fmt: skip
     elif shape.many:
         parser.add_argument(*flags, dest=field.name, action="append", **more)
     else:
-        parser.add_argument(*flags, dest=field.name, required=field.required, **more)
+        parser.add_argument(*flags, dest=field.name, **more)
 
 
 def _flags(field: msgspec.structs.FieldInfo, option: Option) -> tuple[str, ...]:
-    spelled = field.encode_name.rstrip("_").replace("_", "-")
+    spelled = _spelled(field)
     if any(flag.startswith("--") for flag in option.flags):
         return option.flags
     return (*option.flags, f"--no-{spelled}" if field.default is True else f"--{spelled}")
+
+
+def _spelled(field: msgspec.structs.FieldInfo) -> str:
+    return field.encode_name.rstrip("_").replace("_", "-")
 
 
 def _help(field: msgspec.structs.FieldInfo, shape: FieldShape) -> str:
@@ -92,7 +112,8 @@ def _escaped(text: str) -> str:
 
 
 def _shape(hint: Any) -> FieldShape:
-    option, description = Option(), ""
+    option: Option | None = None
+    description = ""
     while get_origin(hint) is Annotated:
         hint, *marks = get_args(hint)
         option = next((mark for mark in marks if isinstance(mark, Option)), option)
@@ -103,9 +124,9 @@ def _shape(hint: Any) -> FieldShape:
     if _optional(hint) is not None:
         inner = _shape(_optional(hint))
         return msgspec.structs.replace(
-            inner, option=option if option.flags or option.positional or option.hidden else inner.option,
-            description=description or inner.description,
-        )  # fmt: skip
+            inner, option=option or inner.option, description=description or inner.description
+        )
+    option = option or Option()
     if get_origin(hint) in (tuple, list):
         inner = _shape(get_args(hint)[0])
         return FieldShape(option, description or inner.description, inner.kind, True, inner.choices, False)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 from clew.errors import InvalidArgument
 from clew.project import Project
 from clew.surfaces.cli.opening import add_folder, add_json, opened
-from clew.surfaces.cli.output import coloured, print_json
+from clew.surfaces.cli.output import print_json
 from clew.surfaces.cli.specs import EVERYTHING, looking, print_changes, print_validation
 from clew.text.counting import counted
+from clew.text.terminal import coloured
 
 if TYPE_CHECKING:
     from clew.specs.results import ConflictList

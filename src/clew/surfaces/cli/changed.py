@@ -3,7 +3,8 @@
 import argparse
 
 from clew.surfaces.cli.opening import add_folder, add_json, opened
-from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
+from clew.surfaces.cli.output import end_progress, print_json, progress
+from clew.text.terminal import coloured
 from clew.trace.reports.changed import Changed, changed
 
 EXAMPLE = """clew changed

@@ -7,9 +7,10 @@ from pathlib import Path
 import msgspec
 
 from clew.surfaces.cli.opening import add_folder, opened
-from clew.surfaces.cli.output import coloured, end_progress, progress
+from clew.surfaces.cli.output import end_progress, progress
 from clew.surfaces.cli.writing import deliver
 from clew.text.counting import counted
+from clew.text.terminal import coloured
 from clew.trace.reports.findings import Finding
 from clew.workspace import git
 

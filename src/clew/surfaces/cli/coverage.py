@@ -12,7 +12,8 @@ from clew.graph.model import Node
 from clew.project import Project
 from clew.surfaces.cli.matrix.words import PROOFS, cited, figures
 from clew.surfaces.cli.opening import add_folder, add_json, opened
-from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
+from clew.surfaces.cli.output import end_progress, print_json, progress
+from clew.text.terminal import coloured
 from clew.trace.coverage import aggregates
 from clew.trace.reports.matrix import Citing, Matrix, MatrixRow, Totals
 

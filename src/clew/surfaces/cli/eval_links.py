@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from clew.config import EmbedSettings
 from clew.surfaces.cli.opening import add_json
-from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
+from clew.surfaces.cli.output import end_progress, print_json, progress
+from clew.text.terminal import coloured
 
 if TYPE_CHECKING:
     from clew.trace.links.measure import Measures

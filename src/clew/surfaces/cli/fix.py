@@ -11,7 +11,8 @@ from clew.errors import InvalidArgument
 from clew.graph.model import Node, NodeKind, Source
 from clew.project import Project
 from clew.surfaces.cli.opening import add_folder, add_json, opened
-from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
+from clew.surfaces.cli.output import end_progress, print_json, progress
+from clew.text.terminal import coloured
 from clew.trace.files.fixing import Fixes, Wanted, plan_fixes
 from clew.trace.read.assertions import owner_of
 from clew.trace.read.resolve import Resolver

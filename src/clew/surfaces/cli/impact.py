@@ -6,7 +6,8 @@ from pathlib import Path
 import msgspec
 
 from clew.surfaces.cli.opening import add_folder, add_json, opened
-from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
+from clew.surfaces.cli.output import end_progress, print_json, progress
+from clew.text.terminal import coloured
 from clew.trace.read.resolve import Resolver
 from clew.trace.read.subject import subject_of
 from clew.trace.reports.impact import Affected, Impact, documented, impact

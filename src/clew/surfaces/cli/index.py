@@ -8,7 +8,8 @@ import msgspec
 from clew.project import Project
 from clew.search.dense.keeper import JOB
 from clew.surfaces.cli.opening import add_folder, add_json, opened
-from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
+from clew.surfaces.cli.output import end_progress, print_json, progress
+from clew.text.terminal import coloured
 
 EXAMPLE = """clew index
 clew index --status"""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from clew.errors import InvalidArgument, NotFound, StoreBusy
 from clew.surfaces.cli.opening import add_folder, add_json, opened
-from clew.surfaces.cli.output import coloured, end_progress, linked, print_json, printable, progress
+from clew.surfaces.cli.output import end_progress, print_json, progress
 from clew.text.counting import counted
+from clew.text.terminal import coloured, linked, printable
 
 if TYPE_CHECKING:
     from clew.kb.queries import Reading

@@ -8,7 +8,8 @@ import msgspec
 
 from clew.errors import InvalidArgument
 from clew.surfaces.cli.opening import add_folder, add_json, opened
-from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
+from clew.surfaces.cli.output import end_progress, print_json, progress
+from clew.text.terminal import coloured
 from clew.trace.links.decisions import Decision
 from clew.trace.links.results import AppliedLink, SuggestionPage
 

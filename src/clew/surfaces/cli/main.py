@@ -94,15 +94,19 @@ def main(arguments: list[str]) -> int:
 
 
 def _verb(arguments: list[str]) -> Callable[[], int] | None:
-    """The operation that a command line names; options of a group may stand between its words."""
+    """The operation that a command line names; options of a group may stand before its command."""
+    from clew.surfaces.cli.groups import GROUPS, refuse, set_aside
     from clew.surfaces.cli.verbs import find_verb, run_verb
 
-    words, options = _without_group_options(arguments)
-    found = find_verb(words)
+    name, *rest = arguments
+    options: dict[str, str] = {}
+    if name in GROUPS:
+        rest, options = set_aside(name, rest, COMMANDS[name])
+    found = find_verb([name, *rest])
     if found is None:
-        return None
-    listed, rest = found
-    return lambda: run_verb(listed, rest, options)
+        return refuse(name, rest, COMMANDS[name]) if name in GROUPS else None
+    listed, words = found
+    return lambda: run_verb(listed, words, options)
 
 
 def _guarded(command: Callable[[], int]) -> int:
@@ -131,11 +135,6 @@ def _guarded(command: Callable[[], int]) -> int:
         traceback.print_exc()
         sys.stderr.write("clew: this is a fault in Clew; please report it with the lines above.\n")
         return FAILED
-
-
-def _without_group_options(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
-    """`clew req --file F add` is `clew req add` with the group's option set aside."""
-    return arguments, {}
 
 
 def _unknown(name: str) -> int:

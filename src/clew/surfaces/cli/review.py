@@ -8,8 +8,9 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.project import Project
 from clew.surfaces.cli.opening import add_folder, add_json, opened
-from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
+from clew.surfaces.cli.output import end_progress, print_json, progress
 from clew.text.counting import counted
+from clew.text.terminal import coloured
 from clew.trace.read.resolve import Resolver
 from clew.trace.read.subject import Subject, subject_of
 from clew.trace.reports.citations import Link, links, links_citing, links_made_by

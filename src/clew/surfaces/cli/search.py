@@ -5,7 +5,8 @@ import sys
 from typing import Any
 
 from clew.surfaces.cli.opening import add_folder, add_json, answer, opened
-from clew.surfaces.cli.output import coloured, print_json
+from clew.surfaces.cli.output import print_json
+from clew.text.terminal import coloured
 from clew.trace.find.query import FIELDS
 from clew.trace.operations.read import SEARCH
 

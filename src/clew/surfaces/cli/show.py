@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from clew.graph.model import NodeKind
 from clew.surfaces.cli.opening import add_folder, add_json, answer, opened
-from clew.surfaces.cli.output import coloured, print_json
+from clew.surfaces.cli.output import print_json
+from clew.text.terminal import coloured
 from clew.trace.operations.read import GET_HIERARCHY, GET_REQUIREMENT
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from clew.errors import InvalidArgument
 from clew.project import Project
 from clew.surfaces.cli.opening import add_folder, add_json, opened
-from clew.surfaces.cli.output import coloured, end_progress, print_json, progress
+from clew.surfaces.cli.output import end_progress, print_json, progress
 from clew.text.counting import counted
+from clew.text.terminal import coloured
 
 if TYPE_CHECKING:
     from clew.specs.results import ChangeSummary, IssueReport, SpecSummary, Validation

@@ -2,20 +2,19 @@
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from clew.errors import ClewError, NotFound
-from clew.operation.call import Call, carry_out, decode, perform
-from clew.operation.declare import Freshness, Operation, Toolset, result_of
+from clew.errors import ClewError, ConfigError, NotFound
+from clew.operation.declare import About, Freshness, Operation, Toolset, result_of
 from clew.operation.listing import Listed, all_verbs
 from clew.operation.options import add_options, arguments_of
-from clew.operation.registry import tool_of
-from clew.surfaces.cli.opening import add_folder, add_json, opened
-from clew.surfaces.cli.output import end_progress, print_json, progress
-from clew.surfaces.mcp.dialects import dialect_of
-from clew.surfaces.mcp.tools import TOOLS
+from clew.surfaces.cli.groups import options_of
+
+if TYPE_CHECKING:
+    from clew.project import Project
 
 
 def find_verb(words: Sequence[str]) -> tuple[Listed, list[str]] | None:
@@ -30,29 +29,34 @@ def find_verb(words: Sequence[str]) -> tuple[Listed, list[str]] | None:
 
 def verbs_of(group: str) -> Iterator[Listed]:
     """The commands of a group such as `req`, in the order of the listing."""
-    return (listed for verb, listed in all_verbs().items() if verb.startswith(f"{group} "))
+    return (listed for verb, listed in all_verbs().items() if verb.startswith(f"{group} ") and verb == listed.verb)
 
 
 def run_verb(listed: Listed, words: list[str], options: Mapping[str, str]) -> int:
-    """Carry out a command; `options` are those of its group."""
+    """Carry out a command; `options` are those that its group was given before the command."""
+    from clew.surfaces.cli.output import print_json
+
     operation = listed.operation
-    args = _parser(operation).parse_args(words)
-    arguments = arguments_of(operation, args)
+    args = _parser(operation, options).parse_args(words)
     try:
-        request, result = _run(operation, arguments, args, options)
+        request, result = _run(operation, args)
     except ClewError as error:
         if not args.json or operation.about.toolset is not Toolset.REGISTER:
             raise
+        from clew.surfaces.mcp.dialects import dialect_of
+
         print_json(dialect_of(operation.about.toolset)(error))
         return 1 if isinstance(error, NotFound) else 2
     if args.json:
-        print_json(msgspec.to_builtins(result))
+        print_json(msgspec.to_builtins(request.data(result)))
     elif text := request.render(result):
         print(text, end="" if text.endswith("\n") else "\n")
     return request.exit_code(result)
 
 
-def _parser(operation: type[Operation]) -> argparse.ArgumentParser:
+def _parser(operation: type[Operation], options: Mapping[str, str]) -> argparse.ArgumentParser:
+    from clew.surfaces.cli.opening import add_folder, add_json
+
     about = operation.about
     summary = about.summary or about.title
     parser = argparse.ArgumentParser(
@@ -62,24 +66,48 @@ def _parser(operation: type[Operation]) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_options(parser, operation)
+    for option in options_of(about.verb):
+        parser.add_argument(option.flag, metavar=option.metavar, help=option.about)
     add_folder(parser, positional=about.folder == "argument")
     add_json(parser)
+    parser.set_defaults(**options)
     return parser
 
 
-def _run(
-    operation: type[Operation], arguments: dict[str, Any], args: argparse.Namespace, options: Mapping[str, str]
-) -> tuple[Operation, Any]:
+def _run(operation: type[Operation], args: argparse.Namespace) -> tuple[Operation, Any]:
+    from clew.operation.call import Call, carry_out, decode_as, perform
+    from clew.operation.registry import tool_of
+    from clew.surfaces.cli.output import end_progress, progress
+    from clew.surfaces.mcp.tools import TOOLS
+
     about = operation.about
-    request: Any = decode(tool_of(operation), arguments)
-    with opened(args, drafts=about.drafts, told=about.needs is not Freshness.NONE) as project:
-        call = Call(project, TOOLS, progress=progress(), surface="cli", options=options)
-        try:
-            if getattr(args, "max_tokens", None) or getattr(request, "max_tokens", None):
-                data = carry_out(tool_of(operation), arguments, call).data
-                result = msgspec.convert(data, result_of(operation))
-            else:
-                result = perform(request, call)
-        finally:
-            end_progress()
-    return request, result
+    arguments = operation.completed(arguments_of(operation, args))
+    command = f"clew {about.verb}"
+    request = decode_as(operation, arguments, command, help_text=f"`{command} --help` lists the options.")
+    given = {each.name: getattr(args, each.name) for each in options_of(about.verb)}
+    options = {name: value for name, value in given.items() if value is not None}
+    project = _opened(about, args)
+    try:
+        call = Call(
+            project, TOOLS, progress=progress(), surface="cli", as_data=args.json, options=options
+        )  # fmt: skip
+        if getattr(request, "max_tokens", None):
+            data = carry_out(tool_of(operation), arguments, call).data
+            return request, msgspec.convert(data, result_of(operation))
+        return request, perform(request, call)
+    finally:
+        end_progress()
+        project.close()
+
+
+def _opened(about: About, args: argparse.Namespace) -> "Project":
+    from clew.config import load_defaults
+    from clew.project import Project
+    from clew.surfaces.cli.opening import open_project
+
+    try:
+        return open_project(args.folder, drafts=about.drafts, told=about.needs is not Freshness.NONE)
+    except ConfigError:
+        if about.needs_config:
+            raise
+        return Project(load_defaults(Path(args.folder)))

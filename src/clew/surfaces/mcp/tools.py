@@ -8,9 +8,6 @@ from clew.kb.operations import graph
 from clew.operation.listing import MODULES
 from clew.operation.prepare import declared_in
 from clew.operation.registry import Tool, tool_of
-from clew.register.operations import read as register
-from clew.register.operations import review as register_review
-from clew.register.operations import write as register_write
 from clew.specs import operations as specs
 from clew.trace.operations import files as trace_files
 from clew.trace.operations import find as trace_find
@@ -18,17 +15,22 @@ from clew.trace.operations import links as trace_links
 from clew.trace.operations import mutations as trace_mutations
 from clew.trace.operations import read as trace
 
+
+def _declared(room: str) -> list[Tool]:
+    """The tools of a room whose modules declare operations."""
+    modules = [name for name in MODULES if name.startswith(room)]
+    return [tool_of(operation) for name in modules for operation in declared_in(name) if operation.about.tool]
+
+
 TOOLS: tuple[Tool, ...] = (
-    *(tool_of(operation) for name in MODULES for operation in declared_in(name) if operation.about.tool),
+    *_declared("clew.why."),
     *trace.TOOLS,
     *trace_find.TOOLS,
     *trace_cursor.TOOLS,
     *trace_files.TOOLS,
     *trace_links.TOOLS,
     *trace_mutations.TOOLS,
-    *register.TOOLS,
-    *register_write.TOOLS,
-    *register_review.TOOLS,
+    *_declared("clew.register."),
     *specs.TOOLS,
     *kb.TOOLS,
     *kb_legacy.TOOLS,

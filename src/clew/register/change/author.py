@@ -1,4 +1,4 @@
-"""Who changes a register, when, and by which way."""
+"""Who changes a register, when, and through which surface."""
 
 import os
 import time
@@ -12,21 +12,21 @@ from clew.formats.register.model import ActorKind, HistoryEntry
 ACTOR, ACTOR_KIND = "REQ_ACTOR", "REQ_ACTOR_KIND"
 
 
-class Occasion(msgspec.Struct, frozen=True):
-    """One change. Everything that happens on one occasion carries the same time."""
+class Author(msgspec.Struct, frozen=True):
+    """The author of one change. Everything that belongs to the change carries the same time."""
 
     at: str
     actor: str
     actor_kind: ActorKind = ActorKind.UNKNOWN
     channel: str = ""
-    """How the change came, as history entries tell it: empty on the command line, `MCP` for agents."""
+    """Where the change came from, as history entries say it: empty on the command line, `MCP` for agents."""
 
     def entry(self, action: str, reason: str | None = None) -> HistoryEntry:
         return HistoryEntry(
             at=self.at, actor=self.actor, actor_kind=self.actor_kind, action=action, reason=reason or None
         )
 
-    def by_way(self, action: str) -> str:
+    def with_channel(self, action: str) -> str:
         return f"{action} via {self.channel}" if self.channel else action
 
 
@@ -40,11 +40,11 @@ def timestamp(nanoseconds: int) -> str:
     return f"{moment}.{digits}Z" if digits else f"{moment}Z"
 
 
-def occasion(
+def current_author(
     channel: str = "", environment: Mapping[str, str] = os.environ, *, otherwise: ActorKind = ActorKind.UNKNOWN
-) -> Occasion:
-    """Now, by whom the environment says; `otherwise` is what an actor is taken for who says nothing."""
+) -> Author:
+    """The author that the environment names, now; `otherwise` is the kind of an author that names none."""
     names = (environment.get(name, "") for name in (ACTOR, "USER", "USERNAME"))
     kinds = {"human": ActorKind.HUMAN, "agent": ActorKind.AGENT}
     kind = kinds.get(environment.get(ACTOR_KIND, "").strip().lower(), otherwise)
-    return Occasion(timestamp(time.time_ns()), next(filter(None, names), "unknown"), kind, channel)
+    return Author(timestamp(time.time_ns()), next(filter(None, names), "unknown"), kind, channel)

@@ -1,4 +1,4 @@
-"""What the tools of the register answer where the answer is not simply a value of the service."""
+"""Answers of the register that come in pages or in one of several shapes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -9,8 +9,8 @@ from clew.formats.register.model import Requirement
 from clew.formats.register.records import requirement_object
 from clew.operation.budget import Budget, fits
 from clew.operation.call import Call
+from clew.operation.declare import Operation
 from clew.operation.fitting import longest_page
-from clew.operation.registry import Request
 from clew.register import results
 from clew.text.tokens import estimate_tokens
 
@@ -125,15 +125,17 @@ class SchemaView(msgspec.Struct, frozen=True, kw_only=True):
 
 def paged(
     call: Call,
-    request: Request,
+    request: Operation,
     state: str,
     items: Sequence[Item],
     make: Callable[[Sequence[Item], bool, str | None], S],
 ) -> S:
-    """The page of a list that the cursor points to, as long as there is room for."""
+    """The page that the cursor points to, with as many items as have room; on the command line all of them."""
+    if call.surface == "cli":
+        return make(items, False, None)
     arguments: Object = msgspec.to_builtins(request)
     question = {name: value for name, value in arguments.items() if name not in ("cursor", "max_tokens")}
-    name = call.tool.name if call.tool is not None else ""
+    name = request.about.tool or ""
     cursors = call.project.cursors
     cursor: str | None = arguments.get("cursor")
     start = cursors.redeem(cursor, name, question, state) if cursor else 0
@@ -158,11 +160,11 @@ def _at_most(items: Sequence[Item], start: int, most: int, budget: Budget) -> in
     return most
 
 
-def shown(requirement: Requirement, max_tokens: int | None) -> Object:
-    """A requirement in full, or with only the newest of what happened to it."""
+def shown(call: Call, requirement: Requirement, max_tokens: int | None) -> Object:
+    """A requirement in full; where that is too long for a tool, with only the newest of what happened to it."""
     plain = requirement_object(requirement)
     budget = Budget.of(max_tokens)
-    if fits(plain, budget):
+    if call.surface == "cli" or fits(plain, budget):
         return plain
     totals = {"truncated": True, "history_total": len(plain["history"]), "tests_total": len(plain["tests"])}
     kept = max(len(plain["history"]), len(plain["tests"]))

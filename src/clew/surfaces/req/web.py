@@ -10,8 +10,8 @@ import msgspec
 from clew.errors import ClewError, InvalidArgument, NotFound, Unavailable
 from clew.formats.register.records import requirement_object
 from clew.register.error_codes import envelope
+from clew.register.operations.read import ListRequirements
 from clew.register.reports.export_html import overview_page, requirement_page
-from clew.register.reports.queries import Filter
 from clew.register.service import RegisterService
 from clew.surfaces.mcp.transports.listen import listen, url_of
 from clew.surfaces.mcp.transports.settings import HttpSettings, check_address, echo, is_known_host, plain_host
@@ -79,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
 def _answer(service: RegisterService, path: str, *, as_data: bool) -> tuple[str, bytes]:
     if path in (("/list",) if as_data else ("/",)):
         if as_data:
-            return _DATA, msgspec.json.encode(service.listing(Filter()))
+            return _DATA, msgspec.json.encode(service.listing(ListRequirements()))
         return _PAGE, overview_page(service.register, _HREF).encode()
     if path.startswith(_HREF):
         requirement = service.show(path.removeprefix(_HREF))

@@ -1,4 +1,4 @@
-"""What callers write for the enumerations of a register."""
+"""The spellings that callers may use for the enumerations of a register."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from clew.errors import ClewError
+from clew.register.operations.review import ReviewChange
 from clew.register.service import RegisterService
 
 _CARGO = {
@@ -49,7 +50,7 @@ def _step(name: str, service: RegisterService, against: str) -> Step:
     examine: dict[str, Callable[[], Iterator[str]]] = {
         "validate": lambda: _rules(service),
         "coverage": lambda: _gaps(service),
-        "review": lambda: iter(service.review(against, gate=True).failures),
+        "review": lambda: iter(service.review(ReviewChange(base=against, gate=True)).failures),
     }
     try:
         failures = list(examine[name]())

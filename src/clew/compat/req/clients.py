@@ -1,7 +1,5 @@
-"""Letting others in: agents with `clew req mcp`, people with `clew req serve`, and what Claude Code is told."""
+"""What clients of the register are told: the entry of the server in .mcp.json, and the settings of Claude Code."""
 
-import argparse
-import os
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +7,8 @@ import msgspec
 
 from clew.edit.writing import read_if_there, replace_file
 from clew.errors import FormatError, OutsideProject, Refused
-from clew.graph.readers.register_places import FILE_VARIABLE
 from clew.register.git.setup import SetupStep, bounds_of
-from clew.register.service import RegisterService
 from clew.setup.clients import json_text, own_command
-from clew.surfaces.cli.req_commands import Command
 from clew.text.counting import counted
 
 SERVER = "req"
@@ -22,25 +17,8 @@ _ASKED_FREELY = ("brief", "list", "show", "next", "validate")
 _AT_THE_END = "clew req validate"
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--init-config", action="store_true", help="write the entry of the server into .mcp.json")
-    parser.add_argument("--config-path", default=".mcp.json", metavar="FILE", help="another file (default: .mcp.json)")
-    parser.add_argument("--force", action="store_true", help="replace another entry of the same name")
-
-
-def _mcp(service: RegisterService, args: argparse.Namespace) -> dict[str, Any]:
-    if args.init_config:
-        return _init_config(service.root, service.root / args.config_path, force=args.force)
-    from clew.surfaces.cli import serve
-
-    if args.file:
-        os.environ[FILE_VARIABLE] = str(Path(args.file).absolute())
-    parser = argparse.ArgumentParser(prog="clew req mcp")
-    serve.configure(parser)
-    raise SystemExit(serve.run(parser.parse_args([str(service.root), "--profile", SERVER])))
-
-
-def _init_config(root: Path, path: Path, *, force: bool) -> dict[str, Any]:
+def write_entry(root: Path, path: Path, *, force: bool) -> dict[str, Any]:
+    """Write the entry of the server into a file of the client."""
     entry = {
         "command": own_command(),
         "args": ["req", "mcp"],
@@ -96,27 +74,3 @@ def _checked_at_the_end(settings: dict[str, Any]) -> int:
         return 0
     groups.append({"hooks": [{"type": "command", "command": _AT_THE_END}]})
     return 1
-
-
-def _serve_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
-    parser.add_argument("-p", "--port", type=int, default=7878, help="port to listen on (default: 7878; 0: any)")
-    parser.add_argument("--allow-host", action="append", default=[], metavar="NAME", help="a further Host to answer to")
-    parser.add_argument("--read-only", action="store_true", help="it always is")
-
-
-def _serve(service: RegisterService, args: argparse.Namespace) -> str:
-    from clew.surfaces.cli.req_web import open_server
-
-    address, run, _ = open_server(service, args.host, args.port, tuple(args.allow_host))
-    print(f"The register is at {address}  (Ctrl-C ends)", flush=True)
-    run()
-    return ""
-
-
-def _text(done: dict[str, Any]) -> str:
-    return f"{done['path']} {'now names' if done['changed'] else 'already named'} the server {SERVER}."
-
-
-MCP = Command("mcp", "the server for agents, over stdio", _mcp, _arguments, _text)
-SERVE = Command("serve", "the register in a browser, to read", _serve, _serve_arguments, str)

@@ -1,0 +1,94 @@
+"""Groups of commands such as `clew req`: their example, and the options that may stand before the command."""
+
+import argparse
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+from clew import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOption:
+    """An option that every command of a group has. It may stand before the command or after it."""
+
+    name: str
+    """How an operation finds it in the options of its call."""
+    metavar: str
+    about: str
+
+    @property
+    def flag(self) -> str:
+        return f"--{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    example: str
+    options: tuple[GroupOption, ...] = ()
+
+
+GROUPS: Final = {
+    "req": Group(
+        example="""clew req brief
+clew req add -t 'Lock the account' -s 'The system shall ...' -r 'Because ...' -a '...'""",
+        options=(GroupOption("file", "FILE", "the register (default: project.req, or REQ_FILE)"),),
+    ),
+}
+
+
+def options_of(verb: str | None) -> tuple[GroupOption, ...]:
+    """The options that a command has from its group."""
+    group = GROUPS.get((verb or "").partition(" ")[0])
+    return group.options if group else ()
+
+
+def set_aside(name: str, words: list[str], summary: str) -> tuple[list[str], dict[str, str]]:
+    """The words of a command of this group, and the group's options that stand before them."""
+    parser = _parser(name, summary)
+    given = vars(parser.parse_args(words))
+    left: list[str] = given.pop("command")
+    if not left:
+        parser.error("the following arguments are required: COMMAND")
+    return left, {key: value for key, value in given.items() if value is not None}
+
+
+def refuse(name: str, words: list[str], summary: str) -> NoReturn:
+    """Say that a group has no such command; or, where the words begin several commands, which ones."""
+    from difflib import get_close_matches
+
+    from clew.surfaces.cli.verbs import verbs_of
+
+    parser = _parser(name, summary)
+    further = [listed.verb or "" for listed in verbs_of(f"{name} {words[0]}")]
+    if further and {"-h", "--help"} & set(words[1:]):
+        parser.exit(0, _listed(f"{name} {words[0]}") + "\n")
+    if further:
+        parser.error(f"'{words[0]}' needs one more word: {', '.join(verb.rpartition(' ')[2] for verb in further)}")
+    known = sorted({(listed.verb or "").split()[1] for listed in verbs_of(name)})
+    close = get_close_matches(words[0], known, n=1)
+    parser.error(f"there is no command '{words[0]}'" + (f". Did you mean '{close[0]}'?" if close else ""))
+
+
+def _parser(name: str, summary: str) -> argparse.ArgumentParser:
+    group = GROUPS[name]
+    parser = argparse.ArgumentParser(
+        prog=f"clew {name}",
+        description=f"{summary[:1].upper()}{summary[1:]}.\n\n{_listed(name)}",
+        epilog="example:\n  " + group.example.replace("\n", "\n  "),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("-v", "-V", "--version", action="version", version=f"clew {__version__}")
+    for option in group.options:
+        parser.add_argument(option.flag, metavar=option.metavar, help=option.about)
+    parser.add_argument("-C", "--folder", metavar="FOLDER", help="the project's folder (default: this one)")
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="one of the commands above")
+    return parser
+
+
+def _listed(group: str) -> str:
+    """The commands of a group with their summaries."""
+    from clew.surfaces.cli.verbs import verbs_of
+
+    rows = {(each.verb or "").removeprefix(f"{group} "): each.summary or each.title for each in verbs_of(group)}
+    width = max(map(len, rows), default=0) + 2
+    return "\n".join(("commands:", *(f"  {name:<{width}}{summary}" for name, summary in rows.items())))
