@@ -23,11 +23,12 @@ SERVICES = LAYERS[6]
 """Services do not import each other either: they meet in `why`."""
 PENDING = {
     "edit/files_write.py imports clew.store.interface",
-    "edit/saving.py imports clew.graph.build.reading",
     "edit/saving.py imports clew.trace.edit.sessions",
     "graph/circles.py imports clew.trace.edit.text.author",
 }
 """Imports that still point the wrong way."""
+OWN_FILES = {"store", "derived", "search", "edit"}
+"""Rooms that list folders of their own besides those of the project: what they keep in `.clew`, what a crash left."""
 FORBIDDEN_WORDS = ("manager", "helper", "util", "base", "common")
 
 
@@ -96,3 +97,39 @@ def test_contract_tests_reach_clew_through_its_public_doors_only() -> None:
         for module in sorted(runtime_imports(ast.parse(path.read_text(encoding="utf-8"))) - allowed)
     ]
     assert wrong == []
+
+
+def calls(tree: ast.Module) -> list[ast.Call]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+
+
+def starts_git(call: ast.Call) -> bool:
+    """Whether a list or tuple that begins with "git" is passed on."""
+    commands = [node for node in call.args if isinstance(node, ast.List | ast.Tuple) and node.elts]
+    return any(isinstance(first := node.elts[0], ast.Constant) and first.value == "git" for node in commands)
+
+
+# Verifies: REQ-o00007-B
+def test_git_is_started_in_one_place() -> None:
+    found = {
+        path.relative_to(SOURCE).as_posix()
+        for path, tree in modules().items()
+        for call in calls(tree)
+        if starts_git(call)
+    }
+    assert found == {"workspace/git/run.py"}
+
+
+# Verifies: REQ-o00007-B
+def test_only_the_workspace_lists_folders_of_the_project() -> None:
+    listing = {"scandir", "listdir", "iterdir", "rglob", "glob", "iglob"}
+    found = set()
+    for path, tree in modules().items():
+        room = path.relative_to(SOURCE).parts[0]
+        for call in calls(tree):
+            called = call.func
+            walks = isinstance(called, ast.Attribute) and ast.unparse(called) == "os.walk"
+            lists = isinstance(called, ast.Attribute) and called.attr in listing
+            if (walks or lists) and room not in {"workspace"} | OWN_FILES:
+                found.add(f"{path.relative_to(SOURCE)}: {ast.unparse(call)[:80]}")
+    assert found == set()

@@ -12,9 +12,8 @@ from pathlib import Path
 from clew.edit.files_write import FileEdit, diff_of
 from clew.edit.replacing import beside, replace_file, sync_folder, write_beside
 from clew.errors import FileChanged, Refused
-from clew.graph.build.reading import content_hash
 from clew.trace.edit.sessions import Journal, WrittenFile
-from clew.workspace.files import resolve
+from clew.workspace.files import content_hash, resolve
 
 _ENDING = ".clew"
 MOST_SHOWN = 4_000

@@ -30,6 +30,7 @@ from clew.specs.library import ChangeEntry, Library
 from clew.specs.results import ArchiveReport
 from clew.store.interface import Store
 from clew.workspace.files import read_bytes, resolve
+from clew.workspace.find import files_below, names_in
 from clew.workspace.paths import display, raw
 
 if TYPE_CHECKING:
@@ -129,7 +130,8 @@ class Archivist:
 
     def _deltas_in(self, folder: str) -> set[str]:
         """The deltas that lie in the folder of a change now."""
-        found = Path(self._root, raw(folder), "specs").rglob(SPEC_FILE)
+        below = files_below(Path(self._root, raw(folder), "specs"))
+        found = (path for path in below if path.name == SPEC_FILE)
         paths = (display(path.relative_to(self._root).as_posix()) for path in found)
         placed = ((path, classify(path, self._roots)) for path in paths)
         return {path for path, place in placed if place is not None and place.kind is PlaceKind.DELTA}
@@ -229,7 +231,7 @@ def archived(project: Path, roots: Sequence[Root], change_id: str) -> bool:
     root, name = root_for(roots, change_id), change_id.rpartition("/")[2]
     folder = Path(project, raw(root.archive))
     with suppress(OSError):
-        return any(name in (each.name, _undated(each.name)) for each in folder.iterdir())
+        return any(name in (each, _undated(each)) for each in names_in(folder))
     return False
 
 

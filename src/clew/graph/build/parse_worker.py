@@ -11,8 +11,8 @@ from typing import IO
 import msgspec
 
 from clew.errors import ClewError
-from clew.graph.build.reading import Reader, cache_name, content_hash
-from clew.workspace.files import read_bytes
+from clew.graph.build.reading import Reader, cache_name
+from clew.workspace.files import content_hash, read_bytes
 
 _LENGTH_BYTES = 4
 

@@ -4,8 +4,6 @@ A register in one file is written by one rename. One in a folder is many files; 
 them are first written to a journal, which whoever comes next carries out if its writer was killed.
 """
 
-import os
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
@@ -16,26 +14,18 @@ from clew.edit.durable import remove_file, replace_file, sweep
 from clew.errors import FormatError, NotFound, Tampered
 from clew.formats.register import read_directory, read_single, write_directory, write_single
 from clew.formats.register.canonical import parse
-from clew.formats.register.directory import ENDING, FOLDER, INDEX, JOURNAL
+from clew.formats.register.directory import ENDING, FOLDER, INDEX, JOURNAL, MAX_BYTES
 from clew.formats.register.envelope import INTEGRITY
 from clew.formats.register.model import Layout, Register
 from clew.formats.register.single import Renderings
 from clew.register.change import backups
-from clew.workspace.files import is_settled
+from clew.workspace.find import names_in
+from clew.workspace.follow import FileContents
 
-MAX_BYTES = 256 * 1024 * 1024
 SINGLE = ""
 """The name of the only file of a register that is one."""
 
 Files = Mapping[str, bytes]
-
-
-class _Seen(msgspec.Struct, frozen=True, gc=False):
-    """A file as it was last read."""
-
-    mark: tuple[int, int, int] | None
-    """Inode, size and time; None where the file was so young that they prove nothing."""
-    data: bytes
 
 
 class Journal(msgspec.Struct, frozen=True):
@@ -67,33 +57,17 @@ class Storage(Protocol):
         ...
 
 
-class _Reading:
-    """Reads files again only when they changed."""
+class _Contents(FileContents):
+    """The files of a register; one that is not there says how to make one."""
 
     def __init__(self) -> None:
-        self._seen: dict[Path, _Seen] = {}
+        super().__init__(MAX_BYTES)
 
     def read(self, place: Path) -> bytes:
         try:
-            with place.open("rb") as file:
-                read_ns = time.time_ns()
-                state = os.fstat(file.fileno())
-                mark = (state.st_ino, state.st_size, state.st_mtime_ns)
-                seen = self._seen.get(place)
-                if seen is not None and seen.mark == mark:
-                    return seen.data
-                if state.st_size > MAX_BYTES:
-                    raise FormatError(
-                        f"{place.name} has {state.st_size:,} bytes; registers over {MAX_BYTES:,} are not read.",
-                        hint="Split the register into several projects.",
-                    )
-                data = file.read()
+            return super().read(place)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise missing(place) from error
-        if seen is not None and seen.data == data:
-            data = seen.data
-        self._seen[place] = _Seen(mark if is_settled(state.st_mtime_ns, read_ns) else None, data)
-        return data
 
 
 def missing(place: Path) -> NotFound:
@@ -108,14 +82,14 @@ class SingleFile:
 
     def __init__(self, place: Path) -> None:
         self.place = place
-        self._reading = _Reading()
+        self._contents = _Contents()
         self._renderings: Renderings = {}
 
     def exists(self) -> bool:
         return self.place.exists()
 
     def load(self) -> Files:
-        return {SINGLE: self._reading.read(self.place)}
+        return {SINGLE: self._contents.read(self.place)}
 
     def decode(self, files: Files, *, trusted: bool = False) -> Register:
         return read_single(files[SINGLE], self.place.name, trusted=trusted)
@@ -138,19 +112,18 @@ class Folder:
 
     def __init__(self, place: Path) -> None:
         self.place = place
-        self._reading = _Reading()
+        self._contents = _Contents()
 
     def exists(self) -> bool:
         return (self.place / INDEX).exists()
 
     def load(self) -> Files:
         """The files as they are, or as they will be once a journal is carried out."""
-        files = {INDEX: self._reading.read(self.place / INDEX)}
+        files = {INDEX: self._contents.read(self.place / INDEX)}
         folder = self.place / FOLDER
-        names = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
-        for name in names:
+        for name in names_in(folder):
             if name.endswith(ENDING) and not name.startswith("."):
-                files[f"{FOLDER}/{name}"] = self._reading.read(folder / name)
+                files[f"{FOLDER}/{name}"] = self._contents.read(folder / name)
         journal = self._journal(files[INDEX])
         if journal is None:
             return files
@@ -195,7 +168,7 @@ class Folder:
         for folder in (self.place, self.place / FOLDER):
             sweep(folder)
         if (self.place / JOURNAL).exists():
-            journal = self._journal(self._reading.read(self.place / INDEX)) if self.exists() else None
+            journal = self._journal(self._contents.read(self.place / INDEX)) if self.exists() else None
             self._carry_out(journal or Journal("", "", {}))
 
     def _carry_out(self, journal: Journal) -> None:
@@ -211,7 +184,8 @@ class Folder:
 
 def _raw_files(folder: Path) -> dict[str, bytes]:
     """What lies in a folder of a register, with a journal that waits to be carried out."""
-    places = (folder / INDEX, folder / JOURNAL, *(folder / FOLDER).glob(f"*{ENDING}"))
+    names = [name for name in names_in(folder / FOLDER) if name.endswith(ENDING)]
+    places = (folder / INDEX, folder / JOURNAL, *(folder / FOLDER / name for name in names))
     return {place.relative_to(folder).as_posix(): place.read_bytes() for place in places if place.is_file()}
 
 

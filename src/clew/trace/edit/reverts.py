@@ -5,11 +5,11 @@ from uuid import uuid4
 
 from clew.errors import FileChanged, NotFound
 from clew.graph.build.builder import Builder
-from clew.graph.build.reading import content_hash
 from clew.graph.changes import Change, Redefinition, Rewriting
 from clew.trace.edit.drafts import REVERT, DraftLog, DraftRecord, Restoration, SavedMutation
 from clew.trace.edit.text.author import Author
 from clew.trace.edit.text.reverting import redrafted
+from clew.workspace.files import content_hash
 
 
 class Reverts:

@@ -13,12 +13,13 @@ from clew.errors import ClewError, FileChanged, NotFound, Refused
 from clew.graph.build.builder import Builder
 from clew.graph.build.keeper import GraphKeeper
 from clew.graph.build.link import Definition
-from clew.graph.build.reading import Progress, content_hash
+from clew.graph.build.reading import Progress
 from clew.graph.changes import History
 from clew.graph.model import Node, NodeKind
 from clew.graph.patches import Patches
 from clew.trace.edit.drafts import REVERT, DraftLog, Pending, Restoration, SavedMutation
 from clew.trace.edit.sessions import Journal
+from clew.workspace.files import content_hash
 
 _DEPENDS_ON_THE_REST = "hash_now"
 """The hash to write follows the rule of the other hashes in the file."""

@@ -28,8 +28,8 @@ from clew.trace.read.resolve import Resolver
 from clew.trace.read.serialize import requirement_full
 from clew.trace.safety import create, list_all, restore
 from clew.workspace import git
-from clew.workspace.files import read_bytes, resolve, selects
-from clew.workspace.paths import display
+from clew.workspace.files import path_inside, read_bytes, resolve
+from clew.workspace.find import selects
 
 if TYPE_CHECKING:
     from clew.trace.operations.files import ChangeReferenceType, FileOperation, MoveRequirement, TransformWithAi
@@ -178,9 +178,8 @@ class RequirementFiles:
 
     def _target(self, target_file: str) -> str:
         place = resolve(self._root, target_file.strip())
-        base = self._root.resolve()
-        path = display(place.relative_to(base).as_posix())
-        if place == base or place.is_dir():
+        path = path_inside(self._root, target_file.strip())
+        if place.is_dir():
             raise InvalidArgument(f"'{target_file}' is a folder.", hint="Name a file, such as spec/moved.md.")
         selection = self._config.requirements
         if not selects(self._root, selection, path):

@@ -6,7 +6,6 @@ from clew.config import Config
 from clew.edit.files_write import FileEdit, Occasion, check_writable, write_files
 from clew.errors import Conflict, InvalidArgument, NotFound, Refused
 from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.graph.build.reading import content_hash
 from clew.graph.graph import Graph
 from clew.graph.model import Node
 from clew.store.interface import Store
@@ -14,8 +13,7 @@ from clew.text.shortening import shortened
 from clew.trace.links.comment import LinkComment, Linked, Target
 from clew.trace.links.match.sources import KnownFile, ProjectSources
 from clew.trace.read.resolve import Resolver
-from clew.workspace.files import read_bytes, resolve
-from clew.workspace.paths import display
+from clew.workspace.files import content_hash, path_inside, read_bytes, resolve
 
 IMPLEMENTS, VERIFIES = "Implements", "Verifies"
 KEYWORDS_OF_TESTS = (VERIFIES, "Validates", "Tests", IMPLEMENTS)
@@ -94,7 +92,7 @@ class LinkWriter:
             raise NotFound(f"There is no file '{path}'.", hint="Pass a path relative to the project's folder.")
         if not real.is_file():
             raise InvalidArgument(f"'{path}' is not a file.", hint="Pass the path of a file of tests or code.")
-        known = self._sources.files().get(display(real.relative_to(self._config.root.resolve()).as_posix()))
+        known = self._sources.files().get(path_inside(self._config.root, path))
         if known is None:
             raise Refused(
                 f"'{path}' is no file of tests or code, so a link in it would not be read.", hint=self._sources.where()
