@@ -16,8 +16,6 @@ from clew.formats.register.single import decode_register, head_payload, optional
 INDEX = "index.req"
 FOLDER = "requirements"
 ENDING = ".req"
-JOURNAL = ".clew-journal"
-"""What a writer leaves beside the index until all files are written."""
 
 _HEAD = (
     *("name", "next_id", "created", "updated"),

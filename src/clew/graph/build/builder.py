@@ -21,10 +21,11 @@ from clew.errors import ClewError, FileChanged, NotFound, StoreError
 from clew.formats.diagnostics import Diagnostic
 from clew.graph.build.collecting import without_collecting
 from clew.graph.build.link import Contribution, FileKey, Linker, LinkReport
-from clew.graph.build.reading import Known, Progress, Reader, Reading, Walked, cache_name, content_hash, known_as
+from clew.graph.build.reading import Known, Progress, Reader, Reading, Walked, cache_name, known_as
 from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
 from clew.store.interface import CachedFile, Store
+from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry, entry_of, is_settled, read_bytes, scan, time_of
 from clew.workspace.paths import raw
 

@@ -1,6 +1,5 @@
 """One pass over the files of a project: what is new is read, from the cache where possible."""
 
-import hashlib
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from clew.errors import ClewError, StoreError
 from clew.formats.diagnostics import Diagnostic
 from clew.graph.build.link import Contribution, FileKey
 from clew.store.interface import CachedFile, Store
+from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry, Selection, Tree, entry_of, is_settled, read_bytes, scan, time_of
 
 if TYPE_CHECKING:
@@ -293,10 +293,6 @@ class Reading:
         self.known[key] = known_as(entry, digest, self.began_ns)
         self.contributions[key] = None
         self.diagnostics[key] = (reason,)
-
-
-def content_hash(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def known_as(entry: FileEntry, digest: str, read_ns: int) -> Known:

@@ -4,9 +4,10 @@ import os
 import threading
 from pathlib import Path
 
+from clew.edit.journal import journals
 from clew.errors import FormatError
 from clew.formats.register import read_directory
-from clew.formats.register.directory import ENDING, FOLDER, INDEX, JOURNAL
+from clew.formats.register.directory import ENDING, FOLDER, INDEX
 from clew.workspace.paths import raw
 
 Refused = tuple[tuple[str, str], ...]
@@ -32,7 +33,7 @@ class FolderSeals:
     def _fault(self, place: str) -> str:
         folder = self._root / raw(place)
         marks, fault = self._seen.get(place, ((), ""))
-        if (folder / JOURNAL).exists():
+        if journals(folder):
             # Somebody is in the middle of writing; what was true before is true until they are done.
             return fault
         now = _marks(folder)

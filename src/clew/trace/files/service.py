@@ -13,7 +13,8 @@ import msgspec
 from clew.ai.model import Model
 from clew.ai.opening import open_model
 from clew.context import Context
-from clew.edit.files_write import FileEdit, Occasion, check_writable, diff_of, write_files
+from clew.edit.edits import FileEdit, check_writable, diff_of
+from clew.edit.transaction import Purpose, Transaction
 from clew.errors import Conflict, InvalidArgument, NotFound, Refused, WrongKind
 from clew.formats.elspais.ids.grammar import ParsedReference
 from clew.formats.elspais.reader import read
@@ -120,7 +121,7 @@ class RequirementFiles:
         self._refuse_drafts([edit.path for edit in edits])
         check_writable(self._root, edits)
         if edits and not dry_run:
-            write_files(self._root, edits, self._store, Occasion(operation, "", Manner().actor, None))
+            Transaction(self._root, edits, Purpose(operation, Manner().actor)).commit(self._store)
             self._context.refresh()
         return diff_of(edits)
 
@@ -242,7 +243,8 @@ class RequirementFiles:
             if manner.save_branch:
                 there = [edit.path for edit in edits if edit.before is not None]
                 branch = create(self._root, found.node.id, datetime.now(UTC), also=there).name
-            write_files(self._root, edits, self._store, Occasion(operation, found.node.id, manner.actor, branch))
+            facts = {"requirement_id": found.node.id, "safety_branch": branch}
+            Transaction(self._root, edits, Purpose(operation, manner.actor, facts)).commit(self._store)
             self._context.refresh()
         if not edits:
             message = f"Nothing to change: {done} already."

@@ -7,9 +7,10 @@ import msgspec
 from clew.config import Config
 from clew.errors import ClewError, NotFound
 from clew.formats.code.markers import MarkerRecords
-from clew.graph.build.reading import Reader, content_hash
+from clew.graph.build.reading import Reader
 from clew.graph.graph import Graph
 from clew.graph.readers.markers import MarkerReader
+from clew.text.hashing import content_hash
 from clew.trace.links.match.evidence import cited_by
 from clew.trace.links.match.units import LinkUnit, SourceFile, linked_to, read_units
 from clew.workspace.files import read_bytes, resolve, scan
