@@ -95,13 +95,18 @@ class Journal:
         cls, folder: Path, id: str, steps: tuple[Step, ...], folders: tuple[str, ...], event: Event | None
     ) -> "Journal":
         place = folder / f".{id}{_ENDING}"
-        with ExitStack() as stack:
-            file = stack.enter_context(place.open("xb"))
-            stack.enter_context(locked(file, 0.0))
-            plan = Plan(os.fstat(file.fileno()).st_ino, steps, folders, event)
-            file.write(msgspec.json.encode(plan) + b"\n")
-            file.flush()
-            return cls(place, file, stack.pop_all(), plan, State.PLANNED)
+        try:
+            with ExitStack() as stack:
+                file = stack.enter_context(place.open("xb"))
+                stack.enter_context(locked(file, 0.0))
+                plan = Plan(os.fstat(file.fileno()).st_ino, steps, folders, event)
+                file.write(msgspec.json.encode(plan) + b"\n")
+                file.flush()
+                return cls(place, file, stack.pop_all(), plan, State.PLANNED)
+        except BaseException:
+            with suppress(OSError):
+                place.unlink(missing_ok=True)
+            raise
 
     @classmethod
     def reopen(cls, place: Path) -> "Journal | None":
@@ -137,7 +142,9 @@ class Journal:
 
     def release(self) -> None:
         """Leave the journal to the next process that looks for interrupted transactions."""
-        self._lock.close()
+        # A state that could not be written is tried once more when the file is closed.
+        with suppress(OSError):
+            self._lock.close()
 
 
 def _read(file: IO[bytes]) -> tuple[Plan | None, State]:

@@ -340,9 +340,10 @@ def _take_back(root: Path, journal: Journal) -> None:
     plan = journal.plan
     if plan is None:
         return
-    if journal.state in (State.PREPARED, State.DONE):
-        journal.mark(State.TAKING_BACK)
-    if journal.state is State.TAKING_BACK:
+    if journal.state is not State.PLANNED:
+        with suppress(OSError):
+            # Even where the disk is full: the note is only for a process that is killed now.
+            journal.mark(State.TAKING_BACK)
         for step in reversed(plan.steps):
             carrying.revert(root, step)
         carrying.sync(root, plan.steps)
