@@ -1,26 +1,25 @@
 """Copies of files that a transaction replaces where no store holds the way back."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
-from clew.edit.edits import FileEdit, place_of
+from clew.edit.edits import place_of
 from clew.edit.journal import STATE_FOLDER
-from clew.edit.replacing import write_beside
+from clew.edit.replacing import temporary_beside, write_beside
 from clew.text.hashing import content_hash
 
 FOLDER = "backups"
 _ENDING = ".clew-backup"
 
 
-def keep_copies(root: Path, edits: Iterable[FileEdit], *, beside: bool) -> None:
-    """Copy what the files hold now into the backups of the project, or beside each file. A content is kept once."""
-    for edit in edits:
-        place = place_of(root, edit.path)
-        folder = place.parent if beside else _folder(root)
-        data = edit.before or b""
-        copy = folder / f"{place.name}.{content_hash(data)[:12]}{_ENDING}"
-        if not copy.exists():
-            write_beside(copy, data, place)
+def keep_copy(root: Path, path: str, data: bytes, *, beside: bool) -> None:
+    """Keep a copy of a file in the backups of the project, or beside the file. The same content is kept once."""
+    place = place_of(root, path)
+    folder = place.parent if beside else _folder(root)
+    copy = folder / f"{place.name}.{content_hash(data)[:12]}{_ENDING}"
+    if not copy.exists():
+        temporary = temporary_beside(copy)
+        write_beside(temporary, data, place)
+        temporary.replace(copy)
 
 
 def _folder(root: Path) -> Path:

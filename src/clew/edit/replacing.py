@@ -18,7 +18,7 @@ _NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF})
 """The errors of file systems that can sync files but not folders."""
 
 
-def beside(place: Path) -> Path:
+def temporary_beside(place: Path) -> Path:
     """The path of a new temporary file in the folder of a file. It is unique: several writers may replace one file."""
     return place.with_name(f".{place.name}.{secrets.token_hex(_TOKEN_BYTES)}{_ENDING}")
 
@@ -38,7 +38,7 @@ def write_beside(temporary: Path, data: bytes, place: Path) -> None:
 def replace_file(place: Path, data: bytes) -> None:
     """Write a file, whatever it holds now. Once this returns, the new content survives a crash of the machine."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    temporary = beside(place)
+    temporary = temporary_beside(place)
     try:
         write_beside(temporary, data, place)
         temporary.replace(place)

@@ -9,8 +9,8 @@ is recorded as one event that holds its inverse; without one, a copy of each fil
 import logging
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 from uuid import uuid4
@@ -18,10 +18,10 @@ from uuid import uuid4
 import msgspec
 
 from clew.edit import carrying
-from clew.edit.backups import keep_copies
+from clew.edit.backups import keep_copy
 from clew.edit.edits import FileEdit, FolderMove, Inverse, diff_of, inverse_of, place_of
 from clew.edit.journal import Event, FileStep, Journal, MoveStep, State, Step, journal_folder, journals
-from clew.edit.replacing import beside, write_beside
+from clew.edit.replacing import temporary_beside, write_beside
 from clew.errors import ClewError, ConfigError, FileChanged, OutsideProject
 from clew.text.hashing import content_hash
 from clew.workspace.paths import display
@@ -117,15 +117,16 @@ class Transaction:
             steps = tuple(self._planned(each) for each in self._steps)
             for step in steps:
                 self._demand(step)
-            folders = tuple(self._missing_folders())
             folder = journal_folder(self._root) if self._in_project else self._root
-            self._journal = Journal.begin(folder, self.id, steps, folders, self._event())
+            with _writing(str(folder)):
+                folders = tuple(self._missing_folders())
+                self._journal = Journal.begin(folder, self.id, steps, folders, self._event())
             self._write_temporaries(steps)
-            self._journal.mark(State.PREPARED)
-        except BaseException as error:
+            with _writing(str(folder)):
+                carrying.sync(self._root, steps)
+                self._journal.mark(State.PREPARED)
+        except BaseException:
             self.take_back()
-            if isinstance(error, OSError):
-                raise _unwritable(self._paths()[0], error) from error
             raise
 
     def carry_out(self) -> None:
@@ -133,19 +134,18 @@ class Transaction:
         if not self._steps:
             return
         journal, plan = self._prepared()
-        step: Step = plan[0]
         try:
             for step in plan:
                 self._demand(step)
             for step in plan:
                 self._demand(step)
-                carrying.apply(self._root, step)
-            carrying.sync(self._root, plan)
-            journal.mark(State.DONE)
-        except BaseException as error:
+                with _writing(_path(step)):
+                    carrying.apply(self._root, step)
+            with _writing(_path(plan[-1])):
+                carrying.sync(self._root, plan)
+                journal.mark(State.DONE)
+        except BaseException:
             self.take_back()
-            if isinstance(error, OSError):
-                raise _unwritable(_path(step), error) from error
             raise
 
     def record(self, records: Records) -> None:
@@ -194,7 +194,7 @@ class Transaction:
             mode = None
         return FileStep(
             path=step.path,
-            temporary=display(beside(place).name),
+            temporary=display(temporary_beside(place).name),
             before=None if step.before is None else content_hash(step.before),
             after=None if step.after is None else content_hash(step.after),
             inverse=_inverse(step),
@@ -224,14 +224,12 @@ class Transaction:
         data |= {"moves": moves} if moves else {}
         return Event(self.id, purpose.actor, purpose.operation, data)
 
-    def _paths(self) -> list[str]:
-        return [each.path if isinstance(each, FileEdit) else each.source for each in self._steps]
-
     # Doing it
 
     def _demand(self, step: Step) -> None:
         """FileChanged where a file is not what its edit was made from, ConfigError where it may not be written."""
-        fault = carrying.difference(self._root, step)
+        with _writing(_path(step)):
+            fault = carrying.difference(self._root, step)
         if fault is not None:
             raise FileChanged(
                 f"'{fault}' changed while it was being edited.",
@@ -247,18 +245,18 @@ class Transaction:
         for edit, step in zip(self._steps, steps, strict=True):
             if isinstance(edit, FileEdit) and isinstance(step, FileStep) and edit.after is not None:
                 place = place_of(self._root, edit.path)
-                place.parent.mkdir(parents=True, exist_ok=True)
-                write_beside(carrying.temporary_of(self._root, step), edit.after, place)
-        carrying.sync(self._root, steps)
+                with _writing(edit.path):
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    write_beside(carrying.temporary_of(self._root, step), edit.after, place)
 
     def _keep_copies(self) -> None:
-        replaced = [each for each in self._steps if isinstance(each, FileEdit) and each.before is not None]
         try:
-            keep_copies(self._root, replaced, beside=not self._in_project)
-        except BaseException as error:
+            for edit in self._steps:
+                if isinstance(edit, FileEdit) and edit.before is not None:
+                    with _writing(edit.path):
+                        keep_copy(self._root, edit.path, edit.before, beside=not self._in_project)
+        except BaseException:
             self.take_back()
-            if isinstance(error, OSError):
-                raise _unwritable(self._paths()[0], error) from error
             raise
 
 
@@ -272,11 +270,16 @@ def _path(step: Step) -> str:
     return step.path if isinstance(step, FileStep) else step.source
 
 
-def _unwritable(path: str, error: OSError) -> ConfigError:
-    return ConfigError(
-        f"'{path}' cannot be written: {error.strerror or error}.",
-        hint="Check the folder's permissions and space. Nothing was changed.",
-    )
+@contextmanager
+def _writing(path: str) -> Iterator[None]:
+    """Turn a system error into one that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise ConfigError(
+            f"'{path}' cannot be written: {error.strerror or error}.",
+            hint="Check the folder's permissions and space. Nothing was changed.",
+        ) from error
 
 
 # Recovery
@@ -349,7 +352,8 @@ def _take_back(root: Path, journal: Journal) -> None:
         carrying.sync(root, plan.steps)
     for step in plan.steps:
         if isinstance(step, FileStep):
-            carrying.temporary_of(root, step).unlink(missing_ok=True)
+            with suppress(NotADirectoryError):
+                carrying.temporary_of(root, step).unlink(missing_ok=True)
     for folder in reversed(plan.folders):
         with suppress(OSError, ClewError):
             place_of(root, folder).rmdir()
