@@ -136,9 +136,12 @@ class Journal:
 
     def remove(self) -> None:
         """The transaction is over."""
+        # While it is locked: nobody may take it for interrupted. Windows removes only files that are closed.
         with suppress(OSError):
             self._place.unlink(missing_ok=True)
         self.release()
+        with suppress(OSError):
+            self._place.unlink(missing_ok=True)
 
     def release(self) -> None:
         """Leave the journal to the next process that looks for interrupted transactions."""
