@@ -5,6 +5,7 @@ Its first line is the plan. Each later line is a state that the transaction reac
 journal for as long as it lives, so nobody takes the transaction of a living process for an interrupted one.
 """
 
+import errno
 import logging
 import os
 import re
@@ -23,6 +24,7 @@ from clew.edit.replacing import sync_folder
 log = logging.getLogger(__name__)
 
 STATE_FOLDER = ".clew"
+_PATIENCE_SECONDS = 1.0
 _ENDING = ".clew-journal"
 _NAME = re.compile(rf"\.[0-9a-f]{{32}}{re.escape(_ENDING)}")
 
@@ -98,7 +100,9 @@ class Journal:
         try:
             with ExitStack() as stack:
                 file = stack.enter_context(place.open("xb"))
-                stack.enter_context(locked(file, 0.0))
+                if not stack.enter_context(locked(file, _PATIENCE_SECONDS)) or not place.exists():
+                    # Another process looked for interrupted transactions in this very moment.
+                    raise BlockingIOError(errno.EAGAIN, "another process holds the journal; try again")
                 plan = Plan(os.fstat(file.fileno()).st_ino, steps, folders, event)
                 file.write(msgspec.json.encode(plan) + b"\n")
                 file.flush()
@@ -111,19 +115,14 @@ class Journal:
     @classmethod
     def reopen(cls, place: Path) -> "Journal | None":
         """The journal that a killed process left; None where its writer lives, or somebody else completed it."""
-        with ExitStack() as stack:
-            try:
-                file = stack.enter_context(place.open("r+b"))
-            except FileNotFoundError:
-                return None
-            if not stack.enter_context(locked(file, 0.0)) or not place.exists():
-                return None
-            plan, state = _read(file)
-            if plan is not None and plan.inode != os.fstat(file.fileno()).st_ino:
+        with ExitStack() as stack, suppress(FileNotFoundError):
+            file = stack.enter_context(place.open("r+b"))
+            if stack.enter_context(locked(file, 0.0)) and place.exists():
+                plan, state = _read(file)
+                if plan is None or plan.inode == os.fstat(file.fileno()).st_ino:
+                    return cls(place, file, stack.pop_all(), plan, state)
                 log.warning("%s is a copy of a journal, so it was left alone. Remove it.", place)
-                return None
-            return cls(place, file, stack.pop_all(), plan, state)
-        raise AssertionError  # the block above always returns
+        return None
 
     def mark(self, state: State) -> None:
         """Note that a state is reached. What has to survive a crash of the machine is synced."""
