@@ -176,7 +176,7 @@ class Context:
 
     def _recover_files(self, store: "Store | None") -> None:
         """Complete or take back what a killed process was writing, before anything is read."""
-        from clew.edit.transaction import recover
+        from clew.edit.recovery import recover
 
         try:
             recover(self.root, store)

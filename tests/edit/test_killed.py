@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.edit.transaction import recover
+from clew.edit.recovery import recover
 from clew.formats.register.model import Layout
 from clew.project import Project
 from clew.register.change.changes import NewRequirement, add

@@ -12,7 +12,8 @@ import msgspec
 import pytest
 
 from clew.edit.edits import FileEdit, FolderMove, Inverse, folder_contents
-from clew.edit.transaction import COLLECTION, Purpose, Records, Transaction, recover
+from clew.edit.recovery import COLLECTION, Records, recover
+from clew.edit.transaction import Purpose, Transaction
 from clew.errors import ConfigError, FileChanged, OutsideProject, StoreError
 from clew.project import Project
 from clew.store.interface import Store

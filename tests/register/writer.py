@@ -28,7 +28,16 @@ from clew.register.change.occasion import occasion
 from clew.register.change.transaction import RegisterFile
 
 STATEMENT = "The system shall lock the account after five failed logins."
-TRACED = ("transaction.py", "storage.py", "carrying.py", "journal.py", "replacing.py", "lock.py", "draft.py")
+TRACED = (
+    "transaction.py",
+    "storage.py",
+    "carrying.py",
+    "journal.py",
+    "recovery.py",
+    "replacing.py",
+    "lock.py",
+    "draft.py",
+)
 
 
 def new(title: str) -> NewRequirement:

@@ -12,7 +12,8 @@ import pytest
 from tests.trace.drafted import FILES, TIDY, TWICE, WINDOWS, contents, said, write_project
 
 from clew.edit.edits import FileEdit
-from clew.edit.transaction import Transaction, recover
+from clew.edit.recovery import recover
+from clew.edit.transaction import Transaction
 from clew.errors import ClewError, ConfigError, FileChanged, NotFound, Refused, StoreError
 from clew.formats.elspais.hashes import assertion_hash
 from clew.formats.elspais.ids.grammar import IdGrammar

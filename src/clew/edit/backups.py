@@ -11,7 +11,7 @@ FOLDER = "backups"
 _ENDING = ".clew-backup"
 
 
-def keep_copy(root: Path, path: str, data: bytes, *, beside: bool) -> None:
+def keep_backup(root: Path, path: str, data: bytes, *, beside: bool) -> None:
     """Keep a copy of a file in the backups of the project, or beside the file. The same content is kept once."""
     place = place_of(root, path)
     folder = place.parent if beside else _folder(root)

@@ -10,39 +10,24 @@ import logging
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from uuid import uuid4
 
 import msgspec
 
 from clew.edit import carrying
-from clew.edit.backups import keep_copy
+from clew.edit.backups import keep_backup
 from clew.edit.edits import FileEdit, FolderMove, Inverse, diff_of, inverse_of, place_of
-from clew.edit.journal import Event, FileStep, Journal, MoveStep, State, Step, journal_folder, journals
+from clew.edit.journal import Event, FileStep, Journal, MoveStep, State, Step, journal_folder
+from clew.edit.recovery import Records, RecordStore, record, recover, take_back
 from clew.edit.replacing import temporary_beside, write_beside
-from clew.errors import ClewError, ConfigError, FileChanged, OutsideProject
+from clew.errors import ConfigError, FileChanged
 from clew.text.hashing import content_hash
 from clew.workspace.paths import display
 
 log = logging.getLogger(__name__)
-
-COLLECTION = "file_edits"
-
-
-class Records(Protocol):
-    """The part of a store's transaction that is needed here."""
-
-    def get(self, collection: str, id: str) -> object | None: ...
-
-    def put(self, collection: str, id: str, data: Any) -> object: ...
-
-
-class RecordStore(Protocol):
-    """The part of a store that is needed here."""
-
-    def transaction(self, *, actor: str, reason: str = "") -> AbstractContextManager[Records]: ...
 
 
 class Purpose(msgspec.Struct, frozen=True):
@@ -75,11 +60,6 @@ class Transaction:
         self._backups = backups
         self._journal: Journal | None = None
 
-    @property
-    def is_done(self) -> bool:
-        """Whether all files are in place."""
-        return self._journal is not None and self._journal.state is State.DONE
-
     def commit(self, store: RecordStore | None = None) -> None:
         """Carry out all steps and record them, or raise with every file as it was. FileChanged where a file is not
         what its edit was made from."""
@@ -89,7 +69,7 @@ class Transaction:
             recover(self._root, None)
             self.prepare()
             if self._backups:
-                self._keep_copies()
+                self._keep_backups()
             self.carry_out()
         else:
             self._commit_recorded(store, self._purpose)
@@ -151,7 +131,7 @@ class Transaction:
     def record(self, records: Records) -> None:
         """Append the event, with the inverse."""
         if self._journal is not None:
-            _record(self._journal, records)
+            record(self._journal, records)
 
     def take_back(self) -> None:
         """Give every file that changed already its former content, unless somebody changed it since."""
@@ -159,7 +139,7 @@ class Transaction:
         if journal is None:
             return
         try:
-            _take_back(self._root, journal)
+            take_back(self._root, journal)
         except OSError as error:
             log.warning("The files could not be put back; the next process tries again: %s", error)
             journal.release()
@@ -249,12 +229,12 @@ class Transaction:
                     place.parent.mkdir(parents=True, exist_ok=True)
                     write_beside(carrying.temporary_of(self._root, step), edit.after, place)
 
-    def _keep_copies(self) -> None:
+    def _keep_backups(self) -> None:
         try:
             for edit in self._steps:
                 if isinstance(edit, FileEdit) and edit.before is not None:
                     with _writing(edit.path):
-                        keep_copy(self._root, edit.path, edit.before, beside=not self._in_project)
+                        keep_backup(self._root, edit.path, edit.before, beside=not self._in_project)
         except BaseException:
             self.take_back()
             raise
@@ -280,88 +260,3 @@ def _writing(path: str) -> Iterator[None]:
             f"'{path}' cannot be written: {error.strerror or error}.",
             hint="Check the folder's permissions and space. Nothing was changed.",
         ) from error
-
-
-# Recovery
-
-
-def recover(root: Path, store: RecordStore | None) -> None:
-    """Complete or take back the transactions that killed processes left below a folder. Call it before its files are
-    read or written."""
-    for place in journals(root):
-        if store is None:
-            journal = _recover_one(root, place, None)
-        else:
-            with store.transaction(actor="clew", reason="complete interrupted writes") as records:
-                journal = _recover_one(root, place, records)
-        if journal is not None:
-            journal.remove()
-
-
-def _recover_one(root: Path, place: Path, records: Records | None) -> Journal | None:
-    """The journal, if its transaction is over once the records are committed."""
-    journal: Journal | None = None
-    try:
-        journal = Journal.reopen(place)
-        if journal is not None and _recover(root, journal, records):
-            return journal
-    except (OSError, OutsideProject) as error:
-        log.warning("The transaction in %s could not be completed; the next process tries again: %s", place, error)
-    except BaseException:
-        if journal is not None:
-            journal.release()
-        raise
-    if journal is not None:
-        journal.release()
-    return None
-
-
-def _recover(root: Path, journal: Journal, records: Records | None) -> bool:
-    """Whether the transaction is over."""
-    plan = journal.plan
-    if plan is None:
-        return True
-    if journal.state is State.PREPARED:
-        if all(carrying.can_go_on(root, step) for step in plan.steps):
-            for step in plan.steps:
-                if not carrying.is_done(root, step):
-                    carrying.apply(root, step)
-            carrying.sync(root, plan.steps)
-            journal.mark(State.DONE)
-        else:
-            log.warning("A file of an interrupted transaction was changed meanwhile, so the transaction is taken back.")
-    if journal.state is not State.DONE:
-        _take_back(root, journal)
-    elif plan.event is not None:
-        if records is None:
-            return False
-        _record(journal, records)
-    return True
-
-
-def _take_back(root: Path, journal: Journal) -> None:
-    plan = journal.plan
-    if plan is None:
-        return
-    if journal.state is not State.PLANNED:
-        with suppress(OSError):
-            # Even where the disk is full: the note is only for a process that is killed now.
-            journal.mark(State.TAKING_BACK)
-        for step in reversed(plan.steps):
-            carrying.revert(root, step)
-        carrying.sync(root, plan.steps)
-    for step in plan.steps:
-        if isinstance(step, FileStep):
-            with suppress(NotADirectoryError):
-                carrying.temporary_of(root, step).unlink(missing_ok=True)
-    for folder in reversed(plan.folders):
-        with suppress(OSError, ClewError):
-            place_of(root, folder).rmdir()
-
-
-def _record(journal: Journal, records: Records) -> None:
-    plan = journal.plan
-    if plan is None or plan.event is None or records.get(COLLECTION, plan.event.id) is not None:
-        return
-    inverse = [step.inverse for step in plan.steps if isinstance(step, FileStep)]
-    records.put(COLLECTION, plan.event.id, {**plan.event.data, "inverse": msgspec.to_builtins(inverse)})

@@ -13,8 +13,9 @@ import msgspec
 
 from clew.edit.edits import FileEdit
 from clew.edit.journal import journals
+from clew.edit.recovery import recover
 from clew.edit.replacing import replace_file, sweep
-from clew.edit.transaction import Transaction, recover
+from clew.edit.transaction import Transaction
 from clew.errors import ConfigError, FormatError, NotFound
 from clew.formats.register import read_directory, read_single, write_directory, write_single
 from clew.formats.register.directory import ENDING, FOLDER, INDEX

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from clew.edit.edits import Inverse
-from clew.edit.transaction import COLLECTION
+from clew.edit.recovery import COLLECTION
 from clew.errors import StoreError
 from clew.store.interface import Store, Transaction
 from clew.trace.edit.results import MutationEntry

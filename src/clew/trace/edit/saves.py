@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from clew.edit.edits import FileEdit, check_writable, diff_of, inverse_of
+from clew.edit.recovery import RecordStore, recover
 from clew.edit.targets import read_if_there
-from clew.edit.transaction import Purpose, RecordStore, Transaction, recover
+from clew.edit.transaction import Purpose, Transaction
 from clew.errors import ClewError, ConfigError, FileChanged, NotFound, Refused
 from clew.graph.build.builder import Builder
 from clew.graph.build.keeper import GraphKeeper
