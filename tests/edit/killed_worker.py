@@ -15,10 +15,10 @@ from typing import Any
 from clew.edit.edits import FileEdit, FolderMove, folder_contents
 from clew.edit.transaction import Transaction
 from clew.project import Project
+from clew.register.change.author import Author
 from clew.register.change.batch import apply_batch
-from clew.register.change.occasion import Occasion
 from clew.register.change.transaction import RegisterFile
-from clew.specs.archive import Manner
+from clew.specs.commands import ArchiveNow
 from clew.store.sqlite.connections import Connection
 
 STATEMENT = "The system shall lock the account at once."
@@ -53,7 +53,7 @@ def archive(root: Path, moment: int) -> None:
     project.ensure_graph()
     project.specs.list_changes()
     die_at(moment)
-    project.specs.archive("brighter", Manner())
+    project.specs.archive(ArchiveNow(change_id="brighter"))
 
 
 def register(root: Path, moment: int) -> None:
@@ -70,7 +70,7 @@ def register(root: Path, moment: int) -> None:
         {"kind": "update", "id": "REQ-0002", "title": "The second one, renamed", "reason": "better"},
     ]
     die_at(moment)
-    file.transaction(Occasion("2026-01-01T00:00:00Z", "ann"), lambda draft: apply_batch(draft, mutations, "test"))
+    file.transaction(Author("2026-01-01T00:00:00Z", "ann"), lambda draft: apply_batch(draft, mutations, "test"))
 
 
 def files(root: Path, moment: int) -> None:

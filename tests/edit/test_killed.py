@@ -10,13 +10,14 @@ import pytest
 from clew.edit.recovery import recover
 from clew.formats.register.model import Layout
 from clew.project import Project
-from clew.register.change.changes import NewRequirement, add
-from clew.register.change.occasion import Occasion
+from clew.register.change.author import Author
+from clew.register.change.changes import add
 from clew.register.change.transaction import RegisterFile, new_register
+from clew.register.operations.edit import AddRequirement
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no process can be killed without warning here")
 Nursery = Callable[[str, int, Path], bool]
-NOW = Occasion("2026-01-01T00:00:00Z", "ann")
+NOW = Author("2026-01-01T00:00:00Z", "ann")
 
 
 @pytest.fixture
@@ -120,7 +121,7 @@ def test_an_archive_is_completed_or_taken_back_at_the_next_open(tmp_path: Path, 
 
 # Verifies: REQ-d00082-C
 def test_a_register_in_a_folder_is_changed_whole_or_not_at_all(tmp_path: Path, killed: Nursery) -> None:
-    new = NewRequirement(
+    new = AddRequirement(
         title="The first one",
         statement="The system shall lock the account at once.",
         rationale="Guessing has to stop.",

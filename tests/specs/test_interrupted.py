@@ -16,7 +16,7 @@ import pytest
 
 from clew.errors import Conflict, Refused
 from clew.project import Project
-from clew.specs.archive import Manner
+from clew.specs.commands import ArchiveNow
 
 ARCHIVING = """
 import os, signal, sys
@@ -141,7 +141,7 @@ def test_what_nobody_has_read_yet_is_read_before_the_archive(folder: Any, opened
     theirs = lamp.read_text(encoding="utf-8").replace("out by day.", "out by day, says the inspector.")
     lamp.write_text(theirs, encoding="utf-8")
     with pytest.raises(Refused):
-        project.specs.archive("brighter", Manner())
+        project.specs.archive(ArchiveNow(change_id="brighter"))
     assert lamp.read_text(encoding="utf-8") == theirs
 
 
@@ -151,6 +151,6 @@ def test_a_delta_that_cannot_be_read_is_not_archived_unapplied(folder: Any, proj
     horn.parent.mkdir()
     horn.write_bytes(b"## ADDED Requirements\n\0")
     with pytest.raises(Conflict) as caught:
-        project.specs.archive("brighter", Manner())
+        project.specs.archive(ArchiveNow(change_id="brighter"))
     assert "horn" in caught.value.message
     assert change.exists()

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from clew.edit.edits import FileEdit, FolderMove, folder_contents
 from clew.edit.targets import read_if_there
@@ -30,27 +29,13 @@ from clew.store.interface import Store
 from clew.workspace.files import read_bytes, resolve
 from clew.workspace.paths import display, raw
 
+if TYPE_CHECKING:
+    from clew.specs.operations import ArchiveChange
+
 _DATED = 11
 """Characters of `2026-01-31-`."""
 _UNUSABLE = frozenset({"spec_at_root", "delta_misnamed", "specs_not_skipped", "metadata_flag"})
 """What makes it uncertain what a change as a whole is meant to do."""
-
-
-class Manner(msgspec.Struct, frozen=True):
-    """How a change is applied."""
-
-    dry_run: bool = False
-    move: bool = True
-    """Move the folder into the archive afterwards."""
-    skip_specs: bool = False
-    """Only move the folder."""
-    unfinished: bool = False
-    """Though not all tasks are done."""
-    take: str | None = None
-    """Which side wins where there is a conflict: spec or change."""
-    confirmed: bool = True
-    """Whether somebody said that files may be written."""
-    actor: str = "clew"
 
 
 class Archivist:
@@ -61,33 +46,41 @@ class Archivist:
         self._store = store
 
     def run(
-        self, known: Library, change_id: str, found: Sequence[ConflictFound], manner: Manner, today: date
+        self,
+        known: Library,
+        request: "ArchiveChange",
+        found: Sequence[ConflictFound],
+        today: date,
+        *,
+        actor: str,
+        skip_specs: bool,
     ) -> ArchiveReport:
         """Apply a change, and archive it unless told otherwise. Refused with every reason, and then nothing is done.
         `found` are the conflicts of the change."""
+        change_id = request.change_id
         entry = known.change(change_id)
-        target = self._target(entry, today) if manner.move else None
-        _check_manner(manner)
-        unfinished = _check_tasks(entry.change, manner)
+        target = self._target(entry, today) if request.move else None
+        _check_confirmed(request)
+        unfinished = _check_tasks(entry.change, request)
         self._check_files(entry)
         applied: tuple[Applied, ...] = ()
         paths: dict[str, str] = {}
-        if not manner.skip_specs:
+        if not skip_specs:
             paths = {delta.spec_id: _path(known, entry.root, delta.spec_id) for delta in entry.change.deltas}
             check_order(known, change_id)
-            sides = decided(entry.change, found, manner.take)
+            sides = decided(entry.change, found, request.take)
             applied = apply_change(entry.change, self._files(known, paths), sides)
             _refuse(entry.change, applied)
         writing = [each for each in applied if each.changes_file]
-        if not manner.dry_run:
-            self._write(entry, writing, paths, target, manner)
+        if not request.dry_run:
+            self._write(entry, writing, paths, target, actor)
             if target is not None:
                 forget(change_id, self._store)
         return ArchiveReport(
             change_id=change_id,
-            dry_run=manner.dry_run,
-            applied=bool(writing) and not manner.dry_run,
-            archived_to=target if not manner.dry_run else None,
+            dry_run=request.dry_run,
+            applied=bool(writing) and not request.dry_run,
+            archived_to=target if not request.dry_run else None,
             files=tuple(paths[each.spec_id] for each in writing),
             summary="".join((summary(applied) if applied else "", *(f"({each})\n" for each in unfinished))),
             diff="\n".join(difference(each, paths[each.spec_id]) for each in writing),
@@ -142,7 +135,7 @@ class Archivist:
         return found
 
     def _write(
-        self, entry: ChangeEntry, writing: list[Applied], paths: Mapping[str, str], target: str | None, manner: Manner
+        self, entry: ChangeEntry, writing: list[Applied], paths: Mapping[str, str], target: str | None, actor: str
     ) -> None:
         steps: list[FileEdit | FolderMove] = [
             # The folders of a removed spec are removed as well, unless they hold anything else.
@@ -154,7 +147,7 @@ class Archivist:
             # After the contents are known: what appears from now on is a difference that stops the transaction.
             self._check_files(entry)
             steps.append(FolderMove(entry.folder, target, contents))
-        purpose = Purpose(f"apply {entry.change.id}", manner.actor, {"change_id": entry.change.id})
+        purpose = Purpose(f"apply {entry.change.id}", actor, {"change_id": entry.change.id})
         Transaction(self._root, steps, purpose).commit(self._store)
 
 
@@ -171,22 +164,22 @@ def _changed(path: str) -> Conflict:
     return Conflict(f"'{path}' changed since it was read.", hint="Run the command again. Nothing was changed.")
 
 
-def _check_tasks(change: Change, manner: Manner) -> tuple[str, ...]:
+def _check_tasks(change: Change, request: "ArchiveChange") -> tuple[str, ...]:
     """What is to be said about tasks that are not done; they stand against an archive, not against a look at it."""
     tasks = change.tasks
-    if tasks is None or tasks.completed == tasks.total or not manner.move or manner.unfinished:
+    if tasks is None or tasks.completed == tasks.total or not request.move or request.unfinished:
         return ()
     refusal = Refused(
         f"{tasks.total - tasks.completed} of {tasks.total} tasks of '{change.id}' are not done.",
         hint="Finish them, or say that it is to be archived unfinished (--yes, unfinished=true).",
     )
-    if not manner.dry_run:
+    if not request.dry_run:
         raise refusal
     return (str(refusal),)
 
 
-def _check_manner(manner: Manner) -> None:
-    if not manner.dry_run and not manner.confirmed:
+def _check_confirmed(request: "ArchiveChange") -> None:
+    if not request.dry_run and not request.confirm:
         raise Refused(
             "Applying a change writes files, and nobody confirmed it.",
             hint="Pass confirm=true, or dry_run=true to see what would be written.",
