@@ -27,8 +27,6 @@ PENDING = {
 """Imports that still point the wrong way."""
 OWN_FILES = {"store", "derived", "search", "edit"}
 """Rooms that list folders of their own besides those of the project: what they keep in `.clew`, what a crash left."""
-VECTOR_FILES = {"search/dense/files.py"}
-"""A cache of vectors that writes its own files."""
 FORBIDDEN_WORDS = ("manager", "helper", "util", "base", "common")
 
 
@@ -81,6 +79,16 @@ def test_every_part_has_a_layer() -> None:
     assert {part for part in parts if not part.startswith("__")} <= set().union(*LAYERS)
 
 
+def called(tree: ast.Module) -> set[str]:
+    return {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+
+
+# Verifies: REQ-o00007-B
+def test_only_the_store_and_derived_data_open_sqlite() -> None:
+    rooms = {path.relative_to(SOURCE).parts[0] for path, tree in modules().items() if "sqlite3.connect" in called(tree)}
+    assert rooms == {"store", "derived"}
+
+
 # Verifies: REQ-o00007-C
 def test_no_source_file_is_longer_than_800_lines_and_none_has_a_name_that_says_nothing() -> None:
     assert [path.name for path in modules() if path.read_text(encoding="utf-8").count("\n") > 800] == []
@@ -104,7 +112,7 @@ def writes_to_disk(tree: ast.Module) -> set[str]:
 # Verifies: REQ-o00007-B
 def test_files_are_replaced_and_synced_in_one_room() -> None:
     rooms = {path.relative_to(SOURCE).as_posix() for path, tree in modules().items() if writes_to_disk(tree)}
-    assert {room for room in rooms if not room.startswith("edit/")} == VECTOR_FILES
+    assert {room for room in rooms if not room.startswith("edit/")} == set()
 
 
 # Verifies: REQ-o00007-B

@@ -35,13 +35,18 @@ def write_beside(temporary: Path, data: bytes, place: Path) -> None:
         os.fsync(file.fileno())
 
 
+def put_in_place(temporary: Path, place: Path) -> None:
+    """Rename a finished temporary file over the one that it replaces. Readers see the one or the other."""
+    temporary.replace(place)
+
+
 def replace_file(place: Path, data: bytes) -> None:
     """Write a file, whatever it holds now. Once this returns, the new content survives a crash of the machine."""
     place.parent.mkdir(parents=True, exist_ok=True)
     temporary = temporary_beside(place)
     try:
         write_beside(temporary, data, place)
-        temporary.replace(place)
+        put_in_place(temporary, place)
     except BaseException:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)

@@ -15,6 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from clew.context import Context
+from clew.derived.file import PATIENCE_SECONDS
 from clew.errors import StoreBusy, StoreCorrupt, StoreError
 from clew.kb.answer.deliveries import Deliveries
 from clew.kb.answer.finding import Finder
@@ -26,7 +27,7 @@ from clew.kb.boundary import Boundary, ScopeRequest, boundary_of
 from clew.kb.ingest.citing import Citations
 from clew.kb.ingest.corpus import Corpus, IndexReport, Ingestion, run_job
 from clew.kb.ingest.keeper import DocumentKeeper
-from clew.kb.ingest.library import PATIENCE_SECONDS, Library
+from clew.kb.ingest.library import Library
 from clew.kb.ingest.reconcile import ReconcileReport, Reconciliation
 from clew.kb.ingest.records import DocumentRecord, Origin
 from clew.kb.walk.crossing import Crossing
