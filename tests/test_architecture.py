@@ -25,7 +25,6 @@ PENDING = {
     "edit/files_write.py imports clew.store.interface",
     "edit/saving.py imports clew.graph.build.reading",
     "edit/saving.py imports clew.trace.edit.sessions",
-    "graph/circles.py imports clew.trace.edit.text.author",
     "kb/service.py imports clew.compat.wekadocs.documents",
     "kb/walk/results.py imports clew.compat.wekadocs.results",
     "register/git/starting.py imports clew.setup.clients",

@@ -1,17 +1,17 @@
 """The graph: what every service reads."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 import msgspec
 
 from clew.graph.evidence.runs import Evidence
-from clew.graph.late_region import LateRegion
 from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind, Node, NodeKind
 from clew.graph.region import MemoryRegion, Region
 from clew.graph.rows import Followed
 from clew.graph.tally import Row, Tally
+from clew.graph.walk import Direction, Step
 
 _ROOTS = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
 _ONE: Row = ("", (1,))
@@ -118,23 +118,25 @@ class Graph:
         for region in self._regions:
             yield from region.iter_incoming_edges(id)
 
-    def iter_parents(self, id: str, kinds: Iterable[EdgeKind] | None = None) -> Iterator[Node]:
+    def iter_parents(self, id: str, kinds: Collection[EdgeKind] | None = None) -> Iterator[Node]:
         """The nodes that this one cites, each once; only over edges of the given kinds where some are given."""
-        edges = self.iter_outgoing_edges(id)
-        return self._nodes_at(edge.target for edge in _of_kinds(edges, kinds))
+        return self._nodes_at(step.id for step in self.neighbours((id,), kinds, "out"))
 
-    def iter_children(self, id: str, kinds: Iterable[EdgeKind] | None = None) -> Iterator[Node]:
+    def iter_children(self, id: str, kinds: Collection[EdgeKind] | None = None) -> Iterator[Node]:
         """The nodes that cite this one or are part of it, each once; likewise."""
-        edges = self.iter_incoming_edges(id) if kinds is None else self.edges_into(id, frozenset(kinds))
-        return self._nodes_at(edge.source for edge in edges)
+        return self._nodes_at(step.id for step in self.neighbours((id,), kinds, "in"))
 
-    def edges_into(self, id: str, kinds: frozenset[EdgeKind]) -> Iterator[Edge]:
-        """What cites the node in one of some ways. Unlike without kinds, stored regions are asked as well whose edges
-        of such a kind lead into others."""
-        yield from (edge for edge in self.iter_incoming_edges(id) if edge.kind in kinds)
+    def neighbours(
+        self,
+        ids: Sequence[str],
+        kinds: Collection[EdgeKind] | None = None,
+        direction: Direction = "both",
+        limit: int | None = None,
+    ) -> Iterator[Step[Edge]]:
+        """The steps from these nodes, region by region. Stored regions whose edges lead into others are asked for them
+        only where such kinds are given."""
         for region in self._regions:
-            if isinstance(region, LateRegion) and region.leads_out & kinds:
-                yield from (edge for edge in region.edges_into_others(id) if edge.kind in kinds)
+            yield from region.neighbours(ids, kinds, direction, limit)
 
     def _nodes_at(self, ids: Iterable[str]) -> Iterator[Node]:
         for id in dict.fromkeys(ids):
@@ -230,13 +232,6 @@ class Graph:
 
     def mark_stale(self) -> None:
         self.state = msgspec.structs.replace(self.state, is_stale=True)
-
-
-def _of_kinds(edges: Iterator[Edge], kinds: Iterable[EdgeKind] | None) -> Iterator[Edge]:
-    if kinds is None:
-        return edges
-    wanted = frozenset(kinds)
-    return (edge for edge in edges if edge.kind in wanted)
 
 
 def _root(graph: Graph, id: str) -> Row | None:

@@ -5,10 +5,12 @@ the store and answer the same questions by query. An edge belongs to the region 
 for the edges that lead into a node of another.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from clew.graph.model import BrokenReference, Edge, Node, NodeKind
+from clew.graph.model import BrokenReference, Edge, EdgeKind, Node, NodeKind
+from clew.graph.walk import Direction, Step
 
 if TYPE_CHECKING:
     from clew.graph.ordering import FileOrder
@@ -28,6 +30,45 @@ class Region(Protocol):
     def iter_outgoing_edges(self, id: str) -> Iterator[Edge]: ...
 
     def iter_incoming_edges(self, id: str) -> Iterator[Edge]: ...
+
+    def neighbours(
+        self,
+        ids: Sequence[str],
+        kinds: Collection[EdgeKind] | None = None,
+        direction: Direction = "both",
+        limit: int | None = None,
+    ) -> Iterable[Step[Edge]]: ...
+
+
+def steps_from(
+    region: Region,
+    ids: Iterable[str],
+    kinds: Collection[EdgeKind] | None,
+    direction: Direction,
+    limit: int | None,
+) -> Iterator[Step[Edge]]:
+    """The neighbours of nodes, by the edges that a region gives one node at a time."""
+    for id in ids:
+        if direction != "in":
+            for edge in _selected(region.iter_outgoing_edges(id), kinds, limit):
+                yield Step(id, edge.target, edge)
+        if direction != "out":
+            for edge in _selected(region.iter_incoming_edges(id), kinds, limit):
+                yield Step(id, edge.source, edge)
+
+
+def _selected(edges: Iterable[Edge], kinds: Collection[EdgeKind] | None, limit: int | None) -> Iterable[Edge]:
+    if kinds is not None:
+        edges = [edge for edge in edges if edge.kind in kinds]
+    return edges if limit is None else _first_of_each_kind(edges, limit)
+
+
+def _first_of_each_kind(edges: Iterable[Edge], limit: int) -> Iterator[Edge]:
+    given: Counter[EdgeKind] = Counter()
+    for edge in edges:
+        given[edge.kind] += 1
+        if given[edge.kind] <= limit:
+            yield edge
 
 
 class MemoryRegion:
@@ -77,6 +118,15 @@ class MemoryRegion:
         if id in self._mixed_incoming:
             self._arrange_incoming(id)
         return iter(self._incoming.get(id, ()))
+
+    def neighbours(
+        self,
+        ids: Sequence[str],
+        kinds: Collection[EdgeKind] | None = None,
+        direction: Direction = "both",
+        limit: int | None = None,
+    ) -> Iterator[Step[Edge]]:
+        return steps_from(self, ids, kinds, direction, limit)
 
     def outgoing_edges(self, id: str) -> Collection[Edge]:
         """In any order: for whoever changes the graph, in the middle of which there is no other."""

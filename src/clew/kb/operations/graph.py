@@ -12,7 +12,7 @@ from clew.operation.call import Call
 from clew.operation.registry import Freshness, Request, Tool, Toolset
 
 if TYPE_CHECKING:
-    from clew.kb.walk.relationships import Direction
+    from clew.graph.walk import Direction
 
 MAX_IDS = 100
 MAX_ENDS = 25

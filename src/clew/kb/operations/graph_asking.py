@@ -15,7 +15,7 @@ from clew.operation.registry import Request
 
 if TYPE_CHECKING:
     from clew.kb.walk.answers import Asker
-    from clew.kb.walk.walking import Ground
+    from clew.kb.walk.walking import Snapshot
 
 DISABLED = "Graph traversal is disabled (neo4j_disabled=true). Use kb.search or kb.retrieve_evidence instead."
 
@@ -24,7 +24,7 @@ class Standing(msgspec.Struct, frozen=True):
     """Where a call stands: a graph to walk in, and what has to be said about it."""
 
     call: Call
-    ground: "Ground"
+    ground: "Snapshot"
     notes: tuple[str, ...]
 
     def asker(self, request: Request, notes: tuple[str, ...] = ()) -> "Asker":

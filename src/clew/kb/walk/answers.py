@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 from msgspec import UNSET
 
+from clew.graph.walk import Direction
 from clew.kb.answer.deliveries import Deliveries, Session
 from clew.kb.answer.passages import ITEM_BYTES, ITEM_TOKENS
 from clew.kb.answer.results import LimitReason
@@ -17,11 +18,9 @@ from clew.kb.ingest.suspicion import flags_of, suspicious
 from clew.kb.walk import results as shapes
 from clew.kb.walk import surroundings
 from clew.kb.walk.envelope import Usage, charged, within_hard_limit
-from clew.kb.walk.projections import checked_fields, resolved, shown, snippets
-from clew.kb.walk.relationships import Direction
-from clew.kb.walk.results import Link, Projection
-from clew.kb.walk.shortest import shortest_paths
-from clew.kb.walk.walking import Ground, expand
+from clew.kb.walk.projections import checked_fields, shown, snippets
+from clew.kb.walk.results import NamedEdge, Projection
+from clew.kb.walk.walking import Snapshot, expand, shortest_paths
 from clew.search.rank.diversity import trim
 
 MOST_OFFSET = 1_000_000
@@ -94,11 +93,11 @@ def _told(id: str) -> str:
     return id[:_LONGEST_ID].encode("utf-8", "replace").decode()
 
 
-def described(ground: Ground, asker: Asker, ids: Sequence[str], fields: Sequence[str] | None) -> shapes.Described:
+def described(snapshot: Snapshot, asker: Asker, ids: Sequence[str], fields: Sequence[str] | None) -> shapes.Described:
     chosen = checked_fields(fields)
-    current = resolved(ground.reading, ground.graph, ground.crossing, ids)
+    current = snapshot.resolved(ids)
     present = list(dict.fromkeys(id for id in current.values() if id is not None))
-    nodes = [_flagged(each.projection(chosen)) for each in shown(ground.reading, ground.graph, present).values()]
+    nodes = [_flagged(each.projection(chosen)) for each in shown(snapshot.reading, snapshot.graph, present).values()]
     kept, cut = asker.within_budget(nodes)
     payload = {"results": kept, "cursor": None, "next_cursor": None}
     missing = [id for id, now in current.items() if now is None]
@@ -119,17 +118,17 @@ class _Row(msgspec.Struct, frozen=True):
     """What one node adds to a page."""
 
     node: Projection | None
-    edges: tuple[Link, ...]
+    edges: tuple[NamedEdge, ...]
 
 
 def neighbourhood(
-    ground: Ground, asker: Asker, ids: Sequence[str], walk: Walk, sent: tuple[Deliveries, Session] | None = None
+    snapshot: Snapshot, asker: Asker, ids: Sequence[str], walk: Walk, sent: tuple[Deliveries, Session] | None = None
 ) -> shapes.Neighbourhood:
     """A page of what is around nodes; with `sent`, without what the session was told before."""
-    found = expand(ground, ids, walk.names, walk.direction, hops=walk.hops, offset=asker.offset, limit=walk.limit)
+    found = expand(snapshot, ids, walk.names, walk.direction, hops=walk.hops, offset=asker.offset, limit=walk.limit)
     reached = [each.id for each in found.reached]
-    nodes = shown(ground.reading, ground.graph, reached)
-    texts = snippets(ground.reading, reached) if walk.include_snippet else {}
+    nodes = shown(snapshot.reading, snapshot.graph, reached)
+    texts = snippets(snapshot.reading, reached) if walk.include_snippet else {}
     known = _known(sent, found.reached)
     rows, seen, duplicates = [], set(known), 0
     for each in found.reached:
@@ -176,7 +175,7 @@ def _flagged(node: Projection) -> Projection:
 
 
 def path_page(
-    ground: Ground,
+    snapshot: Snapshot,
     asker: Asker,
     ends: tuple[Sequence[str], Sequence[str]],
     names: Sequence[str] | None,
@@ -184,7 +183,7 @@ def path_page(
     hops: int,
     limit: int,
 ) -> shapes.PathPage:
-    found = shortest_paths(ground, *ends, names, hops=hops, offset=asker.offset, limit=limit)
+    found = shortest_paths(snapshot, *ends, names, hops=hops, offset=asker.offset, limit=limit)
     paths = [shapes.PathShown(path.nodes, path.types, path.length) for path in found.paths]
     kept, cut = asker.within_budget(paths)
     more = found.has_more or len(kept) < len(paths)
@@ -206,8 +205,8 @@ def path_page(
     return shapes.PathPage(**payload, **envelope)
 
 
-def child_page(ground: Ground, asker: Asker, parent: str, limit: int) -> shapes.ChildPage:
-    around, has_more = surroundings.children(ground, parent, offset=asker.offset, limit=limit)
+def child_page(snapshot: Snapshot, asker: Asker, parent: str, limit: int) -> shapes.ChildPage:
+    around, has_more = surroundings.children(snapshot, parent, offset=asker.offset, limit=limit)
     parts = [shapes.Child(each.id, each.label, each.title, each.level) for each in around.found.get(parent, ())]
     kept, cut = asker.within_budget(parts)
     more = has_more or len(kept) < len(parts)
@@ -221,8 +220,8 @@ def child_page(ground: Ground, asker: Asker, parent: str, limit: int) -> shapes.
     return shapes.ChildPage(**payload, **envelope)
 
 
-def parent_rows(ground: Ground, asker: Asker, sections: Sequence[str]) -> shapes.Parents:
-    around = surroundings.parents(ground, sections)
+def parent_rows(snapshot: Snapshot, asker: Asker, sections: Sequence[str]) -> shapes.Parents:
+    around = surroundings.parents(snapshot, sections)
     rows = [
         shapes.ParentOf(section, each.id, each.title) for section, others in around.found.items() for each in others
     ]
@@ -233,9 +232,9 @@ def parent_rows(ground: Ground, asker: Asker, sections: Sequence[str]) -> shapes
 
 
 def entity_rows(
-    ground: Ground, asker: Asker, sections: Sequence[str], labels: Sequence[str] | None, most: int
+    snapshot: Snapshot, asker: Asker, sections: Sequence[str], labels: Sequence[str] | None, most: int
 ) -> shapes.Entities:
-    around = surroundings.mentioned(ground, sections, labels, most)
+    around = surroundings.mentioned(snapshot, sections, labels, most)
     found = around.found
     if asker.is_legacy:
         found = {section: found.get(section, []) for section in dict.fromkeys(sections)}
@@ -249,8 +248,8 @@ def entity_rows(
     return shapes.Entities(results=kept, **envelope)
 
 
-def section_rows(ground: Ground, asker: Asker, entities: Sequence[str], most: int) -> shapes.Sections:
-    around = surroundings.mentioning(ground, entities, most)
+def section_rows(snapshot: Snapshot, asker: Asker, entities: Sequence[str], most: int) -> shapes.Sections:
+    around = surroundings.mentioning(snapshot, entities, most)
     rows = [
         shapes.SectionsOf(entity, tuple(shapes.SectionNamed(each.id, each.title) for each in others))
         for entity, others in around.found.items()

@@ -1,11 +1,12 @@
 """Subtrees: everything below a node, level by level, as far down and of such kinds as are wanted."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
 
 from clew.graph.graph import Graph
 from clew.graph.model import Edge, Node, NodeKind
+from clew.graph.walk import Direction, Step, Walk
 from clew.trace.read.assertions import citations_of, owner_of
 
 DEFAULT_KINDS = {
@@ -46,27 +47,28 @@ def collect(graph: Graph, root: Node, *, depth: int = 0, kinds: Collection[NodeK
     """
     wanted = frozenset(kinds or DEFAULT_KINDS.get(root.kind, (root.kind,)))
     members = {root.id: Member(root, 0, None)}
-    children = _naming if root.kind is NodeKind.ASSERTION else _children
-    level = [root]
-    steps = 0
-    while level and (depth == 0 or steps < depth):
-        steps += 1
-        below: list[Node] = []
-        for parent in level:
-            for child in children(graph, parent, wanted):
-                if child.id not in members:
-                    members[child.id] = Member(child, steps, parent.id)
-                    below.append(child)
-        level = below
-        children = _children
+    walk = Walk(_Below(graph, root), (root.id,), wanted, "in")
+    for layer in walk.layers(depth or None):
+        members.update((step.id, Member(step.edge, walk.depth, step.own)) for step in layer)
     return Collected(members)
 
 
-def _children(graph: Graph, parent: Node, wanted: frozenset[NodeKind]) -> list[Node]:
-    """The children of these kinds: first the assertions in the order of the file, then the others by id."""
-    found = [child for child in graph.iter_children(parent.id) if child.kind in wanted]
-    found.sort(key=_order)
-    return found
+class _Below(msgspec.Struct, frozen=True):
+    """What is below nodes, for a walk over kinds of nodes: a step leads by the child itself."""
+
+    graph: Graph
+    root: Node
+
+    def neighbours(
+        self, ids: Sequence[str], kinds: Collection[NodeKind] | None, direction: Direction, limit: int | None
+    ) -> Iterator[Step[Node]]:
+        """First the assertions in the order of the file, then the others by id."""
+        for id in ids:
+            naming = id == self.root.id and self.root.kind is NodeKind.ASSERTION
+            children = _naming(self.graph, self.root) if naming else self.graph.iter_children(id)
+            found = [child for child in children if kinds is None or child.kind in kinds]
+            for child in sorted(found, key=_order):
+                yield Step(id, child.id, child)
 
 
 def _order(node: Node) -> tuple[bool, int, str]:
@@ -74,14 +76,13 @@ def _order(node: Node) -> tuple[bool, int, str]:
     return not is_part, node.source.line if is_part and node.source is not None else 0, node.id
 
 
-def _naming(graph: Graph, assertion: Node, wanted: frozenset[NodeKind]) -> list[Node]:
+def _naming(graph: Graph, assertion: Node) -> Iterable[Node]:
     """Who names an assertion. Such an edge leads to its requirement and carries the label, so that below a requirement
     they are its own children."""
     owner = owner_of(graph, assertion)
     label = assertion.get_field("label")
     citations = citations_of(graph, owner.id) if owner is not None else ()
-    naming = {each.by.id: each.by for each in citations if each.names(label) and each.by.kind in wanted}
-    return sorted(naming.values(), key=_order)
+    return {each.by.id: each.by for each in citations if each.names(label)}.values()
 
 
 def edges_up(graph: Graph, collected: Collected, member: Member) -> Iterator[Edge]:
