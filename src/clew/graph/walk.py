@@ -86,9 +86,10 @@ class Walk(Generic[E]):
             if id not in new and id not in met and (scope is None or scope(id)):
                 new[id] = step
         found = list(new.values())
-        if self._most is not None and len(met) + len(found) > self._most:
-            self.is_cut = True
-            del found[max(0, self._most - len(met)) :]
+        if self._most is not None:
+            room = max(0, self._most - len(met))
+            self.is_cut |= len(found) > room
+            del found[room:]
         self.frontier = [step[1] for step in found]
         met.update((step[1], step) for step in found)
         return found
