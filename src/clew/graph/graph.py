@@ -7,18 +7,16 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from clew.graph.evidence.runs import Evidence
+from clew.graph.kept import KeptFigures, SumRow
 from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind, Node, NodeKind
 from clew.graph.region import MemoryRegion, Region
-from clew.graph.rows import Followed
-from clew.graph.tally import Row, Tally
 from clew.graph.walk import Direction, Step
 
 _ROOTS = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
-_ONE: Row = ("", (1,))
+_ONE: SumRow = ("", (1,))
 _NO_METRICS: Mapping[str, Any] = MappingProxyType({})
 
 T = TypeVar("T")
-V = TypeVar("V")
 
 Annotator = Callable[["Graph", Node], Mapping[str, Any]]
 
@@ -57,8 +55,8 @@ class Graph:
         self._annotate = annotate
         self._metrics: dict[str, Mapping[str, Any]] = {}
         self._derived: dict[str, tuple[str | None, Any]] = {}
-        self._tallies: dict[str, Tally] = {}
-        self._followed: dict[str, Followed[Any, Any]] = {}
+        self.kept = KeptFigures(self)
+        """Figures over many nodes, kept in step by what changes touch."""
         self._writes = 0
 
     def attach(self, region: Region) -> None:
@@ -103,7 +101,7 @@ class Graph:
         return not any(edge.kind in HIERARCHY for region in self._regions for edge in region.iter_outgoing_edges(id))
 
     def root_count(self) -> int:
-        sums = self.tallied("roots", lambda graph: {node.id: _ONE for node in graph.iter_roots()}, _root)
+        sums = self.kept.sum("roots", lambda graph: {node.id: _ONE for node in graph.iter_roots()}, _root)
         return sum(number for (number,) in sums.values())
 
     # Edges
@@ -170,42 +168,12 @@ class Graph:
             self._derived[name] = (state, value)
         return cast("T", value)
 
-    def tallied(
-        self, name: str, rows: Callable[["Graph"], dict[str, Row]], row: Callable[["Graph", str], Row | None]
-    ) -> Mapping[str, tuple[int, ...]]:
-        """Sums over many nodes, by group. `rows` counts all of them once; after that, `row` counts what a change
-        touched: itself, its edges or its figures."""
-        tally = self._tallies.get(name)
-        if tally is None:
-            tally = self._tallies[name] = Tally(self, rows, row)
-        return tally.sums()
-
-    def followed(
-        self,
-        name: str,
-        rows: Callable[["Graph"], dict[str, V]],
-        row: Callable[["Graph", str], V | None],
-        whole: Callable[[Mapping[str, V]], T],
-    ) -> T:
-        """What `whole` makes of one row for each node that has any. `rows` makes all of them once; after that, `row`
-        makes those again that a change touched, and `whole` is asked again where one of them is another than before.
-        Neither keeps the rows it is given."""
-        followed = self._followed.get(name)
-        if followed is None:
-            followed = self._followed[name] = Followed(self, rows, row, whole)
-        return cast("T", followed.now())
-
     def touched(self, ids: Iterable[str]) -> None:
         """Forget the figures of these nodes, because they or an edge at them changed."""
-        if not self._metrics and not self._tallies and not self._followed:
-            return
         changed = tuple(ids)
         for id in changed:
             self._metrics.pop(id, None)
-        for tally in self._tallies.values():
-            tally.touch(changed)
-        for followed in self._followed.values():
-            followed.touch(changed)
+        self.kept.touch(changed)
 
     def refreshed(self, at: str, fingerprint: str) -> None:
         """Note that the graph now matches the files of that time."""
@@ -227,13 +195,12 @@ class Graph:
         self.evidence = Evidence(self)
         self._metrics.clear()
         self._derived.clear()
-        self._tallies.clear()
-        self._followed.clear()
+        self.kept.clear()
 
     def mark_stale(self) -> None:
         self.state = msgspec.structs.replace(self.state, is_stale=True)
 
 
-def _root(graph: Graph, id: str) -> Row | None:
+def _root(graph: Graph, id: str) -> SumRow | None:
     node = graph.get_node(id)
     return _ONE if node is not None and node.kind in _ROOTS and graph.is_root(node) else None

@@ -43,7 +43,7 @@ class Hierarchy(msgspec.Struct, frozen=True):
 
 
 def hierarchy(graph: Graph) -> Hierarchy:
-    return graph.followed("hierarchy", _links, _link, _hierarchy)
+    return graph.kept.list("hierarchy", _links, _link, _hierarchy)
 
 
 def _links(graph: Graph) -> dict[str, tuple[Edge, ...]]:
