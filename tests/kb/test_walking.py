@@ -124,7 +124,7 @@ def as_edges(steps: list[Step[NamedEdge]]) -> set[Edge]:
     """The steps from a node as edges of the graph; those that are only names for others are left out."""
     relationships = {each.name: each for each in RELATIONSHIPS}
     found = set()
-    for _, _, named in steps:
+    for named in (step.edge for step in steps):
         relationship = relationships[named.type]
         bond = relationship.bond
         assert bond is not None
@@ -184,10 +184,10 @@ def distances(project: Project, start: str) -> dict[str, int]:
         waiting = deque([start])
         while waiting:
             id = waiting.popleft()
-            for _, other, _ in near.neighbours([id], None, "both", 1_000):
-                if other not in far:
-                    far[other] = far[id] + 1
-                    waiting.append(other)
+            for step in near.neighbours([id], None, "both", 1_000):
+                if step.id not in far:
+                    far[step.id] = far[id] + 1
+                    waiting.append(step.id)
     return far
 
 

@@ -1,6 +1,7 @@
 """The graph: what every service reads."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
@@ -133,8 +134,7 @@ class Graph:
     ) -> Iterator[Step[Edge]]:
         """The steps from these nodes, region by region. Stored regions whose edges lead into others are asked for them
         only where such kinds are given."""
-        for region in self._regions:
-            yield from region.neighbours(ids, kinds, direction, limit)
+        return chain.from_iterable([region.neighbours(ids, kinds, direction, limit) for region in self._regions])
 
     def _nodes_at(self, ids: Iterable[str]) -> Iterator[Node]:
         for id in dict.fromkeys(ids):

@@ -5,7 +5,8 @@ answers for the ids and the kinds that are its own, and for edges into nodes of 
 edge that leads there. It is not asked what stands in a file: the files of other regions are asked for too often.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
 from clew.graph.region import Region
@@ -52,11 +53,11 @@ class LateRegion:
         kinds: Collection[EdgeKind] | None = None,
         direction: Direction = "both",
         limit: int | None = None,
-    ) -> Iterator[Step[Edge]]:
+    ) -> Iterable[Step[Edge]]:
         """Steps from its own nodes; from those of other regions only where such a kind of edge leads into others."""
         own = [id for id in ids if id.startswith(self._prefixes)]
-        if own:
-            yield from self._open().neighbours(own, kinds, direction, limit)
-        if kinds is not None and direction != "out" and len(own) < len(ids) and self._leads_out.intersection(kinds):
-            others = [id for id in ids if not id.startswith(self._prefixes)]
-            yield from self._open().neighbours(others, kinds, "in", limit)
+        steps = self._open().neighbours(own, kinds, direction, limit) if own else ()
+        if kinds is None or direction == "out" or len(own) == len(ids) or self._leads_out.isdisjoint(kinds):
+            return steps
+        others = [id for id in ids if not id.startswith(self._prefixes)]
+        return chain(steps, self._open().neighbours(others, kinds, "in", limit))

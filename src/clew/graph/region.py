@@ -40,21 +40,16 @@ class Region(Protocol):
     ) -> Iterable[Step[Edge]]: ...
 
 
-def steps_from(
-    region: Region,
-    ids: Iterable[str],
-    kinds: Collection[EdgeKind] | None,
-    direction: Direction,
-    limit: int | None,
-) -> Iterator[Step[Edge]]:
-    """The neighbours of nodes, by the edges that a region gives one node at a time."""
-    for id in ids:
-        if direction != "in":
-            for edge in _selected(region.iter_outgoing_edges(id), kinds, limit):
-                yield Step(id, edge.target, edge)
-        if direction != "out":
-            for edge in _selected(region.iter_incoming_edges(id), kinds, limit):
-                yield Step(id, edge.source, edge)
+def steps_out(
+    id: str, edges: Iterable[Edge], kinds: Collection[EdgeKind] | None, limit: int | None
+) -> list[Step[Edge]]:
+    """The steps from a node over edges that lead out of it."""
+    return [Step(id, edge.target, edge) for edge in _selected(edges, kinds, limit)]
+
+
+def steps_in(id: str, edges: Iterable[Edge], kinds: Collection[EdgeKind] | None, limit: int | None) -> list[Step[Edge]]:
+    """The steps from a node over edges that lead into it."""
+    return [Step(id, edge.source, edge) for edge in _selected(edges, kinds, limit)]
 
 
 def _selected(edges: Iterable[Edge], kinds: Collection[EdgeKind] | None, limit: int | None) -> Iterable[Edge]:
@@ -125,8 +120,15 @@ class MemoryRegion:
         kinds: Collection[EdgeKind] | None = None,
         direction: Direction = "both",
         limit: int | None = None,
-    ) -> Iterator[Step[Edge]]:
-        return steps_from(self, ids, kinds, direction, limit)
+    ) -> list[Step[Edge]]:
+        found: list[Step[Edge]] = []
+        for id in ids:
+            # Most nodes of a walk have no edges in one of the directions.
+            if direction != "in" and id in self._outgoing:
+                found += steps_out(id, self.iter_outgoing_edges(id), kinds, limit)
+            if direction != "out" and id in self._incoming:
+                found += steps_in(id, self.iter_incoming_edges(id), kinds, limit)
+        return found
 
     def outgoing_edges(self, id: str) -> Collection[Edge]:
         """In any order: for whoever changes the graph, in the middle of which there is no other."""

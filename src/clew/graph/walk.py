@@ -6,7 +6,9 @@ new at a distance comes in the order of the frontier and of its neighbours, or i
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+import msgspec
 
 Direction = Literal["out", "in", "both"]
 """Along the edges, against them, or either."""
@@ -16,7 +18,7 @@ E_co = TypeVar("E_co", covariant=True)
 K_contra = TypeVar("K_contra", contravariant=True)
 
 
-class Step(NamedTuple, Generic[E]):
+class Step(msgspec.Struct, Generic[E], frozen=True, gc=False):
     own: str
     """The node of the frontier."""
     id: str
@@ -79,19 +81,18 @@ class Walk(Generic[E]):
         steps = self._region.neighbours(self.frontier, self._kinds, self._direction, limit)
         if self._order is not None:
             steps = sorted(steps, key=self._order)
-        met, scope = self.came_by, self._scope
-        new: dict[str, Step[E]] = {}
+        met, scope, most = self.came_by, self._scope, self._most
+        found: list[Step[E]] = []
         for step in steps:
-            id = step[1]
-            if id not in new and id not in met and (scope is None or scope(id)):
-                new[id] = step
-        found = list(new.values())
-        if self._most is not None:
-            room = max(0, self._most - len(met))
-            self.is_cut |= len(found) > room
-            del found[room:]
-        self.frontier = [step[1] for step in found]
-        met.update((step[1], step) for step in found)
+            id = step.id
+            if id in met or (scope is not None and not scope(id)):
+                continue
+            if most is not None and len(met) >= most:
+                self.is_cut = True
+                break
+            met[id] = step
+            found.append(step)
+        self.frontier = [step.id for step in found]
         return found
 
     def layers(self, depth: int | None = None) -> Iterator[list[Step[E]]]:

@@ -17,7 +17,7 @@ requirement and goes with it.
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind, Source
-from clew.graph.region import steps_from
+from clew.graph.region import steps_in, steps_out
 from clew.graph.walk import Direction, Step
 from clew.kb import ids
 from clew.kb.boundary import EVERYTHING, Boundary
@@ -97,7 +97,11 @@ class DocumentRegion:
         direction: Direction = "both",
         limit: int | None = None,
     ) -> Iterator[Step[Edge]]:
-        return steps_from(self, ids, kinds, direction, limit)
+        for id in ids:
+            if direction != "in":
+                yield from steps_out(id, self.iter_outgoing_edges(id), kinds, limit)
+            if direction != "out":
+                yield from steps_in(id, self.iter_incoming_edges(id), kinds, limit)
 
     def _node(self, reading: Reading, id: str) -> Node | None:
         if id.startswith(ids.ENTITY):

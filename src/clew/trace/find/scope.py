@@ -29,17 +29,14 @@ class Hierarchy(msgspec.Struct, frozen=True):
     def neighbours(
         self, ids: Sequence[str], kinds: Collection[EdgeKind] | None, direction: walk.Direction, limit: int | None
     ) -> Iterator[walk.Step[Edge]]:
-        """What stands one step above (out) or below (in) these nodes; there is no limit."""
-        if direction != "in":
-            for id in ids:
-                for edge in self.above.get(id, ()):
-                    if kinds is None or edge.kind in kinds:
-                        yield walk.Step(id, edge.target, edge)
-        if direction != "out":
-            for id in ids:
-                for edge in self.below.get(id, ()):
-                    if kinds is None or edge.kind in kinds:
-                        yield walk.Step(id, edge.source, edge)
+        """What stands one step above (out) or below (in) these nodes; all of it, whatever the limit."""
+        for id in ids:
+            for edge in self.above.get(id, ()) if direction != "in" else ():
+                if kinds is None or edge.kind in kinds:
+                    yield walk.Step(id, edge.target, edge)
+            for edge in self.below.get(id, ()) if direction != "out" else ():
+                if kinds is None or edge.kind in kinds:
+                    yield walk.Step(id, edge.source, edge)
 
 
 def hierarchy(graph: Graph) -> Hierarchy:

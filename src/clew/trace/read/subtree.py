@@ -1,6 +1,8 @@
 """Subtrees: everything below a node, level by level, as far down and of such kinds as are wanted."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
 
 import msgspec
 
@@ -62,13 +64,21 @@ class _Below(msgspec.Struct, frozen=True):
     def neighbours(
         self, ids: Sequence[str], kinds: Collection[NodeKind] | None, direction: Direction, limit: int | None
     ) -> Iterator[Step[Node]]:
-        """First the assertions in the order of the file, then the others by id."""
-        for id in ids:
-            naming = id == self.root.id and self.root.kind is NodeKind.ASSERTION
-            children = _naming(self.graph, self.root) if naming else self.graph.iter_children(id)
-            found = [child for child in children if kinds is None or child.kind in kinds]
-            for child in sorted(found, key=_order):
-                yield Step(id, child.id, child)
+        """Of each node, first the assertions in the order of the file, then the others by id."""
+        if self.root.kind is NodeKind.ASSERTION and self.root.id in ids:
+            yield from _as_steps(self.root.id, _naming(self.graph, self.root), kinds)
+            return
+        get_node = self.graph.get_node
+        for own, steps in groupby(self.graph.neighbours(ids, None, direction, limit), key=attrgetter("own")):
+            children = {step.id: get_node(step.id) for step in steps}
+            yield from _as_steps(own, children.values(), kinds)
+
+
+def _as_steps(own: str, children: Iterable[Node | None], kinds: Collection[NodeKind] | None) -> Iterator[Step[Node]]:
+    found = [child for child in children if child is not None and (kinds is None or child.kind in kinds)]
+    found.sort(key=_order)
+    for child in found:
+        yield Step(own, child.id, child)
 
 
 def _order(node: Node) -> tuple[bool, int, str]:
