@@ -1,10 +1,11 @@
 """Registers for the tests: drafts in memory, and files on disk."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.register.served import OPEN
 from tests.register.shell import Shell
 
 from clew.formats.register.model import ActorKind, Layout, Register, Requirement
@@ -87,3 +88,10 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     made = Shell(capsys)
     made.run("init", "-n", "demo", "--purpose", "Keep accounts safe")
     return made
+
+
+@pytest.fixture(autouse=True)
+def close_served() -> Iterator[None]:
+    yield
+    while OPEN:
+        OPEN[-1].close()

@@ -19,6 +19,10 @@ GOOD: Mapping[str, Any] = {
 }
 
 
+OPEN: list["Served"] = []
+"""What is to be closed when a test ends; a test may do so itself."""
+
+
 class Served:
     """A project whose tools an MCP client calls."""
 
@@ -26,6 +30,7 @@ class Served:
         self.root = root
         self.project = Project.open(root)
         self._client = McpClient(self.project, Options(toolsets=("all",)))
+        OPEN.append(self)
 
     def call(self, name: str, **arguments: Any) -> dict[str, Any]:
         """The structured answer. `from_` stands for `from`."""
@@ -65,6 +70,8 @@ class Served:
         return RegisterFile(self.project.register.file.place)
 
     def close(self) -> None:
+        if self in OPEN:
+            OPEN.remove(self)
         self._client.close()
         self.project.close()
 
