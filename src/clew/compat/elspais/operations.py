@@ -9,9 +9,8 @@ from clew.compat.elspais.cursor import CursorState
 from clew.compat.elspais.items import written_out
 from clew.compat.elspais.queries import QUERIES
 from clew.compat.elspais.results import CursorBatch, CursorInfo, CursorOpened
-from clew.operation.budget import Budget, fit
+from clew.operation.budget import Budget, fit, longest_page
 from clew.operation.call import Call, decode_as
-from clew.operation.fitting import longest_page
 from clew.operation.registry import MaxTokens, Request, Tool, Toolset
 
 Query = Literal[

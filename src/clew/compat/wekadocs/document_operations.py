@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from clew.compat.wekadocs import results as shapes
-from clew.kb.operations.asking import SCHEMA_VERSION, bounded, brought_up_to_date, deadline_of, session_name
+from clew.kb.operations.asking import SCHEMA_VERSION, bounded, brought_up_to_date, session_name
 from clew.kb.walk.envelope import ANSWER_TOKENS
 from clew.operation.call import Call
 from clew.operation.registry import Freshness, Request, Tool, Toolset
@@ -44,20 +44,20 @@ def run_search_sections(call: Call, request: SearchSectionsRequest) -> shapes.Se
         cursor,
         request.page_size,
         session_name(call, request.session_id),
-        deadline_of(call),
+        call.deadline(),
     )
 
 
 def run_section_text(call: Call, request: SectionTextRequest) -> shapes.SectionTexts:
     brought_up_to_date(call)
     session = session_name(call, request.session_id)
-    return call.project.kb.legacy.section_text(request.section_ids, request.max_bytes_per, session, deadline_of(call))
+    return call.project.kb.legacy.section_text(request.section_ids, request.max_bytes_per, session, call.deadline())
 
 
 def run_search_documentation(call: Call, request: SearchDocumentationRequest) -> shapes.Documentation:
     query = bounded(request.query, "query")
     brought_up_to_date(call)
-    return call.project.kb.legacy.search_documentation(query, request.top_k, request.verbosity, deadline_of(call))
+    return call.project.kb.legacy.search_documentation(query, request.top_k, request.verbosity, call.deadline())
 
 
 SEARCH_SECTIONS = Tool(

@@ -15,8 +15,9 @@ from clew.kb.walk.adjacency import Adjacency
 from clew.kb.walk.answers import Asker
 from clew.kb.walk.envelope import Meta, Usage, charged, within_hard_limit
 from clew.kb.walk.projections import USUAL_FIELDS, Shown, shown
-from clew.kb.walk.results import NamedEdge, Projection
+from clew.kb.walk.results import NamedEdge
 from clew.kb.walk.walking import BY_ID, MOST_OF_OTHERS, Snapshot
+from clew.operation.budget import trim
 from clew.search.quote.evidence import fitting_end
 from clew.text.tokens import estimate_tokens
 
@@ -186,14 +187,10 @@ def context_bundle(
 ) -> shapes.ContextBundle:
     """Nodes first, then their texts, as much as the budget holds; the last text that fits in part is cut."""
     left = _positive("token_budget", token_budget)
-    nodes: list[Projection] = []
     snippets: list[SectionText] = []
     wanted = [node.projection(USUAL_FIELDS) for node in _shown(snapshot, ids)]
-    for node in wanted:
-        left -= _cost(node)
-        if left < 0:
-            break
-        nodes.append(node)
+    kept = trim(wanted, max_tokens=left)
+    nodes, left = kept.items, left - kept.tokens
     for each in texts if len(nodes) == len(wanted) else ():
         fitting = _fitting(each, left)
         if fitting is not None:
@@ -201,7 +198,7 @@ def context_bundle(
             left -= _cost(fitting)
         if fitting is not each:
             break
-    bundle = shapes.Bundle(tuple(nodes), tuple(snippets), strategy)
+    bundle = shapes.Bundle(nodes, tuple(snippets), strategy)
     charge = charged({"bundle": bundle}, "snippets")
     cut = len(nodes) < len(wanted) or list(snippets) != list(texts)
     return shapes.ContextBundle(

@@ -16,10 +16,10 @@ from clew.kb.answer import results
 from clew.kb.answer.excerpts import Excerpt, around, read, read_bullets
 from clew.kb.answer.scratch import NewPassage, Passage, ScratchStore
 from clew.kb.boundary import Boundary
-from clew.kb.deadline import Deadline
 from clew.kb.ingest.records import DocumentRecord, SectionRecord
 from clew.kb.ingest.suspicion import flags_of
-from clew.search.rank.diversity import trim
+from clew.operation.budget import trim
+from clew.operation.deadline import Deadline
 
 ITEM_TOKENS = 3_600
 ITEM_BYTES = 65_536
@@ -133,7 +133,7 @@ class Passages:
 def fitting(items: Sequence[T], *, share: float = 1.0) -> tuple[tuple[T, ...], results.LimitReason]:
     """The first items that fit into an answer, or into a share of one."""
     room = {"max_tokens": int(ITEM_TOKENS * share), "max_bytes": int(ITEM_BYTES * share)}
-    kept = trim(items, lambda item: msgspec.json.encode(item).decode(), **room)
+    kept = trim(items, **room)
     if items and not kept.items:
         raise OverBudget(
             "Not even one item fits into an answer.",

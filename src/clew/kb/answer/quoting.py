@@ -1,8 +1,8 @@
 """Quotes: the sentences that answer a question, each with its source."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import UNSET
@@ -14,6 +14,7 @@ from clew.kb.answer.finding import Mode
 from clew.kb.answer.passages import Visitor, fitting, flagged, line_of
 from clew.kb.answer.scratch import Passage
 from clew.kb.answer.shortlist import chosen_mode, fingerprint
+from clew.operation.paging import Pages
 from clew.search.quote.evidence import Quote, evidence
 
 if TYPE_CHECKING:
@@ -22,15 +23,6 @@ if TYPE_CHECKING:
 
 _LONGEST_MISSING = 200
 """Of an id that nothing has so many characters are told back."""
-
-
-class Pages(NamedTuple):
-    """The way through the quotes of one question, for as long as the same sections are read for it."""
-
-    begin: Callable[[str], int]
-    """Where the page begins that is asked for; takes the name of what was read."""
-    cursor: Callable[[str, int], str]
-    """The cursor to the page that begins there."""
 
 
 class Quoting:
@@ -93,7 +85,7 @@ class Quoting:
                     elapsed_ms=visitor.check.elapsed_ms(),
                 )
             ),
-            next_cursor=pages.cursor(state, offset + len(kept)) if more else None,
+            next_cursor=pages.cursor_to(offset + len(kept), state) if more else None,
             partial=reason != "none",
             limit_reason=reason,
             session_id=visitor.session,

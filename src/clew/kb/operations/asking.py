@@ -14,7 +14,6 @@ from clew.operation.call import Call
 if TYPE_CHECKING:
     from clew.kb.answer.finding import Mode, Narrowing
     from clew.kb.answer.passages import Visitor
-    from clew.kb.deadline import Deadline
 
 # What searches and reads is imported when it is first used: a server lists its tools before it needs any of it.
 
@@ -66,14 +65,8 @@ def visitor_of(call: Call, scope: ScopeRequest | None, *, writes: bool = False) 
         session=kb.scratch.session(call.session) if writes else "",
         scheme=call.scheme,
         boundary=boundary,
-        check=deadline_of(call),
+        check=call.deadline(),
     )
-
-
-def deadline_of(call: Call) -> "Deadline":
-    from clew.kb.deadline import Deadline
-
-    return Deadline(call.check, call.project.config.kb.timeout_seconds)
 
 
 def session_name(call: Call, given: str | None) -> str:

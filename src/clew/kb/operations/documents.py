@@ -23,7 +23,7 @@ from clew.kb.operations.asking import (
     narrowing_of,
     visitor_of,
 )
-from clew.operation.call import Call, question_of
+from clew.operation.call import Call
 from clew.operation.registry import Freshness, Request, ResourceRef, Tool, Toolset
 
 if TYPE_CHECKING:
@@ -131,9 +131,8 @@ def run_search(call: Call, request: KbSearchRequest) -> results.SearchPage:
     shortlist = call.project.kb.shortlist
     visitor = msgspec.structs.replace(visitor, check=visitor.check.again())
     found = shortlist.ranked(search, visitor)
-    cursors, state = call.project.cursors, fingerprint(found.sections)
-    question = question_of(request, besides=("page_size",))
-    offset = cursors.redeem(request.cursor, KB_SEARCH.name, question, state) if request.cursor else 0
+    pages, state = call.pages(request, besides=("page_size",), lenient=True), fingerprint(found.sections)
+    offset = pages.begin(state)
     shown = Shown(
         offset=offset,
         page_size=page_size,
@@ -148,7 +147,7 @@ def run_search(call: Call, request: KbSearchRequest) -> results.SearchPage:
     notes = (*clamped.notes, *late, *found.notes, *((found.reason,) if found.reason and not items else ()))
     return results.SearchPage(
         results=items,
-        next_cursor=cursors.issue(KB_SEARCH.name, question, state, end) if more else None,
+        next_cursor=pages.cursor_to(end, state) if more else None,
         partial=more,
         limit_reason=reason,
         session_id=visitor.session,
@@ -202,7 +201,6 @@ def run_extract(call: Call, request: ExtractEvidenceRequest) -> results.Evidence
 
 def run_retrieve(call: Call, request: RetrieveEvidenceRequest) -> results.RetrievedEvidence:
     from clew.kb.answer.answering import EvidenceRequest
-    from clew.kb.answer.quoting import Pages
 
     clamped, options = Clamped(), request.options or EvidenceOptions()
     wanted = EvidenceRequest(
@@ -215,16 +213,8 @@ def run_retrieve(call: Call, request: RetrieveEvidenceRequest) -> results.Retrie
     )
     visitor = visitor_of(call, request.scope, writes=True)
     late = brought_up_to_date(call)
-    cursors, tool, question = (
-        call.project.cursors,
-        KB_RETRIEVE_EVIDENCE.name,
-        question_of(request, besides=("max_quotes",)),
-    )
-    pages = Pages(
-        lambda state: cursors.redeem(request.cursor, tool, question, state) if request.cursor else 0,
-        lambda state, offset: cursors.issue(tool, question, state, offset),
-    )
     visitor = msgspec.structs.replace(visitor, check=visitor.check.again())
+    pages = call.pages(request, besides=("max_quotes",), lenient=True)
     answer = call.project.kb.quoting.retrieve(wanted, visitor, pages)
     return msgspec.structs.replace(answer, notes=_notes(clamped, answer, late))
 

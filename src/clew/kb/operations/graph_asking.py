@@ -1,7 +1,6 @@
 """What every graph tool does before it answers: documents and graph in step with the files, and one state of both."""
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -9,7 +8,7 @@ import msgspec
 
 from clew.errors import Unavailable
 from clew.kb.boundary import ScopeRequest
-from clew.kb.operations.asking import brought_up_to_date, deadline_of, session_name
+from clew.kb.operations.asking import brought_up_to_date, session_name
 from clew.operation.call import Call
 from clew.operation.registry import Request
 
@@ -31,26 +30,14 @@ class Standing(msgspec.Struct, frozen=True):
         """Who asks for a page with a signed cursor: it holds for this question and this state only."""
         from clew.kb.walk.answers import Asker
 
-        cursor: str | None = getattr(request, "cursor", None)
-        issue, redeem = self._cursors(request)
+        project, pages = self.call.project, self.call.pages(request, lenient=True)
+        state = f"{project.graph.state.fingerprint} {self.ground.reading.state()}"
         return Asker(
             session=session_name(self.call, None),
-            cursor=cursor,
-            offset=redeem(cursor) if cursor else 0,
-            cursor_to=issue,
+            cursor=getattr(request, "cursor", None),
+            offset=pages.begin(state),
+            cursor_to=lambda offset: pages.cursor_to(offset, state),
             notes=(*notes, *self.notes),
-        )
-
-    def _cursors(self, request: Request) -> tuple[Callable[[int], str], Callable[[str], int]]:
-        project = self.call.project
-        tool = self.call.tool.name if self.call.tool is not None else ""
-        asked = {name: value for name, value in msgspec.to_builtins(request).items() if name != "cursor"}
-        # An id that is given may be no text at all, and is part of the question all the same.
-        question = {"asked": json.dumps(asked, sort_keys=True)}
-        state = f"{project.graph.state.fingerprint} {self.ground.reading.state()}"
-        return (
-            lambda offset: project.cursors.issue(tool, question, state, offset),
-            lambda cursor: project.cursors.redeem(cursor, tool, question, state),
         )
 
 
@@ -70,5 +57,5 @@ def standing(call: Call, scope: ScopeRequest | None = None) -> Iterator[Standing
     boundary = project.kb.boundary(scope)
     notes = brought_up_to_date(call)
     project.ensure_graph(call.progress)
-    with project.lock.reading(), project.kb.walking(boundary, deadline_of(call)) as ground:
+    with project.lock.reading(), project.kb.walking(boundary, call.deadline()) as ground:
         yield Standing(call, ground, notes)

@@ -21,7 +21,7 @@ from clew.kb.walk.envelope import Usage, charged, within_hard_limit
 from clew.kb.walk.projections import checked_fields, shown, snippets
 from clew.kb.walk.results import NamedEdge, Projection
 from clew.kb.walk.walking import Snapshot, expand, shortest_paths
-from clew.search.rank.diversity import trim
+from clew.operation.budget import trim
 
 MOST_OFFSET = 1_000_000
 _MOST_NAMED = 20
@@ -46,9 +46,7 @@ class Asker(NamedTuple):
         if self.is_legacy:
             fitting, cut = within_hard_limit(items)
             return fitting or tuple(items[:1]), "token_cap" if cut else "none"
-        kept = trim(
-            items, lambda item: msgspec.json.encode(item).decode(), max_tokens=ITEM_TOKENS, max_bytes=ITEM_BYTES
-        )
+        kept = trim(items, max_tokens=ITEM_TOKENS, max_bytes=ITEM_BYTES)
         return kept.items or tuple(items[:1]), kept.limit_reason.value
 
     def next_cursor(self, shown: int, *, more: bool) -> str | None:
