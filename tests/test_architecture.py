@@ -25,11 +25,6 @@ PENDING = {
     "edit/files_write.py imports clew.store.interface",
     "edit/saving.py imports clew.graph.build.reading",
     "edit/saving.py imports clew.trace.edit.sessions",
-    "kb/service.py imports clew.compat.wekadocs.documents",
-    "kb/walk/results.py imports clew.compat.wekadocs.results",
-    "register/git/starting.py imports clew.setup.clients",
-    "trace/service.py imports clew.compat.elspais.cursor",
-    "trace/service.py imports clew.compat.elspais.items",
 }
 """Imports that still point the wrong way."""
 FORBIDDEN_WORDS = ("manager", "helper", "util", "base", "common")

@@ -8,7 +8,7 @@ from typing import Any
 from tests.mcp_client import McpClient, Options
 
 from clew.project import Project
-from clew.register.change.occasion import Occasion
+from clew.register.change.author import Author
 from clew.register.change.transaction import RegisterFile, new_register
 
 GOOD: Mapping[str, Any] = {
@@ -85,7 +85,7 @@ def make_project(root: Path, *, git: bool = True, place: str = "project.req") ->
     root.mkdir(parents=True, exist_ok=True)
     (root / "clew.toml").write_text('[project]\nname = "demo"\n', encoding="utf-8")
     (root / ".gitignore").write_text(".clew/\n.*.req.lock\nignored/\n", encoding="utf-8")
-    RegisterFile(root / place).create(new_register("demo", Occasion("2026-06-01T12:00:00Z", "ann")))
+    RegisterFile(root / place).create(new_register("demo", Author("2026-06-01T12:00:00Z", "ann")))
     if git:
         for arguments in (
             ("init", "--quiet", "--initial-branch=main"),

@@ -27,9 +27,5 @@ class Deadline:
                 data={"limit_ms": round(self._seconds * 1000), "step": self.step},
             )
 
-    def again(self) -> "Deadline":
-        """The same deadline from now on."""
-        return Deadline(self._check, self._seconds, monotonic=self._monotonic)
-
     def elapsed_ms(self) -> int:
         return round((self._monotonic() - self._began) * 1000)

@@ -73,7 +73,7 @@ class Pages:
     def is_first(self) -> bool:
         return self._cursor is None
 
-    def begin(self, state: str) -> int:
+    def start(self, state: str) -> int:
         """Where the page begins that is asked for."""
         if self._cursor is None:
             return 0

@@ -268,12 +268,12 @@ class SearchEngine:
     def _resumed(self, pages: Pages, kept: Kept | None, now: str) -> tuple[int, Kept | None]:
         """Where the page begins, and the ranking it belongs to if that is known."""
         if kept is not None and kept.state == now:
-            return pages.begin(now), kept
+            return pages.start(now), kept
         if kept is not None and not pages.is_first:
             # The index moved on since page one, but its ranking is still here.
             with suppress(InvalidCursor):
-                return pages.begin(kept.state), kept
-        return pages.begin(now), None
+                return pages.start(kept.state), kept
+        return pages.start(now), None
 
     def _page(self, connection: "Connection", question: Question, kept: Kept, offset: int) -> "_Page":
         """Whole results from `offset` on, as many as the limits allow. What was deleted or left the scope since the

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET
 
+from clew.compat.wekadocs import results as shapes
 from clew.compat.wekadocs.results import SectionText
 from clew.errors import InvalidArgument
 from clew.graph.walk import Walk
 from clew.kb.ingest.suspicion import flags_of, suspicious
-from clew.kb.walk import results as shapes
 from clew.kb.walk.adjacency import Adjacency
-from clew.kb.walk.answers import Asker
+from clew.kb.walk.answers import AnswerPage
 from clew.kb.walk.envelope import Meta, Usage, charged, within_hard_limit
 from clew.kb.walk.projections import USUAL_FIELDS, Shown, shown
 from clew.kb.walk.results import NamedEdge
@@ -154,7 +154,7 @@ class _Traversal:
         return [path for path in ways_back if path.types]
 
 
-def summary(snapshot: Snapshot, asker: Asker, ids: Sequence[str], token_budget: int) -> shapes.Summary:
+def summary(snapshot: Snapshot, page: AnswerPage, ids: Sequence[str], token_budget: int) -> shapes.Summary:
     """One line for each of the first nodes, as many as the budget holds."""
     bullets: list[str] = []
     citations: list[str] = []
@@ -172,7 +172,7 @@ def summary(snapshot: Snapshot, asker: Asker, ids: Sequence[str], token_budget: 
     return shapes.Summary(
         bullets=tuple(bullets),
         citations=tuple(citations),
-        session_id=asker.session,
+        session_id=page.session,
         partial=cut,
         limit_reason="token_cap" if cut else "none",
         meta=Meta(
@@ -183,7 +183,12 @@ def summary(snapshot: Snapshot, asker: Asker, ids: Sequence[str], token_budget: 
 
 
 def context_bundle(
-    snapshot: Snapshot, asker: Asker, ids: Sequence[str], texts: Sequence[SectionText], strategy: str, token_budget: int
+    snapshot: Snapshot,
+    page: AnswerPage,
+    ids: Sequence[str],
+    texts: Sequence[SectionText],
+    strategy: str,
+    token_budget: int,
 ) -> shapes.ContextBundle:
     """Nodes first, then their texts, as much as the budget holds; the last text that fits in part is cut."""
     left = _positive("token_budget", token_budget)
@@ -204,7 +209,7 @@ def context_bundle(
     return shapes.ContextBundle(
         bundle=bundle,
         usage=shapes.BundleUsage(charge.tokens, charge.bytes),
-        session_id=asker.session,
+        session_id=page.session,
         partial=cut,
         limit_reason="token_cap" if cut else "none",
         meta=Meta(

@@ -1,6 +1,6 @@
 """The answers of the graph tools: pages of projections, within their budget, in one envelope.
 
-`Asker` is what tells the newer tools from the older ones. The newer ones are cut to fit a small budget and say what was
+`AnswerPage` is what tells the newer tools from the older ones. The newer ones are cut to fit a small budget and say what was
 not there; the older ones are cut only by the hard limit of all answers and pass over what is not there in silence.
 """
 
@@ -30,7 +30,7 @@ _LONGEST_ID = 200
 Item = TypeVar("Item", bound=msgspec.Struct)
 
 
-class Asker(NamedTuple):
+class AnswerPage(NamedTuple):
     """Who asks, and for which page."""
 
     session: str
@@ -91,15 +91,17 @@ def _told(id: str) -> str:
     return id[:_LONGEST_ID].encode("utf-8", "replace").decode()
 
 
-def described(snapshot: Snapshot, asker: Asker, ids: Sequence[str], fields: Sequence[str] | None) -> shapes.Described:
+def described(
+    snapshot: Snapshot, page: AnswerPage, ids: Sequence[str], fields: Sequence[str] | None
+) -> shapes.Described:
     chosen = checked_fields(fields)
     current = snapshot.resolved(ids)
     present = list(dict.fromkeys(id for id in current.values() if id is not None))
     nodes = [_flagged(each.projection(chosen)) for each in shown(snapshot.reading, snapshot.graph, present).values()]
-    kept, cut = asker.within_budget(nodes)
+    kept, cut = page.within_budget(nodes)
     payload = {"results": kept, "cursor": None, "next_cursor": None}
     missing = [id for id, now in current.items() if now is None]
-    return shapes.Described(results=kept, **asker.envelope(payload, cut=cut, missing=missing))
+    return shapes.Described(results=kept, **page.envelope(payload, cut=cut, missing=missing))
 
 
 class Walk(NamedTuple):
@@ -120,10 +122,10 @@ class _Row(msgspec.Struct, frozen=True):
 
 
 def neighbourhood(
-    snapshot: Snapshot, asker: Asker, ids: Sequence[str], walk: Walk, sent: tuple[Deliveries, Session] | None = None
+    snapshot: Snapshot, page: AnswerPage, ids: Sequence[str], walk: Walk, sent: tuple[Deliveries, Session] | None = None
 ) -> shapes.Neighbourhood:
     """A page of what is around nodes; with `sent`, without what the session was told before."""
-    found = expand(snapshot, ids, walk.names, walk.direction, hops=walk.hops, offset=asker.offset, limit=walk.limit)
+    found = expand(snapshot, ids, walk.names, walk.direction, hops=walk.hops, offset=page.offset, limit=walk.limit)
     reached = [each.id for each in found.reached]
     nodes = shown(snapshot.reading, snapshot.graph, reached)
     texts = snippets(snapshot.reading, reached) if walk.include_snippet else {}
@@ -136,19 +138,19 @@ def neighbourhood(
         duplicates += (not is_new) + len(each.path) - len(fresh)
         node = nodes[each.id].projection(snippet=texts.get(each.id)) if is_new else None
         rows.append(_Row(_flagged(node) if node is not None else None, fresh))
-    kept, cut = asker.within_budget(rows)
+    kept, cut = page.within_budget(rows)
     more = found.has_more or len(kept) < len(rows)
     payload: dict[str, Any] = {
         "nodes": tuple(row.node for row in kept if row.node is not None),
         "edges": tuple(link for row in kept for link in row.edges),
-        "cursor": asker.cursor,
-        "next_cursor": asker.next_cursor(len(kept), more=more),
+        "cursor": page.cursor,
+        "next_cursor": page.next_cursor(len(kept), more=more),
         "dedupe_applied": sent is not None,
     }
     if sent is not None:
         deliveries, session = sent
         deliveries.note(session, [*(each.id for each in found.reached[: len(kept)]), *payload["edges"]])
-    envelope = asker.envelope(
+    envelope = page.envelope(
         payload,
         more=more,
         cut=cut,
@@ -174,25 +176,25 @@ def _flagged(node: Projection) -> Projection:
 
 def path_page(
     snapshot: Snapshot,
-    asker: Asker,
+    page: AnswerPage,
     ends: tuple[Sequence[str], Sequence[str]],
     names: Sequence[str] | None,
     *,
     hops: int,
     limit: int,
 ) -> shapes.PathPage:
-    found = shortest_paths(snapshot, *ends, names, hops=hops, offset=asker.offset, limit=limit)
+    found = shortest_paths(snapshot, *ends, names, hops=hops, offset=page.offset, limit=limit)
     paths = [shapes.PathShown(path.nodes, path.types, path.length) for path in found.paths]
-    kept, cut = asker.within_budget(paths)
+    kept, cut = page.within_budget(paths)
     more = found.has_more or len(kept) < len(paths)
     payload: dict[str, Any] = {
         "paths": kept,
-        "cursor": asker.cursor,
-        "next_cursor": asker.next_cursor(len(kept), more=more),
+        "cursor": page.cursor,
+        "next_cursor": page.next_cursor(len(kept), more=more),
     }
     # A hub that was not gone through matters only where a pair stayed without a path.
     lacking = len(found.paths) < len(set(ends[0])) * len(set(ends[1])) and not more
-    envelope = asker.envelope(
+    envelope = page.envelope(
         payload,
         more=more,
         cut=cut,
@@ -203,57 +205,57 @@ def path_page(
     return shapes.PathPage(**payload, **envelope)
 
 
-def child_page(snapshot: Snapshot, asker: Asker, parent: str, limit: int) -> shapes.ChildPage:
-    around, has_more = surroundings.children(snapshot, parent, offset=asker.offset, limit=limit)
+def child_page(snapshot: Snapshot, page: AnswerPage, parent: str, limit: int) -> shapes.ChildPage:
+    around, has_more = surroundings.children(snapshot, parent, offset=page.offset, limit=limit)
     parts = [shapes.Child(each.id, each.label, each.title, each.level) for each in around.found.get(parent, ())]
-    kept, cut = asker.within_budget(parts)
+    kept, cut = page.within_budget(parts)
     more = has_more or len(kept) < len(parts)
     payload: dict[str, Any] = {
         "children": kept,
-        "cursor": asker.cursor,
-        "next_cursor": asker.next_cursor(len(kept), more=more),
+        "cursor": page.cursor,
+        "next_cursor": page.next_cursor(len(kept), more=more),
     }
     titles = ((each.id, each.title) for each in kept)
-    envelope = asker.envelope(payload, more=more, cut=cut, missing=around.missing, titles=titles)
+    envelope = page.envelope(payload, more=more, cut=cut, missing=around.missing, titles=titles)
     return shapes.ChildPage(**payload, **envelope)
 
 
-def parent_rows(snapshot: Snapshot, asker: Asker, sections: Sequence[str]) -> shapes.Parents:
+def parent_rows(snapshot: Snapshot, page: AnswerPage, sections: Sequence[str]) -> shapes.Parents:
     around = surroundings.parents(snapshot, sections)
     rows = [
         shapes.ParentOf(section, each.id, each.title) for section, others in around.found.items() for each in others
     ]
-    kept, cut = asker.within_budget(rows)
+    kept, cut = page.within_budget(rows)
     titles = ((each.parent_id, each.parent_title) for each in kept)
-    envelope = asker.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs, titles=titles)
+    envelope = page.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs, titles=titles)
     return shapes.Parents(results=kept, **envelope)
 
 
 def entity_rows(
-    snapshot: Snapshot, asker: Asker, sections: Sequence[str], labels: Sequence[str] | None, most: int
+    snapshot: Snapshot, page: AnswerPage, sections: Sequence[str], labels: Sequence[str] | None, most: int
 ) -> shapes.Entities:
     around = surroundings.mentioned(snapshot, sections, labels, most)
     found = around.found
-    if asker.is_legacy:
+    if page.is_legacy:
         found = {section: found.get(section, []) for section in dict.fromkeys(sections)}
     rows = [
         shapes.EntitiesOf(section, tuple(shapes.EntityNamed(each.id, each.label, each.title) for each in others))
         for section, others in found.items()
     ]
-    kept, cut = asker.within_budget(rows)
+    kept, cut = page.within_budget(rows)
     titles = ((each.id, each.name) for row in kept for each in row.entities)
-    envelope = asker.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs, titles=titles)
+    envelope = page.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs, titles=titles)
     return shapes.Entities(results=kept, **envelope)
 
 
-def section_rows(snapshot: Snapshot, asker: Asker, entities: Sequence[str], most: int) -> shapes.Sections:
+def section_rows(snapshot: Snapshot, page: AnswerPage, entities: Sequence[str], most: int) -> shapes.Sections:
     around = surroundings.mentioning(snapshot, entities, most)
     rows = [
         shapes.SectionsOf(entity, tuple(shapes.SectionNamed(each.id, each.title) for each in others))
         for entity, others in around.found.items()
         if others
     ]
-    kept, cut = asker.within_budget(rows)
+    kept, cut = page.within_budget(rows)
     titles = ((each.section_id, each.title) for row in kept for each in row.sections)
-    envelope = asker.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs, titles=titles)
+    envelope = page.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs, titles=titles)
     return shapes.Sections(results=kept, **envelope)
