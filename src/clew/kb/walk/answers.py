@@ -1,7 +1,8 @@
 """The answers of the graph tools: pages of projections, within their budget, in one envelope.
 
-`AnswerPage` is what tells the newer tools from the older ones. The newer ones are cut to fit a small budget and say what was
-not there; the older ones are cut only by the hard limit of all answers and pass over what is not there in silence.
+`AnswerPage` holds what differs between the newer tools and the older ones. Answers of the newer tools are cut to a
+small budget and name the ids that do not exist; answers of the older tools are cut only by the hard limit of all
+answers, and leave out ids that do not exist.
 """
 
 from collections.abc import Callable, Iterable, Sequence
