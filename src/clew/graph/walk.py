@@ -14,7 +14,6 @@ Direction = Literal["out", "in", "both"]
 """Along the edges, against them, or either."""
 
 E = TypeVar("E")
-E_co = TypeVar("E_co", covariant=True)
 K_contra = TypeVar("K_contra", contravariant=True)
 
 
@@ -27,12 +26,12 @@ class Step(msgspec.Struct, Generic[E], frozen=True, gc=False):
     """What leads there."""
 
 
-class Neighbours(Protocol[K_contra, E_co]):
+class Neighbours(Protocol[K_contra, E]):
     """What can be walked: the graph, one of its regions, or any other part of a project that has links."""
 
     def neighbours(
         self, ids: Sequence[str], kinds: Collection[K_contra] | None, direction: Direction, limit: int | None
-    ) -> Iterable[Step[E_co]]:
+    ) -> Iterable[Step[E]]:
         """The steps from these nodes over edges of these kinds (None: all), at most `limit` from each node over each
         kind, in the order of the nodes."""
         ...

@@ -132,8 +132,7 @@ class Passages:
 
 def fitting(items: Sequence[T], *, share: float = 1.0) -> tuple[tuple[T, ...], results.LimitReason]:
     """The first items that fit into an answer, or into a share of one."""
-    room = {"max_tokens": int(ITEM_TOKENS * share), "max_bytes": int(ITEM_BYTES * share)}
-    kept = trim(items, **room)
+    kept = trim(items, max_tokens=int(ITEM_TOKENS * share), max_bytes=int(ITEM_BYTES * share))
     if items and not kept.items:
         raise OverBudget(
             "Not even one item fits into an answer.",

@@ -35,8 +35,9 @@ class _Links(msgspec.Struct, frozen=True):
     ) -> Iterator[Step[LinkKind]]:
         for id in ids:
             requirement = self.requirements.get(id)
-            for kind in kinds or () if requirement is not None else ():
-                yield from (Step(id, target, kind) for target in requirement.targets(kind))
+            for kind in kinds or ():
+                targets = requirement.targets(kind) if requirement is not None else ()
+                yield from (Step(id, target, kind) for target in targets)
 
 
 def path_between(requirements: Requirements, start: str, end: str, kind: LinkKind) -> list[str] | None:
