@@ -32,7 +32,7 @@ from clew.kb.ingest.reconcile import ReconcileReport, Reconciliation
 from clew.kb.ingest.records import DocumentRecord, Origin
 from clew.kb.walk.crossing import Crossing
 from clew.kb.walk.region import DocumentRegion
-from clew.kb.walk.walking import Ground
+from clew.kb.walk.walking import Snapshot
 from clew.search.engine import SearchEngine
 from clew.store.watched import Progress
 from clew.workspace.files import entry_of
@@ -124,11 +124,11 @@ class KnowledgeBase:
         return boundary_of(self._settings, asked)
 
     @contextmanager
-    def walking(self, boundary: Boundary, check: Callable[[], None] = lambda: None) -> Iterator[Ground]:
+    def walking(self, boundary: Boundary, check: Callable[[], None] = lambda: None) -> Iterator[Snapshot]:
         """One state of the documents, and the graph they are part of, to walk in. The graph must not change meanwhile:
         hold the project's lock."""
         with self.library.reading(boundary) as reading:
-            yield Ground(reading, self._graph, self._crossing, check)
+            yield Snapshot(reading, self._graph, self._crossing, check)
 
     @property
     def finder(self) -> Finder:
