@@ -11,9 +11,10 @@ LIMIT_MS = 150.0
 
 EVERY_COMMAND = """
 from importlib import import_module
+from clew.operation.listing import MODULES
 from clew.surfaces.cli.main import COMMANDS
-for name in COMMANDS:
-    import_module(f"clew.surfaces.cli.{name}")
+for name in (*MODULES, *(f"clew.surfaces.cli.{name}" for name in COMMANDS)):
+    import_module(name)
 """
 
 COMMANDS: dict[str, tuple[str | Path, ...]] = {

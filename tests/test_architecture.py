@@ -26,11 +26,6 @@ PENDING = {
     "edit/saving.py imports clew.graph.build.reading",
     "edit/saving.py imports clew.trace.edit.sessions",
     "graph/circles.py imports clew.trace.edit.text.author",
-    "kb/service.py imports clew.compat.wekadocs.documents",
-    "kb/walk/results.py imports clew.compat.wekadocs.results",
-    "register/git/starting.py imports clew.setup.clients",
-    "trace/service.py imports clew.compat.elspais.cursor",
-    "trace/service.py imports clew.compat.elspais.items",
 }
 """Imports that still point the wrong way."""
 FORBIDDEN_WORDS = ("manager", "helper", "util", "base", "common")

@@ -15,7 +15,7 @@ from clew.operation.registry import tool_of
 from clew.project import Project
 from clew.search.units import Unit
 from clew.surfaces.mcp.tools import TOOLS
-from clew.trace.operations.read import SEARCH
+from clew.trace.operations.read import SearchRequirements
 from clew.why.operations import ShowBrief
 
 Open = Callable[[Path], Project]
@@ -30,7 +30,7 @@ def plain(demo: Path) -> Path:
 
 
 def search(project: Project, query: str, **more: Any) -> dict[str, Any]:
-    return carry_out(SEARCH, {"query": query, **more}, Call(project, TOOLS)).data
+    return carry_out(tool_of(SearchRequirements), {"query": query, **more}, Call(project, TOOLS)).data
 
 
 def held(project: Project) -> dict[str, str]:

@@ -207,12 +207,23 @@ def load(folder: Path) -> Config:
     files: list[str] = []
     toml = _clew_toml(root, files)
     elspais, elspais_notes = _elspais(root, files)
+    return _composed(root, toml, elspais, tuple(files), elspais_notes)
+
+
+def load_defaults(folder: Path) -> Config:
+    """The configuration that a project has without any file, for what must run although a file cannot be read."""
+    return _composed(find_root(folder), ClewToml(), ElspaisSettings(), (), ())
+
+
+def _composed(
+    root: Path, toml: ClewToml, elspais: ElspaisSettings, files: tuple[str, ...], elspais_notes: tuple[str, ...]
+) -> Config:
     if toml.requirements.namespace is not None:
         elspais = msgspec.structs.replace(elspais, namespace=toml.requirements.namespace)
     name = toml.project.name or elspais.project_name or root.name
     return Config(
         root=root,
-        files=tuple(files),
+        files=files,
         name=name,
         elspais=elspais,
         requirements=_requirements(root, toml.requirements, elspais),

@@ -21,6 +21,7 @@ from clew.trace.coverage.annotate import annotate
 
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
+    from clew.compat.elspais.cursor import OpenCursors
     from clew.formats.elspais.ids.grammar import IdGrammar
     from clew.graph.build.builder import Builder, BuildReport
     from clew.graph.build.reading import Progress
@@ -48,6 +49,7 @@ class Project:
         self.context = Context(config, self.graph)
         self._drafts = drafts
         self._trace = Once(self._open_trace)
+        self._open_cursors = Once(self._make_open_cursors)
         self._mutations: MutationService | None = None
         self._index = Once(self._open_index)
         self._links = Once(self._open_links)
@@ -110,6 +112,16 @@ class Project:
         return TraceService(
             self.context, lambda query, again, check: self.index.rank_requirements(query, check, again=again)
         )
+
+    @property
+    def open_cursors(self) -> "OpenCursors":
+        """Where each session stands in results that it goes through item by item, as clients of elspais do."""
+        return self._open_cursors.get()
+
+    def _make_open_cursors(self) -> "OpenCursors":
+        from clew.compat.elspais.cursor import OpenCursors
+
+        return OpenCursors()
 
     @property
     def mutations(self) -> "MutationService":

@@ -12,9 +12,9 @@ from urllib.parse import unquote
 import jsonschema
 import pytest
 
-from clew.surfaces.cli.check_junit import junit
-from clew.surfaces.cli.check_sarif import sarif
 from clew.trace.reports.findings import Finding
+from clew.trace.reports.formats.findings_junit import junit
+from clew.trace.reports.formats.findings_sarif import sarif
 
 Clew = Callable[..., Any]
 

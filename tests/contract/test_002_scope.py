@@ -45,6 +45,7 @@ SECRET = "zq"
 RANDOM = {
     "passage_id": re.compile(r"[A-Za-z0-9_-]{16}"),
     "session_id": re.compile(r"(server-)?[A-Za-z0-9_-]{16}"),
+    **dict.fromkeys(("uri", "scratch_uri"), re.compile(r"clew://scratch/[A-Za-z0-9_-]{16}/[A-Za-z0-9_-]{16}")),
     "next_cursor": re.compile(r"[A-Za-z0-9_=-]{40,}"),
 }
 """Fields that are drawn by lot or signed, and how their values look: any two letters may meet in them."""
@@ -107,7 +108,7 @@ def told(call: Any, tool: str, arguments: dict[str, Any]) -> str:
     """All that a call tells, but what it was given itself and what was drawn by lot."""
     answer = call.result(tool, **arguments)
     said = f"{json.dumps(answer.data)} {answer.text} {answer.blocks}"
-    for value in drawn(answer.data):
+    for value in sorted(drawn(answer.data), key=len, reverse=True):
         said = said.replace(value, "")
     given = [value for each in arguments.values() for value in (each if isinstance(each, list) else [each])]
     for value in sorted((value for value in given if isinstance(value, str)), key=len, reverse=True):

@@ -18,7 +18,7 @@ from tests.differential.openspec import ALL, HERE, PROGRAM, OpenSpec, disagreeme
 from clew.errors import ClewError
 from clew.formats.openspec.reader import read_spec
 from clew.project import Project
-from clew.specs.archive import Manner
+from clew.specs.commands import ArchiveNow
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "openspec"
 ABOUT = ("validate", "strict", "count", "archive")
@@ -119,7 +119,7 @@ def archive_by_both(
     project = Project.open(ours)
     try:
         # Conflicts between open changes are Clew's own; here each change is on its own.
-        project.specs.archive(id, Manner(unfinished=True, take="change"))
+        project.specs.archive(ArchiveNow(change_id=id, unfinished=True, take="change"))
     except ClewError:
         pass
     finally:

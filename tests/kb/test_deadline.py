@@ -3,11 +3,11 @@
 import pytest
 
 from clew.errors import TimedOut
-from clew.kb.deadline import Deadline
+from clew.operation.deadline import Deadline
 
 
 # Verifies: REQ-d00177-D
-def test_a_deadline_ends_a_call_once_its_time_is_over_and_begins_again_when_told() -> None:
+def test_a_deadline_ends_a_call_once_its_time_is_over() -> None:
     now = 0.0
     deadline = Deadline(lambda: None, 5.0, monotonic=lambda: now)
     now = 5.0
@@ -15,4 +15,3 @@ def test_a_deadline_ends_a_call_once_its_time_is_over_and_begins_again_when_told
     now = 5.1
     with pytest.raises(TimedOut):
         deadline()
-    deadline.again()()

@@ -1,41 +1,43 @@
 """Registers for the tests: drafts in memory, and files on disk."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.register.served import OPEN
 from tests.register.shell import Shell
 
 from clew.formats.register.model import ActorKind, Layout, Register, Requirement
-from clew.register.change.changes import NewRequirement, add
+from clew.register.change.author import Author
+from clew.register.change.changes import add
 from clew.register.change.draft import Draft
-from clew.register.change.occasion import Occasion
 from clew.register.change.transaction import RegisterFile, new_register
+from clew.register.operations.edit import AddRequirement
 
-NOW = Occasion("2026-06-01T12:00:00Z", "ann", ActorKind.HUMAN)
+NOW = Author("2026-06-01T12:00:00Z", "ann", ActorKind.HUMAN)
 STATEMENT = "The system shall lock the account after five failed logins."
 
 Make = Callable[..., Requirement]
 
 
 @pytest.fixture
-def now() -> Occasion:
+def now() -> Author:
     return NOW
 
 
 @pytest.fixture
-def new() -> Callable[..., NewRequirement]:
+def new() -> Callable[..., AddRequirement]:
     """What somebody asks for; every part may be given."""
 
-    def build(**parts: Any) -> NewRequirement:
+    def build(**parts: Any) -> AddRequirement:
         given: dict[str, Any] = {
             "title": "Lock the account",
             "statement": STATEMENT,
             "rationale": "Guessing has to stop.",
             "acceptance": ("The sixth login is refused",),
         }
-        return NewRequirement(**(given | parts))
+        return AddRequirement(**(given | parts))
 
     return build
 
@@ -51,7 +53,7 @@ def draft(register: Register) -> Draft:
 
 
 @pytest.fixture
-def make(draft: Draft, new: Callable[..., NewRequirement]) -> Make:
+def make(draft: Draft, new: Callable[..., AddRequirement]) -> Make:
     """Adds a requirement to the draft and changes it as wanted, past all rules."""
 
     def made(*, status: Any = None, links: Any = None, tests: Any = None, **parts: Any) -> Requirement:
@@ -87,3 +89,10 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     made = Shell(capsys)
     made.run("init", "-n", "demo", "--purpose", "Keep accounts safe")
     return made
+
+
+@pytest.fixture(autouse=True)
+def close_served() -> Iterator[None]:
+    yield
+    while OPEN:
+        OPEN[-1].close()

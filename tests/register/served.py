@@ -8,7 +8,7 @@ from typing import Any
 from tests.mcp_client import McpClient, Options
 
 from clew.project import Project
-from clew.register.change.occasion import Occasion
+from clew.register.change.author import Author
 from clew.register.change.transaction import RegisterFile, new_register
 
 GOOD: Mapping[str, Any] = {
@@ -19,6 +19,10 @@ GOOD: Mapping[str, Any] = {
 }
 
 
+OPEN: list["Served"] = []
+"""What is to be closed when a test ends; a test may do so itself."""
+
+
 class Served:
     """A project whose tools an MCP client calls."""
 
@@ -26,6 +30,7 @@ class Served:
         self.root = root
         self.project = Project.open(root)
         self._client = McpClient(self.project, Options(toolsets=("all",)))
+        OPEN.append(self)
 
     def call(self, name: str, **arguments: Any) -> dict[str, Any]:
         """The structured answer. `from_` stands for `from`."""
@@ -65,6 +70,8 @@ class Served:
         return RegisterFile(self.project.register.file.place)
 
     def close(self) -> None:
+        if self in OPEN:
+            OPEN.remove(self)
         self._client.close()
         self.project.close()
 
@@ -78,7 +85,7 @@ def make_project(root: Path, *, git: bool = True, place: str = "project.req") ->
     root.mkdir(parents=True, exist_ok=True)
     (root / "clew.toml").write_text('[project]\nname = "demo"\n', encoding="utf-8")
     (root / ".gitignore").write_text(".clew/\n.*.req.lock\nignored/\n", encoding="utf-8")
-    RegisterFile(root / place).create(new_register("demo", Occasion("2026-06-01T12:00:00Z", "ann")))
+    RegisterFile(root / place).create(new_register("demo", Author("2026-06-01T12:00:00Z", "ann")))
     if git:
         for arguments in (
             ("init", "--quiet", "--initial-branch=main"),

@@ -7,23 +7,24 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.register.edits import link
 
 from clew.errors import InvalidArgument, NotFound, Refused, Rejected, WouldCycle
 from clew.formats.register.model import Kind, LinkKind, Priority, Register, Requirement, Status
+from clew.register.change.author import Author
 from clew.register.change.batch import apply_batch
-from clew.register.change.changes import NewRequirement, link
 from clew.register.change.draft import Draft
 from clew.register.change.import_markdown import read_markdown
 from clew.register.change.imports import candidates, import_all
-from clew.register.change.occasion import Occasion
 from clew.register.change.transaction import new_register
+from clew.register.operations.edit import AddRequirement
 from clew.register.reports.export import export
 from clew.register.rules.schema import schema
 
-New = Callable[..., NewRequirement]
+New = Callable[..., AddRequirement]
 Make = Callable[..., Requirement]
 
-LATER = Occasion("2027-01-01T00:00:00Z", "bob")
+LATER = Author("2027-01-01T00:00:00Z", "bob")
 ADD = {
     "kind": "add",
     "title": "Lock the account",
@@ -227,9 +228,7 @@ def filled(draft: Draft, make: Make) -> Register:
 # Verifies: REQ-d00087-D
 @pytest.mark.parametrize("form", ["markdown", "json"])
 def test_what_was_exported_can_be_imported(filled: Register, form: str) -> None:
-    fresh = Draft(
-        new_register("other", Occasion("2027-01-01T00:00:00Z", "bob")).replaced(next_id=50), Occasion("t", "b")
-    )
+    fresh = Draft(new_register("other", Author("2027-01-01T00:00:00Z", "bob")).replaced(next_id=50), Author("t", "b"))
     report = import_all(fresh, candidates(export(filled, form), form))
     assert report.ok
 
@@ -285,9 +284,7 @@ def test_a_circle_in_an_import_is_refused(draft: Draft, filled: Register) -> Non
     plain = json.loads(export(filled, "json"))
     plain["requirements"]["REQ-0001"]["links"] = [{"kind": "Parent", "target": "REQ-0002"}]
     with pytest.raises(WouldCycle):
-        import_all(
-            Draft(new_register("o", Occasion("t", "b")), Occasion("t", "b")), candidates(json.dumps(plain), "json")
-        )
+        import_all(Draft(new_register("o", Author("t", "b")), Author("t", "b")), candidates(json.dumps(plain), "json"))
 
 
 @pytest.mark.parametrize("which", ["add", "batch", "import", "test-map"])

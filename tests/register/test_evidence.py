@@ -4,12 +4,12 @@ import hashlib
 from collections.abc import Callable
 
 import pytest
+from tests.register.edits import record_run, record_test, update, verify
 
 from clew.errors import Refused
 from clew.formats.register.model import Evidence, Outcome, Requirement, Status
-from clew.register.change.changes import Amendment, update
 from clew.register.change.draft import Draft
-from clew.register.change.evidence import NO_GIT, LinkedFiles, Tally, record_run, record_test, verify
+from clew.register.change.evidence import NO_GIT, LinkedFiles, Tally
 from clew.register.reports.staleness import Project, State, content_hash, linked_files, report, state_of
 
 Make = Callable[..., Requirement]
@@ -81,14 +81,14 @@ def test_a_run_records_what_ran_and_promotes_what_may_be_promoted(draft: Draft, 
 # Verifies: REQ-d00086-B
 def test_a_file_that_knows_dossiers_asks_for_one(draft: Draft, make: Make) -> None:
     make(status=Status.IMPLEMENTED)
-    later = Draft(draft.finished().replaced(schema_rev=1), draft.occasion)
+    later = Draft(draft.finished().replaced(schema_rev=1), draft.author)
     with pytest.raises(Refused, match="dossier"):
         verify(later, "1", Evidence.INSPECTION, "read", COMMIT, promote=True)
     with pytest.raises(Refused, match="dossier"):
-        update(later, "1", Amendment(status=Status.VERIFIED), "why")
+        update(later, "1", "why", status=Status.VERIFIED)
     done = record_run(later, {"REQ-0001": Tally(passed=("a",))}, COMMIT, promote=True)
     assert done.not_promoted == ("REQ-0001: it needs a dossier that passed",)
-    update(later, "1", Amendment(add_tag=("validation-exempt",)), "agreed")
+    update(later, "1", "agreed", add_tag=("validation-exempt",))
     assert verify(later, "1", Evidence.INSPECTION, "read", COMMIT, promote=True).promoted
 
 

@@ -8,16 +8,18 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.register.edits import delete, link, update
 from tests.register.served import GOOD, Served, make_project
 
 from clew.errors import StoreBusy
 from clew.formats.register.model import ActorKind, LinkKind, Register
-from clew.register.change.changes import Amendment, NewRequirement, add, delete, link, update
+from clew.register.change.author import Author
+from clew.register.change.changes import add
 from clew.register.change.draft import Draft
-from clew.register.change.occasion import Occasion
 from clew.register.change.transaction import RegisterFile, new_register
 from clew.register.git.merge import merge
 from clew.register.git.setup import set_up
+from clew.register.operations.edit import AddRequirement
 
 ENVIRONMENT = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
@@ -147,8 +149,8 @@ def test_without_the_driver_a_command_resolves_what_git_could_not(served: Served
 # Pure merges, where git adds nothing to what is proven
 
 
-def at(minute: int) -> Occasion:
-    return Occasion(f"2026-06-01T12:{minute:02}:00Z", "ann", ActorKind.HUMAN)
+def at(minute: int) -> Author:
+    return Author(f"2026-06-01T12:{minute:02}:00Z", "ann", ActorKind.HUMAN)
 
 
 Step = Callable[[Draft], object]
@@ -162,7 +164,7 @@ def changed(register: Register, minute: int, *steps: Step) -> Register:
 
 
 def adding(title: str) -> Step:
-    new = NewRequirement(
+    new = AddRequirement(
         title=title,
         statement=f"The {title} shall be shown within two seconds.",
         rationale="It is asked for.",
@@ -200,8 +202,8 @@ def test_keys_that_clew_does_not_know_come_from_both_sides() -> None:
 def test_without_a_common_version_the_newer_one_counts_and_two_newer_ones_conflict() -> None:
     empty = new_register("demo", at(0))
     older = changed(empty, 1, adding("first page"))
-    mine = changed(older, 2, lambda draft: update(draft, "1", Amendment(title="My own page"), "ours"))
-    other = changed(older, 3, lambda draft: update(draft, "1", Amendment(title="Their page"), "theirs"))
+    mine = changed(older, 2, lambda draft: update(draft, "1", "ours", title="My own page"))
+    other = changed(older, 3, lambda draft: update(draft, "1", "theirs", title="Their page"))
 
     for ours, theirs in ((mine, older), (older, mine)):
         settled = merge(empty, ours, theirs, at(4))
@@ -245,11 +247,11 @@ def test_a_link_to_what_a_picked_commit_left_behind_never_leads_to_a_stranger() 
 def test_nobody_writes_while_a_merged_register_is_made_from_the_present_one(tmp_path: Path) -> None:
     place = tmp_path / "project.req"
     file, impatient = RegisterFile(place), RegisterFile(place, patience=0.01)
-    occasion = Occasion("2026-06-01T12:00:00Z", "ann")
-    file.create(new_register("demo", occasion))
+    author = Author("2026-06-01T12:00:00Z", "ann")
+    file.create(new_register("demo", author))
 
     with file.held() as held:
         with pytest.raises(StoreBusy):
-            impatient.transaction(occasion, lambda draft: None)
+            impatient.transaction(author, lambda draft: None)
         held.write(held.read())
-    impatient.transaction(occasion, lambda draft: None)
+    impatient.transaction(author, lambda draft: None)

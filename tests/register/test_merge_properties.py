@@ -4,16 +4,18 @@ from contextlib import suppress
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.register.edits import delete, link, update
 
 from clew.errors import ClewError
 from clew.formats.register import read_single, write_single
 from clew.formats.register.model import LinkKind, Priority, Register
-from clew.register.change.changes import Amendment, NewRequirement, add, delete, link, update
+from clew.register.change.author import Author, timestamp
+from clew.register.change.changes import add
 from clew.register.change.draft import Draft
-from clew.register.change.occasion import Occasion, timestamp
 from clew.register.change.transaction import new_register
 from clew.register.git.merge import merge
 from clew.register.git.merge_ids import origin
+from clew.register.operations.edit import AddRequirement
 
 ids = st.integers(1, 5).map(str)
 words = st.sampled_from(["Lock the account", "Tell the owner", "Fold the invoice"])
@@ -32,7 +34,7 @@ steps = st.lists(
 def done(register: Register, did: list[tuple], start: int) -> Register:  # type: ignore[type-arg]
     """The register after these steps; what is refused is left out."""
     for second, (name, *given_) in enumerate(did, start=start):
-        draft = Draft(register, Occasion(timestamp(second * 1_000_000_000), "ann"))
+        draft = Draft(register, Author(timestamp(second * 1_000_000_000), "ann"))
         with suppress(ClewError):
             _step(draft, name, *given_)
             register = draft.finished()
@@ -43,11 +45,11 @@ def _step(draft: Draft, name: str, *given_: object) -> None:
     match name, *given_:
         case "add", str(title):
             statement = f"The {title} shall be done within two seconds."
-            add(draft, NewRequirement(title=title, statement=statement, rationale="Why not.", acceptance=("Seen",)))
+            add(draft, AddRequirement(title=title, statement=statement, rationale="Why not.", acceptance=("Seen",)))
         case "title", str(id), str(title):
-            update(draft, id, Amendment(title=title), None)
+            update(draft, id, None, title=title)
         case "priority", str(id), Priority() as priority:
-            update(draft, id, Amendment(priority=priority), None)
+            update(draft, id, None, priority=priority)
         case "delete", str(id), bool(hard):
             delete(draft, id, "why", hard=hard)
         case "link", str(start), str(end):
@@ -57,12 +59,12 @@ def _step(draft: Draft, name: str, *given_: object) -> None:
 # Verifies: REQ-d00230-A+B
 @given(steps, steps, steps, steps)
 def test_two_merges_of_any_two_branches_lose_nothing(first: list, ours_: list, theirs_: list, later: list) -> None:  # type: ignore[type-arg]
-    base = done(new_register("demo", Occasion(timestamp(0), "ann")), [("add", "Begin here"), *first], 100)
+    base = done(new_register("demo", Author(timestamp(0), "ann")), [("add", "Begin here"), *first], 100)
     ours, theirs = done(base, ours_, 200), done(base, theirs_, 300)
-    merged = merge(base, ours, theirs, Occasion(timestamp(400 * 1_000_000_000), "ann")).register
+    merged = merge(base, ours, theirs, Author(timestamp(400 * 1_000_000_000), "ann")).register
     check(base, ours, theirs, merged)
     further = done(theirs, later, 500)
-    again = merge(theirs, merged, further, Occasion(timestamp(600 * 1_000_000_000), "ann")).register
+    again = merge(theirs, merged, further, Author(timestamp(600 * 1_000_000_000), "ann")).register
     check(theirs, merged, further, again)
 
 

@@ -4,15 +4,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.register.edits import delete, link, split, update
 
 from clew.errors import AlreadyExists, BadInput, InvalidArgument, NotFound, Refused, Rejected, WouldCycle
 from clew.formats.register.model import Kind, LinkKind, Priority, Register, Requirement, Status
-from clew.register.change.changes import Amendment, NewRequirement, add, delete, link, split, update
+from clew.register.change.author import Author, current_author, timestamp
+from clew.register.change.changes import add
 from clew.register.change.draft import Draft
-from clew.register.change.occasion import Occasion, occasion, timestamp
+from clew.register.operations.edit import AddRequirement
 from clew.register.rules.lifecycle import next_moves
 
-New = Callable[..., NewRequirement]
+New = Callable[..., AddRequirement]
 Make = Callable[..., Requirement]
 
 
@@ -25,7 +27,7 @@ def test_adding_gives_the_next_id_and_begins_a_history(draft: Draft, new: New) -
     assert (first.id, second.id, made.status) == ("REQ-0001", "REQ-0002", Status.DRAFT)
     assert draft.requirements["REQ-0001"].tags == ("auth",)
     assert made.targets(LinkKind.PARENT) == ("REQ-0001",)
-    assert [(each.actor, each.action, each.at) for each in made.history] == [("ann", "created", draft.occasion.at)]
+    assert [(each.actor, each.action, each.at) for each in made.history] == [("ann", "created", draft.author.at)]
     assert draft.finished().next_id == 3
 
 
@@ -53,7 +55,7 @@ def test_what_the_validator_rejects_costs_no_id_and_names_every_error(draft: Dra
 def test_an_id_that_does_not_exist_is_answered_with_the_nearest(draft: Draft, new: New, make: Make) -> None:
     make()
     with pytest.raises(NotFound) as caught:
-        update(draft, "REQ-0003", Amendment(title="Another title"), "why")
+        update(draft, "REQ-0003", "why", title="Another title")
     assert "Did you mean REQ-0001 ('Lock the account')?" in caught.value.hint
     with pytest.raises(NotFound, match="There is no parent 'REQ-0009'"):
         add(draft, new(parent="REQ-0009"))
@@ -65,13 +67,13 @@ def test_a_counter_that_was_turned_back_by_hand_gives_no_id_twice(
 ) -> None:
     make()
     make()
-    spoiled = Draft(draft.finished().replaced(next_id=1), draft.occasion)
+    spoiled = Draft(draft.finished().replaced(next_id=1), draft.author)
     assert add(spoiled, new()).id == "REQ-0003"
 
 
 # Verifies: REQ-d00083-A
 def test_after_9999_ids_grow_longer(register: Register, new: New, draft: Draft) -> None:
-    full = Draft(register.replaced(next_id=9999), draft.occasion)
+    full = Draft(register.replaced(next_id=9999), draft.author)
     assert [add(full, new()).id, add(full, new()).id] == ["REQ-9999", "REQ-10000"]
     assert full.find("10000").id == "REQ-10000"
 
@@ -82,18 +84,16 @@ def test_an_update_tells_every_change_in_order(draft: Draft, make: Make) -> None
     done = update(
         draft,
         "1",
-        Amendment(
-            title="Lock accounts",
-            rationale="Guessing must stop.",
-            add_acceptance=("The third is met",),
-            remove_acceptance=(1, 1),
-            kind=Kind.CONSTRAINT,
-            priority=Priority.COULD,
-            status=Status.PROPOSED,
-            add_tag=("new", "old"),
-            remove_tag=("old", "none"),
-        ),
         "review",
+        title="Lock accounts",
+        rationale="Guessing must stop.",
+        add_acceptance=("The third is met",),
+        remove_acceptance=(1, 1),
+        kind="constraint",
+        priority="could",
+        status="proposed",
+        add_tag=("new", "old"),
+        remove_tag=("old", "none"),
     )
     changed = draft.requirements["REQ-0001"]
     assert done.changes == (
@@ -106,8 +106,8 @@ def test_an_update_tells_every_change_in_order(draft: Draft, make: Make) -> None
 
 def test_an_update_that_changes_nothing_writes_nothing(draft: Draft, make: Make) -> None:
     made = make()
-    before = Draft(draft.finished(), draft.occasion)
-    done = update(before, made.id, Amendment(title=made.title, acceptance=made.acceptance), "why")
+    before = Draft(draft.finished(), draft.author)
+    done = update(before, made.id, "why", title=made.title, acceptance=made.acceptance)
     assert done.changes == ()
     assert before.finished() is before.register
 
@@ -115,14 +115,14 @@ def test_an_update_that_changes_nothing_writes_nothing(draft: Draft, make: Make)
 # Verifies: REQ-d00085-A
 def test_a_bad_update_is_refused(draft: Draft, make: Make) -> None:
     make()
-    for amendment, fault in (
-        (Amendment(statement="Nothing is required of anybody here."), Rejected),
-        (Amendment(acceptance=()), Rejected),
-        (Amendment(remove_acceptance=(2,)), InvalidArgument),
-        (Amendment(remove_acceptance=(0,)), InvalidArgument),
+    for fields, fault in (
+        ({"statement": "Nothing is required of anybody here."}, Rejected),
+        ({"acceptance": ()}, Rejected),
+        ({"remove_acceptance": (2,)}, InvalidArgument),
+        ({"remove_acceptance": (0,)}, InvalidArgument),
     ):
         with pytest.raises(fault):
-            update(draft, "1", amendment, "why")
+            update(draft, "1", "why", **fields)
 
 
 # Verifies: REQ-d00085-B
@@ -130,14 +130,14 @@ def test_a_bad_update_is_refused(draft: Draft, make: Make) -> None:
 def test_a_status_changes_only_along_the_life_of_a_requirement(start: Status, draft: Draft, make: Make) -> None:
     made = make(status=start)
     for end in Status:
-        trial = Draft(draft.finished(), draft.occasion)
+        trial = Draft(draft.finished(), draft.author)
         if end is start or end in next_moves(start):
-            update(trial, made.id, Amendment(status=end), "why")
+            update(trial, made.id, "why", status=end)
             assert trial.requirements[made.id].status is end
         else:
             with pytest.raises(Refused, match=f"is {start.word} and cannot become {end.word}"):
-                update(trial, made.id, Amendment(status=end), "why")
-            update(trial, made.id, Amendment(status=end), "why", force=True)
+                update(trial, made.id, "why", status=end)
+            update(trial, made.id, "why", status=end, force=True)
             assert trial.requirements[made.id].status is end
 
 
@@ -178,7 +178,7 @@ def test_the_id_of_a_removed_requirement_is_not_given_again(draft: Draft, make: 
     make()
     delete(draft, "1", "why", hard=True)
     assert add(draft, new()).id == "REQ-0002"
-    assert add(Draft(draft.finished(), draft.occasion), new()).id == "REQ-0003"
+    assert add(Draft(draft.finished(), draft.author), new()).id == "REQ-0003"
 
 
 # Verifies: REQ-d00085-C
@@ -250,7 +250,7 @@ def test_the_parts_of_a_split_inherit_and_refine(draft: Draft, make: Make) -> No
 # Verifies: REQ-d00085-A
 def test_a_split_with_a_bad_part_changes_nothing(draft: Draft, make: Make) -> None:
     make()
-    before = Draft(draft.finished(), draft.occasion)
+    before = Draft(draft.finished(), draft.author)
     for into, fault in ((PARTS[:1], InvalidArgument), ((*PARTS, "No."), Rejected)):
         with pytest.raises(fault):
             split(before, "1", into)
@@ -263,10 +263,10 @@ def test_a_split_with_a_bad_part_changes_nothing(draft: Draft, make: Make) -> No
 
 # Verifies: REQ-d00085-F
 def test_who_acts_is_read_from_the_environment() -> None:
-    found = occasion("MCP", {"REQ_ACTOR": "bot", "REQ_ACTOR_KIND": "Agent", "USER": "ann"})
-    assert (found.actor, found.actor_kind.word, found.by_way("created")) == ("bot", "agent", "created via MCP")
-    assert occasion(environment={"USER": "ann"}).actor == "ann"
-    assert occasion(environment={}).actor == "unknown"
+    found = current_author("MCP", {"REQ_ACTOR": "bot", "REQ_ACTOR_KIND": "Agent", "USER": "ann"})
+    assert (found.actor, found.actor_kind.word, found.with_channel("created")) == ("bot", "agent", "created via MCP")
+    assert current_author(environment={"USER": "ann"}).actor == "ann"
+    assert current_author(environment={}).actor == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_a_time_has_as_few_digits_as_are_exact(nanoseconds: int, fraction: str) 
 def test_every_fault_of_a_caller_has_a_hint(draft: Draft, make: Make) -> None:
     make()
     calls: list[Callable[[], Any]] = [
-        lambda: update(draft, "x", Amendment(), ""),
+        lambda: update(draft, "x", ""),
         lambda: link(draft, "1", "1", LinkKind.PARENT),
         lambda: split(draft, "1", ()),
     ]
@@ -290,4 +290,4 @@ def test_every_fault_of_a_caller_has_a_hint(draft: Draft, make: Make) -> None:
 
 
 def test_a_draft_that_nobody_touched_is_the_register_itself(register: Register) -> None:
-    assert Draft(register, Occasion("t", "a")).finished() is register
+    assert Draft(register, Author("t", "a")).finished() is register

@@ -4,23 +4,26 @@ from typing import Any
 
 import hypothesis.strategies as st
 from hypothesis import given
+from tests.register.edits import delete, link, record_run, record_test, split, verify
 
 from clew.errors import ClewError
 from clew.formats.register import read_directory, read_single, write_directory, write_single
 from clew.formats.register.model import Evidence, Kind, Layout, Outcome, Priority, Register, Status
 from clew.register.change import changes as operations
+from clew.register.change.author import Author
 from clew.register.change.batch import apply_batch
 from clew.register.change.draft import Draft
-from clew.register.change.evidence import LinkedFiles, Tally, record_run, record_test, verify
+from clew.register.change.evidence import LinkedFiles, Tally
 from clew.register.change.imports import candidates, import_all
-from clew.register.change.occasion import Occasion
 from clew.register.change.transaction import as_written, check_succession, new_register
+from clew.register.operations.edit import AddRequirement, UpdateCommand
+from clew.register.operations.read import ListRequirements
 from clew.register.reports.export import EXPORTS, export
-from clew.register.reports.queries import Filter, brief, listing, next_up, status
+from clew.register.reports.queries import brief, listing, next_up, status
 from clew.register.rules.validator import validate_register
-from clew.register.words import LINK_KINDS
+from clew.register.spelling import LINK_KINDS
 
-NOW = Occasion("2026-06-01T12:00:00Z", "ann")
+NOW = Author("2026-06-01T12:00:00Z", "ann")
 
 ids = st.integers(0, 9).map(str) | st.sampled_from(["REQ-0001", "req-2", "REQ-0099", "", "$1"])
 words = st.text(max_size=12) | st.sampled_from(["# x", "- y", "\u2028", '"', "\x01", "🔒"])
@@ -32,7 +35,7 @@ tags = st.lists(st.sampled_from("abc"), max_size=2).map(tuple)
 link_kinds = st.sampled_from(LINK_KINDS)
 
 adds = st.builds(
-    operations.NewRequirement,
+    AddRequirement,
     title=titles,
     statement=texts,
     rationale=texts,
@@ -42,8 +45,10 @@ adds = st.builds(
     tags=tags,
     parent=st.none() | ids,
 )
-amendments = st.builds(
-    operations.Amendment,
+updates = st.builds(
+    UpdateCommand,
+    id=ids,
+    reason=st.none() | words,
     title=st.none() | titles,
     statement=st.none() | texts,
     acceptance=st.none() | lists,
@@ -67,13 +72,13 @@ def _import(draft: Draft, form: str) -> Any:
 steps = st.one_of(
     st.tuples(st.just(operations.add), adds),
     st.tuples(st.just(operations.add), adds),
-    st.tuples(st.just(operations.update), ids, amendments, st.none() | words),
-    st.tuples(st.just(lambda draft, id, hard: operations.delete(draft, id, "why", hard=hard)), ids, st.booleans()),
+    st.tuples(st.just(operations.update), updates),
+    st.tuples(st.just(lambda draft, id, hard: delete(draft, id, "why", hard=hard)), ids, st.booleans()),
     st.tuples(
-        st.just(lambda draft, one, two, kind, gone: operations.link(draft, one, two, kind, remove=gone)),
+        st.just(lambda draft, one, two, kind, gone: link(draft, one, two, kind, remove=gone)),
         *(ids, ids, link_kinds, st.booleans()),
     ),
-    st.tuples(st.just(operations.split), ids, st.lists(statements, max_size=3)),
+    st.tuples(st.just(split), ids, st.lists(statements, max_size=3)),
     st.tuples(st.just(record_test), ids, st.sampled_from(Outcome), words, st.just("c" * 40)),
     st.tuples(
         st.just(lambda draft, id, promote: verify(draft, id, Evidence.INSPECTION, "seen", "", promote=promote)),
@@ -127,14 +132,14 @@ def test_any_sequence_of_operations_leaves_a_sound_file(sequence: list[tuple[Any
 
 
 @given(st.lists(adds, max_size=8), st.sampled_from(list(EXPORTS)))
-def test_every_register_can_be_asked_everything(news: list[operations.NewRequirement], form: str) -> None:
+def test_every_register_can_be_asked_everything(news: list[AddRequirement], form: str) -> None:
     register = new_register("demo", NOW)
     for new in news:
         register = carried_out(register, (operations.add, new))
 
-    assert listing(register, Filter()).count == status(register).total == len(register.requirements)
+    assert listing(register, ListRequirements()).count == status(register).total == len(register.requirements)
     assert brief(register).project == "demo"
-    assert next_up(register, Filter())
+    assert next_up(register)
     assert isinstance(export(register, form), str)
 
 

@@ -17,7 +17,8 @@ from clew.formats.register.model import (
     TestRecord,
 )
 from clew.register.change.draft import Draft
-from clew.register.reports.queries import Filter, brief, listing, next_up, status, validation_report
+from clew.register.operations.read import ListRequirements, NextRequirement
+from clew.register.reports.queries import brief, listing, next_up, status, validation_report
 from clew.register.results import NothingNext
 from clew.register.rules.validator import validate_register
 from clew.text.tokens import estimate_tokens
@@ -37,15 +38,15 @@ def test_all_filters_must_fit(draft: Draft, make: Make) -> None:
     register = draft.finished()
 
     def ids(**wanted: object) -> list[str]:
-        return [row.id for row in listing(register, Filter(**wanted)).requirements]  # type: ignore[arg-type]
+        return [row.id for row in listing(register, ListRequirements(**wanted)).requirements]  # type: ignore[arg-type]
 
     assert ids() == ["REQ-0001", "REQ-0002", "REQ-0003"]
     assert ids(include_obsolete=False) == ["REQ-0001", "REQ-0002"]
-    assert ids(tags=("a", "b")) == ["REQ-0001"]
+    assert ids(tag=("a", "b")) == ["REQ-0001"]
     assert ids(query="door") == ["REQ-0001", "REQ-0003"]
-    assert ids(status=Status.APPROVED, kind=Kind.INTERFACE) == ["REQ-0002"]
-    assert ids(priority=Priority.MUST, query="nothing") == []
-    row = msgspec.json.decode(msgspec.json.encode(listing(register, Filter(kind=Kind.INTERFACE))))
+    assert ids(status="approved", kind="interface") == ["REQ-0002"]
+    assert ids(priority="must", query="nothing") == []
+    row = msgspec.json.decode(msgspec.json.encode(listing(register, ListRequirements(kind="interface"))))
     assert row == {
         "count": 1,
         "project": "demo",
@@ -67,7 +68,7 @@ def test_lists_follow_the_numbers(draft: Draft, make: Make) -> None:
     made = make()
     for id in ("REQ-10000", "REQ-9999"):
         draft.put(msgspec.structs.replace(made, id=id))
-    rows = listing(draft.finished(), Filter()).requirements
+    rows = listing(draft.finished(), ListRequirements()).requirements
     assert [row.id for row in rows] == ["REQ-0001", "REQ-9999", "REQ-10000"]
 
 
@@ -98,14 +99,14 @@ def test_what_comes_next_is_unfinished_and_not_blocked(draft: Draft, make: Make)
     make(priority=Priority.SHOULD, status=Status.DRAFT, links=depends("REQ-0001"))
     register = draft.finished()
 
-    found = next_up(register, Filter())
+    found = next_up(register)
     assert isinstance(found, Requirement)
     assert found.id == "REQ-0006"
 
-    finished = next_up(register, Filter(status=Status.VERIFIED))
+    finished = next_up(register, NextRequirement(status="verified"))
     assert finished == NothingNext(False, "no unfinished requirement matches the filters")
 
-    blocked = next_up(register, Filter(priority=Priority.MUST))
+    blocked = next_up(register, NextRequirement(priority="must"))
     assert isinstance(blocked, NothingNext)
     assert [(each.id, each.waits_for) for each in blocked.blocked] == [
         ("REQ-0003", ("REQ-0005",)),

@@ -17,7 +17,7 @@ from tests.register.served import Served, make_project
 from tests.register.shell import ADD, Shell
 
 from clew.errors import ConfigError
-from clew.surfaces.cli.req_web import open_server
+from clew.surfaces.req.web import open_server
 
 
 @pytest.fixture

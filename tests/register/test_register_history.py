@@ -5,20 +5,22 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.register.edits import delete
 from tests.register.shell import ADD, Shell
 
 from clew.errors import NotFound, Refused
 from clew.formats.register.model import HistoryEntry
-from clew.register.change.changes import NewRequirement, add, delete
-from clew.register.change.occasion import Occasion
+from clew.register.change.author import Author
+from clew.register.change.changes import add
 from clew.register.change.transaction import RegisterFile
 from clew.register.git.merge import merge
+from clew.register.operations.edit import AddRequirement
 
-NOW = Occasion("2026-06-01T12:00:00Z", "ann")
+NOW = Author("2026-06-01T12:00:00Z", "ann")
 
 
 # Verifies: REQ-d00233-A
-def test_why_a_requirement_was_removed_is_kept_and_told(file: RegisterFile, new: Callable[..., NewRequirement]) -> None:
+def test_why_a_requirement_was_removed_is_kept_and_told(file: RegisterFile, new: Callable[..., AddRequirement]) -> None:
     file.transaction(NOW, lambda draft: add(draft, new()))
     file.transaction(NOW, lambda draft: delete(draft, "1", "the feature was sold", hard=True))
 
@@ -71,7 +73,7 @@ def entry(day: str) -> dict[str, str | None]:
 def test_a_key_of_that_name_that_means_something_else_is_left_alone(single: RegisterFile) -> None:
     register = single.read().register.replaced(extras={"_history": {"by": "another program"}})
     single.create(register, force=True)
-    single.transaction(NOW, lambda draft: add(draft, NewRequirement(**PARTS)))
+    single.transaction(NOW, lambda draft: add(draft, AddRequirement(**PARTS)))
     document = msgspec.json.decode(single.place.read_bytes())
     assert document["_history"] == {"by": "another program"}
 

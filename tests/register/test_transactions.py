@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.register.edits import delete, update
 
 from clew.errors import (
     AlreadyExists,
@@ -26,15 +27,16 @@ from clew.formats.register import read_single
 from clew.formats.register.canonical import canonical, digest, pretty
 from clew.formats.register.model import Layout, LinkKind, Register
 from clew.formats.register.single import payload_of
+from clew.register.change.author import Author
 from clew.register.change.batch import apply_batch
-from clew.register.change.changes import Amendment, NewRequirement, add, delete, update
+from clew.register.change.changes import add
 from clew.register.change.draft import Draft
 from clew.register.change.lock import lock_file
-from clew.register.change.occasion import Occasion
 from clew.register.change.transaction import RegisterFile, new_register
+from clew.register.operations.edit import AddRequirement
 from clew.register.rules.validator import validate_register
 
-New = Callable[..., NewRequirement]
+New = Callable[..., AddRequirement]
 
 WRITER = Path(__file__).with_name("writer.py")
 
@@ -82,7 +84,7 @@ def test_processes_that_do_different_things_lose_nothing(single: RegisterFile) -
 
 
 # Verifies: REQ-d00082-B
-def test_threads_of_one_process_wait_for_each_other(single: RegisterFile, now: Occasion, new: New) -> None:
+def test_threads_of_one_process_wait_for_each_other(single: RegisterFile, now: Author, new: New) -> None:
     def work() -> None:
         for _ in range(5):
             single.transaction(now, lambda draft: add(draft, new()))
@@ -112,13 +114,13 @@ def test_a_writer_that_is_killed_anywhere_loses_nothing_it_acknowledged(file: Re
         nursery.stdin.close()
     assert len(acknowledged) > 10
 
-    file.transaction(Occasion("t", "ann"), lambda draft: delete(draft, sorted(acknowledged)[0], "why"))
+    file.transaction(Author("t", "ann"), lambda draft: delete(draft, sorted(acknowledged)[0], "why"))
     left = [path for path in file.place.parent.rglob("*") if "clew" in path.name]
     assert left == [], "what killed writers left is swept away by the next"
 
 
 # Verifies: REQ-d00082-D
-def test_a_lock_held_by_another_process_gives_up_in_time(single: RegisterFile, now: Occasion, new: New) -> None:
+def test_a_lock_held_by_another_process_gives_up_in_time(single: RegisterFile, now: Author, new: New) -> None:
     before = single.place.read_bytes()
     with start("hold", single.place) as holder:
         assert holder.stdout is not None
@@ -137,7 +139,7 @@ def test_a_lock_held_by_another_process_gives_up_in_time(single: RegisterFile, n
 
 # Verifies: REQ-d00082-E, REQ-d00087-A
 def test_a_change_that_fails_or_changes_nothing_leaves_the_file_alone(
-    single: RegisterFile, now: Occasion, new: New
+    single: RegisterFile, now: Author, new: New
 ) -> None:
     single.transaction(now, lambda draft: add(draft, new()))
     before = single.place.read_bytes(), single.place.stat().st_ino
@@ -147,7 +149,7 @@ def test_a_change_that_fails_or_changes_nothing_leaves_the_file_alone(
         single.transaction(now, lambda draft: add(draft, new(title="")))
     with pytest.raises(NotFound):
         single.transaction(now, lambda draft: apply_batch(draft, [*[good] * 99, {"kind": "delete", "id": "9"}]))
-    single.transaction(now, lambda draft: update(draft, "1", Amendment(title="Lock the account"), "why"))
+    single.transaction(now, lambda draft: update(draft, "1", "why", title="Lock the account"))
     single.transaction(now, lambda draft: apply_batch(draft, []))
 
     assert (single.place.read_bytes(), single.place.stat().st_ino) == before
@@ -155,7 +157,7 @@ def test_a_change_that_fails_or_changes_nothing_leaves_the_file_alone(
 
 
 # Verifies: REQ-d00082-F
-def test_a_change_that_expects_another_version_is_refused(file: RegisterFile, now: Occasion, new: New) -> None:
+def test_a_change_that_expects_another_version_is_refused(file: RegisterFile, now: Author, new: New) -> None:
     seen = file.read().version
     file.transaction(now, lambda draft: add(draft, new()), expected=seen)
     with pytest.raises(Conflict):
@@ -164,7 +166,7 @@ def test_a_change_that_expects_another_version_is_refused(file: RegisterFile, no
 
 
 # Verifies: REQ-d00082-F
-def test_a_change_made_elsewhere_is_seen_at_once(file: RegisterFile, now: Occasion, new: New) -> None:
+def test_a_change_made_elsewhere_is_seen_at_once(file: RegisterFile, now: Author, new: New) -> None:
     other = RegisterFile(file.place)
     for number in range(1, 4):
         other.transaction(now, lambda draft: add(draft, new()))
@@ -174,7 +176,7 @@ def test_a_change_made_elsewhere_is_seen_at_once(file: RegisterFile, now: Occasi
 
 # Verifies: REQ-d00081-A
 def test_a_file_edited_by_hand_is_neither_read_nor_written_until_repaired(
-    single: RegisterFile, now: Occasion, new: New
+    single: RegisterFile, now: Author, new: New
 ) -> None:
     single.transaction(now, lambda draft: add(draft, new()))
     edited = single.place.read_bytes().replace(b"five failed", b"nine failed")
@@ -197,7 +199,7 @@ def test_a_file_edited_by_hand_is_neither_read_nor_written_until_repaired(
 
 
 @pytest.fixture
-def old(tmp_path: Path, now: Occasion) -> Path:
+def old(tmp_path: Path, now: Author) -> Path:
     """A file of the first format."""
     place = tmp_path / "old" / "project.req"
     made = RegisterFile(place)
@@ -208,7 +210,7 @@ def old(tmp_path: Path, now: Occasion) -> Path:
 
 
 # Verifies: REQ-d00080-C
-def test_the_first_write_to_an_older_file_keeps_a_backup(old: Path, now: Occasion, new: New) -> None:
+def test_the_first_write_to_an_older_file_keeps_a_backup(old: Path, now: Author, new: New) -> None:
     before = old.read_bytes()
     file = RegisterFile(old)
     assert file.read().register.format_tag == "req-v1"
@@ -221,7 +223,7 @@ def test_the_first_write_to_an_older_file_keeps_a_backup(old: Path, now: Occasio
 
 
 # Verifies: REQ-d00080-C
-def test_migration_reports_what_it_did(old: Path, single: RegisterFile, now: Occasion, new: New) -> None:
+def test_migration_reports_what_it_did(old: Path, single: RegisterFile, now: Author, new: New) -> None:
     before = old.read_bytes()
     strict = RegisterFile(old, auto_migrate=False)
     with pytest.raises(FormatError, match="REQ_NO_AUTO_MIGRATE"):
@@ -241,13 +243,13 @@ def test_migration_reports_what_it_did(old: Path, single: RegisterFile, now: Occ
     assert not single.migrate().migrated
 
 
-def test_a_folder_needs_no_migration(tmp_path: Path, now: Occasion) -> None:
+def test_a_folder_needs_no_migration(tmp_path: Path, now: Author) -> None:
     file = RegisterFile(tmp_path / "register", layout=Layout.DIRECTORY)
     file.create(new_register("demo", now).replaced(layout=Layout.DIRECTORY))
     assert not file.migrate().migrated
 
 
-def test_nothing_is_replaced_without_force(file: RegisterFile, now: Occasion, new: New) -> None:
+def test_nothing_is_replaced_without_force(file: RegisterFile, now: Author, new: New) -> None:
     file.transaction(now, lambda draft: add(draft, new()))
     fresh = new_register("fresh", now).replaced(layout=file.layout)
     with pytest.raises(AlreadyExists):
@@ -257,7 +259,7 @@ def test_nothing_is_replaced_without_force(file: RegisterFile, now: Occasion, ne
 
 
 # Verifies: REQ-d00237-C
-def test_what_is_replaced_is_kept_whole_beside_it(file: RegisterFile, now: Occasion, new: New) -> None:
+def test_what_is_replaced_is_kept_whole_beside_it(file: RegisterFile, now: Author, new: New) -> None:
     fresh = file.read().register
     kept = []
     for title in ("Lock the account", "Lock the account", "Tell the owner"):
@@ -271,7 +273,7 @@ def test_what_is_replaced_is_kept_whole_beside_it(file: RegisterFile, now: Occas
 
 
 # Verifies: REQ-d00237-C
-def test_a_damaged_folder_is_kept_as_it_is(tmp_path: Path, now: Occasion, new: New) -> None:
+def test_a_damaged_folder_is_kept_as_it_is(tmp_path: Path, now: Author, new: New) -> None:
     file = RegisterFile(tmp_path / "many", layout=Layout.DIRECTORY)
     empty = new_register("demo", now).replaced(layout=Layout.DIRECTORY)
     assert file.create(empty) is None
@@ -286,7 +288,7 @@ def test_a_damaged_folder_is_kept_as_it_is(tmp_path: Path, now: Occasion, new: N
     assert not (kept / "notes.txt").exists()
 
 
-def test_a_missing_register_is_answered_with_the_way_to_make_one(tmp_path: Path, now: Occasion) -> None:
+def test_a_missing_register_is_answered_with_the_way_to_make_one(tmp_path: Path, now: Author) -> None:
     for call in (
         lambda: RegisterFile(tmp_path / "project.req").read(),
         lambda: RegisterFile(tmp_path / "project.req").transaction(now, lambda draft: None),
@@ -296,7 +298,7 @@ def test_a_missing_register_is_answered_with_the_way_to_make_one(tmp_path: Path,
         assert "clew req init" in caught.value.hint
 
 
-def test_a_linked_file_is_replaced_where_it_lies(single: RegisterFile, tmp_path: Path, now: Occasion, new: New) -> None:
+def test_a_linked_file_is_replaced_where_it_lies(single: RegisterFile, tmp_path: Path, now: Author, new: New) -> None:
     link = tmp_path / "elsewhere" / "link.req"
     link.parent.mkdir()
     link.symlink_to(single.place)
@@ -305,13 +307,13 @@ def test_a_linked_file_is_replaced_where_it_lies(single: RegisterFile, tmp_path:
     assert len(single.read().register.requirements) == 1
 
 
-def test_permissions_survive_a_write(single: RegisterFile, now: Occasion, new: New) -> None:
+def test_permissions_survive_a_write(single: RegisterFile, now: Author, new: New) -> None:
     single.place.chmod(0o640)
     single.transaction(now, lambda draft: add(draft, new()))
     assert stat.S_IMODE(single.place.stat().st_mode) == 0o640
 
 
-def test_a_lock_that_cannot_be_opened_gives_an_error(single: RegisterFile, now: Occasion, new: New) -> None:
+def test_a_lock_that_cannot_be_opened_gives_an_error(single: RegisterFile, now: Author, new: New) -> None:
     lock_file(single.place).unlink()
     lock_file(single.place).mkdir()
     with pytest.raises(StoreReadOnly, match="cannot be opened"):
@@ -321,7 +323,7 @@ def test_a_lock_that_cannot_be_opened_gives_an_error(single: RegisterFile, now: 
 # Verifies: REQ-o00031-D
 @pytest.mark.parametrize("spoil", ["history", "tests", "id", "counter", "reuse"])
 def test_a_change_that_would_rewrite_the_past_is_refused(
-    spoil: str, single: RegisterFile, now: Occasion, new: New
+    spoil: str, single: RegisterFile, now: Author, new: New
 ) -> None:
     for _ in range(2):
         single.transaction(now, lambda draft: add(draft, new()))
@@ -351,7 +353,7 @@ def test_a_change_that_would_rewrite_the_past_is_refused(
     assert single.place.read_bytes() == before
 
 
-def test_a_register_of_ten_megabytes_is_read_and_changed(single: RegisterFile, now: Occasion, new: New) -> None:
+def test_a_register_of_ten_megabytes_is_read_and_changed(single: RegisterFile, now: Author, new: New) -> None:
     rationale = "Guessing has to stop. " * 200
 
     def fill(draft: Draft) -> None:
@@ -363,7 +365,7 @@ def test_a_register_of_ten_megabytes_is_read_and_changed(single: RegisterFile, n
     assert RegisterFile(single.place).transaction(now, lambda draft: add(draft, new())).id == "REQ-2501"
 
 
-def test_what_req_wrote_since_a_writer_died_is_not_undone(tmp_path: Path, now: Occasion, new: New) -> None:
+def test_what_req_wrote_since_a_writer_died_is_not_undone(tmp_path: Path, now: Author, new: New) -> None:
     """A journal is carried out only on the files it was written against."""
     file = RegisterFile(tmp_path / "register", layout=Layout.DIRECTORY)
     file.create(new_register("demo", now).replaced(layout=Layout.DIRECTORY))

@@ -21,7 +21,7 @@ from clew.formats.register.model import (
     Status,
     TestRecord,
 )
-from clew.register.change.occasion import Occasion
+from clew.register.change.author import Author
 from clew.register.change.transaction import new_register
 from clew.register.rules.codes import RULES, Finding
 from clew.register.rules.judge import judge_from
@@ -51,7 +51,7 @@ def requirement(number: int = 1, **parts: Any) -> Requirement:
 
 
 def register(*requirements: Requirement, **parts: Any) -> Register:
-    whole = new_register("demo", Occasion(NOW, "ann"))
+    whole = new_register("demo", Author(NOW, "ann"))
     return whole.replaced(requirements={each.id: each for each in requirements}, **parts)
 
 

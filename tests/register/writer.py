@@ -18,21 +18,22 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from clew.formats.register.model import LinkKind, Outcome
+from clew.register.change.author import current_author
 from clew.register.change.batch import apply_batch
-from clew.register.change.changes import Amendment, NewRequirement, add, link, update
+from clew.register.change.changes import add, link, update
 from clew.register.change.draft import Draft
 from clew.register.change.evidence import record_test
 from clew.register.change.lock import writing
-from clew.register.change.occasion import occasion
 from clew.register.change.transaction import RegisterFile
+from clew.register.operations.edit import AddRequirement, LinkRequirements, UpdateCommand
+from clew.register.operations.evidence import RecordTest
 
 STATEMENT = "The system shall lock the account after five failed logins."
 TRACED = ("transaction.py", "storage.py", "durable.py", "replacing.py", "lock.py", "draft.py")
 
 
-def new(title: str) -> NewRequirement:
-    return NewRequirement(
+def new(title: str) -> AddRequirement:
+    return AddRequirement(
         title=title, statement=STATEMENT, rationale="Guessing has to stop.", acceptance=("The sixth is refused",)
     )
 
@@ -45,32 +46,34 @@ def say(*words: object) -> None:
 def add_many(file: RegisterFile, count: int) -> None:
     for number in range(count):
         requirement = new(f"Requirement {number}")
-        say("added", file.transaction(occasion(), partial(add, new=requirement)).id)
+        say("added", file.transaction(current_author(), partial(add, new=requirement)).id)
 
 
 def mix(file: RegisterFile, seed: int) -> None:
     chance = random.Random(seed)
-    own = file.transaction(occasion(), lambda draft: add(draft, new(f"Own of {seed}"))).id
+    own = file.transaction(current_author(), lambda draft: add(draft, new(f"Own of {seed}"))).id
     say("added", own)
     for number in range(10):
         step(file, own, f"{seed}-{number}", chance)
 
 
 def step(file: RegisterFile, own: str, mark: str, chance: random.Random) -> None:
-    made = file.transaction(occasion(), lambda draft: add(draft, new(f"Made by {mark}"))).id
+    made = file.transaction(current_author(), lambda draft: add(draft, new(f"Made by {mark}"))).id
     say("added", made)
-    file.transaction(occasion(), lambda draft: update(draft, own, Amendment(add_tag=(mark,)), mark))
+    file.transaction(current_author(), lambda draft: update(draft, UpdateCommand(id=own, reason=mark, add_tag=(mark,))))
     say("tagged", own, mark)
-    file.transaction(occasion(), lambda draft: link(draft, made, own, LinkKind.REFINES))
+    file.transaction(current_author(), lambda draft: link(draft, LinkRequirements(source=made, to=own, kind="refines")))
     say("linked", made, own)
-    file.transaction(occasion(), lambda draft: record_test(draft, own, Outcome.PASS, mark, "c" * 40))
+    file.transaction(
+        current_author(), lambda draft: record_test(draft, RecordTest(id=own, result="pass", notes=mark), "c" * 40)
+    )
     say("recorded", own, mark)
     statement = {"statement": STATEMENT, "rationale": "Guessing has to stop.", "acceptance": ["The sixth is refused"]}
     mutations: list[Any] = [
         {"kind": "add", "title": f"Batch of {mark}", **statement},
         {"kind": "link", "from": "$1", "to": own, "link_kind": chance.choice(("parent", "conflicts"))},
     ]
-    done = file.transaction(occasion(), lambda draft: apply_batch(draft, mutations, mark))
+    done = file.transaction(current_author(), lambda draft: apply_batch(draft, mutations, mark))
     say("batched", done.results[0]["id"], own)
 
 
@@ -97,7 +100,7 @@ def die(file: RegisterFile, seed: int, steps: int) -> None:
     sys.settrace(trace)
     made: list[str] = []
     while True:
-        made.append(file.transaction(occasion(), partial(chained, seed=seed, made=made)))
+        made.append(file.transaction(current_author(), partial(chained, seed=seed, made=made)))
         say("added", made[-1])
 
 
@@ -105,7 +108,7 @@ def chained(draft: Draft, seed: int, made: list[str]) -> str:
     """Two changes that belong together: a requirement, and its link to the one before."""
     id = add(draft, new(f"Life {seed} change {len(made)}")).id
     if made:
-        link(draft, id, made[-1], LinkKind.PARENT)
+        link(draft, LinkRequirements(source=id, to=made[-1]))
     return id
 
 

@@ -10,10 +10,9 @@ import pytest
 
 from clew.errors import ConfigError, Conflict, InvalidArgument, OutsideProject, Refused
 from clew.project import Project
-from clew.specs.archive import Manner
+from clew.specs.commands import ArchiveNow
 
 Tool = Callable[..., dict[str, Any]]
-GO = Manner()
 
 
 def today() -> str:
@@ -34,7 +33,7 @@ def grown(folder: Any) -> str:
 # Verifies: REQ-d00078-A
 def test_archiving_applies_the_change_and_moves_its_folder(folder: Any, project: Project, brighter: str) -> None:
     source = folder.change("brighter", lamp=brighter, bell=brighter[brighter.index("## ADDED") :])
-    report = project.specs.archive("brighter", GO)
+    report = project.specs.archive(ArchiveNow(change_id="brighter"))
     assert report.files == ("openspec/specs/bell/spec.md", "openspec/specs/lamp/spec.md")
     assert report.archived_to == f"openspec/changes/archive/{today()}-brighter"
     assert not source.exists()
@@ -71,7 +70,7 @@ def test_one_refusal_keeps_every_file_as_it_was(folder: Any, project: Project, b
     )
     before = spec_text(folder)
     with pytest.raises(Refused) as caught:
-        project.specs.archive("half", GO)
+        project.specs.archive(ArchiveNow(change_id="half"))
     assert "'Rest by day'" in caught.value.message
     assert spec_text(folder) == before
     assert not (folder.specs / "bell").exists()
@@ -84,7 +83,7 @@ def test_a_folder_that_cannot_be_moved_takes_everything_back(folder: Any, projec
     before = spec_text(folder)
     (folder.changes / "archive").write_text("in the way", encoding="utf-8")
     with pytest.raises(ConfigError):
-        project.specs.archive("brighter", GO)
+        project.specs.archive(ArchiveNow(change_id="brighter"))
     assert spec_text(folder) == before
     assert (folder.changes / "brighter").exists()
     assert project.store is not None
@@ -97,12 +96,12 @@ def test_unfinished_tasks_and_a_taken_name_in_the_archive_stand_against_it(
 ) -> None:
     folder.change("brighter", tasks="- [ ] 1.1 A\n", lamp=brighter)
     with pytest.raises(Refused):
-        project.specs.archive("brighter", GO)
-    preview = project.specs.archive("brighter", Manner(dry_run=True))
+        project.specs.archive(ArchiveNow(change_id="brighter"))
+    preview = project.specs.archive(ArchiveNow(change_id="brighter", dry_run=True))
     assert ("MUST rest by day" in preview.diff, "1 of 1 tasks" in preview.warnings[0]) == (True, True)
     folder.change(f"archive/{today()}-brighter", lamp=brighter)
     with pytest.raises(Conflict):
-        project.specs.archive("brighter", Manner(unfinished=True))
+        project.specs.archive(ArchiveNow(change_id="brighter", unfinished=True))
 
 
 # Verifies: REQ-d00078-D
@@ -115,15 +114,15 @@ def test_a_conflict_is_refused_until_somebody_says_which_side_to_take(
     kinds = [each["kind"] for each in call("change_conflicts", change_id="brighter")["conflicts"]]
     assert kinds == ["base_moved", "scenario_lost"]
     with pytest.raises(Refused) as caught:
-        project.specs.archive("brighter", GO)
+        project.specs.archive(ArchiveNow(change_id="brighter"))
     assert "Cloudy dawn" in caught.value.message
     assert spec_text(folder) == theirs
     preview = call("archive_change", change_id="brighter", take="spec")
     assert "stays as the spec has it" in preview["warnings"][0]
-    project.specs.archive("brighter", Manner(take="change", move=False))
+    project.specs.archive(ArchiveNow(change_id="brighter", take="change", move=False))
     assert "Cloudy dawn" not in spec_text(folder)
     folder.spec("lamp", theirs)
-    project.specs.archive("brighter", Manner(take="spec"))
+    project.specs.archive(ArchiveNow(change_id="brighter", take="spec"))
     assert "Cloudy dawn" in spec_text(folder)
     assert "MUST rest by day" not in spec_text(folder)
     assert "Ring at noon" in spec_text(folder)
@@ -138,7 +137,7 @@ def test_two_open_changes_of_one_requirement_are_seen_before_either_is_archived(
     (conflict,) = call("change_conflicts")["conflicts"]
     assert (conflict["kind"], conflict["changes"]) == ("same_requirement", ["brighter", "darker"])
     with pytest.raises(Refused):
-        project.specs.archive("darker", GO)
+        project.specs.archive(ArchiveNow(change_id="darker"))
 
 
 # Verifies: REQ-d00078-D
@@ -177,7 +176,7 @@ def test_taking_the_change_drops_only_what_somebody_else_added(
     call("list_changes")
     grown(folder)
     with pytest.raises(Refused) as caught:
-        project.specs.archive("brighter", Manner(take="change"))
+        project.specs.archive(ArchiveNow(change_id="brighter", take="change"))
     assert "would drop 'Dawn'" in caught.value.message
     assert "Cloudy dawn" not in caught.value.message
 
@@ -195,8 +194,8 @@ def test_taking_the_change_wins_over_what_was_added_or_removed_meanwhile(
     kinds = {(each["requirement"], each["kind"]) for each in call("change_conflicts")["conflicts"]}
     assert kinds == {("Rest by day", "base_moved"), ("Ring at noon", "base_moved")}
     with pytest.raises(Refused):
-        project.specs.archive("brighter", GO)
-    project.specs.archive("brighter", Manner(take="change"))
+        project.specs.archive(ArchiveNow(change_id="brighter"))
+    project.specs.archive(ArchiveNow(change_id="brighter", take="change"))
     assert "The lamp MUST rest by day." in spec_text(folder)
     assert "The bell SHALL ring." in spec_text(folder)
     assert "MAY ring" not in spec_text(folder)
@@ -218,7 +217,7 @@ def test_a_change_that_was_brought_up_to_date_has_no_conflict_any_more(
     folder.change("brighter", lamp=brighter.replace("#### Scenario: Eclipse", f"{cloudy}\n#### Scenario: Eclipse"))
     assert call("rebase_change", change_id="brighter")["valid"]
     assert call("change_conflicts")["conflicts"] == []
-    project.specs.archive("brighter", GO)
+    project.specs.archive(ArchiveNow(change_id="brighter"))
     assert "Cloudy dawn" in spec_text(folder)
 
 
@@ -229,12 +228,12 @@ def test_a_spec_in_the_wrong_place_or_in_spite_of_skip_specs_stands_against_it(
     change = folder.change("brighter", lamp=brighter)
     (change / "specs" / "spec.md").write_text(brighter, encoding="utf-8")
     with pytest.raises(Refused) as caught:
-        project.specs.archive("brighter", GO)
+        project.specs.archive(ArchiveNow(change_id="brighter"))
     assert "specs/<spec>/spec.md" in caught.value.message
     (change / "specs" / "spec.md").unlink()
     (change / ".openspec.yaml").write_text("schema: spec-driven\nskip_specs: true\n", encoding="utf-8")
     with pytest.raises(Refused):
-        project.specs.archive("brighter", GO)
+        project.specs.archive(ArchiveNow(change_id="brighter"))
 
 
 # Verifies: REQ-d00078-A
@@ -246,9 +245,9 @@ def test_a_spec_that_is_retired_goes_with_its_empty_folders(folder: Any, project
     delta.parent.mkdir(parents=True)
     delta.write_text(f"## REMOVED Requirements\n{removed}", encoding="utf-8")
     with pytest.raises(Refused):
-        project.specs.archive("silence", GO)
+        project.specs.archive(ArchiveNow(change_id="silence"))
     (change / ".openspec.yaml").write_text("schema: spec-driven\nretire_capabilities: true\n", encoding="utf-8")
-    project.specs.archive("silence", GO)
+    project.specs.archive(ArchiveNow(change_id="silence"))
     assert not (folder.specs / "tower").exists()
     assert spec_text(folder)
 
@@ -261,11 +260,11 @@ def test_no_link_leads_an_archive_out_of_the_project(folder: Any, project: Proje
     folder.change("inside-out", linked=added)
     (folder.specs / "linked").symlink_to(outside)
     with pytest.raises(OutsideProject):
-        project.specs.archive("inside-out", GO)
+        project.specs.archive(ArchiveNow(change_id="inside-out"))
     (folder.specs / "linked").unlink()
     (folder.changes / "archive").symlink_to(outside)
     with pytest.raises(OutsideProject):
-        project.specs.archive("inside-out", GO)
+        project.specs.archive(ArchiveNow(change_id="inside-out"))
     assert list(outside.iterdir()) == []
     assert (folder.changes / "inside-out").exists()
 
@@ -296,12 +295,12 @@ def test_changes_are_archived_in_their_order_without_a_conflict_and_in_no_other(
     assert call("change_conflicts")["order"] == ["b-first", "a-then"]
     before = spec_text(folder)
     with pytest.raises(Refused) as caught:
-        project.specs.archive("a-then", GO)
+        project.specs.archive(ArchiveNow(change_id="a-then"))
     assert (reason in caught.value.message, "Archive 'b-first' first" in caught.value.hint) == (True, True)
     assert spec_text(folder) == before
-    project.specs.archive("b-first", GO)
+    project.specs.archive(ArchiveNow(change_id="b-first"))
     assert call("change_conflicts")["conflicts"] == []
-    project.specs.archive("a-then", GO)
+    project.specs.archive(ArchiveNow(change_id="a-then"))
 
 
 # Verifies: REQ-d00075-G
@@ -309,7 +308,7 @@ def test_changes_that_wait_for_each_other_are_refused_with_the_way_out(folder: A
     folder.change("a", lamp="## RENAMED Requirements\n- FROM: Rest by day\n- TO: Burn at night\n")
     folder.change("b", lamp="## RENAMED Requirements\n- FROM: Burn at night\n- TO: Rest by day\n")
     with pytest.raises(Refused) as caught:
-        project.specs.archive("a", GO)
+        project.specs.archive(ArchiveNow(change_id="a"))
     assert "wait for each other" in caught.value.hint
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from clew.errors import ClewError, InvalidArgument, NotFound, Refused
 from clew.project import Project
-from clew.specs.archive import Manner
+from clew.specs.commands import ArchiveNow
 from clew.text.tokens import estimate_tokens
 
 Tool = Callable[..., dict[str, Any]]
@@ -93,7 +93,7 @@ def test_a_change_for_a_spec_that_does_not_exist_is_reported_and_refused(
     assert codes(report) == ["spec_unknown"]
     assert "'lamp'" in report["errors"][0]["description"]
     with pytest.raises(Refused):
-        project.specs.archive("stray", Manner())
+        project.specs.archive(ArchiveNow(change_id="stray"))
     assert not (folder.specs / "lamb").exists()
 
 
@@ -107,7 +107,7 @@ def test_half_a_rename_is_reported_and_refused(folder: Any, project: Project, ca
     assert {"unpaired_rename", "unreadable_rename"} & set(codes(report))
     before = (folder.specs / "lamp" / "spec.md").read_bytes()
     with pytest.raises(Refused):
-        project.specs.archive("half", Manner())
+        project.specs.archive(ArchiveNow(change_id="half"))
     assert (folder.specs / "lamp" / "spec.md").read_bytes() == before
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from clew.graph.model import NodeKind
 from clew.project import Project
-from clew.specs.archive import Manner
+from clew.specs.commands import ArchiveNow
 
 Tool = Callable[..., dict[str, Any]]
 
@@ -185,6 +185,6 @@ def test_a_first_change_and_its_tests_are_seen_before_there_is_any_spec(
     write_tests(tmp_path, "# Verifies: lamp/burn#dusk\ndef test_dusk() -> None: ...\n")
     project = opened(tmp_path)
     project.ensure_graph()
-    project.specs.archive("add-lamp", Manner(unfinished=True))
+    project.specs.archive(ArchiveNow(change_id="add-lamp", unfinished=True))
     assert project.graph.broken_count() == 0
     assert project.graph.metrics("lamp/burn")["tested"] == 1

@@ -16,7 +16,7 @@ import pytest
 
 from clew.errors import Conflict, Refused
 from clew.project import Project
-from clew.specs.archive import Manner
+from clew.specs.commands import ArchiveNow
 
 ARCHIVING = """
 import os, signal, sys
@@ -79,7 +79,7 @@ def test_an_archive_that_was_killed_is_finished_by_running_it_again(
     assert change.exists()
     written = {path for path, data in files(folder).items() if before.get(path) != data}
     assert len(written) == moment - 1
-    report = opened(folder.root).specs.archive("brighter", Manner())
+    report = opened(folder.root).specs.archive(ArchiveNow(change_id="brighter"))
     assert len(report.files) == 3 - moment
     assert not change.exists()
     assert list(folder.specs.rglob("*.tmp")) == []
@@ -137,7 +137,7 @@ def test_what_nobody_has_read_yet_is_read_before_the_archive(folder: Any, opened
     theirs = lamp.read_text(encoding="utf-8").replace("out by day.", "out by day, says the inspector.")
     lamp.write_text(theirs, encoding="utf-8")
     with pytest.raises(Refused):
-        project.specs.archive("brighter", Manner())
+        project.specs.archive(ArchiveNow(change_id="brighter"))
     assert lamp.read_text(encoding="utf-8") == theirs
 
 
@@ -147,6 +147,6 @@ def test_a_delta_that_cannot_be_read_is_not_archived_unapplied(folder: Any, proj
     horn.parent.mkdir()
     horn.write_bytes(b"## ADDED Requirements\n\0")
     with pytest.raises(Conflict) as caught:
-        project.specs.archive("brighter", Manner())
+        project.specs.archive(ArchiveNow(change_id="brighter"))
     assert "horn" in caught.value.message
     assert change.exists()

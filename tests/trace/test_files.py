@@ -3,6 +3,7 @@
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,10 +11,21 @@ from clew.edit.files_write import FileEdit, Occasion, write_files
 from clew.errors import ClewError, Conflict, InvalidArgument, NotFound, OutsideProject, Refused, WrongKind
 from clew.graph.model import NodeKind
 from clew.project import Project
-from clew.trace.files.service import Manner
+from clew.trace.operations.files import ChangeReferenceType, MoveRequirement
 
 Open = Callable[[Path], Project]
-NOW = Manner()
+
+
+def cite(project: Project, req_id: str, target_id: str, new_type: str, **more: Any) -> Any:
+    """Let a requirement cite another one as something else."""
+    request = ChangeReferenceType(req_id=req_id, target_id=target_id, new_type=new_type, **more)
+    return project.files.change_reference_type(request)
+
+
+def move(project: Project, req_id: str, target_file: str, **more: Any) -> Any:
+    """Move a requirement to another file."""
+    return project.files.move_requirement(MoveRequirement(req_id=req_id, target_file=target_file, **more))
+
 
 SPEC = """# Clock
 
@@ -89,7 +101,7 @@ def run_git(root: Path, *arguments: str) -> str:
 # Verifies: REQ-o00022-A+D, REQ-d00051-A
 def test_only_the_keyword_of_the_one_citation_changes(opened: Open, root: Path) -> None:
     project = opened(root)
-    change = project.files.change_reference_type("d1", "REQ-p00001", "REFINES", NOW)
+    change = cite(project, "d1", "REQ-p00001", "REFINES")
     assert spec(root) == SPEC.replace("**Implements**: REQ-p00001-A", "**Refines**: REQ-p00001-A")
     assert change.changed
     assert change.files == ("spec/clock.md",)
@@ -149,7 +161,7 @@ def test_lists_of_every_form_lose_one_item_and_keep_the_others(
 ) -> None:
     line = "**Implements**: REQ-p00010,REQ-p00001-B ,  REQ-p00001"
     with_spec(root, SPEC.replace(f"Draft | {line}", f"Draft\n{before}"))
-    opened(root).files.change_reference_type("REQ-d00002", target, "refines", NOW)
+    cite(opened(root), "REQ-d00002", target, "refines")
     assert spec(root) == SPEC.replace(f"Draft | {line}", f"Draft\n{after}")
 
 
@@ -157,14 +169,14 @@ def test_lists_of_every_form_lose_one_item_and_keep_the_others(
 def test_line_ends_and_bytes_that_are_no_text_stay(opened: Open, root: Path) -> None:
     data = SPEC.replace("\n", "\r\n").encode().replace(b"Some prose", b"Some \xff prose")
     (root / "spec" / "clock.md").write_bytes(data)
-    opened(root).files.change_reference_type("d1", "p1", "refines", NOW)
+    cite(opened(root), "d1", "p1", "refines")
     expected = data.replace(b"**Implements**: REQ-p00001-A", b"**Refines**: REQ-p00001-A")
     assert (root / "spec" / "clock.md").read_bytes() == expected
 
 
 # Verifies: REQ-o00022-C, REQ-d00051-F
 def test_what_is_so_already_changes_nothing(opened: Open, root: Path) -> None:
-    change = opened(root).files.change_reference_type("d1", "p1", "implements", NOW)
+    change = cite(opened(root), "d1", "p1", "implements")
     assert (change.changed, change.files, change.diff) == (False, (), "")
     assert spec(root) == SPEC
 
@@ -185,7 +197,7 @@ def test_a_citation_that_is_not_there_is_refused(
     opened: Open, root: Path, arguments: tuple[str, str, str], error: type[ClewError]
 ) -> None:
     with pytest.raises(error) as raised:
-        opened(root).files.change_reference_type(*arguments, NOW)
+        cite(opened(root), *arguments)
     assert raised.value.hint
     assert spec(root) == SPEC
 
@@ -195,19 +207,19 @@ def test_a_version_is_compared_and_a_dry_run_writes_nothing(opened: Open, root: 
     project = opened(root)
     project.ensure_graph()
     version = project.trace.requirement("d1").version
-    shown = project.files.change_reference_type("d1", "p1", "refines", Manner(dry_run=True, if_version=version))
+    shown = cite(project, "d1", "p1", "refines", dry_run=True, if_version=version)
     assert "+**Level**" in shown.diff
     assert (shown.changed, shown.dry_run, spec(root)) == (False, True, SPEC)
-    changed = project.files.change_reference_type("d1", "p1", "refines", Manner(if_version=version))
+    changed = cite(project, "d1", "p1", "refines", if_version=version)
     assert changed.version not in (None, version)
     with pytest.raises(Conflict, match=version):
-        project.files.change_reference_type("d1", "p1", "implements", Manner(if_version=version))
+        cite(project, "d1", "p1", "implements", if_version=version)
 
 
 # Verifies: REQ-o00022-C
 def test_a_duplicate_is_changed_where_it_stands(opened: Open, root: Path) -> None:
     (root / "spec" / "later.md").write_text(SPEC, encoding="utf-8")
-    opened(root).files.change_reference_type("REQ-d00001#later", "p1", "refines", NOW)
+    cite(opened(root), "REQ-d00001#later", "p1", "refines")
     assert spec(root) == SPEC
     assert spec(root, "later.md") == SPEC.replace("**Implements**: REQ-p00001-A", "**Refines**: REQ-p00001-A")
 
@@ -216,7 +228,7 @@ def test_a_duplicate_is_changed_where_it_stands(opened: Open, root: Path) -> Non
 def test_a_write_protected_file_is_refused(opened: Open, root: Path) -> None:
     (root / "spec" / "clock.md").chmod(0o444)
     with pytest.raises(Refused, match="write-protected"):
-        opened(root).files.change_reference_type("d1", "p1", "refines", NOW)
+        cite(opened(root), "d1", "p1", "refines")
     assert spec(root) == SPEC
 
 
@@ -236,7 +248,7 @@ def test_an_edit_by_another_program_in_between_is_kept(opened: Open, root: Path)
 # Verifies: REQ-d00051-E
 def test_a_change_is_recorded_with_its_difference(opened: Open, root: Path) -> None:
     project = opened(root)
-    change = project.files.change_reference_type("d1", "p1", "refines", NOW)
+    change = cite(project, "d1", "p1", "refines")
     assert project.store is not None
     (record,) = project.store.scan("file_edits")
     assert record.data == {
@@ -256,7 +268,7 @@ MOVED = SPEC[SPEC.index("## REQ-d00001") : SPEC.index("---\n\n## REQ-d00002")].r
 # Verifies: REQ-o00022-A, REQ-d00051-B
 def test_a_requirement_moves_to_a_new_file_with_every_byte(opened: Open, root: Path) -> None:
     project = opened(root)
-    moved = project.files.move_requirement("d1", "spec/new/hour.md", NOW)
+    moved = move(project, "d1", "spec/new/hour.md")
     assert (root / "spec" / "new" / "hour.md").read_text(encoding="utf-8") == MOVED
     assert spec(root) == SPEC.replace(MOVED + "\n---\n\n", "")
     assert (moved.source_file, moved.dest_file, moved.source_empty) == ("spec/clock.md", "spec/new/hour.md", False)
@@ -283,7 +295,7 @@ def test_in_a_file_that_is_there_it_is_set_apart_as_the_others_are(
     opened: Open, root: Path, before: str, after: str
 ) -> None:
     (root / "spec" / "there.md").write_bytes(before.encode())
-    opened(root).files.move_requirement("d1", "spec/there.md", NOW)
+    move(opened(root), "d1", "spec/there.md")
     assert spec(root, "there.md") == after
 
 
@@ -303,7 +315,7 @@ def test_in_a_file_that_is_there_it_is_set_apart_as_the_others_are(
 )
 def test_what_set_it_apart_goes_with_it(opened: Open, root: Path, before: str, after: str, is_empty: bool) -> None:
     with_spec(root, before)
-    moved = opened(root).files.move_requirement("d1", "spec/other.md", NOW)
+    moved = move(opened(root), "d1", "spec/other.md")
     assert spec(root) == after
     assert spec(root, "other.md") == MOVED
     assert moved.source_empty is is_empty
@@ -312,7 +324,7 @@ def test_what_set_it_apart_goes_with_it(opened: Open, root: Path, before: str, a
 # Verifies: REQ-d00051-B
 def test_without_end_marker_or_final_line_end_it_moves_too(opened: Open, root: Path) -> None:
     with_spec(root, "# T\n\n## REQ-d00001: A\n\n**Level**: DEV\n\ntext without end")
-    opened(root).files.move_requirement("d1", "spec/other.md", NOW)
+    move(opened(root), "d1", "spec/other.md")
     assert spec(root) == "# T\n"
     assert spec(root, "other.md") == "## REQ-d00001: A\n\n**Level**: DEV\n\ntext without end\n"
 
@@ -338,7 +350,7 @@ def test_a_target_that_is_no_file_of_requirements_is_refused(
 ) -> None:
     (root / "spec" / "link").symlink_to(tmp_path)
     with pytest.raises(error):
-        opened(root).files.move_requirement("d1", target, NOW)
+        move(opened(root), "d1", target)
     assert spec(root) == SPEC
     assert sorted(path.name for path in tmp_path.iterdir()) == ["project"]
 
@@ -355,7 +367,7 @@ def test_a_target_in_which_it_would_not_be_found_is_refused(opened: Open, root: 
     project.ensure_graph()
     id = "REQ-d00001" if project.trace.requirement("d1").source.path == "spec/clock.md" else "REQ-d00001#clock"
     with pytest.raises((Refused, Conflict)):
-        project.files.move_requirement(id, "spec/a.md", NOW)
+        move(project, id, "spec/a.md")
     assert (spec(root), spec(root, "a.md")) == (SPEC, there)
 
 
@@ -366,7 +378,7 @@ def test_a_neighbour_that_would_swallow_what_follows_keeps_the_requirement_where
     text = f"## REQ-p00005: Without end\n\ntext\n\n{MOVED}\nProse that belongs to nobody.\n"
     with_spec(root, text)
     with pytest.raises(Refused, match=r"spec/clock\.md"):
-        opened(root).files.move_requirement("d1", "spec/other.md", NOW)
+        move(opened(root), "d1", "spec/other.md")
     assert spec(root) == text
     assert not (root / "spec" / "other.md").exists()
 
@@ -384,7 +396,7 @@ def test_two_files_are_written_both_or_neither(opened: Open, root: Path) -> None
 
 # Verifies: REQ-o00022-C
 def test_a_file_that_is_there_already_is_no_move(opened: Open, root: Path) -> None:
-    moved = opened(root).files.move_requirement("d1", "./spec/../spec/clock.md", NOW)
+    moved = move(opened(root), "d1", "./spec/../spec/clock.md")
     assert (moved.changed, moved.source_file, moved.dest_file) == (False, "spec/clock.md", "spec/clock.md")
     assert spec(root) == SPEC
 
@@ -400,7 +412,7 @@ def test_a_change_can_be_taken_back_to_the_uncommitted_byte(opened: Open, root: 
     text = SPEC.replace("Some prose", "Uncommitted prose")
     with_spec(root, text)
     project = opened(root)
-    moved = project.files.move_requirement("d1", "spec/other.md", Manner(save_branch=True))
+    moved = move(project, "d1", "spec/other.md", save_branch=True)
     assert moved.safety_branch is not None
     assert moved.safety_branch.startswith("safety/REQ-d00001-")
     assert spec(root) != text
@@ -420,7 +432,7 @@ def test_a_change_can_be_taken_back_to_the_uncommitted_byte(opened: Open, root: 
 def test_without_git_a_safety_branch_is_refused_before_anything_changes(opened: Open, root: Path) -> None:
     project = opened(root)
     with pytest.raises(Refused, match="git init"):
-        project.files.change_reference_type("d1", "p1", "refines", Manner(save_branch=True))
+        cite(project, "d1", "p1", "refines", save_branch=True)
     assert spec(root) == SPEC
     assert project.files.safety_branches().note
 
@@ -431,16 +443,16 @@ def test_a_file_that_drafts_are_about_to_change_is_left_to_them(opened: Open, ro
     project = opened(root)
     draft = project.mutations.mutate("update_title", {"node_id": "REQ-p00010", "new_title": "Keep twelve times"})
     for change in (
-        lambda: project.files.change_reference_type("d1", "p1", "refines", NOW),
-        lambda: project.files.move_requirement("d1", "spec/other.md", NOW),
-        lambda: project.files.move_requirement("p20", "spec/clock.md", NOW),
+        lambda: cite(project, "d1", "p1", "refines"),
+        lambda: move(project, "d1", "spec/other.md"),
+        lambda: move(project, "p20", "spec/clock.md"),
         lambda: project.files.restore_from_safety_branch("safety/any"),
     ):
         with pytest.raises(Refused, match="drafts"):
             change()
     assert spec(root) == SPEC
     project.mutations.undo_to(draft.mutation.id)
-    assert project.files.change_reference_type("d1", "p1", "refines", NOW).changed
+    assert cite(project, "d1", "p1", "refines").changed
 
 
 # Verifies: REQ-o00022-C
@@ -451,4 +463,4 @@ def test_requirements_of_other_formats_are_left_to_their_own_tools(opened: Open,
     foreign = [node.id for node in nodes if node.source is not None and not node.source.path.startswith("spec/")]
     assert foreign
     with pytest.raises(WrongKind, match="no file of the folders in \\[requirements\\]"):
-        project.files.move_requirement(foreign[0], "spec/moved.md", NOW)
+        move(project, foreign[0], "spec/moved.md")

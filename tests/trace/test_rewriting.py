@@ -20,7 +20,7 @@ from clew.project import Project
 from clew.surfaces.mcp.instructions import instructions
 from clew.surfaces.mcp.server import Surface, build_server
 from clew.surfaces.mcp.tools import TOOLS
-from clew.trace.files.service import Manner
+from clew.trace.operations.files import TransformWithAi
 
 Open = Callable[[Path], Project]
 
@@ -80,8 +80,9 @@ def answering(monkeypatch: pytest.MonkeyPatch, folder: Path, answer: str, *, bef
     return folder / "asked.txt"
 
 
-def transform(project: Project, prompt: str = "Better, please.", **manner: Any) -> Any:
-    return project.files.transform_with_ai("p1", prompt, Manner(**manner), None, lambda: None)
+def transform(project: Project, prompt: str = "Better, please.", **more: Any) -> Any:
+    request = TransformWithAi(req_id="p1", prompt=prompt, **more)
+    return project.files.transform_with_ai(request, None, lambda: None)
 
 
 # Verifies: REQ-d00052-A+F, REQ-o00022-A+D
@@ -217,7 +218,7 @@ def test_waiting_for_a_program_can_be_given_up(
         raise Cancelled("The call was cancelled.")
 
     with pytest.raises(Cancelled):
-        opened(root).files.transform_with_ai("p1", "Better.", Manner(), None, give_up)
+        opened(root).files.transform_with_ai(TransformWithAi(req_id="p1", prompt="Better."), None, give_up)
     assert spec(root) == SPEC
 
 

@@ -1,0 +1,1 @@
+"""What exists only for a profile: tools of other systems, as adapters over the services."""

@@ -1,0 +1,1 @@
+"""Writing files: all of them or none, whatever interrupts the writer."""

@@ -1,0 +1,1 @@
+"""File formats: bytes in, records with spans out."""

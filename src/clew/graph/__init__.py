@@ -1,0 +1,1 @@
+"""Nodes and edges: the model, the regions, recorded changes."""

@@ -5,6 +5,7 @@ that asks for something else.
 """
 
 import logging
+import secrets
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -13,9 +14,8 @@ from typing import TypeVar
 
 import msgspec
 
-from clew.compat.wekadocs.documents import LegacyTools
 from clew.context import Context
-from clew.errors import StoreCorrupt, StoreError
+from clew.errors import StoreBusy, StoreCorrupt, StoreError
 from clew.kb.answer.deliveries import Deliveries
 from clew.kb.answer.finding import Finder
 from clew.kb.answer.passages import Passages
@@ -97,7 +97,6 @@ class KnowledgeBase:
         self.passages = Passages(self.scratch, self._has_changed)
         self.shortlist = Shortlist(self, graph=settings.graph)
         self.quoting = Quoting(self, graph=settings.graph)
-        self.legacy = LegacyTools(self, graph=settings.graph)
         self.keeper = DocumentKeeper(
             corpus, self.index, self._is_empty, stores=self._stores, follows_files=context.config.auto_refresh
         )
@@ -140,6 +139,22 @@ class KnowledgeBase:
         if report.added + report.changed + report.moved + report.indexed_again:
             self._context.make_vectors()
         return report
+
+    def refresh(self, progress: Progress = lambda done, total, message: None, *, wait: bool = False) -> tuple[str, ...]:
+        """Have changed documents read, and say what an answer may lack. Only who waits has all of them read."""
+        if not wait:
+            note = self.keeper.ensure(progress)
+            return (note,) if note else ()
+        try:
+            note = self.index(progress).note
+        except StoreBusy as error:
+            note = error.message
+        return (f"{note} The answer may lack the latest changes.",) if note else ()
+
+    def session_name(self, session: str | None) -> str:
+        """The name that answers give to a connection; without a session of the transport, a new one each time."""
+        name = secrets.token_urlsafe(12) if session is None else self.scratch.session(session)
+        return f"server-{name}"
 
     def reconcile(
         self, progress: Progress = lambda done, total, message: None, *, repair: bool = True

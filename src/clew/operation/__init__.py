@@ -1,0 +1,1 @@
+"""What an operation is, and the one way to carry it out: decoding, freshness, paging, budget, listing."""

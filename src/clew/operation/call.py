@@ -1,9 +1,10 @@
 """Carrying out a tool call: the one path that MCP, the command line and the web share."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
@@ -11,13 +12,15 @@ from msgspec import structs
 
 from clew.errors import Cancelled, InvalidArgument
 from clew.operation.budget import Budget, fit
+from clew.operation.deadline import Deadline
 from clew.operation.declare import Operation, overrides
 from clew.operation.registry import Freshness, ResourceRef, Tool
-from clew.text.choices import as_listed, explained
+from clew.text.choices import as_listed, choices, explained
 from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
     from clew.ai.model import Model
+    from clew.kb.boundary import Boundary, ScopeRequest
     from clew.project import Project
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -35,7 +38,7 @@ class Call:
 
     def __init__(
         self,
-        project: "Project",
+        project: "Project | None",
         tools: Sequence[Tool],
         *,
         progress: Progress | None = None,
@@ -43,14 +46,17 @@ class Call:
         client_model: "Model | None" = None,
         scheme: str | None = None,
         surface: AnySurface = "mcp",
+        as_data: bool = True,
         options: Mapping[str, str] | None = None,
     ) -> None:
-        self.project = project
+        self._project = project
         self.surface = surface
         """Where the call comes from: an agent's client, or a person's command line."""
+        self.as_data = as_data
+        """Whether the caller reads the data of the result; False where a command prints what `render` makes of it."""
         self.options: Mapping[str, str] = options or {}
         """What the command line says for a whole group of commands, such as which register is meant."""
-        self.scheme = scheme or project.config.kb.scheme
+        self.scheme = scheme or (project.config.kb.scheme if project is not None else "")
         """How the addresses of resources begin."""
         self.session = session
         """Whose call it is, for what outlives a call; None where the transport keeps no sessions."""
@@ -62,8 +68,29 @@ class Call:
         """The tool that is being carried out; where one calls another, the inner one."""
         self.offset = 0
         """Where the requested page begins."""
+        self.scope: ScopeRequest | None = None
+        """Which documents the caller wants to be seen; None for all that the configuration admits."""
+        self.deadline = Deadline(self.check, float("inf"))
+        """When the answer has to be ready; for an operation on documents the configuration says it."""
+        self.notes: tuple[str, ...] = ()
+        """What the answer may lack, because files could not be read in time."""
         self._progress = progress
         self._cancelled = threading.Event()
+
+    @property
+    def project(self) -> "Project":
+        assert self._project is not None  # noqa: S101 - only what declares that it works without one is called without
+        return self._project
+
+    @property
+    def root(self) -> Path:
+        """The folder of the project; the current one without a project."""
+        return self._project.config.root if self._project is not None else Path()
+
+    @property
+    def boundary(self) -> "Boundary":
+        """Which documents may be seen; a scope beyond what the configuration admits is refused."""
+        return self.project.kb.boundary(self.scope)
 
     def cancel(self) -> None:
         """Ask the handler to stop; called from another thread."""
@@ -95,23 +122,54 @@ def carry_out(tool: Tool, arguments: Mapping[str, Any], call: Call) -> Answer:
     if tool.reaches_others:
         answer: Answer = tool.run(call, request)
         return answer
-    if tool.needs is Freshness.NONE:
-        return _answer(tool, request, _fitted(tool, request, tool.run(call, request), call), call)
-    call.project.ensure_graph(call.progress, current=tool.needs is Freshness.CURRENT)
-    with call.project.lock.reading():
-        if tool.pages is None:
+    early = request.answer_early(call) if isinstance(request, Operation) else None
+    if early is not None:
+        return _answer(tool, request, _fitted(tool, request, early, call), call)
+    with _ready(tool.needs, request, call):
+        if tool.pages is None or tool.needs is Freshness.NONE:
             return _answer(tool, request, _fitted(tool, request, tool.run(call, request), call), call)
         return _page(tool, request, arguments, call)
 
 
 def perform(request: Operation, call: Call) -> Any:
     """Run an operation for the command line: on a graph as fresh as it needs, and without a budget."""
-    about, project = request.about, call.project
-    if about.needs is Freshness.NONE:
-        return request.run(call)
-    project.ensure_graph(call.progress, current=about.needs is Freshness.CURRENT)
+    early = request.answer_early(call)
+    if early is not None:
+        return early
+    about = request.about
+    with _ready(about.needs, request, call):
+        if about.pages is None or about.needs is Freshness.NONE:
+            return request.run(call)
+        return _listed_page(request, call)
+
+
+_WITHOUT_GRAPH = (Freshness.NONE, Freshness.PASSAGES, Freshness.DOCUMENTS)
+_ON_DOCUMENTS = (Freshness.PASSAGES, Freshness.DOCUMENTS, Freshness.DOCUMENT_GRAPH)
+
+
+@contextmanager
+def _ready(needs: Freshness, request: msgspec.Struct, call: Call) -> Iterator[None]:
+    """The project as an operation needs it. While an operation on the graph runs, nobody changes the graph."""
+    if needs is Freshness.NONE:
+        yield
+        return
+    project = call.project
+    if needs in _ON_DOCUMENTS:
+        call.scope = getattr(request, "scope", None)
+        # What may not be asked for is refused before anything is read for it.
+        _ = call.boundary
+    if needs in _ON_DOCUMENTS[1:]:
+        call.notes = project.kb.refresh(call.progress, wait=call.surface == "cli")
+    if needs not in _WITHOUT_GRAPH:
+        project.ensure_graph(call.progress, current=needs is not Freshness.BUILT)
+    if needs in _ON_DOCUMENTS:
+        # Reading files takes as long as it takes; the time limit is for the answer.
+        call.deadline = Deadline(call.check, project.config.kb.timeout_seconds)
+    if needs in _WITHOUT_GRAPH:
+        yield
+        return
     with project.lock.reading():
-        return request.run(call) if about.pages is None else _listed_page(request, call)
+        yield
 
 
 def _listed_page(request: Operation, call: Call) -> Any:
@@ -189,8 +247,9 @@ def decode(tool: Tool, arguments: Mapping[str, Any]) -> msgspec.Struct:
     return decode_as(tool.request, arguments, tool.name)
 
 
-def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str) -> S:
-    """The same for any struct; `name` says whose arguments they are."""
+def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str, *, help_text: str | None = None) -> S:
+    """The same for any struct; `name` says whose arguments they are, and `help_text` where to learn about them."""
+    known_ones = help_text or f"Arguments: {_signature(type_)}."
     if not isinstance(arguments, Mapping):
         raise InvalidArgument(
             f"{name} takes an object of named arguments, got {type(arguments).__name__}.",
@@ -202,7 +261,7 @@ def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str) -> S:
             close = get_close_matches(str(argument)[:80], known, n=1)
             raise InvalidArgument(
                 f"{name} has no argument '{shortened(str(argument))}'.",
-                hint=(f"Did you mean '{close[0]}'? " if close else "") + f"Arguments: {_signature(type_)}.",
+                hint=_did_you_mean(close) + known_ones,
             )
     try:
         return msgspec.convert(dict(arguments), type_)
@@ -211,8 +270,21 @@ def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str) -> S:
         with suppress(msgspec.ValidationError):
             return msgspec.convert(as_listed(type_, _with_whole_numbers(dict(arguments))), type_)
         raise InvalidArgument(
-            f"{name}: {_named(explained(error, type_, arguments))}.", hint=f"Arguments: {_signature(type_)}."
+            f"{name}: {_named(explained(error, type_, arguments))}.", hint=_suggestion(type_, arguments) + known_ones
         ) from error
+
+
+def _suggestion(type_: type[msgspec.Struct], arguments: Mapping[str, Any]) -> str:
+    """The choice that a misspelled value may mean."""
+    for name, value in arguments.items():
+        allowed = choices(type_, name)
+        if isinstance(value, str) and allowed and value not in allowed:
+            return _did_you_mean(get_close_matches(value[:80].lower(), allowed, n=1))
+    return ""
+
+
+def _did_you_mean(close: Sequence[str]) -> str:
+    return f"Did you mean '{close[0]}'? " if close else ""
 
 
 def _with_whole_numbers(value: Any) -> Any:

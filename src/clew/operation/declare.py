@@ -14,13 +14,15 @@ entry of a batch and the reference page:
 
         def render(self, made: Added) -> str: ...
 
-An operation without `tool` is a command only; one without `verb` is a tool only. Nothing registers itself: the modules
+An operation without `tool` is a command only; one without `verb` is a tool only. A class with neither is no operation:
+its fields, and what it declares of itself, are shared by those derived from it. Nothing registers itself: the modules
 with operations are named in `listing.py`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, dataclass_transform, get_type_hints
 
 import msgspec
@@ -45,15 +47,17 @@ class Freshness(StrEnum):
     """What an operation needs of the graph before it runs."""
 
     NONE = "none"
-    """Nothing: it answers without a graph."""
+    """Nothing: it answers without a graph, or reads by itself what it needs, as one that writes does."""
     BUILT = "built"
     """A graph, as it is."""
     CURRENT = "current"
     """A graph in step with the files: changed files are read first."""
-
-
-MaxTokens = Annotated[Annotated[int, Meta(ge=400, le=20_000)] | None, Meta(description="Size at most; default 4,000")]
-PageCursor = Annotated[Annotated[str, Meta(max_length=200)] | None, Meta(description="next_cursor of the page before")]
+    PASSAGES = "passages"
+    """Passages that earlier answers pointed to, inside the scope that is asked for: no file is read again."""
+    DOCUMENTS = "documents"
+    """Documents in step with their files, inside the scope that is asked for."""
+    DOCUMENT_GRAPH = "document graph"
+    """Documents and graph in step with the files, inside the scope that is asked for."""
 
 
 class Option:
@@ -65,8 +69,11 @@ class Option:
         positional: bool = False,
         joined: bool = False,
         hidden: bool = False,
+        exclusive: bool = False,
         metavar: str | None = None,
         about: str | None = None,
+        default: Any = None,
+        needed: tuple[str, str] | None = None,
     ) -> None:
         self.flags = flags
         """Further spellings, such as `-t`. One that begins with two hyphens replaces the name made from the field."""
@@ -75,9 +82,24 @@ class Option:
         """A positional argument of several words, which are joined by spaces."""
         self.hidden = hidden
         """The field is an argument of the tool and no option of the command."""
+        self.exclusive = exclusive
+        """At most one of the exclusive options of a command may be given."""
         self.metavar = metavar
         self.about = about
-        """What the command's help says, where the description of the field does not fit."""
+        """What the command's help says, where the description of the field does not fit; it says the default too."""
+        self.default = default
+        """What the command takes where nothing is given, if that is something else than what the tool takes."""
+        self.needed = needed
+        """What an error says and advises where a positional argument is not given; `{command}` is the command."""
+
+
+MaxTokens = Annotated[
+    Annotated[int, Meta(ge=400, le=20_000)] | None,
+    Meta(description="Size at most; default 4,000"),
+    Option(hidden=True),
+]
+"""The command line has no budget; an operation whose command has one declares the field itself."""
+PageCursor = Annotated[Annotated[str, Meta(max_length=200)] | None, Meta(description="next_cursor of the page before")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +140,16 @@ class About:
     """Listed without being asked for."""
     in_profile: bool = True
     """Whether the system that the toolset replaces has it; what Clew adds is not part of that system's profile."""
-    folder: Literal["option", "argument"] = "option"
-    """How the command is told the project's folder: with -C, or as its last argument."""
+    folder: Literal["option", "argument", "none"] = "option"
+    """How the command is told the project's folder: with -C, or as its last argument; none for one that needs no
+    project."""
+    hidden: tuple[str, ...] = ()
+    """Fields that are no options of the command, such as what a command decides by itself."""
     drafts: bool = False
     """Whether the command works on the graph with unsaved drafts. Over MCP every operation does."""
+    needs_config: bool = True
+    """Whether the command refuses to run where the configuration cannot be read. The merge driver of git must run: in
+    the middle of a merge the configuration may have conflicts itself."""
     trim: tuple[str, ...] = ()
     """Fields of the result that may be shortened to keep the budget, in the order in which they are shortened: lists by
     whole items, texts at the end of a line; `outer.inner` names a field of a field."""
@@ -139,16 +167,28 @@ class About:
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(msgspec.field,))
 class OperationType(StructMeta):
-    """Makes every operation a frozen struct with named fields that refuses unknown ones."""
+    """Makes every operation a frozen struct with named fields that refuses unknown ones. What is declared
+    besides the fields is inherited whole from a parent that is neither tool nor command, and otherwise only the toolset
+    and what is needed of the graph."""
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **about: Any) -> "OperationType":
+        for own in namespace.get("__annotations__", ()):
+            if any(callable(getattr(base, own, None)) for base in bases):
+                raise TypeError(f'{name}.{own} hides a method; call it {own}_, with msgspec.field(name="{own}").')
         return super().__new__(
             mcls, name, bases, namespace, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=False
         )
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **about: Any) -> None:
         super().__init__(name, bases, namespace)
-        cls.about = About(**about)
+        parents = (base for base in bases if isinstance(base, OperationType) and "about" in vars(base))
+        inherited = next((parent.about for parent in parents), None)
+        if inherited is None:
+            cls.about = About(**about)
+        elif inherited.tool is None and inherited.verb is None:
+            cls.about = replace(inherited, **about)
+        else:
+            cls.about = About(**{"toolset": inherited.toolset, "needs": inherited.needs, **about})
 
     about: About
 
@@ -177,8 +217,10 @@ class Operation(msgspec.Struct, metaclass=OperationType):
             reaches_others: bool = False,
             default: bool = False,
             in_profile: bool = True,
-            folder: Literal["option", "argument"] = "option",
+            folder: Literal["option", "argument", "none"] = "option",
+            hidden: tuple[str, ...] = (),
             drafts: bool = False,
+            needs_config: bool = True,
             trim: tuple[str, ...] = (),
             pages: str | None = None,
             total: str = "total",
@@ -191,13 +233,42 @@ class Operation(msgspec.Struct, metaclass=OperationType):
         """Answer with a frozen struct; field names are the keys of the structured answer. Runs in a worker thread."""
         raise NotImplementedError
 
+    @classmethod
+    def completed(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a command before they are decoded: a command may take some of them from a file, or ask."""
+        return given
+
+    def data(self, result: Any) -> Any:
+        """What --json prints on the command line: the result, unless a command says less or more than the tool."""
+        return result
+
+    def answer_early(self, call: "Call") -> Any:
+        """Refuse what cannot be answered, or answer it, before any file is read for it; None to go on."""
+        return None
+
     def render(self, result: Any) -> str:
         """What a person reads on the command line; the data as JSON, unless an operation says it better."""
         return msgspec.json.format(msgspec.json.encode(result), indent=2).decode()
 
+    def render_in(self, root: Path, result: Any) -> str:
+        """The same, where the text links to files in the project's folder."""
+        return self.render(result)
+
+    def warnings(self, result: Any) -> tuple[str, ...]:
+        """What the command says on standard error beside the result."""
+        return ()
+
     def text(self, result: Any) -> str:
         """What an MCP host shows that reads only text; the data as JSON, unless an operation says it better."""
         return msgspec.json.encode(result).decode()
+
+    def document(self, result: Any) -> str:
+        """What the command writes to the file that a field `output` names."""
+        return self.render(result)
+
+    def remarks(self, result: Any) -> str:
+        """What the command says on standard error beside its answer; beside JSON only where the answer is a no."""
+        return ""
 
     def links(self, call: "Call", data: Mapping[str, Any]) -> tuple[ResourceRef, ...]:
         """The resources that the data of an answer points to."""

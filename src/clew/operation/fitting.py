@@ -4,6 +4,7 @@ The budget leaves out whole items of one list after a handler has run. A page th
 that moves something on by as many as it shows, has to know before how many there is room for.
 """
 
+import json
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -11,7 +12,6 @@ import msgspec
 
 from clew.operation.budget import Budget, fits
 from clew.operation.call import Call, question_of
-from clew.operation.registry import Request
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -40,18 +40,31 @@ def longest_page(make: Callable[[int], S], most: int, max_tokens: int | None) ->
     return best
 
 
-def place_of(call: Call, request: Request) -> int:
-    """Where the page begins that a request asks for, if its handler pages by itself."""
-    cursor: str | None = getattr(request, "cursor", None)
-    if cursor is None:
-        return 0
-    return call.project.cursors.redeem(cursor, _name(call), question_of(request), call.project.graph.state.fingerprint)
+class Pages:
+    """The cursors of one question, for an operation that pages by itself."""
+
+    def __init__(self, call: Call, request: msgspec.Struct, *, besides: tuple[str, ...] = ("max_tokens",)) -> None:
+        """`besides` names the arguments that may differ from page to page."""
+        self._cursors = call.project.cursors
+        self._name = call.tool.name if call.tool is not None else ""
+        # An argument may hold what is no text at all, and is part of the question all the same.
+        self._question = {"asked": json.dumps(question_of(request, besides=besides), sort_keys=True)}
+        self._given: str | None = getattr(request, "cursor", None)
+
+    def start(self, state: str) -> int:
+        """Where the page begins that is asked for, while what is listed is in this state."""
+        return self._cursors.redeem(self._given, self._name, self._question, state) if self._given else 0
+
+    def cursor(self, state: str, offset: int) -> str:
+        """The cursor to the page of the same question that begins at `offset`."""
+        return self._cursors.issue(self._name, self._question, state, offset)
 
 
-def cursor_to(call: Call, request: Request, offset: int) -> str:
+def place_of(call: Call, request: msgspec.Struct) -> int:
+    """Where the page begins that a request asks for, if its handler pages through the graph by itself."""
+    return Pages(call, request).start(call.project.graph.state.fingerprint)
+
+
+def cursor_to(call: Call, request: msgspec.Struct, offset: int) -> str:
     """The cursor to the page of the same question that begins at `offset`."""
-    return call.project.cursors.issue(_name(call), question_of(request), call.project.graph.state.fingerprint, offset)
-
-
-def _name(call: Call) -> str:
-    return call.tool.name if call.tool is not None else ""
+    return Pages(call, request).cursor(call.project.graph.state.fingerprint, offset)

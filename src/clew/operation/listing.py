@@ -14,7 +14,37 @@ import msgspec
 
 from clew.operation.declare import Operation, Toolset
 
-MODULES: tuple[str, ...] = ("clew.why.operations",)
+MODULES: tuple[str, ...] = (
+    "clew.why.operations",
+    "clew.trace.operations.read",
+    "clew.trace.operations.find",
+    "clew.compat.elspais.operations",
+    "clew.trace.operations.files",
+    "clew.trace.operations.links",
+    "clew.trace.operations.mutations",
+    "clew.register.operations.read",
+    "clew.register.operations.edit",
+    "clew.register.operations.evidence",
+    "clew.register.operations.upkeep",
+    "clew.register.operations.coverage",
+    "clew.register.operations.review",
+    "clew.specs.operations",
+    "clew.kb.operations.documents",
+    "clew.compat.wekadocs.document_operations",
+    "clew.kb.operations.graph",
+    "clew.compat.wekadocs.graph_operations",
+    "clew.trace.operations.changes",
+    "clew.trace.operations.check",
+    "clew.trace.operations.coverage",
+    "clew.trace.operations.fix",
+    "clew.search.operations",
+    "clew.search.eval.operations",
+    "clew.trace.operations.measure",
+    "clew.specs.commands",
+    "clew.kb.operations.commands",
+    "clew.compat.req.operations",
+    "clew.surfaces.req.operations",
+)
 """Every module that declares operations, in the order in which tools are listed."""
 
 _FILE = "listing.json"
@@ -79,5 +109,11 @@ def all_tools() -> tuple[Listed, ...]:
 
 @cache
 def all_verbs() -> dict[str, Listed]:
-    """The operations that are commands, by their words."""
-    return {each.verb: each for each in all_operations() if each.verb is not None}
+    """The operations that are commands, by their words; an alias stands in place of the last word."""
+    found: dict[str, Listed] = {}
+    for each in all_operations():
+        if each.verb is not None:
+            group = each.verb.rpartition(" ")[0]
+            found[each.verb] = each
+            found.update({f"{group} {alias}".strip(): each for alias in each.aliases})
+    return found

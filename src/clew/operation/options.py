@@ -1,4 +1,8 @@
-"""The options of a command, made from the fields of an operation, and the way back to its arguments."""
+"""The options of a command, made from the fields of an operation, and the way back to its arguments.
+
+The parser only tells words apart. Whether a value is allowed, and whether an option is missing, is decided where the
+arguments are decoded: there a command refuses exactly what a tool refuses, and with the same words.
+"""
 
 import argparse
 from types import NoneType, UnionType
@@ -7,6 +11,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import msgspec
 from msgspec import Meta
 
+from clew.errors import InvalidArgument
 from clew.operation.declare import Operation, Option
 
 
@@ -24,10 +29,19 @@ class FieldShape(msgspec.Struct, frozen=True):
 def add_options(parser: argparse.ArgumentParser, operation: type[Operation]) -> None:
     """An option or a positional argument for every field that is not hidden."""
     hints = get_type_hints(operation, include_extras=True)
+    exclusive: argparse._ActionsContainer | None = None
     for field in msgspec.structs.fields(operation):
         shape = _shape(hints[field.name])
-        if not shape.option.hidden:
-            _add(parser, field, shape)
+        if shape.option.exclusive:
+            exclusive = exclusive or parser.add_mutually_exclusive_group()
+        if not shape.option.hidden and field.name not in operation.about.hidden:
+            _add(exclusive if exclusive and shape.option.exclusive else parser, field, shape)
+
+
+def writes_json(operation: type[Operation]) -> bool:
+    """Whether JSON is one of the formats that the operation itself offers."""
+    hints = get_type_hints(operation, include_extras=True)
+    return "format" in hints and "json" in _shape(hints["format"]).choices
 
 
 def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[str, Any]:
@@ -36,51 +50,71 @@ def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[
     hints = get_type_hints(operation, include_extras=True)
     arguments: dict[str, Any] = {}
     for field in msgspec.structs.fields(operation):
+        option = _shape(hints[field.name]).option
         value = getattr(given, field.name, None)
+        value = option.default if value is None else value
         if value is None or (isinstance(value, list) and not value):
+            if field.required and option.needed is not None:
+                message, hint = (each.format(command=f"clew {operation.about.verb}") for each in option.needed)
+                raise InvalidArgument(message, hint=hint)
             continue
-        joined = _shape(hints[field.name]).option.joined
-        arguments[field.encode_name] = " ".join(value) if joined else value
+        arguments[field.encode_name] = " ".join(value) if option.joined else value
     return arguments
 
 
-def _add(parser: argparse.ArgumentParser, field: msgspec.structs.FieldInfo, shape: FieldShape) -> None:
+def _add(parser: argparse._ActionsContainer, field: msgspec.structs.FieldInfo, shape: FieldShape) -> None:
     option, about = shape.option, _help(field, shape)
     more: dict[str, Any] = {"help": about}
     if option.metavar:
         more["metavar"] = option.metavar
-    if shape.choices:
-        more["choices"] = shape.choices
-    elif shape.kind in (int, float):
+    elif shape.choices:
+        more["metavar"] = f"{{{','.join(shape.choices)}}}"
+    if shape.kind in (int, float):
         more["type"] = shape.kind
     if option.positional:
+        is_required = field.required and option.needed is None
         if option.joined or shape.many:
-            more["nargs"] = "+" if field.required else "*"
-        elif not field.required:
+            more["nargs"] = "+" if is_required else "*"
+        elif not is_required:
             more["nargs"] = "?"
         parser.add_argument(field.name, **more)
         return
     flags = _flags(field, option)
     if shape.is_flag:
         more.pop("metavar", None)
-        parser.add_argument(*flags, dest=field.name, action="store_const", const=field.default is not True, **more)
+        if field.default is None:
+            parser.add_argument(*flags, dest=field.name, action=argparse.BooleanOptionalAction, **more)
+        else:
+            parser.add_argument(*flags, dest=field.name, action="store_const", const=field.default is not True, **more)
+            if field.default is True:
+                # What holds anyway may be said, too.
+                plain = f"--{_spelled(field)}"
+                parser.add_argument(
+                    plain, dest=field.name, action="store_const", const=True, help=argparse.SUPPRESS
+                )  # fmt: skip
     elif shape.many:
         parser.add_argument(*flags, dest=field.name, action="append", **more)
     else:
-        parser.add_argument(*flags, dest=field.name, required=field.required, **more)
+        parser.add_argument(*flags, dest=field.name, **more)
 
 
 def _flags(field: msgspec.structs.FieldInfo, option: Option) -> tuple[str, ...]:
-    spelled = field.encode_name.rstrip("_").replace("_", "-")
+    spelled = _spelled(field)
     if any(flag.startswith("--") for flag in option.flags):
         return option.flags
     return (*option.flags, f"--no-{spelled}" if field.default is True else f"--{spelled}")
 
 
+def _spelled(field: msgspec.structs.FieldInfo) -> str:
+    return field.encode_name.rstrip("_").replace("_", "-")
+
+
 def _help(field: msgspec.structs.FieldInfo, shape: FieldShape) -> str:
-    about = shape.option.about or shape.description
+    if shape.option.about:
+        return _escaped(shape.option.about)
+    about = shape.description
     about = about[:1].lower() + about[1:] if about[1:2].islower() or about[1:2] == " " else about
-    default = field.default
+    default = field.default if shape.option.default is None else shape.option.default
     if shape.is_flag or field.required or default in (None, "", msgspec.NODEFAULT) or shape.many:
         return _escaped(about)
     return _escaped(f"{about} (default: {default})")
@@ -92,7 +126,8 @@ def _escaped(text: str) -> str:
 
 
 def _shape(hint: Any) -> FieldShape:
-    option, description = Option(), ""
+    option: Option | None = None
+    description = ""
     while get_origin(hint) is Annotated:
         hint, *marks = get_args(hint)
         option = next((mark for mark in marks if isinstance(mark, Option)), option)
@@ -103,9 +138,9 @@ def _shape(hint: Any) -> FieldShape:
     if _optional(hint) is not None:
         inner = _shape(_optional(hint))
         return msgspec.structs.replace(
-            inner, option=option if option.flags or option.positional or option.hidden else inner.option,
-            description=description or inner.description,
-        )  # fmt: skip
+            inner, option=option or inner.option, description=description or inner.description
+        )
+    option = option or Option()
     if get_origin(hint) in (tuple, list):
         inner = _shape(get_args(hint)[0])
         return FieldShape(option, description or inner.description, inner.kind, True, inner.choices, False)

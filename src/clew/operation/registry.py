@@ -88,7 +88,7 @@ def tool_of(operation: type[Operation]) -> Tool:
     """An operation as a record beside those that are not declared as operations yet."""
     about = operation.about
     return Tool(
-        name=about.tool or "",
+        name=about.tool or f"clew {about.verb}",
         toolset=about.toolset,
         title=about.title,
         description=description_of(operation),

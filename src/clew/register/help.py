@@ -44,8 +44,8 @@ class Advice(msgspec.Struct, frozen=True):
     call: str
 
 
-def occasions() -> tuple[Advice, ...]:
-    """The advice to agents as data: on which occasion to call what."""
+def advice() -> tuple[Advice, ...]:
+    """The advice to agents as data: when to call what."""
     rows = (re.split(r" {2,}", line, maxsplit=1) for line in help_texts.AGENTS.splitlines())
     return tuple(Advice(*row) for row in rows if len(row) == 2)
 

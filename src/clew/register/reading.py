@@ -8,10 +8,8 @@ from typing import Any, Self
 
 import msgspec
 
-from clew import __version__
 from clew.config import Config
 from clew.errors import ClewError, InvalidArgument
-from clew.formats.register import FORMAT_TAG
 from clew.formats.register.model import Register, Requirement
 from clew.register import results
 from clew.register.change.draft import find
@@ -20,6 +18,8 @@ from clew.register.change.transaction import RegisterFile, Snapshot
 from clew.register.git import audit, doctor, hooks, revisions
 from clew.register.git.repository import Repository
 from clew.register.location import locate
+from clew.register.operations.read import ListRequirements, NextRequirement
+from clew.register.operations.review import AuditRegister, ReviewChange
 from clew.register.reports import coverage, queries, review, staleness
 from clew.register.reports import export as exports
 from clew.register.reports.mentions import Mentions, MentionScanner, folder_inside
@@ -85,7 +85,7 @@ class RegisterReading:
     def register(self) -> Register:
         return self.file.read().register
 
-    def listing(self, wanted: queries.Filter) -> results.Listing:
+    def listing(self, wanted: ListRequirements) -> results.Listing:
         return queries.listing(self.register, wanted)
 
     def show(self, id: str) -> Requirement:
@@ -95,7 +95,7 @@ class RegisterReading:
     def status(self, tags: tuple[str, ...] = ()) -> results.StatusReport:
         return queries.status(self.register, tags)
 
-    def next(self, wanted: queries.Filter) -> Requirement | results.NothingNext:
+    def next(self, wanted: NextRequirement) -> Requirement | results.NothingNext:
         return queries.next_up(self.register, wanted)
 
     def brief(self, *, full: bool = False) -> results.Brief:
@@ -127,11 +127,6 @@ class RegisterReading:
     def export(self, form: str) -> str:
         return exports.export(self.register, form)
 
-    @staticmethod
-    def version() -> dict[str, str]:
-        """Of the program and of the file format; whichever register there is."""
-        return {"name": "req", "package": "clew", "version": __version__, "file_format": FORMAT_TAG}
-
     # The code under the requirements
 
     def mentions(self, path: str = ".", extensions: Sequence[str] = ()) -> Mentions:
@@ -150,7 +145,7 @@ class RegisterReading:
         return coverage.coverage(self.register, self.mentions(path, extensions), lines=lines)
 
     def stale(self, path: str = ".", *, only_stale: bool = False) -> staleness.Report:
-        chosen = queries.Filter().select(self.register)
+        chosen = queries.in_id_order(self.register)
         return staleness.report(chosen, self._project(self.mentions(path)), only_stale=only_stale)
 
     def freshness(self, requirement: Requirement) -> str:
@@ -206,8 +201,8 @@ class RegisterReading:
         place = (self.root / name).resolve()
         return place == self.file.place or self.file.place in place.parents or name.endswith(".req.lock")
 
-    def audit(self, **policy: Any) -> audit.Audit:
-        return audit.audit(self._around, self.file.place.name, **policy)
+    def audit(self, wanted: AuditRegister) -> audit.Audit:
+        return audit.audit(self._around, self.file.place.name, wanted)
 
     def doctor(self) -> doctor.Doctor:
         try:
@@ -219,14 +214,8 @@ class RegisterReading:
 
     def review(
         self,
-        base: str = "origin/main",
-        path: str = ".",
+        wanted: ReviewChange,
         *,
-        gate: bool = False,
-        staged: bool = False,
-        only_new: bool = False,
-        everything: bool = False,
-        markdown: bool = False,
         ignore: tuple[str, ...] = (),
         extensions: tuple[str, ...] = (),
         near: int | None = None,
@@ -234,8 +223,9 @@ class RegisterReading:
     ) -> review.Review:
         """`near` asks for a marker within so many lines of every changed place; `no_defects` lets a gate fail on
         verified requirements whose last evidence failed."""
+        staged, gate, path = wanted.staged, wanted.gate, wanted.path
         register = self._next_register() if staged else self.register
-        base, commit = self._base(base, staged=staged, gate=gate)
+        base, commit = self._base(wanted.base, staged=staged, gate=gate)
         before = self._register_before(commit, register)
         files = (
             self._below(path, self._tree.staged()) if staged else self._changed_files(commit, path) if commit else ()
@@ -244,7 +234,7 @@ class RegisterReading:
         files = tuple(name for name in files if name.endswith(endings))
         diff = revisions.diff(base, before, register)
         findings = self.findings(register)
-        if (staged or only_new) and not everything:
+        if (staged or wanted.new) and not wanted.all:
             touched = {*diff.added, *(each.id for each in diff.changed)}
             findings = [each for each in findings if each.id in touched]
         read = self._tree.staged_content if staged else self._content
@@ -266,7 +256,7 @@ class RegisterReading:
             gate=gate,
             no_defects=no_defects,
         )
-        return _with_markdown(found, review.to_markdown) if markdown else found
+        return found if wanted.json else _with_markdown(found, review.to_markdown)
 
     def _near_hunks(self, given: int | None, commit: str | None, *, staged: bool) -> NearHunks | None:
         """What was asked for, or what the register's own settings ask for."""

@@ -1,138 +1,131 @@
 """The register of a project: every question and every change, for whichever surface asks."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.formats.register.model import Evidence, LinkKind, Outcome, Status
 from clew.register import results
 from clew.register.change import adopt as adoption
-from clew.register.change import changes as operations
-from clew.register.change.batch import VERIFY_KINDS, apply_batch
+from clew.register.change import changes
+from clew.register.change.author import Author
+from clew.register.change.batch import apply_batch
 from clew.register.change.draft import Draft
 from clew.register.change.evidence import NO_GIT, LinkedFiles, record_run, record_test, verify
 from clew.register.change.imports import candidates, import_all
-from clew.register.change.occasion import Occasion
-from clew.register.change.transaction import MigrationReport
+from clew.register.change.transaction import MigrationReport, check_purpose
 from clew.register.git import remap as remapping
 from clew.register.git import revisions
 from clew.register.git.merge import Merged
 from clew.register.git.merge_branch import merge_branch, side_of
+from clew.register.operations.edit import (
+    AddRequirement,
+    ApplyBatch,
+    DeleteRequirement,
+    ImportRequirements,
+    LinkRequirements,
+    SplitRequirement,
+    UpdateRequirement,
+)
+from clew.register.operations.evidence import AdoptRequirements, RecordTest, RecordTestRun, VerifyRequirement
 from clew.register.reading import MOST_IMPORT_BYTES, RegisterReading
 from clew.register.reports import staleness
 from clew.register.reports.run_logs import read_log
 from clew.register.rules.duplicates import resemblances
-from clew.register.words import parse
 from clew.workspace.files import read_bytes
 
 Result = TypeVar("Result")
 
 
-def added(draft: Draft, new: operations.NewRequirement) -> results.Added:
-    """A single new requirement, with a word about what it resembles."""
-    made = operations.add(draft, new)
+def added(draft: Draft, new: AddRequirement) -> results.Added:
+    """A single new requirement, with a warning for each that it resembles."""
+    made = changes.add(draft, new)
     alike = resemblances(draft.requirements[made.id], draft.requirements.values())
     return msgspec.structs.replace(made, warnings=(*made.warnings, *alike))
 
 
 class RegisterService(RegisterReading):
-    """Every change as well. Each is one transaction."""
+    """Every change as well. Each is one transaction, and takes the operation that asks for it as it is."""
 
-    def change(self, by: Occasion, operation: Callable[[Draft], Result], *, expected: str | None = None) -> Result:
+    def change(self, by: Author, operation: Callable[[Draft], Result], *, expected: str | None = None) -> Result:
         """Carry out an operation as one transaction."""
         return self.file.transaction(by, operation, expected=expected)
 
-    def add(self, by: Occasion, new: operations.NewRequirement) -> results.Added:
+    def add(self, by: Author, new: AddRequirement) -> results.Added:
         return self.change(by, lambda draft: added(draft, new))
 
-    def update(
-        self, by: Occasion, id: str, amendment: operations.Amendment, reason: str | None, *, force: bool = False
-    ) -> results.Updated:
-        return self.change(by, lambda draft: operations.update(draft, id, amendment, reason, force=force))
+    def update(self, by: Author, wanted: UpdateRequirement) -> results.Updated:
+        return self.change(by, lambda draft: changes.update(draft, wanted))
 
-    def delete(self, by: Occasion, id: str, reason: str | None, *, hard: bool = False) -> results.Deleted:
-        return self.change(by, lambda draft: operations.delete(draft, id, reason, hard=hard))
+    def delete(self, by: Author, wanted: DeleteRequirement) -> results.Deleted:
+        return self.change(by, lambda draft: changes.delete(draft, wanted))
 
-    def link(self, by: Occasion, source: str, target: str, kind: LinkKind, *, remove: bool = False) -> results.Linked:
-        return self.change(by, lambda draft: operations.link(draft, source, target, kind, remove=remove))
+    def link(self, by: Author, wanted: LinkRequirements) -> results.Linked:
+        return self.change(by, lambda draft: changes.link(draft, wanted))
 
-    def split(
-        self, by: Occasion, id: str, into: Sequence[str], reason: str | None, *, keep_original: bool = False
-    ) -> results.Split:
-        return self.change(by, lambda draft: operations.split(draft, id, into, reason, keep_original=keep_original))
+    def split(self, by: Author, wanted: SplitRequirement) -> results.Split:
+        return self.change(by, lambda draft: changes.split(draft, wanted))
 
-    def batch(self, by: Occasion, mutations: Sequence[Any], reason: str | None = None) -> results.BatchReport:
-        return self.change(by, lambda draft: apply_batch(draft, mutations, reason, self._commit))
+    def batch(self, by: Author, wanted: ApplyBatch) -> results.BatchReport:
+        return self.change(by, lambda draft: apply_batch(draft, wanted.mutations, wanted.reason, self._commit))
 
-    def import_text(
-        self, by: Occasion, text: str, written_in: str, *, dry_run: bool = False, strict: bool = False
-    ) -> results.ImportReport:
-        found = candidates(text, written_in)
-        if dry_run:
-            return import_all(Draft(self.register, by), found, dry_run=True, strict=strict)
-        return self.change(by, lambda draft: import_all(draft, found, strict=strict))
+    def set_purpose(self, by: Author, purpose: str, reason: str) -> str | None:
+        """Set what the project is for; an empty text removes it."""
+        check_purpose(purpose)
+
+        def change(draft: Draft) -> str | None:
+            if (purpose or None) != draft.purpose:
+                draft.purpose = purpose or None
+                draft.record("purpose changed" if purpose else "purpose removed", reason)
+            return draft.purpose
+
+        return self.change(by, change)
+
+    def import_text(self, by: Author, wanted: ImportRequirements, data: bytes) -> results.ImportReport:
+        found = candidates(data.decode("utf-8", "replace"), wanted.format)
+        if wanted.dry_run:
+            return import_all(Draft(self.register, by), found, dry_run=True, strict=wanted.strict)
+        return self.change(by, lambda draft: import_all(draft, found, strict=wanted.strict))
 
     def read_source(self, source: str) -> bytes:
         """A file that a caller names, which has to lie in the project."""
         return read_bytes(self.root, source, limit=MOST_IMPORT_BYTES)
 
-    def record_test(self, by: Occasion, id: str, outcome: Outcome, notes: str = "") -> results.Recorded:
+    def record_test(self, by: Author, wanted: RecordTest) -> results.Recorded:
         commit = self._tree.head()
         if commit is None:
             raise InvalidArgument(
                 "There is no commit to record the test against.",
                 hint="Commit first; outside of git use req_verify with by=inspection.",
             )
-        files = self._linked((self.show(id).id,))
+        files = self._linked((self.show(wanted.id).id,))
         return self.change(
-            by, lambda draft: record_test(draft, id, outcome, notes, commit, files.get(draft.find(id).id))
-        )
+            by, lambda draft: record_test(draft, wanted, commit, files.get(draft.find(wanted.id).id))
+        )  # fmt: skip
 
     def record_run(
-        self,
-        by: Occasion,
-        log: bytes,
-        names: Mapping[str, Sequence[str]] | None = None,
-        *,
-        promote: bool = False,
-        dry_run: bool = False,
+        self, by: Author, wanted: RecordTestRun, log: bytes, names: Mapping[str, Sequence[str]] | None = None
     ) -> results.RunReport | None:
         """What a log proves; None where no name of a test carries an id. `names` says which other tests verify what."""
         tallies = read_log(log, names or {})
         if not tallies:
             return None
         commit = self._commit()
-        if dry_run:
-            return record_run(Draft(self.register, by), tallies, commit, promote=promote, dry_run=True)
+        if wanted.dry_run:
+            return record_run(Draft(self.register, by), tallies, wanted, commit)
         files = self._linked(tuple(tallies))
-        return self.change(by, lambda draft: record_run(draft, tallies, commit, promote=promote, files=files))
+        return self.change(by, lambda draft: record_run(draft, tallies, wanted, commit, files))
 
-    def verify(
-        self,
-        by: Occasion,
-        id: str,
-        how: str,
-        notes: str,
-        *,
-        cites: Sequence[str] = (),
-        promote: bool = False,
-        force: bool = False,
-    ) -> results.Verified:
-        kind = parse(how, Evidence, "verification kind", VERIFY_KINDS)
+    def verify(self, by: Author, wanted: VerifyRequirement) -> results.Verified:
         commit = self._commit()
-        return self.change(
-            by, lambda draft: verify(draft, id, kind, notes, commit, cites=cites, promote=promote, force=force)
-        )
+        return self.change(by, lambda draft: verify(draft, wanted, commit))
 
-    def adopt(
-        self, by: Occasion, ids: Sequence[str], to: Status, reason: str, *, dry_run: bool = False
-    ) -> adoption.AdoptReport:
+    def adopt(self, by: Author, wanted: AdoptRequirements) -> adoption.AdoptReport:
         commit = self._commit()
-        return self.change(by, lambda draft: adoption.adopt(draft, ids, to, reason, commit, dry_run=dry_run))
+        return self.change(by, lambda draft: adoption.adopt(draft, wanted, commit))
 
-    def renumber(self, by: Occasion, base: str, *, dry_run: bool = False) -> adoption.RenumberReport:
+    def renumber(self, by: Author, base: str, *, dry_run: bool = False) -> adoption.RenumberReport:
         """Move requirements whose ids mean others in a revision, and name the files that still say the old ids."""
         before = revisions.register_at(self.file, self._around, self._around.revision(base))
         done = self.change(by, lambda draft: adoption.renumber(draft, before, base, dry_run=dry_run))
@@ -148,7 +141,7 @@ class RegisterService(RegisterReading):
         new = remapping.parse_remap(written, self.register)
         return remapping.remap(self.root, self.mentions(path), new, MOST_IMPORT_BYTES, apply=apply)
 
-    def merge_branch(self, by: Occasion, theirs: str | None) -> Merged:
+    def merge_branch(self, by: Author, theirs: str | None) -> Merged:
         """Merge another branch's register, and tell git that it is merged where nothing is left to decide."""
         merged = merge_branch(self.file, self._around, theirs, by)
         if not merged.conflicts:

@@ -1,0 +1,1 @@
+"""One retrieval engine for all parts."""

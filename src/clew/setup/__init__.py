@@ -1,0 +1,1 @@
+"""Setting up a folder: what it holds, and the configuration files of MCP clients."""

@@ -11,9 +11,8 @@ from contextlib import suppress
 from datetime import date
 from itertools import takewhile
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
-
-import msgspec
 
 from clew.edit.replacing import sync_folder
 from clew.edit.writing import read_if_there, remove_leftovers, replace_file
@@ -33,6 +32,9 @@ from clew.store.interface import Store
 from clew.workspace.files import read_bytes, resolve
 from clew.workspace.paths import display, raw
 
+if TYPE_CHECKING:
+    from clew.specs.operations import ArchiveChange
+
 log = logging.getLogger(__name__)
 
 COLLECTION = "spec_edits"
@@ -40,23 +42,6 @@ _DATED = 11
 """Characters of `2026-01-31-`."""
 _UNUSABLE = frozenset({"spec_at_root", "delta_misnamed", "specs_not_skipped", "metadata_flag"})
 """What makes it uncertain what a change as a whole is meant to do."""
-
-
-class Manner(msgspec.Struct, frozen=True):
-    """How a change is applied."""
-
-    dry_run: bool = False
-    move: bool = True
-    """Move the folder into the archive afterwards."""
-    skip_specs: bool = False
-    """Only move the folder."""
-    unfinished: bool = False
-    """Though not all tasks are done."""
-    take: str | None = None
-    """Which side wins where there is a conflict: spec or change."""
-    confirmed: bool = True
-    """Whether somebody said that files may be written."""
-    actor: str = "clew"
 
 
 class Archivist:
@@ -69,26 +54,34 @@ class Archivist:
         self._store = store
 
     def run(
-        self, known: Library, change_id: str, found: Sequence[ConflictFound], manner: Manner, today: date
+        self,
+        known: Library,
+        request: "ArchiveChange",
+        found: Sequence[ConflictFound],
+        today: date,
+        *,
+        actor: str,
+        skip_specs: bool,
     ) -> ArchiveReport:
         """Apply a change, and archive it unless told otherwise. Refused with every reason, and then nothing is done.
         `found` are the conflicts of the change."""
+        change_id = request.change_id
         entry = known.change(change_id)
-        target = self._target(entry, today) if manner.move else None
-        _check_manner(manner)
-        unfinished = _check_tasks(entry.change, manner)
+        target = self._target(entry, today) if request.move else None
+        _check_confirmed(request)
+        unfinished = _check_tasks(entry.change, request)
         self._check_files(entry)
         applied: tuple[Applied, ...] = ()
         paths: dict[str, str] = {}
-        if not manner.skip_specs:
+        if not skip_specs:
             paths = {delta.spec_id: _path(known, entry.root, delta.spec_id) for delta in entry.change.deltas}
             check_order(known, change_id)
-            sides = decided(entry.change, found, manner.take)
+            sides = decided(entry.change, found, request.take)
             applied = apply_change(entry.change, self._files(known, paths), sides)
             _refuse(entry.change, applied)
         writing = [each for each in applied if each.changes_file]
-        if not manner.dry_run:
-            record = self._write(writing, paths, change_id, manner)
+        if not request.dry_run:
+            record = self._write(writing, paths, change_id, actor)
             if target is not None:
                 try:
                     self._move(entry, target)
@@ -99,9 +92,9 @@ class Archivist:
                 forget(change_id, self._store)
         return ArchiveReport(
             change_id=change_id,
-            dry_run=manner.dry_run,
-            applied=bool(writing) and not manner.dry_run,
-            archived_to=target if not manner.dry_run else None,
+            dry_run=request.dry_run,
+            applied=bool(writing) and not request.dry_run,
+            archived_to=target if not request.dry_run else None,
             files=tuple(paths[each.spec_id] for each in writing),
             summary="".join((summary(applied) if applied else "", *(f"({each})\n" for each in unfinished))),
             diff="\n".join(difference(each, paths[each.spec_id]) for each in writing),
@@ -155,7 +148,7 @@ class Archivist:
                 raise _changed(path)
         return found
 
-    def _write(self, writing: list[Applied], paths: Mapping[str, str], change_id: str, manner: Manner) -> str | None:
+    def _write(self, writing: list[Applied], paths: Mapping[str, str], change_id: str, actor: str) -> str | None:
         """Returns the id of the record of what was done, where there is one."""
         done: list[Applied] = []
         record = uuid4().hex
@@ -166,7 +159,7 @@ class Archivist:
             diffs = {paths[each.spec_id]: difference(each, paths[each.spec_id]) for each in writing}
             # The store's lock keeps other processes of Clew from writing at the same time; its record says what was
             # done.
-            with self._store.transaction(actor=manner.actor, reason=f"apply {change_id}") as transaction:
+            with self._store.transaction(actor=actor, reason=f"apply {change_id}") as transaction:
                 if writing:
                     transaction.put(COLLECTION, record, {"change_id": change_id, "files": diffs}, if_version=0)
                 for each in writing:
@@ -244,22 +237,22 @@ def _changed(path: str) -> Conflict:
     return Conflict(f"'{path}' changed since it was read.", hint="Run the command again. Nothing was changed.")
 
 
-def _check_tasks(change: Change, manner: Manner) -> tuple[str, ...]:
+def _check_tasks(change: Change, request: "ArchiveChange") -> tuple[str, ...]:
     """What is to be said about tasks that are not done; they stand against an archive, not against a look at it."""
     tasks = change.tasks
-    if tasks is None or tasks.completed == tasks.total or not manner.move or manner.unfinished:
+    if tasks is None or tasks.completed == tasks.total or not request.move or request.unfinished:
         return ()
     refusal = Refused(
         f"{tasks.total - tasks.completed} of {tasks.total} tasks of '{change.id}' are not done.",
         hint="Finish them, or say that it is to be archived unfinished (--yes, unfinished=true).",
     )
-    if not manner.dry_run:
+    if not request.dry_run:
         raise refusal
     return (str(refusal),)
 
 
-def _check_manner(manner: Manner) -> None:
-    if not manner.dry_run and not manner.confirmed:
+def _check_confirmed(request: "ArchiveChange") -> None:
+    if not request.dry_run and not request.confirm:
         raise Refused(
             "Applying a change writes files, and nobody confirmed it.",
             hint="Pass confirm=true, or dry_run=true to see what would be written.",

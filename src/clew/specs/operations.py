@@ -6,12 +6,28 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from clew.operation.call import Call
+from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
 from clew.operation.fitting import cursor_to, longest_page, place_of
-from clew.operation.registry import Freshness, MaxTokens, NoArguments, PageCursor, Request, Tool, Toolset
-from clew.specs import results
+from clew.specs import render, results
 
-SpecId = Annotated[str, Meta(min_length=1, max_length=400, description="Such as auth or platform/auth")]
-ChangeId = Annotated[str, Meta(min_length=1, max_length=400, description="Such as add-login")]
+MOST_FOUND = 500
+"""Results of one search, whoever asks."""
+
+_SPEC_NEEDED = ("`{command}` needs the id of a spec.", "`clew specs list` shows them.")
+_WORDS_NEEDED = ("`{command}` needs words.", 'Say what to look for: clew specs search "login".')
+_CHANGE_NEEDED = ("`{command}` needs the id of a change.", "`clew change list` shows the open ones.")
+
+SpecId = Annotated[
+    str,
+    Meta(min_length=1, max_length=400, description="Such as auth or platform/auth"),
+    Option(positional=True, needed=_SPEC_NEEDED),
+]
+ChangeId = Annotated[
+    str,
+    Meta(min_length=1, max_length=400, description="Such as add-login"),
+    Option(positional=True, needed=_CHANGE_NEEDED),
+]
+SomeChange = Annotated[str | None, Meta(description="Default: all open changes"), Option(positional=True)]
 Findings = Annotated[int, Meta(ge=1, le=500, description="Findings at most")]
 Strict = Annotated[bool, Meta(description="Warnings make it invalid too")]
 Rules = Annotated[
@@ -19,22 +35,46 @@ Rules = Annotated[
 ]
 
 
-class ListRequest(Request, frozen=True, kw_only=True):
+class ListSpecs(
+    Operation,
+    tool="list_specs",
+    toolset=Toolset.SPECS,
+    title="All specs",
+    default=True,
+    trim=("specs",),
+    pages="specs",
+    example={"limit": 10},
+):
+    """A minimal index of all specs: id, title, purpose, how many requirements and scenarios, how many rules are broken.
+    No requirement texts. Next, call get_spec_requirements for one of them, or search_specs to find by meaning. At most
+    `limit` (default 50) a page; next_cursor leads on."""
+
     limit: Annotated[int, Meta(ge=1, le=500, description="Items at most")] = 50
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
-
-class CatalogueRequest(ListRequest, frozen=True, kw_only=True):
-    limit: Annotated[int, Meta(ge=1, le=500, description="Lines at most")] = 300
-    max_tokens: Annotated[
-        Annotated[int, Meta(ge=400, le=20_000)] | None, Meta(description="Size at most, as text and as data together")
-    ] = 6_000
+    def run(self, call: Call) -> results.SpecList:
+        return call.project.specs.list_specs(offset=call.offset, limit=self.limit)
 
 
-class RequirementsRequest(Request, frozen=True, kw_only=True):
+class GetSpecRequirements(
+    Operation,
+    tool="get_spec_requirements",
+    toolset=Toolset.SPECS,
+    title="Requirements of a spec",
+    default=True,
+    trim=("requirements",),
+    pages="requirements",
+    example={"spec_id": "passage-windows", "detail": "outline"},
+):
+    """The requirements of one spec by name, with how many scenarios each has and its slug; no scenario bodies.
+    detail=outline adds descriptions and scenario names, detail=full the whole text; requirement=... limits it to one.
+    Next, call get_scenario for one scenario in full."""
+
     spec_id: SpecId
-    requirement: Annotated[str | None, Meta(description="Only this one, by name or slug")] = None
+    requirement: Annotated[
+        str | None, Meta(description="Only this one, by name or slug"), Option(positional=True, joined=True)
+    ] = None
     detail: Annotated[
         Literal["names", "outline", "full"],
         Meta(description="names; outline with descriptions and scenario names; full text"),
@@ -43,24 +83,99 @@ class RequirementsRequest(Request, frozen=True, kw_only=True):
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
+    def run(self, call: Call) -> results.SpecRequirements:
+        return call.project.specs.requirements(
+            self.spec_id, requirement=self.requirement, detail=self.detail, offset=call.offset, limit=self.limit
+        )
 
-class ScenarioRequest(Request, frozen=True, kw_only=True):
+
+class GetScenario(
+    Operation,
+    tool="get_scenario",
+    toolset=Toolset.SPECS,
+    title="One scenario in full",
+    default=True,
+    trim=("scenario.raw", "then", "then_clauses"),
+    example={"spec_id": "passage-windows", "requirement": "Days without a window"},
+):
+    """One scenario with its GIVEN, WHEN and THEN, its raw text and line, the description of its requirement, whether a
+    test verifies it, and the reference by which a test cites it. Without `scenario`, the first one of the requirement.
+    Names and slugs both work; get_spec_requirements lists them."""
+
     spec_id: SpecId
     requirement: Annotated[str, Meta(min_length=1, description="Name or slug of the requirement")]
     scenario: Annotated[str | None, Meta(description="Name or slug; default the first")] = None
     max_tokens: MaxTokens = None
 
+    def run(self, call: Call) -> results.ScenarioAnswer:
+        return call.project.specs.scenario(self.spec_id, self.requirement, self.scenario)
 
-class SearchSpecsRequest(Request, frozen=True, kw_only=True):
-    query: Annotated[str, Meta(min_length=1, max_length=2_000, description="Words or a question")]
+
+class SearchSpecs(
+    Operation,
+    tool="search_specs",
+    toolset=Toolset.SPECS,
+    title="Search specs",
+    default=True,
+    trim=("results",),
+    example={"query": "what happens at midnight", "auto_build": True},
+):
+    """Finds purposes, requirements and scenarios by words and meaning, best first, each with spec_id, requirement,
+    scenario, score, snippet and line; none below the relevance threshold. include_changes searches open changes too.
+    Without an index it is an error: call rebuild_index once, or pass auto_build=true. Next, get_scenario."""
+
+    query: Annotated[
+        str,
+        Meta(min_length=1, max_length=2_000, description="Words or a question"),
+        Option(positional=True, joined=True, needed=_WORDS_NEEDED),
+    ]
     top_k: Annotated[int, Meta(ge=0, le=100, description="Results at most")] = 10
-    include_changes: Annotated[bool, Meta(description="Search open changes as well")] = False
+    include_changes: Annotated[bool, Meta(description="Search open changes as well"), Option("--changes")] = False
     spec_prefix: Annotated[str | None, Meta(description="Only this spec and those below, such as platform")] = None
     auto_build: Annotated[bool, Meta(description="Build the index if there is none")] = False
     max_tokens: MaxTokens = None
 
+    def run(self, call: Call) -> results.SpecHits:
+        specs = call.project.specs
+        return specs.index.search(
+            specs.library,
+            self.query,
+            top_k=min(self.top_k, MOST_FOUND),
+            with_changes=self.include_changes,
+            spec_prefix=self.spec_prefix,
+            auto_build=self.auto_build,
+            check=call.check,
+        )
 
-class ChangeRequest(Request, frozen=True, kw_only=True):
+
+class ListChanges(
+    Operation, tool="list_changes", toolset=Toolset.SPECS, title="Open changes", trim=("changes",), pages="changes"
+):
+    """The open changes: id, title, progress of tasks, status, how many requirements each adds, modifies, removes and
+    renames, and in which specs. Archived changes are not listed. Next, get_change for one of them, or change_conflicts
+    to see which of them collide."""
+
+    limit: Annotated[int, Meta(ge=1, le=500, description="Items at most")] = 50
+    cursor: PageCursor = None
+    max_tokens: MaxTokens = None
+
+    def run(self, call: Call) -> results.ChangeList:
+        return call.project.specs.list_changes(offset=call.offset, limit=self.limit)
+
+
+class GetChange(
+    Operation,
+    tool="get_change",
+    toolset=Toolset.SPECS,
+    title="One open change",
+    trim=("design", "tasks.content", "deltas"),
+    example={"change_id": "add-neap-warning", "section": "deltas"},
+):
+    """One open change: why and what (proposal), tasks with progress, design, and what it does to each spec (deltas).
+    Parts that do not exist are left out. section=... returns only one part, full=true the whole text of the deltas;
+    where that is too long, spec_id and requirement ask for some of it. validate_change says whether it can be
+    archived."""
+
     change_id: ChangeId
     section: Annotated[str | None, Meta(description="Only proposal, tasks, design or deltas")] = None
     full: Annotated[bool, Meta(description="Deltas with their whole text, as far as there is room")] = False
@@ -68,351 +183,191 @@ class ChangeRequest(Request, frozen=True, kw_only=True):
     requirement: Annotated[str | None, Meta(description="Of the deltas only this requirement")] = None
     max_tokens: MaxTokens = None
 
+    def run(self, call: Call) -> results.ChangeDetail:
+        def shown(texts: int) -> results.ChangeDetail:
+            detail = call.project.specs.change(
+                self.change_id, self.section, texts=texts, spec_id=self.spec_id, requirement=self.requirement
+            )
+            return replace(detail, truncated=True) if texts < operations else detail
 
-class ValidateSpecRequest(Request, frozen=True, kw_only=True):
-    spec_id: Annotated[str | None, Meta(description="Default: all specs")] = None
+        operations = 0
+        bare = shown(0)
+        operations = sum(len(part.items) for part in bare.deltas or ())
+        return longest_page(shown, operations, self.max_tokens) if self.full and operations else bare
+
+
+class ValidateSpec(
+    Operation,
+    tool="validate_spec",
+    toolset=Toolset.SPECS,
+    title="Check specs",
+    example={"spec_id": "tide-tables", "strict": True},
+):
+    """Holds one spec, or all of them, to the rules of Spec Oxide and OpenSpec: errors, warnings and remarks, each with
+    file, line, code and what to do. valid is true without errors; strict=true also counts warnings. At most `limit`
+    (default 100) a page, errors first; next_cursor leads on. Changes nothing."""
+
+    spec_id: Annotated[str | None, Meta(description="Default: all specs"), Option(positional=True)] = None
     strict: Strict = False
     rules: Rules = "all"
     limit: Findings = 100
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
+    def run(self, call: Call) -> results.Validation:
+        return _page(call.project.specs.validate_specs(self.spec_id, self.rules, strict=self.strict), call, self)
 
-class ValidateChangeRequest(Request, frozen=True, kw_only=True):
-    change_id: Annotated[str | None, Meta(description="Default: all open changes")] = None
+
+class ValidateChange(
+    Operation,
+    tool="validate_change",
+    toolset=Toolset.SPECS,
+    title="Check changes",
+    example={"change_id": "add-neap-warning"},
+):
+    """Holds one open change, or all of them, to the rules, and against the specs in force: names that do not exist are
+    reported with similar ones, scenarios that would be dropped are named. Errors, warnings and remarks with file, line,
+    code and section; next_cursor leads on. change_conflicts compares changes with each other."""
+
+    change_id: SomeChange = None
     strict: Strict = False
     rules: Rules = "all"
     limit: Findings = 100
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
-
-class ConflictsRequest(Request, frozen=True, kw_only=True):
-    change_id: Annotated[str | None, Meta(description="Default: all open changes")] = None
-    limit: Annotated[int, Meta(ge=1, le=500, description="Conflicts at most")] = 50
-    cursor: PageCursor = None
-    max_tokens: MaxTokens = None
+    def run(self, call: Call) -> results.Validation:
+        return _page(call.project.specs.validate_changes(self.change_id, self.rules, strict=self.strict), call, self)
 
 
-class RebaseRequest(Request, frozen=True, kw_only=True):
-    change_id: ChangeId
-    max_tokens: MaxTokens = None
-
-
-class ArchiveRequest(Request, frozen=True, kw_only=True):
-    change_id: ChangeId
-    dry_run: Annotated[bool, Meta(description="Only show what would be done; false writes")] = True
-    confirm: Annotated[bool, Meta(description="Must be true to write")] = False
-    move: Annotated[bool, Meta(description="Move the folder into the archive afterwards")] = True
-    unfinished: Annotated[bool, Meta(description="Archive though tasks are not done")] = False
-    take: Annotated[
-        Literal["spec", "change"] | None, Meta(description="Which side wins where there is a conflict; default refuse")
-    ] = None
-    max_tokens: MaxTokens = None
-
-
-def run_search(call: Call, request: SearchSpecsRequest) -> results.SpecHits:
-    specs = call.project.specs
-    return specs.index.search(
-        specs.library,
-        request.query,
-        top_k=request.top_k,
-        with_changes=request.include_changes,
-        spec_prefix=request.spec_prefix,
-        auto_build=request.auto_build,
-        check=call.check,
-    )
-
-
-def run_change(call: Call, request: ChangeRequest) -> results.ChangeDetail:
-    def shown(texts: int) -> results.ChangeDetail:
-        detail = call.project.specs.change(
-            *(request.change_id, request.section),
-            texts=texts,
-            spec_id=request.spec_id,
-            requirement=request.requirement,
-        )
-        return replace(detail, truncated=True) if texts < operations else detail
-
-    operations = 0
-    bare = shown(0)
-    operations = sum(len(part.items) for part in bare.deltas or ())
-    return longest_page(shown, operations, request.max_tokens) if request.full and operations else bare
-
-
-def run_validate_spec(call: Call, request: ValidateSpecRequest) -> results.Validation:
-    found = call.project.specs.validate_specs(request.spec_id, request.rules, strict=request.strict)
-    return _page_of(found, call, request)
-
-
-def run_validate_change(call: Call, request: ValidateChangeRequest) -> results.Validation:
-    found = call.project.specs.validate_changes(request.change_id, request.rules, strict=request.strict)
-    return _page_of(found, call, request)
-
-
-def _page_of(
-    found: results.Validation, call: Call, request: ValidateSpecRequest | ValidateChangeRequest
-) -> results.Validation:
+def _page(found: results.Validation, call: Call, request: ValidateSpec | ValidateChange) -> results.Validation:
     start = place_of(call, request)
     page = longest_page(lambda count: found.page(start, count), request.limit, request.max_tokens)
     end = start + page.total
     return page if end >= found.total else replace(page, truncated=True, next_cursor=cursor_to(call, request, end))
 
 
-def run_archive(call: Call, request: ArchiveRequest) -> results.ArchiveReport:
-    from clew.specs.archive import Manner  # only a call needs it, not the listing of the tools
-
-    manner = Manner(
-        dry_run=request.dry_run,
-        confirmed=request.confirm,
-        move=request.move,
-        unfinished=request.unfinished,
-        take=request.take,
-        actor=call.session or "agent",
-    )
-    return call.project.specs.archive(request.change_id, manner)
-
-
-LIST_SPECS = Tool(
-    name="list_specs",
-    toolset=Toolset.SPECS,
-    title="All specs",
-    description=(
-        "A minimal index of all specs: id, title, purpose, how many requirements and scenarios, how many rules are "
-        "broken. No requirement texts. Next, call get_spec_requirements for one of them, or search_specs to find by "
-        "meaning. At most `limit` (default 50) a page; next_cursor leads on."
-    ),
-    request=ListRequest,
-    result=results.SpecList,
-    run=lambda call, request: call.project.specs.list_specs(offset=call.offset, limit=request.limit),
-    default=True,
-    trim=("specs",),
-    pages="specs",
-    example={"limit": 10},
-)
-
-GET_SPEC_REQUIREMENTS = Tool(
-    name="get_spec_requirements",
-    toolset=Toolset.SPECS,
-    title="Requirements of a spec",
-    description=(
-        "The requirements of one spec by name, with how many scenarios each has and its slug; no scenario bodies. "
-        "detail=outline adds descriptions and scenario names, detail=full the whole text; requirement=... limits it to "
-        "one. Next, call get_scenario for one scenario in full."
-    ),
-    request=RequirementsRequest,
-    result=results.SpecRequirements,
-    run=lambda call, request: call.project.specs.requirements(
-        request.spec_id,
-        requirement=request.requirement,
-        detail=request.detail,
-        offset=call.offset,
-        limit=request.limit,
-    ),
-    default=True,
-    trim=("requirements",),
-    pages="requirements",
-    example={"spec_id": "passage-windows", "detail": "outline"},
-)
-
-GET_SCENARIO = Tool(
-    name="get_scenario",
-    toolset=Toolset.SPECS,
-    title="One scenario in full",
-    description=(
-        "One scenario with its GIVEN, WHEN and THEN, its raw text and line, the description of its requirement, "
-        "whether a test verifies it, and the reference by which a test cites it. Without `scenario`, the first one of "
-        "the requirement. Names and slugs both work; get_spec_requirements lists them."
-    ),
-    request=ScenarioRequest,
-    result=results.ScenarioAnswer,
-    run=lambda call, request: call.project.specs.scenario(request.spec_id, request.requirement, request.scenario),
-    default=True,
-    trim=("scenario.raw", "then", "then_clauses"),
-    example={"spec_id": "passage-windows", "requirement": "Days without a window"},
-)
-
-SEARCH_SPECS = Tool(
-    name="search_specs",
-    toolset=Toolset.SPECS,
-    title="Search specs",
-    description=(
-        "Finds purposes, requirements and scenarios by words and meaning, best first, each with spec_id, requirement, "
-        "scenario, score, snippet and line; none below the relevance threshold. include_changes searches open changes "
-        "too. Without an index it is an error: call rebuild_index once, or pass auto_build=true. Next, get_scenario."
-    ),
-    request=SearchSpecsRequest,
-    result=results.SpecHits,
-    run=run_search,
-    default=True,
-    trim=("results",),
-    example={"query": "what happens at midnight", "auto_build": True},
-)
-
-LIST_CHANGES = Tool(
-    name="list_changes",
-    toolset=Toolset.SPECS,
-    title="Open changes",
-    description=(
-        "The open changes: id, title, progress of tasks, status, how many requirements each adds, modifies, removes "
-        "and renames, and in which specs. Archived changes are not listed. Next, get_change for one of them, or "
-        "change_conflicts to see which of them collide."
-    ),
-    request=ListRequest,
-    result=results.ChangeList,
-    run=lambda call, request: call.project.specs.list_changes(offset=call.offset, limit=request.limit),
-    trim=("changes",),
-    pages="changes",
-)
-
-GET_CHANGE = Tool(
-    name="get_change",
-    toolset=Toolset.SPECS,
-    title="One open change",
-    description=(
-        "One open change: why and what (proposal), tasks with progress, design, and what it does to each spec "
-        "(deltas). Parts that do not exist are left out. section=... returns only one part, full=true the whole text "
-        "of the deltas; where that is too long, spec_id and requirement ask for some of it. validate_change says "
-        "whether it can be archived."
-    ),
-    request=ChangeRequest,
-    result=results.ChangeDetail,
-    run=run_change,
-    trim=("design", "tasks.content", "deltas"),
-    example={"change_id": "add-neap-warning", "section": "deltas"},
-)
-
-VALIDATE_SPEC = Tool(
-    name="validate_spec",
-    toolset=Toolset.SPECS,
-    title="Check specs",
-    description=(
-        "Holds one spec, or all of them, to the rules of Spec Oxide and OpenSpec: errors, warnings and remarks, each "
-        "with file, line, code and what to do. valid is true without errors; strict=true also counts warnings. At most "
-        "`limit` (default 100) a page, errors first; next_cursor leads on. Changes nothing."
-    ),
-    request=ValidateSpecRequest,
-    result=results.Validation,
-    run=run_validate_spec,
-    example={"spec_id": "tide-tables", "strict": True},
-)
-
-VALIDATE_CHANGE = Tool(
-    name="validate_change",
-    toolset=Toolset.SPECS,
-    title="Check changes",
-    description=(
-        "Holds one open change, or all of them, to the rules, and against the specs in force: names that do not exist "
-        "are reported with similar ones, scenarios that would be dropped are named. Errors, warnings and remarks with "
-        "file, line, code and section; next_cursor leads on. change_conflicts compares changes with each other."
-    ),
-    request=ValidateChangeRequest,
-    result=results.Validation,
-    run=run_validate_change,
-    example={"change_id": "add-neap-warning"},
-)
-
-REBUILD_INDEX = Tool(
-    name="rebuild_index",
+class RebuildIndex(
+    Operation,
+    tool="rebuild_index",
+    verb="specs index",
     toolset=Toolset.SPECS,
     title="Build the search index",
-    description=(
-        "Builds the search index of the specs anew and says how many specs it holds. Needed once before search_specs; "
-        "after that changed specs are indexed by themselves. Use it again when search results look wrong. Changes no "
-        "file of the project."
-    ),
-    request=NoArguments,
-    result=results.IndexBuilt,
-    run=lambda call, request: call.project.specs.index.rebuild(call.project.specs.library),
-)
+    summary="build the search index of the specs anew",
+):
+    """Builds the search index of the specs anew and says how many specs it holds. Needed once before search_specs;
+    after that changed specs are indexed by themselves. Use it again when search results look wrong. Changes no file of
+    the project."""
 
-SPEC_CATALOGUE = Tool(
-    name="spec_catalogue",
+    def run(self, call: Call) -> results.IndexBuilt:
+        return call.project.specs.index.rebuild(call.project.specs.library)
+
+    def render(self, result: results.IndexBuilt) -> str:
+        return render.index_built(result)
+
+
+class SpecCatalogue(
+    Operation,
+    tool="spec_catalogue",
     toolset=Toolset.SPECS,
     title="Catalogue of specs",
-    description=(
-        "Every spec on one short line: id, requirements/scenarios, the first words of its purpose, 300 specs in under "
-        "3,000 tokens. The cheapest way to see what a repository holds before writing a proposal; list_specs has the "
-        "whole purposes, search_specs finds by meaning."
-    ),
-    request=CatalogueRequest,
-    result=results.Catalogue,
-    run=lambda call, request: call.project.specs.catalogue(offset=call.offset, limit=request.limit),
     trim=("lines",),
     pages="lines",
     in_profile=False,
-)
+):
+    """Every spec on one short line: id, requirements/scenarios, the first words of its purpose, 300 specs in under
+    3,000 tokens. The cheapest way to see what a repository holds before writing a proposal; list_specs has the whole
+    purposes, search_specs finds by meaning."""
 
-CHANGE_CONFLICTS = Tool(
-    name="change_conflicts",
+    limit: Annotated[int, Meta(ge=1, le=500, description="Lines at most")] = 300
+    cursor: PageCursor = None
+    max_tokens: Annotated[
+        Annotated[int, Meta(ge=400, le=20_000)] | None, Meta(description="Size at most, as text and as data together")
+    ] = 6_000
+
+    def run(self, call: Call) -> results.Catalogue:
+        return call.project.specs.catalogue(offset=call.offset, limit=self.limit)
+
+
+class ChangeConflicts(
+    Operation,
+    tool="change_conflicts",
     toolset=Toolset.SPECS,
     title="Conflicts of open changes",
-    description=(
-        "What open changes would do to each other: two that touch one requirement, a requirement that changed since a "
-        "change was written (with a view of then, now and wanted), a scenario that archiving would drop; and the order "
-        "in which changes can be archived. Call it before archive_change."
-    ),
-    request=ConflictsRequest,
-    result=results.ConflictList,
-    run=lambda call, request: call.project.specs.conflicts(request.change_id, offset=call.offset, limit=request.limit),
     default=True,
     trim=("conflicts", "dependencies", "order"),
     pages="conflicts",
     in_profile=False,
     example={"change_id": "add-neap-warning"},
-)
+):
+    """What open changes would do to each other: two that touch one requirement, a requirement that changed since a
+    change was written (with a view of then, now and wanted), a scenario that archiving would drop; and the order in
+    which changes can be archived. Call it before archive_change."""
 
-REBASE_CHANGE = Tool(
-    name="rebase_change",
+    change_id: SomeChange = None
+    limit: Annotated[int, Meta(ge=1, le=500, description="Conflicts at most")] = 50
+    cursor: PageCursor = None
+    max_tokens: MaxTokens = None
+
+    def run(self, call: Call) -> results.ConflictList:
+        return call.project.specs.conflicts(self.change_id, offset=call.offset, limit=self.limit)
+
+
+class RebaseChange(
+    Operation,
+    tool="rebase_change",
+    verb="change rebase",
     toolset=Toolset.SPECS,
     title="A change is up to date",
-    description=(
-        "Notes that an open change was brought up to date with the specs: from now on it is compared with them as they "
-        "are, and change_conflicts reports only what moves after that. Call it after mending the texts of a change; "
-        "says what had moved and what is still wrong. Changes no file."
-    ),
-    request=RebaseRequest,
-    result=results.Rebased,
-    run=lambda call, request: call.project.specs.rebase(request.change_id),
-    read_only=False,
+    summary="note that a change was brought up to date with the specs",
+    writes=True,
     trim=("errors", "moved"),
     in_profile=False,
     example={"change_id": "add-neap-warning"},
-)
+):
+    """Notes that an open change was brought up to date with the specs: from now on it is compared with them as they
+    are, and change_conflicts reports only what moves after that. Call it after mending the texts of a change; says what
+    had moved and what is still wrong. Changes no file."""
 
-ARCHIVE_CHANGE = Tool(
-    name="archive_change",
+    change_id: ChangeId
+    max_tokens: MaxTokens = None
+
+    def run(self, call: Call) -> results.Rebased:
+        return call.project.specs.rebase(self.change_id)
+
+    def render(self, result: results.Rebased) -> str:
+        return render.rebased(result)
+
+    def exit_code(self, result: results.Rebased) -> int:
+        return 0 if result.valid else 1
+
+
+class ArchiveChange(
+    Operation,
+    tool="archive_change",
     toolset=Toolset.SPECS,
     title="Apply and archive a change",
-    description=(
-        "Applies an open change to the specs and moves it into the archive: all or nothing. By default it only shows "
-        "the difference; dry_run=false with confirm=true writes. Refuses what is missing, taken, misspelled or in "
-        "conflict, what has to wait for another change, and unfinished tasks; take=spec|change decides conflicts. "
-        "move=false leaves the folder in place."
-    ),
-    request=ArchiveRequest,
-    result=results.ArchiveReport,
-    run=run_archive,
     needs=Freshness.NONE,
-    read_only=False,
+    writes=True,
     destructive=True,
     trim=("diff", "summary", "warnings", "files"),
     in_profile=False,
     example={"change_id": "add-neap-warning", "unfinished": True},
-)
+):
+    """Applies an open change to the specs and moves it into the archive: all or nothing. By default it only shows the
+    difference; dry_run=false with confirm=true writes. Refuses what is missing, taken, misspelled or in conflict, what
+    has to wait for another change, and unfinished tasks; take=spec|change decides conflicts. move=false leaves the
+    folder in place."""
 
-TOOLS = (
-    LIST_SPECS,
-    GET_SPEC_REQUIREMENTS,
-    GET_SCENARIO,
-    SEARCH_SPECS,
-    LIST_CHANGES,
-    GET_CHANGE,
-    VALIDATE_SPEC,
-    VALIDATE_CHANGE,
-    REBUILD_INDEX,
-    SPEC_CATALOGUE,
-    CHANGE_CONFLICTS,
-    REBASE_CHANGE,
-    ARCHIVE_CHANGE,
-)
+    change_id: ChangeId
+    dry_run: Annotated[bool, Meta(description="Only show what would be done; false writes")] = True
+    confirm: Annotated[bool, Meta(description="Must be true to write")] = False
+    move: Annotated[bool, Meta(description="Move the folder into the archive afterwards")] = True
+    unfinished: Annotated[bool, Meta(description="Archive though tasks are not done"), Option("-y", "--yes")] = False
+    take: Annotated[
+        Literal["spec", "change"] | None, Meta(description="Which side wins where there is a conflict; default refuse")
+    ] = None
+    max_tokens: MaxTokens = None
+
+    def run(self, call: Call) -> results.ArchiveReport:
+        return call.project.specs.archive(self, actor=call.session or "agent")

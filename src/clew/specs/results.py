@@ -2,6 +2,9 @@
 
 import msgspec
 
+EVERYTHING = 1_000_000
+"""A limit for those who want no limit."""
+
 
 class SpecSummary(msgspec.Struct, frozen=True):
     id: str
@@ -271,6 +274,23 @@ class ConflictList(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     truncated: bool = False
     next_cursor: str | None = None
+
+
+class ChangeStatus(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How far a change is, and what stands against archiving it."""
+
+    change_id: str
+    tasks: TaskProgress
+    validation: Validation
+    conflicts: tuple[ConflictReport, ...]
+    dependencies: tuple[DependencyReport, ...]
+    circular: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class ChangeBegun(msgspec.Struct, frozen=True):
+    change_id: str
+    files: tuple[str, ...]
 
 
 class Rebased(msgspec.Struct, frozen=True):

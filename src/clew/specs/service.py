@@ -21,12 +21,14 @@ from clew.formats.openspec.references import requirement_id, scenario_id
 from clew.formats.openspec.rules.rules import Dialect
 from clew.graph.readers.spec_roots import spec_roots
 from clew.specs import results, validation, views
-from clew.specs.archive import Archivist, Manner, archived
+from clew.specs.archive import Archivist, archived
 from clew.specs.baselines import first_seen, forget, record_anew
 from clew.specs.library import Library, Unread, find_deltas, find_requirement, find_scenario, library, unread
 from clew.workspace.files import resolve
 
 if TYPE_CHECKING:
+    from clew.specs.operations import ArchiveChange
+
     # Searching needs much that the other questions do not.
     from clew.specs.search import SpecIndex
 
@@ -227,6 +229,20 @@ class SpecsService:
         recorded, notes = self._first_seen(known)
         return conflicts(known.open_changes(), known.in_force(), recorded), notes
 
+    def change_status(self, change_id: str) -> results.ChangeStatus:
+        """Progress, validity and conflicts of one change."""
+        tasks = self.change(change_id).tasks
+        found = self.conflicts(change_id, limit=results.EVERYTHING)
+        return results.ChangeStatus(
+            change_id,
+            results.TaskProgress(tasks.completed, tasks.total) if tasks is not None else results.TaskProgress(0, 0),
+            self.validate_changes(change_id),
+            found.conflicts,
+            found.dependencies,
+            found.circular,
+            found.notes,
+        )
+
     def rebase(self, change_id: str) -> results.Rebased:
         """Note that a change was brought up to date: it is compared with the specs as they are now."""
         known = self.library
@@ -256,19 +272,21 @@ class SpecsService:
 
     # Writing: none of these may be called while the graph is locked for reading
 
-    def archive(self, change_id: str, manner: Manner) -> results.ArchiveReport:
-        """Apply a change to the specs, and archive it unless told otherwise."""
+    def archive(
+        self, request: "ArchiveChange", *, actor: str = "clew", skip_specs: bool = False
+    ) -> results.ArchiveReport:
+        """Apply a change to the specs, and archive it unless told otherwise; with `skip_specs` only archive it."""
         context = self._context
         # Even where nobody follows the files: what is not seen would be overwritten.
         context.refresh()
         with context.lock.reading():
             known = self.library
-            known.change(change_id)
+            known.change(request.change_id)
             found, _ = self._found_conflicts(known)
-        own = [each for each in found if change_id in each.changes]
+        own = [each for each in found if request.change_id in each.changes]
         archivist = Archivist(context.root, self._roots, context.config.max_file_bytes, context.store)
-        report = archivist.run(known, change_id, own, manner, date.today())
-        if not manner.dry_run:
+        report = archivist.run(known, request, own, date.today(), actor=actor, skip_specs=skip_specs)
+        if not request.dry_run:
             context.refresh()
         return report
 

@@ -1,0 +1,1 @@
+"""What was authored through Clew and lives in no file: records, events, jobs, settings."""

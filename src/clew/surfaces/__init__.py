@@ -1,0 +1,1 @@
+"""How Clew is reached: MCP and the command line. Surfaces translate and hold no logic."""

@@ -1,0 +1,1 @@
+"""Requirements: the trace graph as a service."""

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
 from clew import __version__
-from clew.compat.elspais.cursor import OpenCursors
-from clew.compat.elspais.items import CursorContents
 from clew.context import Context
 from clew.graph.build.builder import BuildReport
 from clew.graph.build.collecting import without_collecting
@@ -47,8 +45,6 @@ class TraceService:
         self._search = RequirementSearch(self._graph, rank)
         self._resolver = Resolver(self._graph, self._grammar)
         self.find = TraceQueries(self._graph, self._resolver, self.search_matches)
-        self.cursors = OpenCursors()
-        self.contents = CursorContents(self._graph, self.find, self.resolve, self.hierarchy, self.search_matches)
 
     @without_collecting
     def warm(self) -> None:

@@ -1,0 +1,1 @@
+"""The stateful cursor of elspais."""

@@ -10,34 +10,26 @@ Of test_coverage the nodes are the tests: with -1 the assertions, each saying wh
 with 0 the tests with the assertions they name, with 1 also their results.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from clew.compat.elspais.cursor import CursorEntry, CursorState
-from clew.compat.elspais.queries import (
-    CoverageParams,
-    CursorParams,
-    HierarchyParams,
-    NodesParams,
-    ScopedParams,
-    SearchParams,
-    SubtreeParams,
-    UncoveredParams,
-)
+from clew.compat.elspais.queries import Asked
 from clew.compat.elspais.results import CursorItem
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
-from clew.trace.find.lists import SearchMatches, TraceQueries
 from clew.trace.find.results import AssertionText
 from clew.trace.find.scope import hierarchy
 from clew.trace.find.search import Check
 from clew.trace.find.tests import TestCase, tests_of
+from clew.trace.operations.find import GetSubtree, GetTestCoverage, GetUncoveredAssertions, QueryNodes, ScopedSearch
+from clew.trace.operations.read import GetHierarchy, SearchRequirements
 from clew.trace.read.assertions import assertions_of, owner_of
-from clew.trace.read.results import Hierarchy
 from clew.trace.read.serialize import assertion_text, coverage_summary, node_summary, place
 from clew.trace.read.subtree_results import SubtreeFormat
+from clew.trace.service import TraceService
 
 MOST_PREVIEWED = 20
 MOST_INLINE = 50
@@ -46,49 +38,38 @@ ALONE, INLINE, WITH_CHILDREN = -1, 0, 1
 
 
 class CursorContents:
-    def __init__(
-        self,
-        graph: Graph,
-        find: TraceQueries,
-        resolve: Callable[[str], Node],
-        place_in_tree: Callable[[str], Hierarchy],
-        search: SearchMatches,
-    ) -> None:
+    def __init__(self, graph: Graph, trace: TraceService) -> None:
         self._graph = graph
-        self._find = find
-        self._resolve = resolve
-        self._place_in_tree = place_in_tree
-        self._search = search
+        self._trace = trace
+        self._find = trace.find
 
-    def entries(self, params: CursorParams, batch_size: int, check: Check) -> tuple[CursorEntry, ...]:
+    def entries(self, asked: Asked, batch_size: int, check: Check) -> tuple[CursorEntry, ...]:
         """All items of a query, in order."""
-        match params:
-            case SubtreeParams():
-                found = self._subtree(params, batch_size)
-            case CoverageParams():
-                found = self._tests(params, batch_size)
-            case UncoveredParams():
-                found = self._gaps(params, batch_size)
-            case HierarchyParams():
-                found = self._expanded(self._hierarchy(params), batch_size)
-            case SearchParams():
-                found = self._expanded(self._matches(params, check), batch_size)
-            case NodesParams():
-                found = self._expanded(self._nodes(params), batch_size)
-            case ScopedParams():
-                found = self._expanded(self._scoped(params, check), batch_size)
+        query, limit = asked.query, asked.limit
+        match query:
+            case GetSubtree():
+                found = self._subtree(query, batch_size)
+            case GetTestCoverage():
+                found = self._tests(query, batch_size)
+            case GetUncoveredAssertions():
+                found = self._gaps(query, batch_size)
+            case GetHierarchy():
+                found = self._expanded(self._hierarchy(query), batch_size)
+            case SearchRequirements():
+                found = self._expanded(self._matches(query, limit, check), batch_size)
+            case QueryNodes():
+                found = self._expanded(map(CursorEntry, self._find.nodes(query)[:limit]), batch_size)
+            case ScopedSearch():
+                found = self._expanded(self._scoped(query, limit, check), batch_size)
         return tuple(found)
 
-    def _subtree(self, params: SubtreeParams, batch_size: int) -> Iterator[CursorEntry]:
-        view = self._find.subtree(
-            params.root_id, depth=params.depth, include_kinds=params.include_kinds, shape=SubtreeFormat.NESTED
-        )
-        for member in view.members:
+    def _subtree(self, query: GetSubtree, batch_size: int) -> Iterator[CursorEntry]:
+        for member in self._find.subtree(query, SubtreeFormat.NESTED).members:
             if member.node.kind is not NodeKind.ASSERTION or batch_size == ALONE or member.depth == 0:
                 yield CursorEntry(member.node, depth=member.depth)
 
-    def _hierarchy(self, params: HierarchyParams) -> Iterator[CursorEntry]:
-        place = self._place_in_tree(params.req_id)
+    def _hierarchy(self, query: GetHierarchy) -> Iterator[CursorEntry]:
+        place = self._trace.hierarchy(query.req_id)
         sections = (("ancestor", place.ancestors), ("child", place.children), ("sibling", place.siblings))
         for section, summaries in sections:
             for summary in summaries:
@@ -96,24 +77,18 @@ class CursorContents:
                 if node is not None:
                     yield CursorEntry(node, section=section)
 
-    def _matches(self, params: SearchParams, check: Check) -> Iterator[CursorEntry]:
-        matches = self._search(
-            params.query, field=params.field, regex=params.regex, related=True, again=False, check=check
-        )
-        for match in matches.found[: params.limit]:
+    def _matches(self, query: SearchRequirements, limit: int | None, check: Check) -> Iterator[CursorEntry]:
+        matches = self._trace.search_matches(query.query, field=query.field, regex=query.regex, check=check)
+        for match in matches.found[:limit]:
             yield CursorEntry(match.node, score=match.score)
 
-    def _scoped(self, params: ScopedParams, check: Check) -> Iterator[CursorEntry]:
-        for each in self._find.scoped_matches(params, check=check)[: params.limit]:
-            matched = each.assertions if params.include_assertions else None
+    def _scoped(self, query: ScopedSearch, limit: int | None, check: Check) -> Iterator[CursorEntry]:
+        for each in self._find.scoped_matches(query, check=check)[:limit]:
+            matched = each.assertions if query.include_assertions else None
             yield CursorEntry(each.match.node, score=each.match.score, matched=matched)
 
-    def _nodes(self, params: NodesParams) -> Iterator[CursorEntry]:
-        for node in self._find.nodes(params)[: params.limit]:
-            yield CursorEntry(node)
-
-    def _tests(self, params: CoverageParams, batch_size: int) -> Iterator[CursorEntry]:
-        requirement = self._resolve(params.req_id)
+    def _tests(self, query: GetTestCoverage, batch_size: int) -> Iterator[CursorEntry]:
+        requirement = self._trace.resolve(query.req_id)
         assertions = assertions_of(self._graph, requirement.id)
         tests = tests_of(self._graph, requirement.id)
         if batch_size == ALONE:
@@ -124,8 +99,8 @@ class CursorContents:
         for test in tests:
             yield _test(test, assertions, with_results=batch_size == WITH_CHILDREN)
 
-    def _gaps(self, params: UncoveredParams, batch_size: int) -> Iterator[CursorEntry]:
-        gaps = self._find.gaps(params.req_id, implemented_only=params.implemented_only)
+    def _gaps(self, query: GetUncoveredAssertions, batch_size: int) -> Iterator[CursorEntry]:
+        gaps = self._find.gaps(query.req_id, implemented_only=query.implemented_only)
         if batch_size == ALONE:
             for gap in gaps:
                 yield CursorEntry(gap.assertion)

@@ -1,4 +1,4 @@
-"""Toolset trace: the cursor protocol, for going through results item by item."""
+"""Toolset trace: the cursor protocol of elspais, for going through results item by item."""
 
 from typing import Annotated, Any, Literal
 
@@ -6,13 +6,13 @@ import msgspec
 from msgspec import Meta
 
 from clew.compat.elspais.cursor import CursorState
-from clew.compat.elspais.items import written_out
-from clew.compat.elspais.queries import QUERIES
+from clew.compat.elspais.items import CursorContents, written_out
+from clew.compat.elspais.queries import decoded
 from clew.compat.elspais.results import CursorBatch, CursorInfo, CursorOpened
 from clew.operation.budget import Budget, fit
-from clew.operation.call import Call, decode_as
+from clew.operation.call import Call
+from clew.operation.declare import MaxTokens, Operation, Toolset
 from clew.operation.fitting import longest_page
-from clew.operation.registry import MaxTokens, Request, Tool, Toolset
 
 Query = Literal[
     "subtree", "search", "hierarchy", "query_nodes", "test_coverage", "uncovered_assertions", "scoped_search"
@@ -23,7 +23,19 @@ CursorId = Annotated[
 ]
 
 
-class OpenCursorRequest(Request, frozen=True, kw_only=True):
+class OpenCursor(
+    Operation,
+    tool="open_cursor",
+    toolset=Toolset.TRACE,
+    title="Go through results one by one",
+    idempotent=False,
+    example={"query": "subtree", "params": {"root_id": "REQ-p00001"}, "batch_size": 0},
+):
+    """Runs a query, keeps its results and returns the first; cursor_next returns the following ones. Use it to look at
+    many items without reading all, and stop when you know enough. params are those of get_subtree, search,
+    get_hierarchy, query_nodes, get_test_coverage, get_uncovered_assertions or scoped_search. A session has one cursor;
+    opening another closes it. It ends after 30 minutes without use."""
+
     query: Annotated[Query, Meta(description="What to go through")]
     params: Annotated[dict[str, Any], Meta(description="Arguments of that query's own tool")] = msgspec.field(
         default_factory=dict
@@ -34,52 +46,81 @@ class OpenCursorRequest(Request, frozen=True, kw_only=True):
     ] = 1
     max_tokens: MaxTokens = None
 
+    def run(self, call: Call) -> CursorOpened:
+        graph = call.project.graph
+        asked = decoded(self.query, self.params)
+        state = CursorState.on(
+            CursorContents(graph, call.project.trace).entries(asked, self.batch_size, call.check),
+            query=self.query,
+            params=self.params,
+            batch_size=self.batch_size,
+            fingerprint=graph.state.fingerprint,
+        )
+        first = written_out(graph, state, 0, 1)
+        opened = CursorOpened(
+            success=True,
+            cursor_id=state.id,
+            query=state.query,
+            params=state.params,
+            batch_size=state.batch_size,
+            total=len(state.items),
+            position=state.position,
+            remaining=state.remaining,
+            current=first[0] if first else None,
+            left_out=state.left_out,
+        )
+        _check_room(opened, self.max_tokens)
+        call.project.open_cursors.open(call.session, state)
+        return opened
 
-class CursorNextRequest(Request, frozen=True, kw_only=True):
+
+class CursorNext(
+    Operation,
+    tool="cursor_next",
+    toolset=Toolset.TRACE,
+    title="Next items of the cursor",
+    idempotent=False,
+):
+    """The next `count` items of the open cursor, as many as fit the answer; the cursor moves by as many as were
+    returned. An empty list means the end. is_stale says that the graph changed since open_cursor; open again for
+    current results."""
+
     count: Annotated[int, Meta(ge=1, le=500, description="Items at most")] = 1
     cursor_id: CursorId = None
     max_tokens: MaxTokens = None
 
+    def run(self, call: Call) -> CursorBatch:
+        """The cursor moves by exactly as many items as there is room for in the answer."""
+        with call.project.open_cursors.moving(call.session, self.cursor_id) as moving:
+            batch = longest_page(lambda count: _batch(call, moving.state, count), self.count, self.max_tokens)
+            _check_room(batch, self.max_tokens)
+            moving.take(batch.count)
+        return batch
 
-class CursorInfoRequest(Request, frozen=True, kw_only=True):
+
+class GetCursorInfo(
+    Operation,
+    tool="cursor_info",
+    toolset=Toolset.TRACE,
+    title="Where the cursor stands",
+):
+    """Position, total and remaining items of the open cursor, without moving it, and whether the graph changed since it
+    was opened. Without an open cursor it is an error; open_cursor opens one."""
+
     cursor_id: CursorId = None
 
-
-def run_open(call: Call, request: OpenCursorRequest) -> CursorOpened:
-    trace, graph = call.project.trace, call.project.graph
-    params = decode_as(QUERIES[request.query], request.params, f"The query {request.query}")
-    state = CursorState.on(
-        trace.contents.entries(params, request.batch_size, call.check),
-        query=request.query,
-        params=request.params,
-        batch_size=request.batch_size,
-        fingerprint=graph.state.fingerprint,
-    )
-    first = written_out(graph, state, 0, 1)
-    opened = CursorOpened(
-        success=True,
-        cursor_id=state.id,
-        query=state.query,
-        params=state.params,
-        batch_size=state.batch_size,
-        total=len(state.items),
-        position=state.position,
-        remaining=state.remaining,
-        current=first[0] if first else None,
-        left_out=state.left_out,
-    )
-    _check_room(opened, request.max_tokens)
-    trace.cursors.open(call.session, state)
-    return opened
-
-
-def run_next(call: Call, request: CursorNextRequest) -> CursorBatch:
-    """The cursor moves by exactly as many items as there is room for in the answer."""
-    with call.project.trace.cursors.moving(call.session, request.cursor_id) as moving:
-        batch = longest_page(lambda count: _batch(call, moving.state, count), request.count, request.max_tokens)
-        _check_room(batch, request.max_tokens)
-        moving.take(batch.count)
-    return batch
+    def run(self, call: Call) -> CursorInfo:
+        state = call.project.open_cursors.current(call.session, self.cursor_id)
+        return CursorInfo(
+            cursor_id=state.id,
+            position=state.position,
+            total=len(state.items),
+            remaining=state.remaining,
+            query=state.query,
+            batch_size=state.batch_size,
+            is_stale=_is_stale(call, state),
+            left_out=state.left_out,
+        )
 
 
 def _check_room(answer: msgspec.Struct, max_tokens: int | None) -> None:
@@ -100,67 +141,5 @@ def _batch(call: Call, state: CursorState, count: int) -> CursorBatch:
     )
 
 
-def run_info(call: Call, request: CursorInfoRequest) -> CursorInfo:
-    state = call.project.trace.cursors.current(call.session, request.cursor_id)
-    return CursorInfo(
-        cursor_id=state.id,
-        position=state.position,
-        total=len(state.items),
-        remaining=state.remaining,
-        query=state.query,
-        batch_size=state.batch_size,
-        is_stale=_is_stale(call, state),
-        left_out=state.left_out,
-    )
-
-
 def _is_stale(call: Call, state: CursorState) -> bool:
     return state.fingerprint != call.project.graph.state.fingerprint
-
-
-OPEN_CURSOR = Tool(
-    name="open_cursor",
-    toolset=Toolset.TRACE,
-    title="Go through results one by one",
-    description=(
-        "Runs a query, keeps its results and returns the first; cursor_next returns the following ones. Use it to look "
-        "at many items without reading all, and stop when you know enough. params are those of get_subtree, search, "
-        "get_hierarchy, query_nodes, get_test_coverage, get_uncovered_assertions or scoped_search. A session has one "
-        "cursor; opening another closes it. It ends after 30 minutes without use."
-    ),
-    request=OpenCursorRequest,
-    result=CursorOpened,
-    run=run_open,
-    idempotent=False,
-    example={"query": "subtree", "params": {"root_id": "REQ-p00001"}, "batch_size": 0},
-)
-
-CURSOR_NEXT = Tool(
-    name="cursor_next",
-    toolset=Toolset.TRACE,
-    title="Next items of the cursor",
-    description=(
-        "The next `count` items of the open cursor, as many as fit the answer; the cursor moves by as many as were "
-        "returned. An empty list means the end. is_stale says that the graph changed since open_cursor; open again "
-        "for current results."
-    ),
-    request=CursorNextRequest,
-    result=CursorBatch,
-    run=run_next,
-    idempotent=False,
-)
-
-CURSOR_INFO = Tool(
-    name="cursor_info",
-    toolset=Toolset.TRACE,
-    title="Where the cursor stands",
-    description=(
-        "Position, total and remaining items of the open cursor, without moving it, and whether the graph changed "
-        "since it was opened. Without an open cursor it is an error; open_cursor opens one."
-    ),
-    request=CursorInfoRequest,
-    result=CursorInfo,
-    run=run_info,
-)
-
-TOOLS = (OPEN_CURSOR, CURSOR_NEXT, CURSOR_INFO)

@@ -1,61 +1,63 @@
-"""The seven queries that a cursor can be opened on, each with its parameters."""
+"""The seven queries that a cursor can be opened on: each takes the arguments of its own tool."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from clew.trace.find.kinds import Listed
-from clew.trace.find.lists import NodeQuery, ScopedQuery
+from clew.errors import InvalidArgument
+from clew.operation.call import decode_as
+from clew.trace.operations.find import GetSubtree, GetTestCoverage, GetUncoveredAssertions, QueryNodes, ScopedSearch
+from clew.trace.operations.read import GetHierarchy, SearchRequirements
 
-Limit = Annotated[int, Meta(ge=1)] | None
-"""Items at most; None for all."""
-
-
-class SubtreeParams(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    root_id: str
-    depth: Annotated[int, Meta(ge=0)] = 0
-    include_kinds: Listed = ""
-
-
-class SearchParams(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    query: str
-    field: str = "all"
-    regex: bool = False
-    limit: Limit = None
-
-
-class HierarchyParams(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    req_id: str
-
-
-class NodesParams(NodeQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    limit: Limit = None
-
-
-class CoverageParams(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    req_id: str
-
-
-class UncoveredParams(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    req_id: str | None = None
-    implemented_only: bool = False
-
-
-class ScopedParams(ScopedQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    limit: Limit = None
-
-
-CursorParams = (
-    SubtreeParams | SearchParams | HierarchyParams | NodesParams | CoverageParams | UncoveredParams | ScopedParams
+CursorQuery = (
+    GetSubtree
+    | SearchRequirements
+    | GetHierarchy
+    | QueryNodes
+    | GetTestCoverage
+    | GetUncoveredAssertions
+    | ScopedSearch
 )
 
-QUERIES: dict[str, type[CursorParams]] = {
-    "subtree": SubtreeParams,
-    "search": SearchParams,
-    "hierarchy": HierarchyParams,
-    "query_nodes": NodesParams,
-    "test_coverage": CoverageParams,
-    "uncovered_assertions": UncoveredParams,
-    "scoped_search": ScopedParams,
+QUERIES: dict[str, type[CursorQuery]] = {
+    "subtree": GetSubtree,
+    "search": SearchRequirements,
+    "hierarchy": GetHierarchy,
+    "query_nodes": QueryNodes,
+    "test_coverage": GetTestCoverage,
+    "uncovered_assertions": GetUncoveredAssertions,
+    "scoped_search": ScopedSearch,
 }
+
+LIMITED = ("search", "query_nodes", "scoped_search")
+"""The queries of which somebody may want only the first results."""
+OF_PAGES = ("limit", "cursor", "max_tokens", "format")
+"""Arguments of the tools that say how an answer is cut and written; a cursor has no pages."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What a cursor goes through."""
+
+    query: CursorQuery
+    limit: int | None
+    """Results at most; None for all."""
+
+
+class _Most(msgspec.Struct, frozen=True):
+    limit: Annotated[int, Meta(ge=1)] | None = None
+
+
+def decoded(name: str, params: Mapping[str, Any]) -> Asked:
+    """The arguments as those of the query's own tool, or an error that says which one breaks which rule."""
+    about = f"The query {name}"
+    most = {"limit": params["limit"]} if "limit" in params and name in LIMITED else {}
+    others = {key: value for key, value in params.items() if key not in most}
+    for key in others:
+        if key in OF_PAGES:
+            raise InvalidArgument(f"{about} has no argument '{key}'.", hint="cursor_next says how many items come.")
+    kinds = others.get("include_kinds")
+    if isinstance(kinds, list):
+        others["include_kinds"] = ",".join(map(str, kinds))
+    return Asked(decode_as(QUERIES[name], others, about), decode_as(_Most, most, about).limit)

@@ -1,0 +1,1 @@
+"""The older tools of wekadocs on documents and on their graph."""

@@ -6,7 +6,7 @@ space.
 """
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
@@ -16,8 +16,8 @@ from clew.errors import Cancelled, ClewError, InvalidArgument
 from clew.kb import ids
 from clew.kb.answer.finding import FoundSection, Mode, Narrowing
 from clew.kb.answer.shortlist import source_of
-from clew.kb.deadline import Deadline
 from clew.kb.ingest.suspicion import suspicious
+from clew.kb.operations.arguments import bounded
 from clew.kb.queries import Reading
 from clew.kb.walk import edges
 from clew.kb.walk.envelope import (
@@ -29,11 +29,12 @@ from clew.kb.walk.envelope import (
     charged,
     within_hard_limit,
 )
+from clew.operation.call import Call
 from clew.search.question import MAX_LIMIT
 from clew.search.quote.evidence import evidence
 
 if TYPE_CHECKING:
-    from clew.kb.service import KnowledgeBase
+    from clew.compat.wekadocs.document_operations import SearchDocumentation, SearchSections
 
 _SNIPPET_CHARACTERS = 200
 _MOST_ENTITIES = 20
@@ -53,79 +54,72 @@ def decode_cursor(cursor: str | None) -> int:
         return 0
 
 
-class LegacyTools:
-    def __init__(self, kb: "KnowledgeBase", *, graph: bool) -> None:
-        self._kb = kb
-        self._mode = Mode.AUTO if graph else Mode.VECTOR_ONLY
+def session_name(call: Call, given: str | None = None) -> str:
+    """How the older tools name a session: as the caller does, or by one name for the whole connection."""
+    return bounded(given, "session_id") if given else call.project.kb.session_name(call.session)
 
-    def search_sections(
-        self,
-        query: str,
-        top_k: int,
-        filters: Mapping[str, Any] | None,
-        cursor: str | None,
-        page_size: int,
-        session: str,
-        check: Deadline,
-    ) -> shapes.SectionRows:
-        offset = decode_cursor(cursor)
-        page = max(1, min(page_size or PAGE_SIZE, MOST_PAGE_SIZE))
-        wanted = min(max(page, top_k or page), offset + page + 1)
-        check.step = "search"
-        found = self._found(query, wanted, filters, check) if wanted > offset else ()
+
+class SectionSearch:
+    """Searches and reads sections for one call of an older tool."""
+
+    def __init__(self, call: Call, session_id: str | None = None) -> None:
+        self._kb = call.project.kb
+        self._boundary = call.boundary
+        self._check = call.deadline
+        self._mode = Mode.AUTO if call.project.config.kb.graph else Mode.VECTOR_ONLY
+        self._session = session_name(call, session_id)
+
+    def search_sections(self, request: "SearchSections") -> shapes.SectionRows:
+        offset = decode_cursor(request.cursor)
+        page = max(1, min(request.page_size or PAGE_SIZE, MOST_PAGE_SIZE))
+        wanted = min(max(page, request.top_k or page), offset + page + 1)
+        found = self._found(request.query, wanted, request.filters) if wanted > offset else ()
         shown = found[offset : offset + page]
-        with self._kb.library.reading(self._kb.boundary()) as reading:
+        with self._kb.library.reading(self._boundary) as reading:
             rows = [_row(reading, each, offset + place) for place, each in enumerate(shown, start=1)]
         kept, cut = within_hard_limit(rows)
         more = len(found) > offset + len(kept)
         next_cursor = encode_cursor(offset + len(kept)) if more else None
-        charge = charged({"results": kept, "cursor": cursor, "next_cursor": next_cursor}, "seeds")
+        charge = charged({"results": kept, "cursor": request.cursor, "next_cursor": next_cursor}, "seeds")
         over = "token_cap" if cut else charge.reason
         usage = Usage(
             tokens_estimate=charge.tokens,
             bytes_returned=charge.bytes,
-            source={"mode": self._mode.value, "seed_count": len(found), "elapsed_ms": check.elapsed_ms()},
+            source={"mode": self._mode.value, "seed_count": len(found), "elapsed_ms": self._check.elapsed_ms()},
         )
         return shapes.SectionRows(
             results=kept,
-            cursor=cursor,
+            cursor=request.cursor,
             next_cursor=next_cursor,
-            session_id=session,
+            session_id=self._session,
             partial=more or over != "none",
             limit_reason=over if over != "none" else "page_size" if more else "none",
             meta=Meta(usage, suspicious((row.section_id, row.title) for row in kept) or UNSET),
         )
 
-    def _found(
-        self, query: str, limit: int, filters: Mapping[str, Any] | None, check: Deadline
-    ) -> tuple[FoundSection, ...]:
+    def _found(self, query: str, limit: int, filters: Mapping[str, Any] | None) -> tuple[FoundSection, ...]:
         given = filters or {}
         tags = _texts(given.get("doc_tag"))
         document = next(iter(_texts(given.get("document_id"))), None)
         narrowing = Narrowing(tags=tags, path=document.removeprefix(ids.DOCUMENT) if document is not None else None)
+        self._check.step = "search"
         found = self._kb.finder.find(
             query,
             limit=min(limit, MAX_LIMIT),
             mode=self._mode,
             narrowing=narrowing,
             max_per_document=None,
-            boundary=self._kb.boundary(),
-            check=check,
+            boundary=self._boundary,
+            check=self._check,
         )
         return found.sections
 
-    def section_text(
-        self,
-        section_ids: Sequence[str],
-        max_bytes_per: int,
-        session: str,
-        check: Callable[[], None] = lambda: None,
-    ) -> shapes.SectionTexts:
+    def section_text(self, section_ids: Sequence[str], max_bytes_per: int) -> shapes.SectionTexts:
         most = max(0, min(max_bytes_per, TEXT_BYTES_PER_SECTION))
         texts: list[shapes.SectionText] = []
-        with self._kb.library.reading(self._kb.boundary()) as reading:
+        with self._kb.library.reading(self._boundary) as reading:
             for id in dict.fromkeys(section_ids):
-                check()
+                self._check()
                 text = _section_text(reading, id, most)
                 if text is None:
                     continue
@@ -139,7 +133,7 @@ class LegacyTools:
         return shapes.SectionTexts(
             results=kept,
             hints=shapes.Hints(),
-            session_id=session,
+            session_id=self._session,
             partial=over != "none",
             limit_reason=over,
             meta=Meta(
@@ -148,10 +142,10 @@ class LegacyTools:
             ),
         )
 
-    def search_documentation(self, query: str, top_k: int, verbosity: str, check: Deadline) -> shapes.Documentation:
+    def search_documentation(self, request: "SearchDocumentation") -> shapes.Documentation:
         """Whatever goes wrong is told as data, as it always was."""
         try:
-            return self._documentation(query, top_k, verbosity, check)
+            return self._documentation(request.query, request.top_k, request.verbosity)
         except Cancelled:
             raise
         except ClewError as error:
@@ -165,17 +159,16 @@ class LegacyTools:
                 ),
             )
 
-    def _documentation(self, query: str, top_k: int, verbosity: str, check: Deadline) -> shapes.Documentation:
+    def _documentation(self, query: str, top_k: int, verbosity: str) -> shapes.Documentation:
         level = _VERBOSITY.get(verbosity.strip().lower())
         if level is None:
             raise InvalidArgument(f"verbosity is '{verbosity[:80]}'.", hint="Pass graph or full.")
         if top_k < 1 or not query.strip():
             raise InvalidArgument("query is empty, or top_k below 1.", hint="Pass words, and a top_k of 1 or more.")
-        check.step = "search"
-        found = self._found(query, min(top_k, MOST_PAGE_SIZE), None, check)
+        found = self._found(query, min(top_k, MOST_PAGE_SIZE), None)
         quotes = evidence(query, [each.text for each in found])
         scores = [max((q.score for q in quotes if q.passage == place), default=0.0) for place in range(len(found))]
-        with self._kb.library.reading(self._kb.boundary()) as reading:
+        with self._kb.library.reading(self._boundary) as reading:
             items = [_evidence(reading, each, scores[place], level) for place, each in enumerate(found)]
         kept, cut = within_hard_limit(items)
         told = [
@@ -194,7 +187,7 @@ class LegacyTools:
                     "sections_found": len(found),
                     "left_out": len(items) - len(kept),
                     "truncated": cut,
-                    "elapsed_ms": check.elapsed_ms(),
+                    "elapsed_ms": self._check.elapsed_ms(),
                     "flagged_ids": suspicious((each.section_id, f"{each.title}\n{each.full_text}") for each in kept),
                 },
             ),

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET
 
+from clew.compat.wekadocs import results as shapes
 from clew.compat.wekadocs.results import SectionText
 from clew.errors import InvalidArgument
 from clew.kb.ingest.suspicion import flags_of, suspicious
-from clew.kb.walk import results as shapes
 from clew.kb.walk.adjacency import Adjacency
 from clew.kb.walk.answers import Asker
 from clew.kb.walk.envelope import Meta, Usage, charged, within_hard_limit

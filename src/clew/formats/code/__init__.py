@@ -1,0 +1,1 @@
+"""Source files: comments, the definitions in them, and the citations that comments and test names carry."""

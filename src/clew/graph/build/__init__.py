@@ -1,0 +1,1 @@
+"""From files to the graph: reading, linking, and keeping both in step."""

@@ -1,0 +1,1 @@
+"""What test runs showed: which test a report means, and what was executed."""

@@ -1,0 +1,1 @@
+"""Answers from documents: search results, quotes, excerpts, and the texts they point to."""

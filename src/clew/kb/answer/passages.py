@@ -1,7 +1,7 @@
 """Passages: what was found, kept in scratch space, and read from there in bounded parts.
 
 The flow is always from little to more: a search gives previews, evidence gives quotes, an excerpt gives a bounded part,
-and no answer carries a whole document. `Visitor` says who asks; nobody reaches a passage of somebody else, or one that
+and no answer carries a whole document. `Caller` says who asks; nobody reaches a passage of somebody else, or one that
 is outside of the scope that is asked for.
 """
 
@@ -16,9 +16,9 @@ from clew.kb.answer import results
 from clew.kb.answer.excerpts import Excerpt, around, read, read_bullets
 from clew.kb.answer.scratch import NewPassage, Passage, ScratchStore
 from clew.kb.boundary import Boundary
-from clew.kb.deadline import Deadline
 from clew.kb.ingest.records import DocumentRecord, SectionRecord
 from clew.kb.ingest.suspicion import flags_of
+from clew.operation.deadline import Deadline
 from clew.search.rank.diversity import trim
 
 ITEM_TOKENS = 3_600
@@ -31,7 +31,7 @@ _CHANGED = "{path} changed after this was found; search again to see what it say
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-class Visitor(msgspec.Struct, frozen=True, kw_only=True):
+class Caller(msgspec.Struct, frozen=True, kw_only=True):
     """Who asks, and within which bounds."""
 
     owner: str | None
@@ -55,7 +55,7 @@ class Passages:
         """Whether a document says something else by now."""
 
     def keep(
-        self, section: SectionRecord, document: DocumentRecord, text: str, anchor: tuple[int, int], visitor: Visitor
+        self, section: SectionRecord, document: DocumentRecord, text: str, anchor: tuple[int, int], caller: Caller
     ) -> Passage:
         new = NewPassage(
             section_id=section.id,
@@ -67,10 +67,10 @@ class Passages:
             end_line=section.end_line,
             document=document,
         )
-        return self._scratch.put(visitor.session, new)
+        return self._scratch.put(caller.session, new)
 
-    def get(self, id: str, visitor: Visitor) -> Passage:
-        return self.readable(visitor.owner, id, visitor.boundary)
+    def get(self, id: str, caller: Caller) -> Passage:
+        return self.readable(caller.owner, id, caller.boundary)
 
     def readable(self, owner: str | None, id: str, boundary: Boundary, *, handle: str | None = None) -> Passage:
         """A passage of the owner's own, of a document inside the boundary."""
@@ -84,17 +84,17 @@ class Passages:
         return passage
 
     def read(
-        self, id: str, start: int, max_tokens: int, visitor: Visitor, *, bullets: bool, cited: bool
+        self, id: str, start: int, max_tokens: int, caller: Caller, *, bullets: bool, cited: bool
     ) -> results.ExcerptAnswer:
-        passage = self.get(id, visitor)
+        passage = self.get(id, caller)
         excerpt = (read_bullets if bullets else read)(passage.text, start, max_tokens)
-        return self._excerpt(passage, excerpt, visitor, cited=cited)
+        return self._excerpt(passage, excerpt, caller, cited=cited)
 
     def expand(
-        self, id: str, before: int, after: int, visitor: Visitor, anchor: tuple[int | None, int | None] = (None, None)
+        self, id: str, before: int, after: int, caller: Caller, anchor: tuple[int | None, int | None] = (None, None)
     ) -> results.ExcerptAnswer:
         """What stands around the span for which the passage was found, or around another one."""
-        passage = self.get(id, visitor)
+        passage = self.get(id, caller)
         first = passage.anchor[0] if anchor[0] is None else anchor[0]
         last = anchor[1] if anchor[1] is not None else passage.anchor[1] if anchor[0] is None else anchor[0]
         if last < first:
@@ -102,14 +102,14 @@ class Passages:
                 f"The anchor ends at {last}, before it begins at {first}.",
                 hint="Pass an anchor_end_char that is not below anchor_start_char.",
             )
-        return self._excerpt(passage, around(passage.text, (first, last), before, after), visitor, cited=True)
+        return self._excerpt(passage, around(passage.text, (first, last), before, after), caller, cited=True)
 
-    def _excerpt(self, passage: Passage, excerpt: Excerpt, visitor: Visitor, *, cited: bool) -> results.ExcerptAnswer:
+    def _excerpt(self, passage: Passage, excerpt: Excerpt, caller: Caller, *, cited: bool) -> results.ExcerptAnswer:
         citation = results.Citation(
             section_id=passage.section_id,
             doc_tag=passage.doc_tag,
             title=passage.title,
-            uri=visitor.uri(passage),
+            uri=caller.uri(passage),
             line=line_of(passage, excerpt.start),
         )
         return results.ExcerptAnswer(

@@ -1,8 +1,8 @@
 """Quotes: the sentences that answer a question, each with its source."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import UNSET
@@ -11,9 +11,10 @@ from clew.errors import InvalidArgument
 from clew.kb.answer import results
 from clew.kb.answer.answering import EvidenceRequest, QuotedSpan, quoted, read_for
 from clew.kb.answer.finding import Mode
-from clew.kb.answer.passages import Visitor, fitting, flagged, line_of
+from clew.kb.answer.passages import Caller, fitting, flagged, line_of
 from clew.kb.answer.scratch import Passage
 from clew.kb.answer.shortlist import chosen_mode, fingerprint
+from clew.operation.fitting import Pages
 from clew.search.quote.evidence import Quote, evidence
 
 if TYPE_CHECKING:
@@ -24,27 +25,18 @@ _LONGEST_MISSING = 200
 """Of an id that nothing has so many characters are told back."""
 
 
-class Pages(NamedTuple):
-    """The way through the quotes of one question, for as long as the same sections are read for it."""
-
-    begin: Callable[[str], int]
-    """Where the page begins that is asked for; takes the name of what was read."""
-    cursor: Callable[[str, int], str]
-    """The cursor to the page that begins there."""
-
-
 class Quoting:
     def __init__(self, kb: "KnowledgeBase", *, graph: bool) -> None:
         self._kb = kb
         self._graph = graph
 
-    def extract(self, request: EvidenceRequest, ids: Iterable[str], visitor: Visitor) -> results.Evidence:
+    def extract(self, request: EvidenceRequest, ids: Iterable[str], caller: Caller) -> results.Evidence:
         """The spans of the passages that say most about a question."""
-        passages, missing = self._present(dict.fromkeys(ids), visitor)
-        visitor.check.step = "evidence"
-        visitor.check()
+        passages, missing = self._present(dict.fromkeys(ids), caller)
+        caller.check.step = "evidence"
+        caller.check()
         quotes = evidence(request.question, [passage.text for passage in passages], request.limits)
-        kept, reason = fitting([_quoted(passages[quote.passage], quote, visitor) for quote in quotes])
+        kept, reason = fitting([_quoted(passages[quote.passage], quote, caller) for quote in quotes])
         return results.Evidence(
             quotes=kept,
             partial=reason != "none",
@@ -53,31 +45,31 @@ class Quoting:
             notes=self._kb.passages.notes_on(passages) or UNSET,
         )
 
-    def _present(self, ids: Iterable[str], visitor: Visitor) -> tuple[list[Passage], tuple[str, ...]]:
+    def _present(self, ids: Iterable[str], caller: Caller) -> tuple[list[Passage], tuple[str, ...]]:
         passages, missing = [], []
         for id in ids:
             try:
-                passages.append(self._kb.passages.get(id, visitor))
+                passages.append(self._kb.passages.get(id, caller))
             except InvalidArgument:
                 missing.append(id[:_LONGEST_MISSING])
         return passages, tuple(missing)
 
-    def retrieve(self, request: EvidenceRequest, visitor: Visitor, pages: Pages) -> results.RetrievedEvidence:
+    def retrieve(self, request: EvidenceRequest, caller: Caller, pages: Pages) -> results.RetrievedEvidence:
         """A search and its evidence in one step: the best quotes, or those after them."""
         mode, note = chosen_mode(request.mode, graph=self._graph)
-        visitor.check.step = "search"
+        caller.check.step = "search"
         finder = self._kb.finder
         request = msgspec.structs.replace(request, mode=mode)
-        read = read_for(finder, request, boundary=visitor.boundary, check=visitor.check)
-        visitor.check.step = "evidence"
+        read = read_for(finder, request, boundary=caller.boundary, check=caller.check)
+        caller.check.step = "evidence"
         state = fingerprint(read.sections)
-        offset = pages.begin(state)
+        offset = pages.start(state)
         answered = quoted(finder, request, read, offset)
-        passages = list(self._read_for(answered.sections, answered.quotes, visitor))
-        sources, cut = fitting([_source(each, rank, visitor) for rank, each in enumerate(passages, start=1)], share=0.4)
+        passages = list(self._read_for(answered.sections, answered.quotes, caller))
+        sources, cut = fitting([_source(each, rank, caller) for rank, each in enumerate(passages, start=1)], share=0.4)
         named = {each.section_id: each for each in passages[: len(sources)]}
         spoken = takewhile(lambda each: each.section_id in named, answered.quotes)
-        kept, reason = fitting([_quote_of(named[each.section_id], each, visitor) for each in spoken], share=0.6)
+        kept, reason = fitting([_quote_of(named[each.section_id], each, caller) for each in spoken], share=0.6)
         reason = reason if reason != "none" else cut
         more = answered.has_more or len(kept) < len(answered.quotes)
         notes = (*note, *answered.notes)
@@ -90,21 +82,21 @@ class Quoting:
                     candidates=len(passages),
                     deduped=request.max_per_document == 1,
                     reranked=False,
-                    elapsed_ms=visitor.check.elapsed_ms(),
+                    elapsed_ms=caller.check.elapsed_ms(),
                 )
             ),
             next_cursor=pages.cursor(state, offset + len(kept)) if more else None,
             partial=reason != "none",
             limit_reason=reason,
-            session_id=visitor.session,
+            session_id=caller.session,
             notes=notes or UNSET,
         )
 
-    def _read_for(self, ids: Sequence[str], quotes: Sequence[QuotedSpan], visitor: Visitor) -> Iterator[Passage]:
+    def _read_for(self, ids: Sequence[str], quotes: Sequence[QuotedSpan], caller: Caller) -> Iterator[Passage]:
         """The sections that an answer quotes as passages, each anchored at its first quote."""
-        with self._kb.library.reading(visitor.boundary) as reading:
+        with self._kb.library.reading(caller.boundary) as reading:
             for id in ids:
-                visitor.check()
+                caller.check()
                 section, text = reading.section(id), reading.text(id)
                 document = reading.document(section.document) if section is not None else None
                 if section is None or text is None or document is None:
@@ -112,10 +104,10 @@ class Quoting:
                 spoken = next((each.quote for each in quotes if each.section_id == id), "")
                 start = max(text.find(spoken), 0)
                 anchor = (start, start + len(spoken))
-                yield self._kb.passages.keep(section, document, text, anchor, visitor)
+                yield self._kb.passages.keep(section, document, text, anchor, caller)
 
 
-def _quoted(passage: Passage, quote: Quote, visitor: Visitor) -> results.EvidenceQuote:
+def _quoted(passage: Passage, quote: Quote, caller: Caller) -> results.EvidenceQuote:
     text = passage.text
     shown = text[quote.start : quote.end]
     return results.EvidenceQuote(
@@ -123,7 +115,7 @@ def _quoted(passage: Passage, quote: Quote, visitor: Visitor) -> results.Evidenc
         passage_id=passage.id,
         section_id=passage.section_id,
         title=passage.title,
-        uri=visitor.uri(passage),
+        uri=caller.uri(passage),
         confidence=round(quote.score, 4),
         line=line_of(passage, quote.start),
         context_before=text[quote.context_start : quote.start].strip() or UNSET,
@@ -132,25 +124,25 @@ def _quoted(passage: Passage, quote: Quote, visitor: Visitor) -> results.Evidenc
     )
 
 
-def _quote_of(passage: Passage, spoken: QuotedSpan, visitor: Visitor) -> results.EvidenceQuote:
+def _quote_of(passage: Passage, spoken: QuotedSpan, caller: Caller) -> results.EvidenceQuote:
     return results.EvidenceQuote(
         quote=spoken.quote,
         passage_id=passage.id,
         section_id=passage.section_id,
         title=passage.title,
-        uri=visitor.uri(passage),
+        uri=caller.uri(passage),
         confidence=spoken.confidence,
         line=spoken.line,
         flags=flagged(spoken.quote, passage.title),
     )
 
 
-def _source(passage: Passage, rank: int, visitor: Visitor) -> results.EvidenceSource:
+def _source(passage: Passage, rank: int, caller: Caller) -> results.EvidenceSource:
     return results.EvidenceSource(
         passage_id=passage.id,
         section_id=passage.section_id,
         doc_tag=passage.doc_tag,
         title=passage.title,
         rank=rank,
-        uri=visitor.uri(passage),
+        uri=caller.uri(passage),
     )

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from clew.errors import Unavailable
 from clew.kb.answer import results
 from clew.kb.answer.finding import FoundSection, FoundSections, Mode, Narrowing
-from clew.kb.answer.passages import Visitor, fitting, flagged
+from clew.kb.answer.passages import Caller, fitting, flagged
 from clew.search.quote.evidence import preview
 
 if TYPE_CHECKING:
@@ -44,44 +44,44 @@ class Shortlist:
         self._kb = kb
         self._graph = graph
 
-    def ranked(self, request: SearchRequest, visitor: Visitor) -> FoundSections:
+    def ranked(self, request: SearchRequest, caller: Caller) -> FoundSections:
         """Everything that the pages of a search show, best first."""
         mode, note = chosen_mode(request.mode, graph=self._graph)
-        visitor.check.step = "search"
+        caller.check.step = "search"
         found = self._kb.finder.find(
             request.query,
             limit=request.top_k,
             mode=mode,
             narrowing=request.narrowing,
             max_per_document=request.max_per_document,
-            boundary=visitor.boundary,
-            check=visitor.check,
+            boundary=caller.boundary,
+            check=caller.check,
         )
         return msgspec.structs.replace(found, notes=(*note, *found.notes))
 
     def page(
-        self, query: str, found: FoundSections, shown: Shown, visitor: Visitor
+        self, query: str, found: FoundSections, shown: Shown, caller: Caller
     ) -> tuple[tuple[results.SearchResult, ...], results.LimitReason]:
         """The results from an offset on, as many as a page and the budget hold, each kept in scratch space."""
         best = found.sections[0].score if found.sections else 0.0
         chosen = found.sections[shown.offset : shown.offset + shown.page_size]
-        visitor.check.step = "previews"
+        caller.check.step = "previews"
         items = []
         for rank, each in enumerate(chosen, start=shown.offset + 1):
-            visitor.check()
-            items.append(self._result(query, each, rank, best, shown, visitor))
+            caller.check()
+            items.append(self._result(query, each, rank, best, shown, caller))
         kept, reason = fitting(items)
         if reason == "none" and shown.offset + len(kept) < len(found.sections):
             reason = "page_size"
         return kept, reason
 
     def _result(
-        self, query: str, found: FoundSection, rank: int, best: float, shown: Shown, visitor: Visitor
+        self, query: str, found: FoundSection, rank: int, best: float, shown: Shown, caller: Caller
     ) -> results.SearchResult:
         told = preview(query, found.text, max_chars=shown.max_snippet_chars)
         span = told.anchor
         anchor = (span.start, span.end) if span is not None else (0, 0)
-        passage = self._kb.passages.keep(found.section, found.document, found.text, anchor, visitor)
+        passage = self._kb.passages.keep(found.section, found.document, found.text, anchor, caller)
         return results.SearchResult(
             passage_id=passage.id,
             section_id=passage.section_id,
@@ -91,7 +91,7 @@ class Shortlist:
             score=_relative(found.score, best) if shown.scores or shown.debug else None,
             source=source_of(found),
             preview=told.text,
-            scratch_uri=visitor.uri(passage),
+            scratch_uri=caller.uri(passage),
             size_bytes=passage.size_bytes,
             anchor=found.section.anchor or None,
             flags=flagged(told.text, passage.title),

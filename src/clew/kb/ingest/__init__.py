@@ -1,0 +1,1 @@
+"""From document files to the store of documents and the search index."""

@@ -8,8 +8,8 @@ from msgspec import UNSET, Meta
 
 from clew.errors import InvalidArgument, OverBudget
 from clew.kb.answer import results
-from clew.kb.operations import texts as kb_texts
-from clew.kb.operations.asking import (
+from clew.kb.operations import texts
+from clew.kb.operations.arguments import (
     SCHEMA_VERSION,
     Clamped,
     Filters,
@@ -18,16 +18,18 @@ from clew.kb.operations.asking import (
     Query,
     Scope,
     asked,
-    brought_up_to_date,
     mode_of,
     narrowing_of,
-    visitor_of,
 )
-from clew.operation.call import Call, question_of
-from clew.operation.registry import Freshness, Request, ResourceRef, Tool, Toolset
+from clew.operation.call import Call
+from clew.operation.declare import Freshness, Operation, ResourceRef, Toolset
+from clew.operation.fitting import Pages
 
 if TYPE_CHECKING:
+    from clew.kb.answer.passages import Caller
     from clew.search.quote.evidence import Limits
+
+# What searches and reads is imported when it is first used: a server lists its tools before it needs any of it.
 
 MAX_TOP_K = 50
 MAX_PAGE_SIZE = 25
@@ -46,6 +48,10 @@ _BUDGET = 8_000
 NotNegative = Annotated[int, Meta(ge=0)]
 
 
+class DocumentOperation(Operation, toolset=Toolset.KB, budget=_BUDGET, schema_version=SCHEMA_VERSION):
+    """What the tools on documents share."""
+
+
 class SearchOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_snippet_chars: int = 280
     max_per_doc: int = 1
@@ -54,7 +60,19 @@ class SearchOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     mode: ModeName = "auto"
 
 
-class KbSearchRequest(Request, frozen=True, kw_only=True):
+class SearchDocuments(
+    DocumentOperation,
+    tool="kb.search",
+    title="Search documentation",
+    needs=Freshness.DOCUMENTS,
+    default=True,
+    example={"query": "how is the margin set"},
+):
+    """Use when you want to see which documents cover a topic. Do not use when a question is to be answered:
+    kb.retrieve_evidence. Returns at most page_size passages with a preview, never whole texts. If you need more, call
+    kb.read_excerpt with a passage_id, or pass next_cursor. Defaults: top_k 5, page_size 5, max_snippet_chars 280,
+    max_per_doc 1, mode auto. Max: 50, 25, 600."""
+
     query: Query
     top_k: Annotated[int, Meta(description="Results on all pages")] = 5
     cursor: Annotated[str | None, Meta(description="next_cursor of a page")] = None
@@ -63,21 +81,95 @@ class KbSearchRequest(Request, frozen=True, kw_only=True):
     filters: Annotated[Filters | None, Meta(description="Tag, folder, ISO time")] = None
     options: Annotated[SearchOptions | None, Meta(description="How to search and show")] = None
 
+    def run(self, call: Call) -> results.SearchPage:
+        from clew.kb.answer.shortlist import SearchRequest, Shown, fingerprint
+
+        clamped, options = Clamped(), self.options or SearchOptions()
+        top_k = clamped.most("top_k", self.top_k, MAX_TOP_K)
+        page_size = clamped.most("page_size", self.page_size, MAX_PAGE_SIZE)
+        snippet = clamped.most("max_snippet_chars", options.max_snippet_chars, MAX_SNIPPET_CHARS)
+        search = SearchRequest(
+            query=asked(self.query, "query"),
+            top_k=top_k,
+            mode=mode_of(options.mode),
+            narrowing=narrowing_of(self.filters),
+            max_per_document=clamped.most("max_per_doc", options.max_per_doc, MAX_TOP_K),
+        )
+        caller, shortlist = _caller(call, writes=True), call.project.kb.shortlist
+        found = shortlist.ranked(search, caller)
+        pages, state = Pages(call, self, besides=("page_size",)), fingerprint(found.sections)
+        offset = pages.start(state)
+        shown = Shown(
+            offset=offset,
+            page_size=page_size,
+            max_snippet_chars=snippet,
+            scores=options.include_scores,
+            debug=options.include_debug,
+            mode=found.mode,
+        )
+        items, reason = shortlist.page(self.query, found, shown, caller)
+        end = offset + len(items)
+        more = end < len(found.sections)
+        notes = (*clamped.notes, *call.notes, *found.notes, *((found.reason,) if found.reason and not items else ()))
+        return results.SearchPage(
+            results=items,
+            next_cursor=pages.cursor(state, end) if more else None,
+            partial=more,
+            limit_reason=reason,
+            session_id=caller.session,
+            notes=notes or UNSET,
+        )
+
+    def text(self, result: results.SearchPage) -> str:
+        return texts.search_text(result)
+
+    def links(self, call: Call, data: Mapping[str, Any]) -> tuple[ResourceRef, ...]:
+        return _links(call, data)
+
 
 class ExcerptOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     format: Literal["text", "bullets"] = "text"
     include_citation: bool = True
 
 
-class ReadExcerptRequest(Request, frozen=True, kw_only=True):
+class ReadExcerpt(
+    DocumentOperation, tool="kb.read_excerpt", title="Read a part of a passage", needs=Freshness.PASSAGES
+):
+    """Use when the preview or quote of a passage is not enough. Do not use when quotes would do (kb.extract_evidence),
+    or for more than 3 passages. Returns at most max_tokens tokens and 32,768 bytes of the passage, with its source. If
+    you need more, call again with next_start_char as start_char, or kb.expand_excerpt. Defaults: max_tokens 300,
+    start_char 0, format text. Max: max_tokens 800."""
+
     passage_id: PassageId
     max_tokens: Annotated[int, Meta(description="Tokens at most")] = 300
     start_char: Annotated[NotNegative, Meta(description="Where to begin, in characters")] = 0
     scope: Scope = None
     options: Annotated[ExcerptOptions | None, Meta(description="Format, and whether to cite")] = None
 
+    def run(self, call: Call) -> results.ExcerptAnswer:
+        clamped, options = Clamped(), self.options or ExcerptOptions()
+        answer = call.project.kb.passages.read(
+            self.passage_id,
+            self.start_char,
+            clamped.most("max_tokens", self.max_tokens, MAX_EXCERPT_TOKENS),
+            _caller(call),
+            bullets=options.format == "bullets",
+            cited=options.include_citation,
+        )
+        return msgspec.structs.replace(answer, notes=_notes(clamped, answer))
 
-class ExpandExcerptRequest(Request, frozen=True, kw_only=True):
+    def text(self, result: results.ExcerptAnswer) -> str:
+        return texts.excerpt_text(result)
+
+
+class ExpandExcerpt(
+    DocumentOperation, tool="kb.expand_excerpt", title="What stands around a preview", needs=Freshness.PASSAGES
+):
+    """Use when you need what stands around the span for which a passage was found. Do not use when you want the passage
+    from its beginning: kb.read_excerpt. Returns at most before_tokens + span + after_tokens, 800 tokens in all, with
+    start_char and end_char. If you need more, call kb.read_excerpt with next_start_char. Defaults: before_tokens 150,
+    after_tokens 150. Max: 400 each."""
+
     passage_id: PassageId
     before_tokens: Annotated[NotNegative, Meta(description="Tokens before the span")] = 150
     after_tokens: Annotated[NotNegative, Meta(description="Tokens after the span")] = 150
@@ -85,8 +177,29 @@ class ExpandExcerptRequest(Request, frozen=True, kw_only=True):
     anchor_start_char: Annotated[NotNegative | None, Meta(description="Another span: its first character")] = None
     anchor_end_char: Annotated[NotNegative | None, Meta(description="The character after its last")] = None
 
+    def run(self, call: Call) -> results.ExcerptAnswer:
+        clamped = Clamped()
+        answer = call.project.kb.passages.expand(
+            self.passage_id,
+            clamped.most("before_tokens", self.before_tokens, MAX_AROUND_TOKENS, least=0),
+            clamped.most("after_tokens", self.after_tokens, MAX_AROUND_TOKENS, least=0),
+            _caller(call),
+            (self.anchor_start_char, self.anchor_end_char),
+        )
+        return msgspec.structs.replace(answer, notes=_notes(clamped, answer))
 
-class ExtractEvidenceRequest(Request, frozen=True, kw_only=True):
+    def text(self, result: results.ExcerptAnswer) -> str:
+        return texts.excerpt_text(result)
+
+
+class ExtractEvidence(
+    DocumentOperation, tool="kb.extract_evidence", title="Quotes that answer a question", needs=Freshness.PASSAGES
+):
+    """Use when you have passage_ids of a search and want only the sentences that answer a question. Do not use when you
+    have none yet: kb.retrieve_evidence searches too. Returns at most max_quotes quotes of max_quote_tokens tokens (500
+    characters), each with its source. If you need more, call kb.expand_excerpt. Defaults: max_quotes 6,
+    max_quote_tokens 80, include_context_tokens 20. Max: 20 passages, 20 quotes, 125 tokens."""
+
     question: Query
     passage_ids: Annotated[tuple[PassageId, ...], Meta(min_length=1, description="From a search")]
     max_quotes: Annotated[int, Meta(description="Quotes at most")] = 6
@@ -94,13 +207,45 @@ class ExtractEvidenceRequest(Request, frozen=True, kw_only=True):
     include_context_tokens: Annotated[NotNegative, Meta(description="Tokens of context on each side")] = 20
     scope: Scope = None
 
+    def run(self, call: Call) -> results.Evidence:
+        from clew.kb.answer.answering import EvidenceRequest
+
+        if len(self.passage_ids) > MAX_PASSAGES:
+            raise OverBudget(
+                f"{len(self.passage_ids)} passages were named; one call reads at most {MAX_PASSAGES}.",
+                hint="Name the best ones only, or call again for the others.",
+                data={"reason": "too_many_passages", "max": MAX_PASSAGES},
+            )
+        clamped = Clamped()
+        limits = _limits(clamped, self.max_quotes, self.max_quote_tokens)
+        context = clamped.most("include_context_tokens", self.include_context_tokens, MAX_CONTEXT_TOKENS, least=0)
+        wanted = EvidenceRequest(
+            question=asked(self.question, "question"), limits=msgspec.structs.replace(limits, context_tokens=context)
+        )
+        answer = call.project.kb.quoting.extract(wanted, self.passage_ids, _caller(call))
+        return msgspec.structs.replace(answer, notes=_notes(clamped, answer))
+
+    def text(self, result: results.Evidence) -> str:
+        return texts.evidence_text(result)
+
 
 class EvidenceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     mode: ModeName = "auto"
     max_per_doc: int = 1
 
 
-class RetrieveEvidenceRequest(Request, frozen=True, kw_only=True):
+class RetrieveEvidence(
+    DocumentOperation,
+    tool="kb.retrieve_evidence",
+    title="Answer from documentation",
+    needs=Freshness.DOCUMENTS,
+    default=True,
+    example={"question": "what is the default margin?"},
+):
+    """Use when documentation may answer a question. Do not use when you explore: kb.search. Returns at most max_quotes
+    quotes with sources. If you need more, call it with next_cursor, or kb.expand_excerpt. Defaults: top_k 5, 6 quotes
+    of 80 tokens, max_per_doc 1, mode auto. Max: 5, 20, 125."""
+
     question: Query
     scope: Scope = None
     top_k: Annotated[int, Meta(description="Documents read")] = 5
@@ -110,123 +255,40 @@ class RetrieveEvidenceRequest(Request, frozen=True, kw_only=True):
     filters: Annotated[Filters | None, Meta(description="Tag, folder, ISO time")] = None
     options: Annotated[EvidenceOptions | None, Meta(description="How")] = None
 
+    def run(self, call: Call) -> results.RetrievedEvidence:
+        from clew.kb.answer.answering import EvidenceRequest
 
-def run_search(call: Call, request: KbSearchRequest) -> results.SearchPage:
-    from clew.kb.answer.shortlist import SearchRequest, Shown, fingerprint
-
-    clamped, options = Clamped(), request.options or SearchOptions()
-    top_k = clamped.most("top_k", request.top_k, MAX_TOP_K)
-    page_size = clamped.most("page_size", request.page_size, MAX_PAGE_SIZE)
-    snippet = clamped.most("max_snippet_chars", options.max_snippet_chars, MAX_SNIPPET_CHARS)
-    search = SearchRequest(
-        query=asked(request.query, "query"),
-        top_k=top_k,
-        mode=mode_of(options.mode),
-        narrowing=narrowing_of(request.filters),
-        max_per_document=clamped.most("max_per_doc", options.max_per_doc, MAX_TOP_K),
-    )
-    # What may not be asked for is refused before anything is read for it.
-    visitor = visitor_of(call, request.scope, writes=True)
-    late = brought_up_to_date(call)
-    shortlist = call.project.kb.shortlist
-    visitor = msgspec.structs.replace(visitor, check=visitor.check.again())
-    found = shortlist.ranked(search, visitor)
-    cursors, state = call.project.cursors, fingerprint(found.sections)
-    question = question_of(request, besides=("page_size",))
-    offset = cursors.redeem(request.cursor, KB_SEARCH.name, question, state) if request.cursor else 0
-    shown = Shown(
-        offset=offset,
-        page_size=page_size,
-        max_snippet_chars=snippet,
-        scores=options.include_scores,
-        debug=options.include_debug,
-        mode=found.mode,
-    )
-    items, reason = shortlist.page(request.query, found, shown, visitor)
-    end = offset + len(items)
-    more = end < len(found.sections)
-    notes = (*clamped.notes, *late, *found.notes, *((found.reason,) if found.reason and not items else ()))
-    return results.SearchPage(
-        results=items,
-        next_cursor=cursors.issue(KB_SEARCH.name, question, state, end) if more else None,
-        partial=more,
-        limit_reason=reason,
-        session_id=visitor.session,
-        notes=notes or UNSET,
-    )
-
-
-def run_read(call: Call, request: ReadExcerptRequest) -> results.ExcerptAnswer:
-    clamped, options = Clamped(), request.options or ExcerptOptions()
-    answer = call.project.kb.passages.read(
-        request.passage_id,
-        request.start_char,
-        clamped.most("max_tokens", request.max_tokens, MAX_EXCERPT_TOKENS),
-        visitor_of(call, request.scope),
-        bullets=options.format == "bullets",
-        cited=options.include_citation,
-    )
-    return msgspec.structs.replace(answer, notes=_notes(clamped, answer))
-
-
-def run_expand(call: Call, request: ExpandExcerptRequest) -> results.ExcerptAnswer:
-    clamped = Clamped()
-    answer = call.project.kb.passages.expand(
-        request.passage_id,
-        clamped.most("before_tokens", request.before_tokens, MAX_AROUND_TOKENS, least=0),
-        clamped.most("after_tokens", request.after_tokens, MAX_AROUND_TOKENS, least=0),
-        visitor_of(call, request.scope),
-        (request.anchor_start_char, request.anchor_end_char),
-    )
-    return msgspec.structs.replace(answer, notes=_notes(clamped, answer))
-
-
-def run_extract(call: Call, request: ExtractEvidenceRequest) -> results.Evidence:
-    from clew.kb.answer.answering import EvidenceRequest
-
-    if len(request.passage_ids) > MAX_PASSAGES:
-        raise OverBudget(
-            f"{len(request.passage_ids)} passages were named; one call reads at most {MAX_PASSAGES}.",
-            hint="Name the best ones only, or call again for the others.",
-            data={"reason": "too_many_passages", "max": MAX_PASSAGES},
+        clamped, options = Clamped(), self.options or EvidenceOptions()
+        wanted = EvidenceRequest(
+            question=asked(self.question, "question"),
+            limits=_limits(clamped, self.max_quotes, self.max_quote_tokens),
+            top_k=clamped.most("top_k", self.top_k, MAX_EVIDENCE_PASSAGES),
+            max_per_document=clamped.most("max_per_doc", options.max_per_doc, MAX_EVIDENCE_PASSAGES),
+            mode=mode_of(options.mode),
+            narrowing=narrowing_of(self.filters),
         )
-    clamped = Clamped()
-    limits = _limits(clamped, request.max_quotes, request.max_quote_tokens)
-    context = clamped.most("include_context_tokens", request.include_context_tokens, MAX_CONTEXT_TOKENS, least=0)
-    wanted = EvidenceRequest(
-        question=asked(request.question, "question"), limits=msgspec.structs.replace(limits, context_tokens=context)
-    )
-    answer = call.project.kb.quoting.extract(wanted, request.passage_ids, visitor_of(call, request.scope))
-    return msgspec.structs.replace(answer, notes=_notes(clamped, answer))
+        pages = Pages(call, self, besides=("max_quotes",))
+        answer = call.project.kb.quoting.retrieve(wanted, _caller(call, writes=True), pages)
+        return msgspec.structs.replace(answer, notes=_notes(clamped, answer, call.notes))
+
+    def text(self, result: results.RetrievedEvidence) -> str:
+        return texts.evidence_text(result)
+
+    def links(self, call: Call, data: Mapping[str, Any]) -> tuple[ResourceRef, ...]:
+        return _links(call, data)
 
 
-def run_retrieve(call: Call, request: RetrieveEvidenceRequest) -> results.RetrievedEvidence:
-    from clew.kb.answer.answering import EvidenceRequest
-    from clew.kb.answer.quoting import Pages
+def _caller(call: Call, *, writes: bool = False) -> "Caller":
+    """Who makes a call. Where passages are kept for it, its session is opened."""
+    from clew.kb.answer.passages import Caller
 
-    clamped, options = Clamped(), request.options or EvidenceOptions()
-    wanted = EvidenceRequest(
-        question=asked(request.question, "question"),
-        limits=_limits(clamped, request.max_quotes, request.max_quote_tokens),
-        top_k=clamped.most("top_k", request.top_k, MAX_EVIDENCE_PASSAGES),
-        max_per_document=clamped.most("max_per_doc", options.max_per_doc, MAX_EVIDENCE_PASSAGES),
-        mode=mode_of(options.mode),
-        narrowing=narrowing_of(request.filters),
+    return Caller(
+        owner=call.session,
+        session=call.project.kb.scratch.session(call.session) if writes else "",
+        scheme=call.scheme,
+        boundary=call.boundary,
+        check=call.deadline,
     )
-    visitor = visitor_of(call, request.scope, writes=True)
-    late = brought_up_to_date(call)
-    cursors, tool, question = (
-        call.project.cursors,
-        KB_RETRIEVE_EVIDENCE.name,
-        question_of(request, besides=("max_quotes",)),
-    )
-    pages = Pages(
-        lambda state: cursors.redeem(request.cursor, tool, question, state) if request.cursor else 0,
-        lambda state, offset: cursors.issue(tool, question, state, offset),
-    )
-    visitor = msgspec.structs.replace(visitor, check=visitor.check.again())
-    answer = call.project.kb.quoting.retrieve(wanted, visitor, pages)
-    return msgspec.structs.replace(answer, notes=_notes(clamped, answer, late))
 
 
 def _notes(
@@ -268,106 +330,3 @@ def _links(call: Call, data: Mapping[str, Any]) -> tuple[ResourceRef, ...]:
         uri = each.get("scratch_uri") or each["uri"]
         found.append(ResourceRef(uri, passage.title, passage.size_bytes, passage.created_at))
     return tuple(found)
-
-
-KB_SEARCH = Tool(
-    name="kb.search",
-    toolset=Toolset.KB,
-    title="Search documentation",
-    description=(
-        "Use when you want to see which documents cover a topic. Do not use when a question is to be answered: "
-        "kb.retrieve_evidence. Returns at most page_size passages with a preview, never whole texts. If you need more, "
-        "call kb.read_excerpt with a passage_id, or pass next_cursor. Defaults: top_k 5, page_size 5, "
-        "max_snippet_chars 280, max_per_doc 1, mode auto. Max: 50, 25, 600."
-    ),
-    request=KbSearchRequest,
-    result=results.SearchPage,
-    run=run_search,
-    needs=Freshness.NONE,
-    default=True,
-    text=kb_texts.search_text,
-    budget=_BUDGET,
-    links=_links,
-    schema_version=SCHEMA_VERSION,
-    example={"query": "how is the margin set"},
-)
-
-KB_READ_EXCERPT = Tool(
-    name="kb.read_excerpt",
-    toolset=Toolset.KB,
-    title="Read a part of a passage",
-    description=(
-        "Use when the preview or quote of a passage is not enough. Do not use when quotes would do "
-        "(kb.extract_evidence), or for more than 3 passages. Returns at most max_tokens tokens and 32,768 bytes of the "
-        "passage, with its source. If you need more, call again with next_start_char as start_char, or "
-        "kb.expand_excerpt. Defaults: max_tokens 300, start_char 0, format text. Max: max_tokens 800."
-    ),
-    request=ReadExcerptRequest,
-    result=results.ExcerptAnswer,
-    run=run_read,
-    needs=Freshness.NONE,
-    text=kb_texts.excerpt_text,
-    budget=_BUDGET,
-    schema_version=SCHEMA_VERSION,
-)
-
-KB_EXPAND_EXCERPT = Tool(
-    name="kb.expand_excerpt",
-    toolset=Toolset.KB,
-    title="What stands around a preview",
-    description=(
-        "Use when you need what stands around the span for which a passage was found. Do not use when you want the "
-        "passage from its beginning: kb.read_excerpt. Returns at most before_tokens + span + after_tokens, 800 tokens "
-        "in all, with start_char and end_char. If you need more, call kb.read_excerpt with next_start_char. Defaults: "
-        "before_tokens 150, after_tokens 150. Max: 400 each."
-    ),
-    request=ExpandExcerptRequest,
-    result=results.ExcerptAnswer,
-    run=run_expand,
-    needs=Freshness.NONE,
-    text=kb_texts.excerpt_text,
-    budget=_BUDGET,
-    schema_version=SCHEMA_VERSION,
-)
-
-KB_EXTRACT_EVIDENCE = Tool(
-    name="kb.extract_evidence",
-    toolset=Toolset.KB,
-    title="Quotes that answer a question",
-    description=(
-        "Use when you have passage_ids of a search and want only the sentences that answer a question. Do not use when "
-        "you have none yet: kb.retrieve_evidence searches too. Returns at most max_quotes quotes of max_quote_tokens "
-        "tokens (500 characters), each with its source. If you need more, call kb.expand_excerpt. Defaults: "
-        "max_quotes 6, max_quote_tokens 80, include_context_tokens 20. Max: 20 passages, 20 quotes, 125 tokens."
-    ),
-    request=ExtractEvidenceRequest,
-    result=results.Evidence,
-    run=run_extract,
-    needs=Freshness.NONE,
-    text=kb_texts.evidence_text,
-    budget=_BUDGET,
-    schema_version=SCHEMA_VERSION,
-)
-
-KB_RETRIEVE_EVIDENCE = Tool(
-    name="kb.retrieve_evidence",
-    toolset=Toolset.KB,
-    title="Answer from documentation",
-    description=(
-        "Use when documentation may answer a question. Do not use when you explore: kb.search. Returns at most "
-        "max_quotes quotes with sources. If you need more, call it with next_cursor, or kb.expand_excerpt. Defaults: "
-        "top_k 5, 6 quotes of 80 tokens, max_per_doc 1, mode auto. Max: 5, 20, 125."
-    ),
-    request=RetrieveEvidenceRequest,
-    result=results.RetrievedEvidence,
-    run=run_retrieve,
-    needs=Freshness.NONE,
-    default=True,
-    text=kb_texts.evidence_text,
-    budget=_BUDGET,
-    links=_links,
-    schema_version=SCHEMA_VERSION,
-    example={"question": "what is the default margin?"},
-)
-
-TOOLS = (KB_SEARCH, KB_READ_EXCERPT, KB_EXPAND_EXCERPT, KB_EXTRACT_EVIDENCE, KB_RETRIEVE_EVIDENCE)

@@ -1,0 +1,1 @@
+"""Documents, sections and entities as a graph."""

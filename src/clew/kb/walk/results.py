@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from clew.compat.wekadocs.results import SectionText
 from clew.kb.answer.results import LimitReason, Notes
-from clew.kb.walk.envelope import Enveloped, Usage
+from clew.kb.walk.envelope import Usage
 
 Ids = tuple[str, ...] | UnsetType
 
@@ -132,68 +131,3 @@ class SectionsOf(msgspec.Struct, frozen=True):
 
 class Sections(GraphAnswer, frozen=True, kw_only=True):
     results: tuple[SectionsOf, ...]
-
-
-class TraversedNode(msgspec.Struct, frozen=True):
-    id: str
-    label: str
-    properties: dict[str, Any]
-    distance: int
-
-
-class TraversedRelationship(msgspec.Struct, frozen=True):
-    from_id: str
-    to_id: str
-    type: str
-    properties: dict[str, Any]
-
-
-class TraversedPath(msgspec.Struct, frozen=True):
-    nodes: tuple[str, ...]
-    length: int
-
-
-class Traversal(msgspec.Struct, frozen=True, kw_only=True):
-    """The one answer without an envelope: what goes wrong is said in `error`."""
-
-    nodes: tuple[TraversedNode, ...] = ()
-    relationships: tuple[TraversedRelationship, ...] = ()
-    paths: tuple[TraversedPath, ...] = ()
-    error: str | UnsetType = UNSET
-    neo4j_disabled: bool | UnsetType = UNSET
-    truncated: bool | UnsetType = UNSET
-
-
-class Summary(Enveloped, frozen=True, kw_only=True):
-    bullets: tuple[str, ...]
-    citations: tuple[str, ...]
-
-
-class Bundle(msgspec.Struct, frozen=True):
-    nodes: tuple[Projection, ...]
-    snippets: tuple[SectionText, ...]
-    strategy: str
-
-
-class BundleUsage(msgspec.Struct, frozen=True):
-    tokens: int
-    bytes: int
-
-
-class ContextBundle(Enveloped, frozen=True, kw_only=True):
-    bundle: Bundle
-    usage: BundleUsage
-
-
-class SwitchedOff(msgspec.Struct, frozen=True, kw_only=True):
-    """What the older tools answer where there is no graph to walk: an empty list under a name of its own."""
-
-    error: str
-    neo4j_disabled: bool = True
-    nodes: tuple[()] | UnsetType = UNSET
-    neighbors: tuple[()] | UnsetType = UNSET
-    paths: tuple[()] | UnsetType = UNSET
-    children: tuple[()] | UnsetType = UNSET
-    parents: tuple[()] | UnsetType = UNSET
-    entities: tuple[()] | UnsetType = UNSET
-    sections: tuple[()] | UnsetType = UNSET

@@ -1,0 +1,1 @@
+"""Every change of a register, each as one transaction."""

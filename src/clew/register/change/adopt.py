@@ -1,6 +1,7 @@
 """Taking over requirements of something that exists already, and moving ids out of each other's way."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,6 +12,10 @@ from clew.register.change.changes import check_dossier
 from clew.register.change.draft import Draft
 from clew.register.change.evidence import with_record
 from clew.register.git.merge_ids import relinked
+from clew.register.spelling import parse
+
+if TYPE_CHECKING:
+    from clew.register.operations.evidence import AdoptRequirements
 
 LADDER = (Status.DRAFT, Status.PROPOSED, Status.APPROVED, Status.IMPLEMENTED, Status.VERIFIED)
 CRITERION = "What the system does today is what is required."
@@ -40,22 +45,22 @@ class RenumberReport(msgspec.Struct, frozen=True):
     """By old id, the places that still say it; `coverage --remap OLD=NEW --apply` rewrites them."""
 
 
-def adopt(
-    draft: Draft, ids: Sequence[str], to: Status, reason: str, commit: str, *, dry_run: bool = False
-) -> AdoptReport:
+def adopt(draft: Draft, wanted: "AdoptRequirements", commit: str) -> AdoptReport:
     """Walk requirements up to a status, one entry of history for each step."""
-    chosen = {requirement.id: requirement for requirement in map(draft.find, ids)}
+    to, reason = parse(wanted.to, Status, "status", LADDER), wanted.reason
+    drafts = [each.id for each in draft.requirements.values() if each.status is Status.DRAFT]
+    chosen = {requirement.id: requirement for requirement in map(draft.find, wanted.ids or drafts)}
     for requirement in chosen.values():
         if requirement.status is Status.OBSOLETE:
             raise InvalidArgument(f"{requirement.id} is obsolete.", hint="Leave it out, or add it anew.")
         if to is Status.VERIFIED:
             check_dossier(draft, requirement)
     adopted = [Adopted(id, tuple(status.word for status in _way(chosen[id], to))) for id in in_order(chosen)]
-    if not dry_run:
+    if not wanted.dry_run:
         for each in adopted:
             if each.hops:
                 _walk(draft, chosen[each.id], to, reason, commit)
-    return AdoptReport(True, dry_run, to.word, tuple(adopted))
+    return AdoptReport(True, wanted.dry_run, to.word, tuple(adopted))
 
 
 def _way(requirement: Requirement, to: Status) -> tuple[Status, ...]:
@@ -64,7 +69,7 @@ def _way(requirement: Requirement, to: Status) -> tuple[Status, ...]:
 
 def _walk(draft: Draft, requirement: Requirement, to: Status, reason: str, commit: str) -> None:
     way = _way(requirement, to)
-    entries = [draft.occasion.entry(f"adopt → {status.word}", reason) for status in way]
+    entries = [draft.author.entry(f"adopt → {status.word}", reason) for status in way]
     bare = requirement.kind is Kind.FUNCTIONAL and not requirement.acceptance
     acceptance = (CRITERION,) if bare else requirement.acceptance
     moved = draft.change(requirement, *entries, status=to, acceptance=acceptance)
@@ -88,7 +93,7 @@ def renumber(draft: Draft, base: Register, name: str, *, dry_run: bool = False) 
         id for id in own.keys() & base.requirements.keys() if own[id].created != base.requirements[id].created
     )
     if dry_run:
-        draft = Draft(draft.register, draft.occasion)
+        draft = Draft(draft.register, draft.author)
     draft.skip_to(base.next_id)
     new = {id: draft.allocate() for id in clashing}
     _move(draft, new)
@@ -100,7 +105,7 @@ def _move(draft: Draft, new: Mapping[str, str]) -> None:
         moved = relinked(requirement, new)
         if id in new:
             draft.remove(id)
-            entry = draft.occasion.entry(f"renumbered from {id} (merge with base)")
+            entry = draft.author.entry(f"renumbered from {id} (merge with base)")
             moved = msgspec.structs.replace(moved, id=new[id])
             draft.change(moved, entry)
         elif moved is not requirement:

@@ -1,7 +1,6 @@
 """Adding, changing, retiring, linking and splitting requirements, on a draft."""
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -14,56 +13,37 @@ from clew.register.dossier import may_be_verified
 from clew.register.rules.lifecycle import check_move
 from clew.register.rules.links import DIRECTED, path_between
 from clew.register.rules.validator import TITLE_MOST
+from clew.register.spelling import LINK_KINDS, parse
 from clew.text.counting import counted
 
-
-class NewRequirement(msgspec.Struct, frozen=True, kw_only=True):
-    title: str
-    statement: str
-    rationale: str
-    kind: Kind = Kind.FUNCTIONAL
-    priority: Priority = Priority.SHOULD
-    acceptance: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    parent: str | None = None
+if TYPE_CHECKING:
+    from clew.register.operations.edit import (
+        AddRequirement,
+        DeleteRequirement,
+        LinkRequirements,
+        SplitRequirement,
+        UpdateRequirement,
+    )
 
 
-class Amendment(msgspec.Struct, frozen=True, kw_only=True):
-    """What to change; None and empty leave things as they are."""
-
-    title: str | None = None
-    statement: str | None = None
-    rationale: str | None = None
-    acceptance: tuple[str, ...] | None = None
-    """Replaces the whole list."""
-    add_acceptance: tuple[str, ...] = ()
-    remove_acceptance: tuple[int, ...] = ()
-    """Counted from 1, after what is added."""
-    kind: Kind | None = None
-    priority: Priority | None = None
-    status: Status | None = None
-    add_tag: tuple[str, ...] = ()
-    remove_tag: tuple[str, ...] = ()
-
-
-def add(draft: Draft, new: NewRequirement, *, action: str | None = None, reason: str | None = None) -> results.Added:
+def add(draft: Draft, new: "AddRequirement", *, action: str | None = None, reason: str | None = None) -> results.Added:
     """A new draft requirement. What the validator rejects costs no id."""
     links = () if new.parent is None else (Link(kind=LinkKind.PARENT, target=draft.find(new.parent, "parent").id),)
-    moment = draft.occasion.at
+    moment = draft.author.at
     requirement = Requirement(
         id="",
         title=new.title,
         statement=new.statement,
         rationale=new.rationale,
         acceptance=new.acceptance,
-        kind=new.kind,
-        priority=new.priority,
+        kind=parse(new.kind, Kind, "kind"),
+        priority=parse(new.priority, Priority, "priority"),
         status=Status.DRAFT,
         tags=tuple(dict.fromkeys(new.tags)),
         links=links,
         created=moment,
         updated=moment,
-        history=(draft.occasion.entry(action or draft.occasion.by_way("created"), reason),),
+        history=(draft.author.entry(action or draft.author.with_channel("created"), reason),),
         tests=(),
     )
     warnings = checked(requirement)
@@ -72,20 +52,20 @@ def add(draft: Draft, new: NewRequirement, *, action: str | None = None, reason:
     return results.Added(requirement.id, tuple(each.text for each in warnings))
 
 
-def update(draft: Draft, id: str, amendment: Amendment, reason: str | None, *, force: bool = False) -> results.Updated:
-    """Apply an amendment. Where it changes nothing, nothing is written."""
-    requirement = draft.find(id)
-    fields, changes = _amended(requirement, amendment)
+def update(draft: Draft, wanted: "UpdateRequirement") -> results.Updated:
+    """Change what is asked for. Where that changes nothing, nothing is written."""
+    requirement = draft.find(wanted.id)
+    fields, changes = _amended(requirement, wanted)
     if not changes:
         return results.Updated((), requirement.id)
     status = fields.get("status")
     if status is not None:
-        check_move(requirement, status, force=force)
+        check_move(requirement, status, force=wanted.force)
     amended = msgspec.structs.replace(requirement, **fields)
     warnings = checked(amended)
     if status is Status.VERIFIED:
         check_dossier(draft, amended)
-    draft.change(amended, draft.occasion.entry("; ".join(changes), reason))
+    draft.change(amended, draft.author.entry("; ".join(changes), wanted.reason))
     return results.Updated(tuple(changes), requirement.id, tuple(each.text for each in warnings))
 
 
@@ -98,41 +78,42 @@ def check_dossier(draft: Draft, requirement: Requirement) -> None:
         )
 
 
-def _amended(requirement: Requirement, amendment: Amendment) -> tuple[dict[str, Any], list[str]]:
+def _amended(requirement: Requirement, wanted: "UpdateRequirement") -> tuple[dict[str, Any], list[str]]:
     """The fields that differ, and what to tell about each."""
     fields: dict[str, Any] = {}
     changes: list[str] = []
     for name in ("title", "statement", "rationale"):
-        value = getattr(amendment, name)
+        value = getattr(wanted, name)
         if value is not None and value != getattr(requirement, name):
             fields[name] = value
             changes.append(name)
-    acceptance, told = _amended_acceptance(requirement.acceptance, amendment)
+    acceptance, told = _amended_acceptance(requirement.acceptance, wanted)
     if told:
         fields["acceptance"] = acceptance
         changes.extend(told)
-    for name in ("kind", "priority", "status"):
-        value = getattr(amendment, name)
+    for name, words in (("kind", Kind), ("priority", Priority), ("status", Status)):
+        written = getattr(wanted, name)
+        value = parse(written, words, name) if written else None
         if value is not None and value is not getattr(requirement, name):
             fields[name] = value
             changes.append(f"{name}→{value.word}")
-    tags, told = _amended_tags(requirement.tags, amendment)
+    tags, told = _amended_tags(requirement.tags, wanted)
     if told:
         fields["tags"] = tags
         changes.extend(told)
     return fields, changes
 
 
-def _amended_acceptance(now: tuple[str, ...], amendment: Amendment) -> tuple[tuple[str, ...], list[str]]:
+def _amended_acceptance(now: tuple[str, ...], wanted: "UpdateRequirement") -> tuple[tuple[str, ...], list[str]]:
     criteria = list(now)
     told: list[str] = []
-    if amendment.acceptance is not None and amendment.acceptance != now:
-        criteria = list(amendment.acceptance)
+    if wanted.acceptance is not None and wanted.acceptance != now:
+        criteria = list(wanted.acceptance)
         told.append("acceptance replaced")
-    for criterion in amendment.add_acceptance:
+    for criterion in wanted.add_acceptance:
         criteria.append(criterion)
         told.append(f'+acceptance: "{criterion}"')
-    for number in sorted(set(amendment.remove_acceptance), reverse=True):
+    for number in sorted(set(wanted.remove_acceptance), reverse=True):
         if not 1 <= number <= len(criteria):
             there = counted(len(criteria), "criterion", "criteria")
             raise InvalidArgument(
@@ -143,30 +124,30 @@ def _amended_acceptance(now: tuple[str, ...], amendment: Amendment) -> tuple[tup
     return tuple(criteria), told
 
 
-def _amended_tags(now: tuple[str, ...], amendment: Amendment) -> tuple[tuple[str, ...], list[str]]:
+def _amended_tags(now: tuple[str, ...], wanted: "UpdateRequirement") -> tuple[tuple[str, ...], list[str]]:
     tags = list(now)
     told: list[str] = []
-    for tag in amendment.add_tag:
+    for tag in wanted.add_tag:
         if tag not in tags:
             tags.append(tag)
             told.append(f"+tag {tag}")
-    for tag in amendment.remove_tag:
+    for tag in wanted.remove_tag:
         if tag in tags:
             tags.remove(tag)
             told.append(f"-tag {tag}")
     return tuple(tags), told
 
 
-def delete(draft: Draft, id: str, reason: str | None, *, hard: bool = False) -> results.Deleted:
+def delete(draft: Draft, wanted: "DeleteRequirement") -> results.Deleted:
     """Retire a requirement, or, where nothing links to it, remove it."""
-    requirement = draft.find(id)
-    if not hard:
+    requirement, reason = draft.find(wanted.id), wanted.reason
+    if not wanted.hard:
         if requirement.status is Status.OBSOLETE:
             raise Refused(
                 f"{requirement.id} is obsolete already.", hint="Nothing is left to do; req_show tells since when."
             )
-        action = draft.occasion.by_way("marked obsolete")
-        draft.change(requirement, draft.occasion.entry(action, reason), status=Status.OBSOLETE)
+        action = draft.author.with_channel("marked obsolete")
+        draft.change(requirement, draft.author.entry(action, reason), status=Status.OBSOLETE)
         return results.Deleted("soft", requirement.id)
     inbound = in_order(
         other.id for other in draft.requirements.values() if any(link.target == requirement.id for link in other.links)
@@ -182,14 +163,13 @@ def delete(draft: Draft, id: str, reason: str | None, *, hard: bool = False) -> 
     return results.Deleted("hard", requirement.id)
 
 
-def link(
-    draft: Draft, source: str, target: str, kind: LinkKind, *, remove: bool = False, reason: str | None = None
-) -> results.Linked:
+def link(draft: Draft, wanted: "LinkRequirements", *, reason: str | None = None) -> results.Linked:
     """Make a link, or take it away."""
-    start, end = draft.find(source, "source"), _end(draft, target)
+    kind, remove = parse(wanted.kind, LinkKind, "link kind", LINK_KINDS), wanted.remove
+    start, end = draft.find(wanted.source, "source"), _end(draft, wanted.to)
     if start.id == end.id:
         raise InvalidArgument(f"{start.id} cannot link to itself.", hint="Name two different requirements.")
-    entry = draft.occasion.entry(f"{'removed' if remove else 'added'} {kind.word} link to {end.id}", reason)
+    entry = draft.author.entry(f"{'removed' if remove else 'added'} {kind.word} link to {end.id}", reason)
     exists = end.id in start.targets(kind)
     if remove:
         if not exists:
@@ -231,11 +211,9 @@ def _links(requirement: Requirement) -> str:
     return ", ".join(f"{each.kind.word} {each.target}" for each in requirement.links)
 
 
-def split(
-    draft: Draft, id: str, into: Sequence[str], reason: str | None = None, *, keep_original: bool = False
-) -> results.Split:
+def split(draft: Draft, wanted: "SplitRequirement") -> results.Split:
     """Put several requirements in the place of one. Each part refines the original, so the trace stays whole."""
-    original = draft.find(id)
+    original, into = draft.find(wanted.id), wanted.into
     if len(into) < 2:
         raise InvalidArgument(
             f"'into' has {len(into)} statements; at least 2 are needed.", hint="Give each part as a statement."
@@ -249,10 +227,10 @@ def split(
     for part in placed:
         draft.put(part)
     ids = tuple(part.id for part in placed)
-    entry = draft.occasion.entry(f"split into {', '.join(ids)}", reason)
-    status = original.status if keep_original else Status.OBSOLETE
+    entry = draft.author.entry(f"split into {', '.join(ids)}", wanted.reason)
+    status = original.status if wanted.keep_original else Status.OBSOLETE
     draft.change(original, entry, status=status)
-    return results.Split(original.id, ids, not keep_original)
+    return results.Split(original.id, ids, not wanted.keep_original)
 
 
 def _part(draft: Draft, original: Requirement, statement: str, number: int, count: int) -> Requirement:
@@ -268,8 +246,8 @@ def _part(draft: Draft, original: Requirement, statement: str, number: int, coun
         status=Status.DRAFT,
         tags=original.tags,
         links=(Link(kind=LinkKind.REFINES, target=original.id),),
-        created=draft.occasion.at,
-        updated=draft.occasion.at,
-        history=(draft.occasion.entry(f"split from {original.id}"),),
+        created=draft.author.at,
+        updated=draft.author.at,
+        history=(draft.author.entry(f"split from {original.id}"),),
         tests=(),
     )

@@ -7,7 +7,7 @@ import msgspec
 from clew.errors import NotFound, Rejected
 from clew.formats.register.ids import PREFIX, format_id, nearest, normalise, number_of
 from clew.formats.register.model import HistoryEntry, Register, Requirement
-from clew.register.change.occasion import Occasion
+from clew.register.change.author import Author
 from clew.register.rules.codes import Finding
 from clew.register.rules.validator import validate_requirement
 
@@ -16,10 +16,10 @@ REMOVED = "removed"
 
 
 class Draft:
-    def __init__(self, register: Register, occasion: Occasion) -> None:
+    def __init__(self, register: Register, author: Author) -> None:
         self.register = register
         """As it was before."""
-        self.occasion = occasion
+        self.author = author
         self.requirements: dict[str, Requirement] = dict(register.requirements)
         self.purpose = register.purpose
         self._next_id = register.next_id
@@ -58,14 +58,14 @@ class Draft:
     def change(self, requirement: Requirement, *entries: HistoryEntry, **fields: object) -> Requirement:
         """Put the requirement with other fields and further history."""
         changed: Requirement = msgspec.structs.replace(
-            requirement, updated=self.occasion.at, history=(*requirement.history, *entries), **fields
+            requirement, updated=self.author.at, history=(*requirement.history, *entries), **fields
         )
         self.put(changed)
         return changed
 
     def record(self, action: str, reason: str | None) -> None:
         """Note what happened to the register as a whole."""
-        self._history.append(self.occasion.entry(self.occasion.by_way(action), reason))
+        self._history.append(self.author.entry(self.author.with_channel(action), reason))
         self._changed = True
 
     def finished(self) -> Register:
@@ -75,7 +75,7 @@ class Draft:
         return self.register.replaced(
             requirements=self.requirements,
             next_id=self._next_id,
-            updated=self.occasion.at,
+            updated=self.author.at,
             purpose=self.purpose,
             history=(*self.register.history, *self._history),
         )

@@ -1,6 +1,7 @@
 """Test records, and what they promote."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,8 +12,13 @@ from clew.register.change.changes import check_dossier
 from clew.register.change.draft import Draft
 from clew.register.dossier import may_be_verified
 from clew.register.rules.lifecycle import check_promotion
+from clew.register.spelling import parse
+
+if TYPE_CHECKING:
+    from clew.register.operations.evidence import RecordTest, RecordTestRun, VerifyRequirement
 
 NO_GIT = "(no git)"
+VERIFY_KINDS = (Evidence.COMPOSITION, Evidence.INSPECTION)
 SHORT_COMMIT = 9
 
 
@@ -60,8 +66,8 @@ def with_record(
     files: LinkedFiles | None = None,
 ) -> Requirement:
     record = TestRecord(
-        at=draft.occasion.at,
-        actor=draft.occasion.actor,
+        at=draft.author.at,
+        actor=draft.author.actor,
         commit=commit,
         outcome=outcome,
         notes=notes,
@@ -69,45 +75,35 @@ def with_record(
         content_hash=files.content_hash if files else None,
         linked_files=files.paths if files else None,
     )
-    return draft.change(requirement, draft.occasion.entry(action, reason), tests=(*requirement.tests, record))
+    return draft.change(requirement, draft.author.entry(action, reason), tests=(*requirement.tests, record))
 
 
-def record_test(
-    draft: Draft, id: str, outcome: Outcome, notes: str, commit: str, files: LinkedFiles | None = None
-) -> results.Recorded:
+def record_test(draft: Draft, wanted: "RecordTest", commit: str, files: LinkedFiles | None = None) -> results.Recorded:
     """Attach the outcome of a test that somebody ran."""
-    requirement = draft.find(id)
-    action = draft.occasion.by_way(f"test {outcome.word} recorded against commit {short(commit)}")
+    requirement, outcome = draft.find(wanted.id), parse(wanted.result, Outcome, "result")
+    action = draft.author.with_channel(f"test {outcome.word} recorded against commit {short(commit)}")
     with_record(
         *(draft, requirement, action),
         commit=commit,
         outcome=outcome,
-        notes=notes,
+        notes=wanted.notes,
         kind=Evidence.AUTOMATED,
-        reason=notes,
+        reason=wanted.notes,
         files=files,
     )
     return results.Recorded(commit, requirement.id, outcome.word)
 
 
-def verify(
-    draft: Draft,
-    id: str,
-    kind: Evidence,
-    notes: str,
-    commit: str,
-    *,
-    cites: Sequence[str] = (),
-    promote: bool = False,
-    force: bool = False,
-) -> results.Verified:
+def verify(draft: Draft, wanted: "VerifyRequirement", commit: str) -> results.Verified:
     """Attach evidence of composition or inspection, and where asked promote what is implemented."""
-    requirement = draft.find(id)
-    promoted = promote and check_promotion(requirement, force=force)
+    requirement = draft.find(wanted.id)
+    kind = parse(wanted.by, Evidence, "verification kind", VERIFY_KINDS)
+    promoted = wanted.promote and check_promotion(requirement, force=wanted.force)
     if promoted:
         check_dossier(draft, requirement)
-    told = f"cites: {', '.join(cites)} — {notes}" if cites else notes
-    via = f"via {draft.occasion.channel} " if draft.occasion.channel else ""
+    notes = wanted.notes
+    told = f"cites: {', '.join(wanted.cites)} — {notes}" if wanted.cites else notes
+    via = f"via {draft.author.channel} " if draft.author.channel else ""
     action = f"{kind.word} evidence recorded {via}against commit {short(commit)}"
     requirement = with_record(
         *(draft, requirement, action), commit=commit, outcome=Outcome.PASS, notes=told, kind=kind, reason=notes
@@ -118,17 +114,15 @@ def verify(
 
 
 def _promote(draft: Draft, requirement: Requirement, why: str) -> None:
-    entry = draft.occasion.entry(f"status promoted to verified ({why})")
+    entry = draft.author.entry(f"status promoted to verified ({why})")
     draft.change(requirement, entry, status=Status.VERIFIED)
 
 
 def record_run(
     draft: Draft,
     tallies: Mapping[str, Tally],
+    wanted: "RecordTestRun",
     commit: str,
-    *,
-    promote: bool = False,
-    dry_run: bool = False,
     files: Mapping[str, LinkedFiles] | None = None,
 ) -> results.RunReport:
     """Attach one record to each requirement that a run of tests names."""
@@ -142,9 +136,9 @@ def record_run(
         word = outcome.word if outcome else "none"
         counts = len(tally.passed), len(tally.failed), len(tally.ignored)
         rows.append(results.RunRow(id, requirement is not None, word, *counts))
-        if requirement is None or outcome is None or dry_run:
+        if requirement is None or outcome is None or wanted.dry_run:
             continue
-        action = draft.occasion.by_way(f"test {word} recorded against commit {short(commit)}")
+        action = draft.author.with_channel(f"test {word} recorded against commit {short(commit)}")
         requirement = with_record(
             *(draft, requirement, action),
             commit=commit,
@@ -153,13 +147,13 @@ def record_run(
             kind=Evidence.AUTOMATED,
             files=(files or {}).get(id),
         )
-        if promote and outcome is Outcome.PASS and requirement.status is not Status.VERIFIED:
+        if wanted.promote and outcome is Outcome.PASS and requirement.status is not Status.VERIFIED:
             if why := _not_promotable(draft, requirement):
                 refused.append(f"{id}: {why}")
             else:
                 _promote(draft, requirement, "test run")
                 promoted.append(id)
-    return results.RunReport(True, dry_run, len(rows), tuple(promoted), tuple(rows), tuple(refused))
+    return results.RunReport(True, wanted.dry_run, len(rows), tuple(promoted), tuple(rows), tuple(refused))
 
 
 def _not_promotable(draft: Draft, requirement: Requirement) -> str:

@@ -22,6 +22,12 @@ _RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})")
 _LINK = re.compile(r"_?([a-z-]+)_?\s*→\s*([A-Z]+-[0-9]{4,18})")
 
 
+class CandidateLink(msgspec.Struct, frozen=True):
+    kind: str
+    target: str
+    """In the ids of the place it comes from."""
+
+
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A requirement that somebody wants to import."""
 
@@ -34,10 +40,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     priority: str | None = None
     id: str | None = None
     """In the place it comes from."""
-    links: tuple[tuple[str, str], ...] = ()
-    """Kind and target, in the ids of the place it comes from."""
-    problem: str = ""
-    """Why it is none."""
+    links: tuple[CandidateLink, ...] = ()
 
 
 def read_markdown(text: str) -> Iterator[Candidate]:
@@ -91,7 +94,9 @@ class _Section:
             tags=tuple(tag.strip() for line in self._fields.get("tags", []) for tag in line.split(",") if tag.strip()),
             kind=self._one("kind"),
             priority=self._one("priority"),
-            links=tuple((match[1], match[2]) for line in self._fields.get("links", []) if (match := _link(line))),
+            links=tuple(
+                CandidateLink(match[1], match[2]) for line in self._fields.get("links", []) if (match := _link(line))
+            ),
         )
 
     def _one(self, label: str) -> str | None:

@@ -6,61 +6,50 @@ from typing import Any
 import msgspec
 
 from clew.errors import BadInput, ClewError, InvalidArgument, Refused, Rejected
-from clew.formats.register.model import Kind, Link, LinkKind, Priority
+from clew.formats.register.model import Link, LinkKind
 from clew.register import results
-from clew.register.change import changes as operations
+from clew.register.change import changes
 from clew.register.change.draft import Draft
 from clew.register.change.import_markdown import Candidate, read_markdown
-from clew.register.words import LINK_KINDS, parse
+from clew.register.operations.edit import AddRequirement
+from clew.register.spelling import LINK_KINDS, parse
 
 FORMATS = ("markdown", "json")
 _FORM = "req_schema with which=import shows the form."
 
 
-class _JsonLink(msgspec.Struct, frozen=True):
-    kind: str
-    target: str
+class NoCandidate(msgspec.Struct, frozen=True):
+    """An item of a JSON file that is no requirement."""
 
-
-class _JsonCandidate(msgspec.Struct, frozen=True):
     title: str
-    statement: str = ""
-    rationale: str = ""
-    acceptance: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    kind: str | None = None
-    priority: str | None = None
-    id: str | None = None
-    links: tuple[_JsonLink, ...] = ()
+    problem: str
 
 
-def candidates(text: str, written_in: str) -> list[Candidate]:
+def candidates(text: str, written_in: str) -> list[Candidate | NoCandidate]:
     """The requirements in a text; InvalidArgument where it holds none."""
     if written_in not in FORMATS:
         raise InvalidArgument(f"Unknown format: '{written_in[:80]}'.", hint=f"Formats are {', '.join(FORMATS)}.")
+    found: list[Candidate | NoCandidate]
     found = list(read_markdown(text)) if written_in == "markdown" else list(_from_json(text))
     if not found:
         wanted = "headings of level 2 or 3" if written_in == "markdown" else "requirements"
         raise InvalidArgument(f"The {written_in} has no {wanted}.", hint=_FORM)
-    if all(candidate.problem for candidate in found):
+    if isinstance(found[0], NoCandidate) and all(isinstance(each, NoCandidate) for each in found):
         raise InvalidArgument(found[0].problem, hint=_FORM)
     return found
 
 
-def _from_json(text: str) -> Iterator[Candidate]:
+def _from_json(text: str) -> Iterator[Candidate | NoCandidate]:
     try:
         document = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError) as error:
         raise InvalidArgument(f"This is not valid JSON: {error}.", hint="Check the file.") from error
     for number, raw in enumerate(_items(document), start=1):
         try:
-            item = msgspec.convert(raw, _JsonCandidate)
+            yield msgspec.convert(raw, Candidate)
         except msgspec.ValidationError as error:
             title = raw.get("title") if isinstance(raw, Mapping) else None
-            yield Candidate(title=str(title or f"item {number}"), problem=f"Item {number} is no requirement: {error}.")
-            continue
-        plain = {name: getattr(item, name) for name in _JsonCandidate.__struct_fields__ if name != "links"}
-        yield Candidate(**plain, links=tuple((link.kind, link.target) for link in item.links))
+            yield NoCandidate(str(title or f"item {number}"), f"Item {number} is no requirement: {error}.")
 
 
 def _items(document: Any) -> Iterable[Any]:
@@ -78,7 +67,7 @@ def _items(document: Any) -> Iterable[Any]:
 
 
 def import_all(
-    draft: Draft, found: Iterable[Candidate], *, dry_run: bool = False, strict: bool = False
+    draft: Draft, found: Iterable[Candidate | NoCandidate], *, dry_run: bool = False, strict: bool = False
 ) -> results.ImportReport:
     """Add what the validator accepts. With `strict` one rejected requirement rejects them all.
 
@@ -90,33 +79,26 @@ def import_all(
     links: list[tuple[str, str, str]] = []
     for candidate in found:
         try:
-            added = operations.add(draft, _new(candidate), action="imported")
+            added = changes.add(draft, _new(candidate), action="imported")
         except BadInput as error:
             if strict:
                 raise _refused(candidate, error) from error
             rejected.append(results.Declined(candidate.title, _errors(error)))
             continue
-        if candidate.id:
-            new_ids[candidate.id] = added.id
-        links.extend((added.id, kind, target) for kind, target in candidate.links)
+        if isinstance(candidate, Candidate):
+            new_ids.update({candidate.id: added.id} if candidate.id else {})
+            links.extend((added.id, link.kind, link.target) for link in candidate.links)
         place = {"would_allocate": "next"} if dry_run else {"id": added.id}
         accepted.append(results.Accepted(candidate.title, **place, warnings=added.warnings))
     _relink(draft, links, new_ids)
     return results.ImportReport(not rejected, dry_run, tuple(accepted), tuple(rejected))
 
 
-def _new(candidate: Candidate) -> operations.NewRequirement:
-    if candidate.problem:
+def _new(candidate: Candidate | NoCandidate) -> AddRequirement:
+    if isinstance(candidate, NoCandidate):
         raise InvalidArgument(candidate.problem, hint=_FORM)
-    return operations.NewRequirement(
-        title=candidate.title,
-        statement=candidate.statement,
-        rationale=candidate.rationale,
-        kind=parse(candidate.kind, Kind, "kind") if candidate.kind else Kind.FUNCTIONAL,
-        priority=parse(candidate.priority, Priority, "priority") if candidate.priority else Priority.SHOULD,
-        acceptance=candidate.acceptance,
-        tags=candidate.tags,
-    )
+    given = {name: getattr(candidate, name, None) for name in AddRequirement.__struct_fields__}
+    return AddRequirement(**{name: value for name, value in given.items() if value is not None})
 
 
 def _errors(error: ClewError) -> tuple[str, ...]:
@@ -124,7 +106,7 @@ def _errors(error: ClewError) -> tuple[str, ...]:
     return tuple(f"[{each['field']}] {each['message']}" for each in findings) or (error.message,)
 
 
-def _refused(candidate: Candidate, error: BadInput) -> ClewError:
+def _refused(candidate: Candidate | NoCandidate, error: BadInput) -> ClewError:
     message = f"The import stopped at '{candidate.title[:80]}': {error.message}"
     hint = f"{error.hint} Nothing was imported; strict=false imports the others.".strip()
     return (
@@ -140,7 +122,7 @@ def _relink(draft: Draft, links: Iterable[tuple[str, str, str]], new_ids: Mappin
         kind = parse(written, LinkKind, "link kind", tuple(LinkKind))
         if kind not in LINK_KINDS:
             continue
-        operations.check_circle(draft, start, end, kind)
+        changes.check_circle(draft, start, end, kind)
         requirement = draft.requirements[start]
         link = Link(kind=kind, target=end)
         if link not in requirement.links:

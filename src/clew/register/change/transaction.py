@@ -23,10 +23,10 @@ from clew.formats.register.envelope import DIRECTORY_TAG, NOTICE
 from clew.formats.register.ids import PREFIX, number_of
 from clew.formats.register.migration import migrate
 from clew.formats.register.model import Layout, Register, Requirement
+from clew.register.change.author import Author
 from clew.register.change.backups import REPLACED
 from clew.register.change.draft import Draft
 from clew.register.change.lock import PATIENCE_SECONDS, writing
-from clew.register.change.occasion import Occasion
 from clew.register.change.storage import SINGLE, Files, Storage, storage_at
 
 Result = TypeVar("Result")
@@ -120,9 +120,7 @@ class RegisterFile:
             # What was written need not be read to be known.
             self._known = Snapshot(as_written(register), files)
 
-    def transaction(
-        self, occasion: Occasion, change: Callable[[Draft], Result], *, expected: str | None = None
-    ) -> Result:
+    def transaction(self, author: Author, change: Callable[[Draft], Result], *, expected: str | None = None) -> Result:
         """Carry out a change and return what it returns, once it is safely on disk. A change that changes nothing
         writes nothing; one that raises changes nothing."""
         with translated(self.place), writing(self.place, self._patience):
@@ -133,7 +131,7 @@ class RegisterFile:
                     hint="Read it again, and repeat the change if it still makes sense.",
                     data={"expected": expected, "actual": before.version},
                 )
-            draft = Draft(before.register, occasion)
+            draft = Draft(before.register, author)
             result = change(draft)
             after = draft.finished()
             if after is not before.register:
@@ -162,7 +160,7 @@ class RegisterFile:
             held.write(register)
         return kept
 
-    def repair(self, occasion: Occasion, check: Callable[[Register], None]) -> Register:
+    def repair(self, author: Author, check: Callable[[Register], None]) -> Register:
         """Accept a file that was edited by hand: renew its checksum, and note who did. `check` raises where it should
         not be accepted. A file that matches its checksum needs no repair and stays as it is."""
         with translated(self.place), writing(self.place, self._patience):
@@ -171,7 +169,7 @@ class RegisterFile:
             check(register)
             if self._is_whole(files):
                 return register
-            repaired = register.replaced(history=(*register.history, occasion.entry(REPAIRED)))
+            repaired = register.replaced(history=(*register.history, author.entry(REPAIRED)))
             self._write(repaired)
             return repaired
 
@@ -264,15 +262,15 @@ def check_purpose(purpose: str) -> None:
 
 
 def new_register(
-    name: str, occasion: Occasion, *, purpose: str | None = None, config: Mapping[str, object] | None = None
+    name: str, author: Author, *, purpose: str | None = None, config: Mapping[str, object] | None = None
 ) -> Register:
     if not name.strip():
         raise InvalidArgument("A register needs a name.", hint="Name the project.")
     check_purpose(purpose or "")
     return Register(
         name=name,
-        created=occasion.at,
-        updated=occasion.at,
+        created=author.at,
+        updated=author.at,
         next_id=1,
         requirements={},
         purpose=purpose,

@@ -1,0 +1,1 @@
+"""A register in git: revisions, merging, hooks, setting up a clone."""

@@ -1,11 +1,14 @@
 """Who changed the register, and whether git vouches for them."""
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from clew.errors import InvalidArgument
 from clew.register.git.repository import GOOD, Commit, Repository
+
+if TYPE_CHECKING:
+    from clew.register.operations.review import AuditRegister
 
 
 class Violation(msgspec.Struct, frozen=True):
@@ -23,33 +26,26 @@ class Audit(msgspec.Struct, frozen=True):
     truncated: bool = False
 
 
-def audit(
-    repository: Repository,
-    path: str,
-    *,
-    limit: int = 50,
-    gate: bool = False,
-    require_good_signature: bool = False,
-    required_signers: Sequence[str] = (),
-) -> Audit:
+def audit(repository: Repository, path: str, wanted: "AuditRegister") -> Audit:
     if not repository.exists():
         raise InvalidArgument(
             "The register is in no git repository, so nobody signed it.", hint="Run `git init` and commit the register."
         )
-    entries = repository.log(path, limit) if repository.head() else []
+    entries = repository.log(path, wanted.limit) if repository.head() else []
     violations = []
-    for entry in entries if gate else ():
-        why = tuple(_objections(entry, require_good_signature, required_signers))
+    for entry in entries if wanted.gate else ():
+        why = tuple(_objections(entry, wanted))
         if why:
             violations.append(Violation(entry.commit, entry.signer, entry.signature_status, entry.subject, why))
     return Audit(not violations, tuple(entries), tuple(violations))
 
 
-def _objections(entry: Commit, require_good: bool, signers: Sequence[str]) -> list[str]:
+def _objections(entry: Commit, wanted: "AuditRegister") -> list[str]:
     why = []
-    if require_good and entry.signature_status not in GOOD:
+    if wanted.require_good_signature and entry.signature_status not in GOOD:
         why.append(f"signature status '{entry.signature_status}' is not 'good'")
     signer = entry.signer.lower()
-    if signers and not any(wanted.lower() in signer for wanted in signers):
+    signers = wanted.required_signers
+    if signers and not any(part.lower() in signer for part in signers):
         why.append(f"signer '{entry.signer}' not in required list")
     return why

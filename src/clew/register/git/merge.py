@@ -13,7 +13,7 @@ import msgspec
 
 from clew.formats.register.ids import in_order
 from clew.formats.register.model import HistoryEntry, Register, Requirement, TestRecord
-from clew.register.change.occasion import Occasion
+from clew.register.change.author import Author
 from clew.register.git.merge_ids import aligned
 from clew.register.rules.links import check_cycles, check_targets
 
@@ -45,7 +45,7 @@ class Merged(msgspec.Struct, frozen=True):
     """The commit of the other side, where that is known."""
 
 
-def merge(base: Register, ours: Register, theirs: Register, by: Occasion) -> Merged:
+def merge(base: Register, ours: Register, theirs: Register, by: Author) -> Merged:
     known = _broken(ours) | _broken(theirs)
     found = aligned(base, ours, theirs, by)
     base, theirs = found.base, found.theirs

@@ -12,7 +12,7 @@ import msgspec
 
 from clew.errors import ClewError, InvalidArgument
 from clew.formats.register.model import Register
-from clew.register.change.occasion import Occasion
+from clew.register.change.author import Author
 from clew.register.change.transaction import Held, RegisterFile
 from clew.register.git.merge import Merged, merge
 from clew.register.git.repository import Repository
@@ -26,7 +26,7 @@ _NAMED = "GITHEAD_"
 """Begins the variables in which `git merge` names the commits that it merges."""
 
 
-def merge_branch(file: RegisterFile, repository: Repository, theirs: str | None, by: Occasion) -> Merged:
+def merge_branch(file: RegisterFile, repository: Repository, theirs: str | None, by: Author) -> Merged:
     """Merge a revision, or what git is in the middle of merging, into the register of HEAD, and write it."""
     head = repository.head()
     if head is None:

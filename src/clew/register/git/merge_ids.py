@@ -11,7 +11,7 @@ import msgspec
 
 from clew.formats.register.ids import format_id, in_order, number_of
 from clew.formats.register.model import Register, Requirement
-from clew.register.change.occasion import Occasion
+from clew.register.change.author import Author
 
 _RENUMBERED = re.compile(r"renumbered from (\S+) \(merge")
 
@@ -34,7 +34,7 @@ def origin(requirement: Requirement) -> Origin:
     return requirement.created, first[1] if first else requirement.id
 
 
-def aligned(base: Register, ours: Register, theirs: Register, by: Occasion) -> Aligned:
+def aligned(base: Register, ours: Register, theirs: Register, by: Author) -> Aligned:
     known, fresh = _known(ours, theirs), _fresh(base, ours, theirs)
     new = known | fresh
     own = {origin(requirement): id for id, requirement in ours.requirements.items()}

@@ -6,12 +6,12 @@ import shlex
 import shutil
 import sys
 
+from clew.workspace.own_program import own_program
+
 
 def folder_first() -> str:
     """A setting of the PATH that leads to this Clew, also where its name does so now: the next shell may have another
     PATH. Empty where no such setting can."""
-    from clew.setup.clients import own_program
-
     program = own_program()
     # Behind a colon the PATH goes on with another folder, here one of whoever made the repository.
     if program is None or sys.platform == "win32" or ":" in str(program.parent):

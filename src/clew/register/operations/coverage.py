@@ -1,36 +1,27 @@
-"""Toolset register: which requirements code and tests cite, page by page."""
+"""Operations on which requirements code and tests cite."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import msgspec
 from msgspec import Meta
 
+from clew.errors import InvalidArgument
 from clew.formats.register.canonical import digest
+from clew.formats.register.ids import normalise
 from clew.operation.call import Call
-from clew.operation.registry import Freshness, MaxTokens, PageCursor, Request, Tool, Toolset
-from clew.register.operations.read import Folder, Limit, register_of
-from clew.register.operations.views import Object, paged
+from clew.operation.declare import Option
+from clew.register.git.remap import RemapReport
+from clew.register.operations.answers import Object, paged
+from clew.register.operations.fields import Cursor, Folder, Limit, RegisterOperation, Size, register_of
 from clew.register.reports import coverage
+from clew.text.terminal import table
 
 _LISTS = ("ghosts", "obsolete_referenced", "orphans", "drafts_unmarked", "test_only", "referenced", "unlinked", "files")
 """What a page is filled with, in this order: what asks for an answer comes before what is well."""
 
 Row = tuple[str, Any]
 """The list it belongs to, and the item; of a dictionary, key and value."""
-
-
-class CoverageRequest(Request, frozen=True, kw_only=True):
-    path: Folder = "."
-    extensions: Annotated[
-        tuple[str, ...], Meta(description="Only files with these endings; others than code are searched as text")
-    ] = ()
-    unlinked_files: Annotated[bool, Meta(description="Files that cite no requirement")] = False
-    by_file: Annotated[bool, Meta(description="For each file, what it cites")] = False
-    lines: Annotated[bool, Meta(description="file:line instead of file")] = False
-    limit: Limit = None
-    cursor: PageCursor = None
-    max_tokens: MaxTokens = None
 
 
 class CoveragePage(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,26 +44,78 @@ class CoveragePage(msgspec.Struct, frozen=True, kw_only=True):
     next_cursor: str | None = None
 
 
-def run_coverage(call: Call, request: CoverageRequest) -> Object:
-    service = register_of(call)
-    found: msgspec.Struct
-    if request.unlinked_files or request.by_file:
-        mentions = service.mentions(request.path, request.extensions)
-        found = coverage.unlinked_files(mentions) if request.unlinked_files else coverage.by_file(mentions)
-    else:
-        found = service.coverage(request.path, request.extensions, lines=request.lines)
-    plain: Object = msgspec.to_builtins(found)
-    lists = {name: plain[name] for name in _LISTS if name in plain}
-    figures = {name: value for name, value in plain.items() if name not in lists}
-    figures["totals"] = {name: len(items) for name, items in lists.items()}
+class ShowCoverage(RegisterOperation, tool="req_coverage", title="Requirements and code", example={"by_file": True}):
+    """Which requirements code and tests cite, in comments and names of tests: referenced, orphans (cited nowhere),
+    ghosts (ids that do not exist) and retired ones still cited. unlinked_files turns it round; by_file lists the ids of
+    each file."""
 
-    def make(rows: Sequence[Row], more: bool, cursor: str | None) -> CoveragePage:
-        return CoveragePage(**figures, **_gathered(rows, lists), truncated=more, next_cursor=cursor)
+    path: Folder = "."
+    extensions: Annotated[
+        tuple[str, ...],
+        Meta(description="Only files with these endings; others than code are searched as text"),
+        Option("--ext", about="endings of files to look into; may be repeated"),
+    ] = ()
+    unlinked_files: Annotated[bool, Meta(description="Files that cite no requirement"), Option(exclusive=True)] = False
+    by_file: Annotated[bool, Meta(description="For each file, what it cites"), Option(exclusive=True)] = False
+    lines: Annotated[bool, Meta(description="file:line instead of file"), Option(hidden=True)] = False
+    limit: Limit = None
+    cursor: Cursor = None
+    max_tokens: Size = None
 
-    page = paged(call, request, digest(msgspec.json.encode(plain)), _rows(lists), make)
-    # A list that the mode does not have is left out; one that is empty is not.
-    kept = {*figures, *lists, "truncated", "next_cursor"}
-    return {name: value for name, value in msgspec.to_builtins(page).items() if name in kept}
+    def run(self, call: Call) -> CoveragePage:
+        plain: Object = msgspec.to_builtins(self._found(call, lines=self.lines))
+        lists = {name: plain[name] for name in _LISTS if name in plain}
+        figures = {name: value for name, value in plain.items() if name not in lists}
+        figures["totals"] = {name: len(items) for name, items in lists.items()}
+
+        def make(rows: Sequence[Row], more: bool, cursor: str | None) -> CoveragePage:
+            return CoveragePage(**figures, **_gathered(rows, lists), truncated=more, next_cursor=cursor)
+
+        page = paged(call, self, digest(msgspec.json.encode(plain)), _rows(lists), make)
+        # A list that the mode does not have is left out; one that is empty is not.
+        kept = {*figures, *lists, "truncated", "next_cursor"}
+        shown = {name: value for name, value in msgspec.to_builtins(page).items() if name in kept}
+        return cast("CoveragePage", shown)
+
+    def _found(self, call: Call, *, lines: bool) -> msgspec.Struct:
+        register = register_of(call)
+        if not (self.unlinked_files or self.by_file):
+            return register.coverage(self.path, self.extensions, lines=lines)
+        mentions = register.mentions(self.path, self.extensions)
+        return coverage.unlinked_files(mentions) if self.unlinked_files else coverage.by_file(mentions)
+
+
+class CoverageCommand(ShowCoverage, verb="req coverage", summary="which requirements the files mention"):
+    """Which requirements the files mention; rewrites ids in the files where asked."""
+
+    by_req: Annotated[bool, Meta(description="For each requirement where it is cited"), Option(exclusive=True)] = False
+    remap: Annotated[
+        tuple[str, ...],
+        Meta(description="Rewrite an id in the files"),
+        Option(metavar="OLD=NEW", exclusive=True),
+    ] = ()
+    apply: Annotated[bool, Meta(description="Write what --remap would change")] = False
+    strict: Annotated[bool, Meta(description="Exit code 1 on orphans, ghosts and retired ids")] = False
+    allow: Annotated[tuple[str, ...], Meta(description="An orphan that is allowed"), Option(metavar="ID")] = ()
+
+    def run(self, call: Call) -> Any:
+        if self.apply and not self.remap:
+            raise InvalidArgument(
+                "--apply says nothing without --remap.", hint="Pass --remap REQ-0003=REQ-0007 as well."
+            )
+        if self.remap:
+            return register_of(call).remap(self.remap, self.path, apply=self.apply)
+        found = self._found(call, lines=True)
+        return coverage.by_requirement(found) if self.by_req and isinstance(found, coverage.Coverage) else found
+
+    def render(self, result: Any) -> str:
+        return _text(result)
+
+    def exit_code(self, result: Any) -> int:
+        if not self.strict or not isinstance(result, coverage.Coverage):
+            return 0
+        allowed = {normalise(id) for id in self.allow} | set(result.drafts_unmarked)
+        return 1 if set(result.orphans) - allowed or result.ghosts or result.obsolete_referenced else 0
 
 
 def _rows(lists: dict[str, Any]) -> list[Row]:
@@ -92,18 +135,19 @@ def _gathered(rows: Sequence[Row], lists: dict[str, Any]) -> Object:
     return shown
 
 
-REQ_COVERAGE = Tool(
-    name="req_coverage",
-    toolset=Toolset.REGISTER,
-    needs=Freshness.NONE,
-    title="Requirements and code",
-    description=(
-        "Which requirements code and tests cite, in comments and names of tests: referenced, orphans (cited nowhere), "
-        "ghosts (ids that do not exist) and retired ones still cited. unlinked_files turns it round; by_file lists the "
-        "ids of each file."
-    ),
-    request=CoverageRequest,
-    result=CoveragePage,
-    run=run_coverage,
-    example={"by_file": True},
-)
+def _text(found: Any) -> str:
+    if isinstance(found, RemapReport):
+        rows = [(f"{each.file}:{each.line}", each.old, "->", each.new) for each in found.changes]
+        done = "rewritten" if found.applied else "to rewrite; --apply does it"
+        return "\n".join(filter(None, (table(rows), f"{len(rows)} places {done}")))
+    if isinstance(found, coverage.ByRequirement):
+        return table((id, " ".join(places)) for id, places in found.requirements.items())
+    if isinstance(found, coverage.UnlinkedFiles):
+        return "\n".join((*found.unlinked, f"{found.linked} of {found.scanned} files cite a requirement"))
+    if isinstance(found, coverage.ByFile):
+        return table((row.file, " ".join(row.req_ids)) for row in found.files)
+    lines = [f"{len(found.referenced)} referenced, {len(found.orphans)} orphans, {len(found.ghosts)} ghosts"]
+    lines += [f"orphan  {id}" for id in found.orphans]
+    lines += [f"ghost   {id}  {', '.join(places)}" for id, places in found.ghosts.items()]
+    lines += [f"retired {id}  {', '.join(places)}" for id, places in found.obsolete_referenced.items()]
+    return "\n".join(lines)

@@ -1,22 +1,82 @@
-"""Toolset register: requirements against code, tests and git."""
+"""Operations that hold requirements against code, tests and git."""
 
-from functools import partial
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
 from clew.operation.call import Call
-from clew.operation.registry import Freshness, MaxTokens, NoArguments, PageCursor, Request, Tool, Toolset
+from clew.operation.declare import Option
 from clew.register.git import audit, doctor, revisions
-from clew.register.operations.coverage import REQ_COVERAGE
-from clew.register.operations.read import Folder, Limit, register_of
-from clew.register.operations.views import paged
+from clew.register.operations.answers import paged
+from clew.register.operations.fields import (
+    AsJson,
+    Cursor,
+    Folder,
+    Limit,
+    RegisterOperation,
+    Revision,
+    Size,
+    register_of,
+    without,
+)
 from clew.register.reports import review, staleness
+from clew.register.reports.review_summary import summary
 from clew.register.rules import lint
+from clew.text.counting import counted
+from clew.text.terminal import table
 
-Revision = Annotated[str, Meta(min_length=1, max_length=400, description="A branch, tag or commit")]
-AsJson = Annotated[bool, Meta(description="false: markdown to read")]
+
+class CheckChange(
+    RegisterOperation,
+    tool="req_check",
+    verb="req check",
+    title="Check what changed",
+    summary="rules and mentions for what changed since a revision",
+    trim=("findings", "coverage", "changed_files", "changed_requirements"),
+):
+    """Rules and mentions for what changed since a revision only: findings of changed requirements, and the changed
+    files with the ids they mention. Cheaper than req_validate on a branch."""
+
+    base: Annotated[Revision, Option(positional=True)]
+    path: Folder = "."
+    max_tokens: Size = None
+
+    def run(self, call: Call) -> revisions.Check:
+        return register_of(call).check(self.base, self.path)
+
+    def render(self, result: revisions.Check) -> str:
+        lines = [f"{row.id}  {row.level}  {row.rule_code}  {row.message}" for row in result.findings]
+        lines += [f"{each.file}: {' '.join(each.req_ids) or 'no marker'}" for each in result.coverage]
+        changed = counted(len(result.changed_requirements), "requirement")
+        return "\n".join((*lines, f"{changed} changed, {counted(result.errors, 'error')}"))
+
+    def exit_code(self, result: revisions.Check) -> int:
+        return 0 if result.ok else 1
+
+
+class DiffRegister(
+    RegisterOperation,
+    tool="req_diff",
+    verb="req diff",
+    title="What changed between revisions",
+    summary="what changed between two revisions",
+    trim=("changed", "added", "removed"),
+):
+    """Requirements added, removed and changed between two revisions, field by field, with the last reason."""
+
+    spec: Annotated[
+        str, Meta(min_length=1, max_length=400, description="BASE..HEAD, BASE.. or BASE"), Option(positional=True)
+    ]
+    max_tokens: Size = None
+
+    def run(self, call: Call) -> revisions.Diff:
+        return register_of(call).diff(self.spec)
+
+    def render(self, result: revisions.Diff) -> str:
+        lines = [f"+ {id}" for id in result.added] + [f"- {id}" for id in result.removed]
+        lines += [f"~ {each.id}: {'; '.join(each.transitions)}" for each in result.changed]
+        return "\n".join(lines) or "Nothing changed."
 
 
 class StalePage(staleness.Report, frozen=True):
@@ -24,175 +84,199 @@ class StalePage(staleness.Report, frozen=True):
     next_cursor: str | None = None
 
 
-class StaleRequest(Request, frozen=True, kw_only=True):
+class ShowStaleEvidence(
+    RegisterOperation,
+    tool="req_stale",
+    verb="req stale",
+    title="Evidence that is out of date",
+    summary="evidence that is out of date; exit code 1 if any is",
+):
+    """Whether the last test record of each requirement still holds: fresh, drifted (other files changed), STALE (a file
+    that carries the id changed), no-records or unknown."""
+
     path: Folder = "."
     only_stale: Annotated[bool, Meta(description="Only what is out of date")] = False
     limit: Limit = None
-    cursor: PageCursor = None
-    max_tokens: MaxTokens = None
+    cursor: Cursor = None
+    max_tokens: Size = None
+
+    def run(self, call: Call) -> StalePage:
+        register = register_of(call)
+        found = register.stale(self.path, only_stale=self.only_stale)
+        return paged(
+            *(call, self, register.snapshot().version, found.rows),
+            lambda rows, more, cursor: StalePage(found.summary, tuple(rows), more, cursor),
+        )
+
+    def data(self, result: StalePage) -> dict[str, Any]:
+        return without(result, "truncated", "next_cursor")
+
+    def render(self, result: StalePage) -> str:
+        rows = table((row.id, row.state.value, row.record_commit, " ".join(row.changed_files)) for row in result.rows)
+        counts = ", ".join(f"{number} {word}" for word, number in msgspec.to_builtins(result.summary).items())
+        return f"{rows}\n{counts}" if rows else counts
+
+    def exit_code(self, result: StalePage) -> int:
+        return 1 if result.summary.stale else 0
 
 
-class CheckRequest(Request, frozen=True, kw_only=True):
-    base: Revision
-    path: Folder = "."
-    max_tokens: MaxTokens = None
-
-
-class DiffRequest(Request, frozen=True, kw_only=True):
-    spec: Annotated[str, Meta(min_length=1, max_length=400, description="BASE..HEAD, BASE.. or BASE")]
-    max_tokens: MaxTokens = None
-
-
-class AuditRequest(Request, frozen=True, kw_only=True):
-    limit: Annotated[int, Meta(ge=1, le=10_000, description="Commits at most")] = 50
-    gate: Annotated[bool, Meta(description="Report commits that break the policy")] = False
-    require_good_signature: Annotated[bool, Meta(description="Every commit must be signed well")] = False
-    required_signers: Annotated[tuple[str, ...], Meta(description="Parts of the signer's name, in any case")] = ()
-    max_tokens: MaxTokens = None
-
-
-class ReviewRequest(Request, frozen=True, kw_only=True):
-    base: Revision = "origin/main"
-    path: Folder = "."
-    gate: Annotated[bool, Meta(description="Fail closed: a missing base is an error")] = False
-    staged: Annotated[bool, Meta(description="What the next commit would hold")] = False
-    new: Annotated[bool, Meta(description="Findings of added and changed requirements only")] = False
-    all: Annotated[bool, Meta(description="All findings, even with staged")] = False
-    json: AsJson = True
-    max_tokens: MaxTokens = None
-
-
-class LintRequest(Request, frozen=True, kw_only=True):
-    path: Folder = "."
-    json: AsJson = True
-    max_tokens: MaxTokens = None
-
-
-def run_stale(call: Call, request: StaleRequest) -> StalePage:
-    service = register_of(call)
-    found = service.stale(request.path, only_stale=request.only_stale)
-    return paged(
-        *(call, request, service.snapshot().version, found.rows),
-        lambda rows, more, cursor: StalePage(found.summary, tuple(rows), more, cursor),
-    )
-
-
-def run_audit(call: Call, request: AuditRequest) -> audit.Audit:
-    return register_of(call).audit(
-        limit=request.limit,
-        gate=request.gate,
-        require_good_signature=request.require_good_signature,
-        required_signers=request.required_signers,
-    )
-
-
-def run_review(call: Call, request: ReviewRequest) -> review.Review:
-    return register_of(call).review(
-        *(request.base, request.path),
-        gate=request.gate,
-        staged=request.staged,
-        only_new=request.new,
-        everything=request.all,
-        markdown=not request.json,
-    )
-
-
-def _readable(found: Any) -> str:
-    return found.markdown or msgspec.json.encode(found).decode()
-
-
-_tool = partial(Tool, toolset=Toolset.REGISTER, needs=Freshness.NONE)
-"""Neither reads nor needs the graph: the register is a file of its own."""
-
-REQ_CHECK = _tool(
-    name="req_check",
-    title="Check what changed",
-    description=(
-        "Rules and mentions for what changed since a revision only: findings of changed requirements, and the "
-        "changed files with the ids they mention. Cheaper than req_validate on a branch."
-    ),
-    request=CheckRequest,
-    result=revisions.Check,
-    run=lambda call, request: register_of(call).check(request.base, request.path),
-    trim=("findings", "coverage", "changed_files", "changed_requirements"),
-)
-REQ_DIFF = _tool(
-    name="req_diff",
-    title="What changed between revisions",
-    description=(
-        "Requirements added, removed and changed between two revisions, field by field, with the last reason."
-    ),
-    request=DiffRequest,
-    result=revisions.Diff,
-    run=lambda call, request: register_of(call).diff(request.spec),
-    trim=("changed", "added", "removed"),
-)
-REQ_STALE = _tool(
-    name="req_stale",
-    title="Evidence that is out of date",
-    description=(
-        "Whether the last test record of each requirement still holds: fresh, drifted (other files changed), STALE "
-        "(a file that carries the id changed), no-records or unknown."
-    ),
-    request=StaleRequest,
-    result=StalePage,
-    run=run_stale,
-)
-REQ_AUDIT = _tool(
-    name="req_audit",
+class AuditRegister(
+    RegisterOperation,
+    tool="req_audit",
+    verb="req audit",
     title="Who changed the register",
-    description=(
-        "The commits that changed the register, with author, signer and state of the signature. gate=true with a "
-        "policy lists the commits that break it."
-    ),
-    request=AuditRequest,
-    result=audit.Audit,
-    run=run_audit,
+    summary="who changed and signed the register",
     trim=("entries", "violations"),
-)
-REQ_DOCTOR = _tool(
-    name="req_doctor",
+):
+    """The commits that changed the register, with author, signer and state of the signature. gate=true with a policy
+    lists the commits that break it."""
+
+    limit: Annotated[int, Meta(ge=1, le=10_000, description="Commits at most"), Option("-n", metavar="LIMIT")] = 50
+    gate: Annotated[
+        bool,
+        Meta(description="Report commits that break the policy"),
+        Option(about="exit code 1 where a commit breaks the policy"),
+    ] = False
+    require_good_signature: Annotated[bool, Meta(description="Every commit must be signed well")] = False
+    required_signers: Annotated[
+        tuple[str, ...],
+        Meta(description="Parts of the signer's name, in any case"),
+        Option("--require-signer", metavar="NAME", about="who may sign"),
+    ] = ()
+    max_tokens: Size = None
+
+    def run(self, call: Call) -> audit.Audit:
+        return register_of(call).audit(self)
+
+    def render(self, result: audit.Audit) -> str:
+        rows = table(
+            (each.commit[:9], each.date[:10], each.signature_status, each.author, each.subject)
+            for each in result.entries
+        )
+        broken = "\n".join(f"violation {each.commit[:9]}: {'; '.join(each.why)}" for each in result.violations)
+        return "\n".join(filter(None, (rows, broken))) or "No commit changed the register."
+
+    def exit_code(self, result: audit.Audit) -> int:
+        return 0 if result.ok else 1
+
+
+class ExamineClone(
+    RegisterOperation,
+    tool="req_doctor",
+    verb="req doctor",
     title="Is this clone set up?",
-    description=(
-        "Examines the register, the hook, .gitattributes, the merge driver and signing; says what is missing and how "
-        "to mend it. Changes nothing."
-    ),
-    request=NoArguments,
-    result=doctor.Doctor,
-    run=lambda call, request: register_of(call).doctor(),
-)
-REQ_REVIEW = _tool(
-    name="req_review",
+    summary="is this clone set up to keep the register sound",
+):
+    """Examines the register, the hook, .gitattributes, the merge driver and signing; says what is missing and how to
+    mend it. Changes nothing."""
+
+    def run(self, call: Call) -> doctor.Doctor:
+        return register_of(call).doctor()
+
+    def render(self, result: doctor.Doctor) -> str:
+        verdicts = (("ok" if each.ok else "note" if each.advisory else "FAIL", each) for each in result.checks)
+        return table((verdict, each.name, each.detail) for verdict, each in verdicts)
+
+    def exit_code(self, result: doctor.Doctor) -> int:
+        return 0 if result.ok else 1
+
+
+class ReviewChange(
+    RegisterOperation,
+    tool="req_review",
     title="Review a change",
-    description=(
-        "Everything a reviewer of a branch, or of the staged changes, wants to know: changed requirements, findings, "
-        "changed source without a marker, unknown ids, stale evidence, signatures. `ok` and `failures` say whether a "
-        "gate lets it pass; the whole report comes back either way."
-    ),
-    request=ReviewRequest,
-    result=review.Review,
-    run=run_review,
-    text=_readable,
     trim=(
         *("markdown", "validate.findings", "stale.stale", "coverage.changed_files", "coverage.referenced", "changed"),
         *("coverage.markerless_changed_source", "coverage.ghosts", "coverage.opt_outs", "added", "removed", "defects"),
     ),
-)
-REQ_LINT = _tool(
-    name="req_lint",
+):
+    """Everything a reviewer of a branch, or of the staged changes, wants to know: changed requirements, findings,
+    changed source without a marker, unknown ids, stale evidence, signatures. `ok` and `failures` say whether a gate
+    lets it pass; the whole report comes back either way."""
+
+    base: Annotated[Revision, Option(metavar="BASE", about="what to compare with; where that is missing, main")] = (
+        "origin/main"
+    )
+    path: Folder = "."
+    gate: Annotated[
+        bool,
+        Meta(description="Fail closed: a missing base is an error"),
+        Option(about="exit code 1 where the change does not pass"),
+    ] = False
+    staged: Annotated[bool, Meta(description="What the next commit would hold")] = False
+    new: Annotated[
+        bool, Meta(description="Findings of added and changed requirements only"), Option(exclusive=True)
+    ] = False
+    all: Annotated[bool, Meta(description="All findings, even with staged"), Option(exclusive=True)] = False
+    json: AsJson = True
+    max_tokens: Size = None
+
+    def run(self, call: Call) -> review.Review:
+        return register_of(call).review(self)
+
+    def text(self, result: review.Review) -> str:
+        return _readable(result)
+
+
+class ReviewCommand(ReviewChange, verb="req review", summary="everything a reviewer of a change wants to know"):
+    """Reviews a change, with more ways to say what needs a marker."""
+
+    ext: Annotated[tuple[str, ...], Meta(description="Only files with this ending; may be repeated")] = ()
+    summary: Annotated[bool, Meta(description="A line for each requirement, with what comes next")] = False
+    marker_near_hunks: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        Meta(description="Ask for a marker within N lines of every change"),
+        Option(metavar="N"),
+    ] = None
+    no_defects: Annotated[bool, Meta(description="Fail on verified requirements with failed evidence")] = False
+    ignore: Annotated[tuple[str, ...], Meta(description="Files that need no marker"), Option(metavar="GLOB")] = ()
+
+    def run(self, call: Call) -> Any:
+        register = register_of(call)
+        found = register.review(
+            self, ignore=self.ignore, extensions=self.ext, near=self.marker_near_hunks, no_defects=self.no_defects
+        )
+        return summary(found, register.register) if self.summary and not call.as_data else found
+
+    def render(self, result: review.Review | str) -> str:
+        return result if isinstance(result, str) else review.to_markdown(result)
+
+    def exit_code(self, result: review.Review | str) -> int:
+        if isinstance(result, str):
+            return 0
+        return 1 if result.validate.errors or (result.gate and not result.ok) else 0
+
+
+class LintRegister(
+    RegisterOperation,
+    tool="req_lint",
+    verb="req lint",
     title="Quality beyond the rules",
-    description=(
-        "What the rules let pass: active requirements without a marker or evidence, short rationales, single "
-        "criteria, failed evidence. Blocks nothing."
-    ),
-    request=LintRequest,
-    result=lint.Lint,
-    run=lambda call, request: register_of(call).lint(request.path, markdown=not request.json),
-    text=_readable,
+    summary="quality beyond the rules; exit code 1 on errors of the validator",
     trim=(
         *("markdown", "validator.findings", "quality.markerless_active", "quality.no_test_record"),
         *("quality.short_rationale", "quality.single_acceptance_functional", "quality.verified_but_defective"),
     ),
-)
+):
+    """What the rules let pass: active requirements without a marker or evidence, short rationales, single criteria,
+    failed evidence. Blocks nothing."""
 
-TOOLS = (REQ_COVERAGE, REQ_CHECK, REQ_DIFF, REQ_STALE, REQ_AUDIT, REQ_DOCTOR, REQ_REVIEW, REQ_LINT)
+    path: Folder = "."
+    json: AsJson = True
+    max_tokens: Size = None
+
+    def run(self, call: Call) -> lint.Lint:
+        return register_of(call).lint(self.path, markdown=not self.json)
+
+    def text(self, result: lint.Lint) -> str:
+        return _readable(result)
+
+    def render(self, result: lint.Lint) -> str:
+        return lint.to_markdown(result)
+
+    def exit_code(self, result: lint.Lint) -> int:
+        return 1 if result.validator.errors else 0
+
+
+def _readable(found: review.Review | lint.Lint) -> str:
+    return found.markdown or msgspec.json.encode(found).decode()

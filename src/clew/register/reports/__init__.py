@@ -1,0 +1,1 @@
+"""Questions about a register: lists, coverage, staleness, review, exports."""

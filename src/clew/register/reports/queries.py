@@ -1,16 +1,18 @@
 """Questions about a register: which requirements there are, how far they are, and which comes next."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import overload
-
-import msgspec
+from typing import TYPE_CHECKING, overload
 
 from clew.formats.register.ids import sort_key
-from clew.formats.register.model import Kind, LinkKind, Priority, Register, Requirement, Status
+from clew.formats.register.model import LinkKind, Priority, Register, Requirement, Status
 from clew.register import results
 from clew.register.rules.codes import Finding
 from clew.text.counting import counted
 from clew.text.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from clew.register.operations.fields import FilteredOperation
+    from clew.register.operations.read import ListRequirements
 
 DONE = (Status.IMPLEMENTED, Status.VERIFIED)
 _PRIORITIES, _STATUSES = tuple(Priority), tuple(Status)
@@ -20,37 +22,20 @@ _NAME_TOKENS, _PURPOSE_TOKENS, _TITLE_TOKENS = 20, 150, 35
 _BRIEF_IDS, _BRIEF_IDS_FULL, _SPINE = 10, 50, 3
 
 
-class Filter(msgspec.Struct, frozen=True, kw_only=True):
-    """All conditions must hold; what is None or empty asks for nothing."""
-
-    status: Status | None = None
-    kind: Kind | None = None
-    priority: Priority | None = None
-    tags: tuple[str, ...] = ()
-    query: str | None = None
-    """Part of the title or the statement, in any case."""
-    include_obsolete: bool = True
-
-    def select(self, register: Register) -> Iterator[Requirement]:
-        """What fits, by number."""
-        needle = self.query.lower() if self.query else None
-        ordered = sorted(register.requirements.values(), key=lambda each: sort_key(each.id))
-        for requirement in ordered:
-            if self._fits(requirement) and (needle is None or _mentions(requirement, needle)):
-                yield requirement
-
-    def _fits(self, requirement: Requirement) -> bool:
-        return (
-            (self.status is None or requirement.status is self.status)
-            and (self.kind is None or requirement.kind is self.kind)
-            and (self.priority is None or requirement.priority is self.priority)
-            and all(tag in requirement.tags for tag in self.tags)
-            and (self.include_obsolete or requirement.status is not Status.OBSOLETE)
-        )
+def in_id_order(register: Register) -> list[Requirement]:
+    return sorted(register.requirements.values(), key=lambda each: sort_key(each.id))
 
 
-def _mentions(requirement: Requirement, needle: str) -> bool:
-    return needle in requirement.title.lower() or needle in requirement.statement.lower()
+def filtered(register: Register, wanted: "FilteredOperation") -> Iterator[Requirement]:
+    """The requirements that pass a filter, in the order of their ids. What is None or empty asks for nothing."""
+    for requirement in in_id_order(register):
+        if (
+            (wanted.status is None or requirement.status.word == wanted.status)
+            and (wanted.kind is None or requirement.kind.word == wanted.kind)
+            and (wanted.priority is None or requirement.priority.word == wanted.priority)
+            and all(tag in requirement.tags for tag in wanted.tag)
+        ):
+            yield requirement
 
 
 class Rows(Sequence[results.Row]):
@@ -73,17 +58,23 @@ class Rows(Sequence[results.Row]):
         return results.Row(each.id, each.kind.word, each.priority.word, each.status.word, each.tags, each.title)
 
 
-def rows(register: Register, wanted: Filter) -> Rows:
-    return Rows(list(wanted.select(register)))
+def rows(register: Register, wanted: "ListRequirements") -> Rows:
+    found = filtered(register, wanted)
+    if not wanted.include_obsolete:
+        found = (each for each in found if each.status is not Status.OBSOLETE)
+    if wanted.query:
+        needle = wanted.query.lower()
+        found = (each for each in found if needle in each.title.lower() or needle in each.statement.lower())
+    return Rows(list(found))
 
 
-def listing(register: Register, wanted: Filter) -> results.Listing:
+def listing(register: Register, wanted: "ListRequirements") -> results.Listing:
     found = rows(register, wanted)
     return results.Listing(len(found), register.name, tuple(found))
 
 
 def status(register: Register, tags: tuple[str, ...] = ()) -> results.StatusReport:
-    chosen = list(Filter(tags=tags).select(register))
+    chosen = [each for each in in_id_order(register) if all(tag in each.tags for tag in tags)]
     counts = _counts(chosen)
     live = len(chosen) - counts.obsolete
     done = counts.implemented + counts.verified
@@ -119,9 +110,10 @@ def waits_for(requirement: Requirement, register: Register) -> tuple[str, ...]:
     )
 
 
-def next_up(register: Register, wanted: Filter) -> Requirement | results.NothingNext:
+def next_up(register: Register, wanted: "FilteredOperation | None" = None) -> Requirement | results.NothingNext:
     """The most urgent unfinished requirement whose dependencies are done, or why there is none."""
-    open_ones = [each for each in wanted.select(register) if each.status not in (Status.VERIFIED, Status.OBSOLETE)]
+    chosen = in_id_order(register) if wanted is None else filtered(register, wanted)
+    open_ones = [each for each in chosen if each.status not in (Status.VERIFIED, Status.OBSOLETE)]
     open_ones.sort(key=lambda each: (_PRIORITIES.index(each.priority), _STATUSES.index(each.status)))
     blocked: list[results.Blocked] = []
     for requirement in open_ones:
@@ -140,9 +132,9 @@ def brief(
     register: Register, *, full: bool = False, hook_mode: str | None = None, last_change: str | None = None
 ) -> results.Brief:
     """Where the project stands, in a few lines. The lists are cut, and `more` says by how much."""
-    chosen = list(Filter().select(register))
+    chosen = in_id_order(register)
     figures = status(register)
-    coming = next_up(register, Filter())
+    coming = next_up(register)
     lists = {
         "implemented_unverified": [each.id for each in chosen if each.status is Status.IMPLEMENTED],
         "drafts": [each.id for each in chosen if each.status is Status.DRAFT],

@@ -1,0 +1,1 @@
+"""What the validator demands of a requirement and of a register."""

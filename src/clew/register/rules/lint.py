@@ -6,7 +6,7 @@ from clew.formats.register.ids import in_order
 from clew.formats.register.model import Evidence, Kind, Register, Requirement, Status
 from clew.register import results
 from clew.register.reports.mentions import Mentions
-from clew.register.reports.queries import Filter, status
+from clew.register.reports.queries import in_id_order, status
 from clew.register.rules.codes import Finding
 from clew.text.counting import counted
 
@@ -58,7 +58,7 @@ class Lint(msgspec.Struct, frozen=True):
 
 
 def lint(register: Register, findings: list[Finding], mentions: Mentions) -> Lint:
-    chosen = [each for each in Filter().select(register) if each.status is not Status.OBSOLETE]
+    chosen = [each for each in in_id_order(register) if each.status is not Status.OBSOLETE]
     active = [each for each in chosen if each.status is not Status.DRAFT]
     mentioned = mentions.places()
     words, inspected = _settings(register)

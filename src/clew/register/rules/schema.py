@@ -6,7 +6,7 @@ from typing import Any
 from clew.errors import InvalidArgument
 from clew.formats.register import FORMAT_TAG
 from clew.formats.register.model import Kind, Priority, Status
-from clew.register.words import LINK_KINDS
+from clew.register.spelling import LINK_KINDS
 
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}

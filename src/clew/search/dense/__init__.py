@@ -1,0 +1,1 @@
+"""Search by meaning: vectors, where they are kept, and the search among them."""

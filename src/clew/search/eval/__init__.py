@@ -1,0 +1,1 @@
+"""How good and how fast retrieval is on a collection with known answers."""

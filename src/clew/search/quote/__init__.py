@@ -1,0 +1,1 @@
+"""The few spans of a text that answer a question."""

@@ -1,0 +1,1 @@
+"""From several signals to one ranking: recipes, fusion, links, variety."""

@@ -17,6 +17,7 @@ import msgspec
 from clew.edit.writing import read_if_there, real_target, replace_file
 from clew.errors import ConfigError, FormatError, InvalidArgument, Refused
 from clew.setup.clients import json_text, toml_text
+from clew.workspace.own_program import own_program
 
 SERVER_NAME = "clew"
 
@@ -27,7 +28,6 @@ __all__ = [
     "client_config",
     "config_path",
     "own_command",
-    "own_program",
     "write_plan",
 ]
 
@@ -99,14 +99,6 @@ CLIENTS: Mapping[str, Client] = {
 def config_path(client: str, root: Path) -> Path:
     """Where a client looks. The home folder is looked up anew each time."""
     return _known(client).path(root)
-
-
-def own_program() -> Path | None:
-    """The file that starts this very Clew; None where there is none, as under a test runner of another environment."""
-    running = Path(sys.argv[0])
-    if running.stem != SERVER_NAME or not running.is_file():
-        running = Path(sys.executable).with_name(f"{SERVER_NAME}.exe" if sys.platform == "win32" else SERVER_NAME)
-    return running.absolute() if running.is_file() else None
 
 
 def own_command() -> str:

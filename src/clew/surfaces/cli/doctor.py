@@ -13,7 +13,8 @@ from clew import __version__
 from clew.errors import ClewError, StoreError
 from clew.project import Project
 from clew.surfaces.cli.opening import add_folder, add_json
-from clew.surfaces.cli.output import coloured, print_json
+from clew.surfaces.cli.output import print_json
+from clew.text.terminal import coloured
 from clew.workspace import git
 from clew.workspace.files import scan
 

@@ -1,8 +1,8 @@
 """The `clew` command.
 
-Each command is a module with `EXAMPLE`, `configure(parser)` and `run(args)`; it is imported only when it is used, so
-that starting the program costs next to nothing. Exit codes: 0 done, 1 the answer is no (findings, nothing found), 2 the
-call or the configuration is wrong, 3 Clew itself failed.
+A command is an operation, or a module of this folder with `EXAMPLE`, `configure(parser)` and `run(args)`. Either is
+imported only when it is used, so that starting the program costs next to nothing. Exit codes: 0 done, 1 the answer is
+no (findings, nothing found), 2 the call or the configuration is wrong, 3 Clew itself failed.
 """
 
 import argparse
@@ -22,28 +22,38 @@ FAILED: Final = 3
 COMMANDS: Final = {
     "init": "set up a folder: detect what it holds, write clew.toml, configure MCP clients",
     "serve": "serve a project to MCP clients over stdio, streamable HTTP or SSE",
-    "brief": "what this project is, what needs attention, what to do next",
-    "status": "the project in figures: graph, coverage, changes",
-    "search": "find requirements by words or by a pattern",
-    "index": "make the search index complete, or say how far it is",
-    "show": "one requirement in full, with its place in the tree",
-    "impact": "what depends on a requirement or file, what proves it, what becomes suspect",
-    "changed": "what changed since the last commit, or since the branch began",
-    "check": "list all findings; exit code 1 if there are errors",
-    "trace": "the traceability matrix as Markdown, CSV, JSON or one HTML file",
-    "coverage": "how much is implemented, tested and passed, and what is missing",
-    "fix": "write stale and missing hashes, mend formatting; only what is asked",
-    "review": "record that links still hold although what they cite changed",
-    "links": "links of tests and code to requirements that are missing: suggest, apply, reject",
-    "specs": "specs: dashboard, list, show, search, validate",
-    "change": "changes to specs: list, show, new, validate, conflicts, apply, archive",
-    "kb": "documents: index, search, ask, show, and what they mention",
-    "req": "managed requirements in project.req: add, list, validate, review and more",
     "doctor": "examine the installation, the configuration and the store",
     "tools": "list the tools that MCP clients see",
-    "eval": "measure retrieval, or suggested links, on your own data",
     "call": "call any tool and print its structured result",
 }
+"""The commands that are modules of this folder."""
+
+ORDER: Final = (
+    "init",
+    "serve",
+    "brief",
+    "status",
+    "search",
+    "index",
+    "show",
+    "impact",
+    "changed",
+    "check",
+    "trace",
+    "coverage",
+    "fix",
+    "review",
+    "links",
+    "specs",
+    "change",
+    "kb",
+    "req",
+    "doctor",
+    "tools",
+    "eval",
+    "call",
+)
+"""How the overview is sorted."""
 
 _OVERVIEW_END = """
 Start:
@@ -55,15 +65,27 @@ Start:
 """
 
 
+def all_commands() -> dict[str, str]:
+    """Every command with what it does, in the order of the overview."""
+    from clew.operation.listing import all_verbs
+    from clew.surfaces.cli.groups import GROUPS
+
+    groups = {name: group.summary for name, group in GROUPS.items()}
+    verbs = {verb: listed.summary or listed.title for verb, listed in all_verbs().items() if " " not in verb}
+    said = {**COMMANDS, **verbs, **groups}
+    return {name: said[name] for name in sorted(said, key=ORDER.index)}
+
+
 def overview() -> str:
-    width = max(map(len, COMMANDS)) + 2
+    commands = all_commands()
+    width = max(map(len, commands)) + 2
     lines = [
         f"clew {__version__}: one thread through everything a project knows.",
         "",
         "Usage: clew COMMAND [OPTIONS]",
         "",
         "Commands:",
-        *(f"  {name:<{width}}{summary}" for name, summary in COMMANDS.items()),
+        *(f"  {name:<{width}}{summary}" for name, summary in commands.items()),
     ]
     return "\n".join(lines) + "\n" + _OVERVIEW_END
 
@@ -94,15 +116,22 @@ def main(arguments: list[str]) -> int:
 
 
 def _verb(arguments: list[str]) -> Callable[[], int] | None:
-    """The operation that a command line names; options of a group may stand between its words."""
+    """The operation that a command line names; options of a group may stand before its command."""
+    from clew.operation.listing import all_verbs
+    from clew.surfaces.cli.groups import GROUPS, refuse, set_aside
     from clew.surfaces.cli.verbs import find_verb, run_verb
 
-    words, options = _without_group_options(arguments)
-    found = find_verb(words)
+    name, *rest = arguments
+    options: dict[str, str] = {}
+    # A group whose name alone is a command has no options of its own: what follows belongs to a command.
+    is_group = name in GROUPS and name not in all_verbs()
+    if is_group:
+        rest, options = set_aside(name, rest)
+    found = find_verb([name, *rest])
     if found is None:
-        return None
-    listed, rest = found
-    return lambda: run_verb(listed, rest, options)
+        return refuse(name, rest) if is_group else None
+    listed, words = found
+    return lambda: run_verb(listed, words, options)
 
 
 def _guarded(command: Callable[[], int]) -> int:
@@ -133,15 +162,10 @@ def _guarded(command: Callable[[], int]) -> int:
         return FAILED
 
 
-def _without_group_options(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
-    """`clew req --file F add` is `clew req add` with the group's option set aside."""
-    return arguments, {}
-
-
 def _unknown(name: str) -> int:
     from difflib import get_close_matches
 
-    close = get_close_matches(name, COMMANDS, n=1)
+    close = get_close_matches(name, all_commands(), n=1)
     suggestion = f" Did you mean '{close[0]}'?" if close else ""
     sys.stderr.write(f"clew: there is no command '{name}'.{suggestion} `clew --help` lists them.\n")
     return BAD_CALL

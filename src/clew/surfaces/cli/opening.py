@@ -29,15 +29,21 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def opened(args: argparse.Namespace, *, drafts: bool = False, told: bool = True) -> Iterator[Project]:
-    """The project of a command. Without `drafts` it is what the files say, and nothing that is not saved. Where the
-    project's folder is not the given one, standard error tells it, unless `told` is false."""
-    project = Project.open(args.folder, drafts=drafts)
-    if told and project.config.root != Path(args.folder).resolve():
-        print(f"clew: the project is {project.config.root}", file=sys.stderr)
+    """The project of a command, closed at the end."""
+    project = open_project(args.folder, drafts=drafts, told=told)
     try:
         yield project
     finally:
         project.close()
+
+
+def open_project(folder: str, *, drafts: bool = False, told: bool = True) -> Project:
+    """The project at or above a folder. Without `drafts` it is what the files say, and nothing that is not saved. Where
+    its folder is not the given one, standard error says so, unless `told` is false."""
+    project = Project.open(folder, drafts=drafts)
+    if told and project.config.root != Path(folder).resolve():
+        print(f"clew: the project is {project.config.root}", file=sys.stderr)
+    return project
 
 
 def answer(project: Project, tool: Tool, arguments: Mapping[str, Any]) -> Answer:

@@ -1,43 +1,16 @@
 """How the command line speaks: data on standard output, everything else on standard error."""
 
-import os
-import re
 import shutil
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from clew.errors import ClewError
+from clew.text.terminal import coloured, printable
 
-_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
-_OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What a terminal obeys instead of showing it: escapes, and signs that turn the direction of text."""
 _BAR = 20
-
-
-def coloured(text: str, style: str, *, stream: Any = None) -> str:
-    """The text in a style where the stream is a terminal that wants colours."""
-    stream = stream if stream is not None else sys.stdout
-    if not _is_terminal(stream) or os.environ.get("NO_COLOR"):
-        return text
-    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
-
-
-def linked(text: str, path: Path, line: int) -> str:
-    """The text as a link that opens a file at a line, where a terminal shows it."""
-    return f"\x1b]8;;{path.as_uri()}#{line}\x1b\\{text}\x1b]8;;\x1b\\" if _is_terminal(sys.stdout) else text
-
-
-def printable(text: str) -> str:
-    """What somebody else wrote, with a sign in place of everything that a terminal would obey."""
-    return _OBEYED.sub("\ufffd", text.replace("\r\n", "\n"))
-
-
-def _is_terminal(stream: Any) -> bool:
-    return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
 
 
 def print_json(value: Any) -> None:
@@ -49,6 +22,10 @@ def print_error(error: ClewError) -> None:
     print(f"{label} {error.message}", file=sys.stderr)
     if error.hint:
         print(f"      {error.hint}", file=sys.stderr)
+
+
+def print_note(text: str) -> None:
+    print(coloured(f"note: {printable(text)}", "yellow", stream=sys.stderr), file=sys.stderr)
 
 
 def progress() -> Callable[[int, int, str], None]:

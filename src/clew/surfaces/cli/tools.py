@@ -7,8 +7,9 @@ from pathlib import Path
 from clew.operation.reference import write_pages
 from clew.operation.schemas import input_schema, output_schema
 from clew.operation.toolsets import Choice, check_toolsets, choose
-from clew.surfaces.cli.output import coloured, print_json
+from clew.surfaces.cli.output import print_json
 from clew.surfaces.mcp.tools import TOOLS
+from clew.text.terminal import coloured
 
 EXAMPLE = """clew tools --toolsets all
 clew tools --profile elspais --json"""

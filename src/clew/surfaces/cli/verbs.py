@@ -1,26 +1,29 @@
 """Commands that are operations: options from the fields, the same call that an MCP client makes, a text for people."""
 
 import argparse
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from clew.errors import ClewError, NotFound
-from clew.operation.call import Call, carry_out, decode, perform
-from clew.operation.declare import Freshness, Operation, Toolset, result_of
+from clew.errors import ClewError, ConfigError, InvalidArgument, NotFound
+from clew.operation.declare import About, Operation, Toolset, result_of
 from clew.operation.listing import Listed, all_verbs
-from clew.operation.options import add_options, arguments_of
-from clew.operation.registry import tool_of
-from clew.surfaces.cli.opening import add_folder, add_json, opened
-from clew.surfaces.cli.output import end_progress, print_json, progress
-from clew.surfaces.mcp.dialects import dialect_of
-from clew.surfaces.mcp.tools import TOOLS
+from clew.operation.options import add_options, arguments_of, writes_json
+from clew.surfaces.cli.groups import options_of
+from clew.text.shortening import shortened
+
+if TYPE_CHECKING:
+    from clew.operation.call import Call
+    from clew.project import Project
 
 
 def find_verb(words: Sequence[str]) -> tuple[Listed, list[str]] | None:
     """The operation whose command these words begin with, and the words after it."""
     verbs = all_verbs()
+    words = _action_first(words, verbs)
     for length in range(min(3, len(words)), 0, -1):
         found = verbs.get(" ".join(words[:length]))
         if found is not None:
@@ -28,58 +31,147 @@ def find_verb(words: Sequence[str]) -> tuple[Listed, list[str]] | None:
     return None
 
 
+def _action_first(words: Sequence[str], verbs: Mapping[str, Listed]) -> Sequence[str]:
+    """`clew kb -C folder search` is `clew kb search -C folder`."""
+    place = 1
+    while place < len(words) and words[place].startswith("-"):
+        place += 2 if words[place] in ("-C", "--folder") else 1
+    if place == 1 or place >= len(words) or f"{words[0]} {words[place]}" not in verbs:
+        return words
+    return [words[0], words[place], *words[1:place], *words[place + 1 :]]
+
+
 def verbs_of(group: str) -> Iterator[Listed]:
     """The commands of a group such as `req`, in the order of the listing."""
-    return (listed for verb, listed in all_verbs().items() if verb.startswith(f"{group} "))
+    return (listed for verb, listed in all_verbs().items() if verb == listed.verb and verb.startswith(f"{group} "))
 
 
 def run_verb(listed: Listed, words: list[str], options: Mapping[str, str]) -> int:
-    """Carry out a command; `options` are those of its group."""
+    """Carry out a command; `options` are those that its group was given before the command."""
+    from clew.surfaces.cli.output import print_json, print_note
+
     operation = listed.operation
-    args = _parser(operation).parse_args(words)
-    arguments = arguments_of(operation, args)
+    if "" in listed.aliases and words and not words[0].startswith("-"):
+        group = (listed.verb or "").rpartition(" ")[0]
+        known = (each.verb or "" for each in verbs_of(group))
+        raise InvalidArgument(
+            f"There is no command 'clew {group} {shortened(words[0])}'.", hint=f"Commands are: {', '.join(known)}."
+        )
+    args = _parser(operation, options).parse_args(words)
+    as_json = getattr(args, "json", False)
     try:
-        request, result = _run(operation, arguments, args, options)
+        request, result, call = _run(operation, args)
     except ClewError as error:
-        if not args.json or operation.about.toolset is not Toolset.REGISTER:
+        if not as_json or operation.about.toolset is not Toolset.REGISTER:
             raise
+        from clew.surfaces.mcp.dialects import dialect_of
+
         print_json(dialect_of(operation.about.toolset)(error))
         return 1 if isinstance(error, NotFound) else 2
-    if args.json:
-        print_json(msgspec.to_builtins(result))
-    elif text := request.render(result):
+    if (file := getattr(request, "output", None)) is not None:
+        _write(request.document(result), Path(file))
+    if as_json:
+        print_json(msgspec.to_builtins(request.data(result)))
+    elif text := request.render_in(call.root, result):
         print(text, end="" if text.endswith("\n") else "\n")
-    return request.exit_code(result)
+    for note in (*call.notes, *request.warnings(result)):
+        print_note(note)
+    code = request.exit_code(result)
+    if (code or not as_json) and (said := request.remarks(result)):
+        print(said, file=sys.stderr)
+    return code
 
 
-def _parser(operation: type[Operation]) -> argparse.ArgumentParser:
+def _write(document: str, file: Path) -> None:
+    try:
+        file.write_text(document, encoding="utf-8", newline="", errors="backslashreplace")
+    except OSError as error:
+        raise InvalidArgument(
+            f"The file '{file}' cannot be written: {error.strerror}.", hint="Name a file in a folder that exists."
+        ) from error
+
+
+def _parser(operation: type[Operation], options: Mapping[str, str]) -> argparse.ArgumentParser:
+    from clew.surfaces.cli.opening import add_folder, add_json
+
     about = operation.about
-    summary = about.summary or about.title
-    parser = argparse.ArgumentParser(
-        prog=f"clew {about.verb}",
-        description=summary[:1].upper() + summary[1:] + ".",
-        epilog="example:\n  " + about.epilog.strip().replace("\n", "\n  ") if about.epilog else None,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = _explained(about.verb or "", about.summary or about.title, _epilog(about.verb or "", about))
     add_options(parser, operation)
-    add_folder(parser, positional=about.folder == "argument")
-    add_json(parser)
+    for option in options_of(about.verb):
+        parser.add_argument(option.flag, metavar=option.metavar, help=option.about)
+    if about.folder != "none":
+        add_folder(parser, positional=about.folder == "argument")
+    if writes_json(operation):
+        parser.add_argument(
+            "--json", action="store_const", dest="format", const="json", help="the same as --format json"
+        )
+    else:
+        add_json(parser)
+    parser.set_defaults(**options)
     return parser
 
 
-def _run(
-    operation: type[Operation], arguments: dict[str, Any], args: argparse.Namespace, options: Mapping[str, str]
-) -> tuple[Operation, Any]:
+def _epilog(verb: str, about: About) -> str:
+    """Examples; before them the other commands, where the name of the group alone means this one."""
+    parts = [commands_of(verb.rpartition(" ")[0])] if "" in about.aliases else []
+    if about.epilog:
+        parts.append("example:\n  " + about.epilog.strip().replace("\n", "\n  "))
+    return "\n\n".join(parts)
+
+
+def commands_of(group: str) -> str:
+    """The commands of a group, each with its summary."""
+    listed = {each.verb or "": each.summary or each.title for each in verbs_of(group)}
+    width = max(map(len, listed), default=0) + 2
+    return "\n".join(("commands:", *(f"  {verb:<{width}}{summary}" for verb, summary in listed.items())))
+
+
+def _explained(verb: str, summary: str, examples: str) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(
+        prog=f"clew {verb}",
+        description=summary[:1].upper() + summary[1:] + ".",
+        epilog=examples or None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _run(operation: type[Operation], args: argparse.Namespace) -> "tuple[Operation, Any, Call]":
+    from clew.operation.call import Call, carry_out, decode_as, perform
+    from clew.operation.registry import tool_of
+    from clew.surfaces.cli.output import end_progress, progress
+    from clew.surfaces.mcp.tools import TOOLS
+
     about = operation.about
-    request: Any = decode(tool_of(operation), arguments)
-    with opened(args, drafts=about.drafts, told=about.needs is not Freshness.NONE) as project:
-        call = Call(project, TOOLS, progress=progress(), surface="cli", options=options)
-        try:
-            if getattr(args, "max_tokens", None) or getattr(request, "max_tokens", None):
-                data = carry_out(tool_of(operation), arguments, call).data
-                result = msgspec.convert(data, result_of(operation))
-            else:
-                result = perform(request, call)
-        finally:
-            end_progress()
-    return request, result
+    arguments = operation.completed(arguments_of(operation, args))
+    command = f"clew {about.verb}"
+    request = decode_as(operation, arguments, command, help_text=f"`{command} --help` lists the options.")
+    given = {each.name: getattr(args, each.name) for each in options_of(about.verb)}
+    options = {name: value for name, value in given.items() if value is not None}
+    project = _opened(about, args)
+    try:
+        call = Call(
+            project, TOOLS, progress=progress(), surface="cli", as_data=getattr(args, "json", False), options=options
+        )  # fmt: skip
+        if getattr(request, "max_tokens", None):
+            data = carry_out(tool_of(operation), arguments, call).data
+            return request, msgspec.convert(data, result_of(operation)), call
+        return request, perform(request, call), call
+    finally:
+        end_progress()
+        if project is not None:
+            project.close()
+
+
+def _opened(about: About, args: argparse.Namespace) -> "Project | None":
+    if about.folder == "none":
+        return None
+    from clew.config import load_defaults
+    from clew.project import Project
+    from clew.surfaces.cli.opening import open_project
+
+    try:
+        return open_project(args.folder, drafts=about.drafts, told=about.toolset is not Toolset.REGISTER)
+    except ConfigError:
+        if about.needs_config:
+            raise
+        return Project(load_defaults(Path(args.folder)))

@@ -1,37 +1,6 @@
-"""Every tool of Clew, in one flat list in the order of the toolsets. A tool exists when it stands here."""
+"""Every tool of Clew, in one flat list in the order of the toolsets."""
 
-from clew.compat.elspais import operations as trace_cursor
-from clew.compat.wekadocs import document_operations as kb_legacy
-from clew.compat.wekadocs import graph_operations as graph_legacy
-from clew.kb.operations import documents as kb
-from clew.kb.operations import graph
-from clew.operation.listing import MODULES
-from clew.operation.prepare import declared_in
+from clew.operation.listing import all_tools
 from clew.operation.registry import Tool, tool_of
-from clew.register.operations import read as register
-from clew.register.operations import review as register_review
-from clew.register.operations import write as register_write
-from clew.specs import operations as specs
-from clew.trace.operations import files as trace_files
-from clew.trace.operations import find as trace_find
-from clew.trace.operations import links as trace_links
-from clew.trace.operations import mutations as trace_mutations
-from clew.trace.operations import read as trace
 
-TOOLS: tuple[Tool, ...] = (
-    *(tool_of(operation) for name in MODULES for operation in declared_in(name) if operation.about.tool),
-    *trace.TOOLS,
-    *trace_find.TOOLS,
-    *trace_cursor.TOOLS,
-    *trace_files.TOOLS,
-    *trace_links.TOOLS,
-    *trace_mutations.TOOLS,
-    *register.TOOLS,
-    *register_write.TOOLS,
-    *register_review.TOOLS,
-    *specs.TOOLS,
-    *kb.TOOLS,
-    *kb_legacy.TOOLS,
-    *graph.TOOLS,
-    *graph_legacy.TOOLS,
-)
+TOOLS: tuple[Tool, ...] = tuple(tool_of(listed.operation) for listed in all_tools())

@@ -1,0 +1,1 @@
+"""Which assertions are implemented and tested, and the figures over all requirements."""

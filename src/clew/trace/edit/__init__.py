@@ -1,0 +1,1 @@
+"""Drafts: planning mutations, keeping them, saving them to files, taking them back."""

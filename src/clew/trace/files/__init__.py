@@ -1,0 +1,1 @@
+"""Changing requirements in their files at once."""

@@ -7,6 +7,7 @@ graph is read again, so that the next question sees the change.
 
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -30,19 +31,12 @@ from clew.workspace import git
 from clew.workspace.files import read_bytes, resolve, selects
 from clew.workspace.paths import display
 
+if TYPE_CHECKING:
+    from clew.trace.operations.files import ChangeReferenceType, FileOperation, MoveRequirement, TransformWithAi
+
 KINDS = ("implements", "refines")
-
-
-class Manner(msgspec.Struct, frozen=True):
-    """How a change is made."""
-
-    save_branch: bool = False
-    """Keep the state before in a safety branch."""
-    dry_run: bool = False
-    """Show the difference, write nothing."""
-    if_version: str | None = None
-    """Refuse unless the requirement has this version."""
-    actor: str = "clew"
+ACTOR = "clew"
+"""Who is recorded to have changed a file."""
 
 
 class RequirementFiles:
@@ -55,29 +49,29 @@ class RequirementFiles:
 
     # The operations
 
-    def change_reference_type(self, req_id: str, target_id: str, new_type: str, manner: Manner) -> FileChange:
+    def change_reference_type(self, request: "ChangeReferenceType") -> FileChange:
         """Let one requirement cite a target in another way. Nothing but that citation changes."""
-        kind = new_type.strip().casefold()
+        kind, target_id = request.new_type.strip().casefold(), request.target_id.strip()
         if kind not in KINDS:
             raise InvalidArgument(
-                f"'{new_type[:40]}' is no type of reference between requirements.",
+                f"'{request.new_type[:40]}' is no type of reference between requirements.",
                 hint=f"Pass one of: {', '.join(KINDS)}.",
             )
-        found = self._locate(req_id, manner)
-        target = self._grammar.parse_reference(target_id.strip()) or ParsedReference(target_id.strip())
+        found = self._locate(request)
+        target = self._grammar.parse_reference(target_id) or ParsedReference(target_id)
         self._check_cited(found, target, kind)
         after = found.with_block(with_reference_kind(found.block, self._grammar, target, kind))
         expect_others(found, after, self._grammar)
         edits = [FileEdit(found.path, found.data, after)] if after != found.data else []
-        done = f"{found.node.id} {kind} {target_id.strip()}"
-        return self._carry_out(found, edits, manner, "change_reference_type", done)
+        done = f"{found.node.id} {kind} {target_id}"
+        return self._carry_out(found, edits, request, done)
 
-    def move_requirement(self, req_id: str, target_file: str, manner: Manner) -> Moved:
+    def move_requirement(self, request: "MoveRequirement") -> Moved:
         """Put a requirement at the end of another file, new or there already, with every byte of its text."""
-        found = self._locate(req_id, manner)
-        target = self._target(target_file)
+        found = self._locate(request)
+        target = self._target(request.target_file)
         if target == found.path:
-            change = self._carry_out(found, [], manner, "move_requirement", f"{found.node.id} stands in {target}")
+            change = self._carry_out(found, [], request, f"{found.node.id} stands in {target}")
             return _moved(change, found.path, target, is_empty=False)
         before = self._content(target)
         after = with_block(before or b"", found.block)
@@ -87,24 +81,25 @@ class RequirementFiles:
         # First the new place: whatever happens in between, the requirement is somewhere.
         edits = [FileEdit(target, before, after), FileEdit(found.path, found.data, rest)]
         done = f"Moved {found.node.id} from {found.path} to {target}"
-        change = self._carry_out(found, edits, manner, "move_requirement", done)
+        change = self._carry_out(found, edits, request, done)
         left = any(isinstance(block, Requirement) for block in read(rest, self._grammar).blocks)
         return _moved(change, found.path, target, is_empty=not left)
 
     def transform_with_ai(
-        self, req_id: str, prompt: str, manner: Manner, of_client: Model | None, check: Callable[[], None]
+        self, request: "TransformWithAi", of_client: Model | None, check: Callable[[], None]
     ) -> Rewritten:
         """Have a language model rewrite one requirement, and take its text over if it is a sound one."""
-        if not prompt.strip() or len(prompt) > LONGEST_PROMPT:
+        prompt = request.prompt.strip()
+        if not prompt or len(request.prompt) > LONGEST_PROMPT:
             raise InvalidArgument(
-                f"The prompt has {len(prompt.strip())} characters; it must have 1 to {LONGEST_PROMPT}.",
+                f"The prompt has {len(prompt)} characters; it must have 1 to {LONGEST_PROMPT}.",
                 hint="Say in a few sentences what should become of the requirement.",
             )
         model = open_model(of_client)
-        found = self._locate(req_id, manner)
+        found = self._locate(request)
         if not _is_utf8(found.data):
             raise Refused(f"'{found.path}' is not UTF-8; a model cannot be shown it.", hint="Save it as UTF-8.")
-        answer = model.answer(question(found.record.raw.strip(), prompt.strip()), check)
+        answer = model.answer(question(found.record.raw.strip(), prompt), check)
         with self._lock.reading():
             original = Original(found.record, found.block)
             block = rewritten(answer, original, self._grammar, self._graph, found.node.id)
@@ -112,7 +107,7 @@ class RequirementFiles:
         expect_others(found, after, self._grammar)
         edits = [FileEdit(found.path, found.data, after)] if after != found.data else []
         done = f"{model.name} rewrote {found.node.id}; its hash stays stale until somebody reviewed it"
-        change = self._carry_out(found, edits, manner, "transform_with_ai", done)
+        change = self._carry_out(found, edits, request, done)
         return Rewritten(**msgspec.structs.asdict(change), model=model.name)
 
     def write(self, edits: Sequence[FileEdit], operation: str, *, dry_run: bool = False) -> str:
@@ -120,7 +115,7 @@ class RequirementFiles:
         self._refuse_drafts([edit.path for edit in edits])
         check_writable(self._root, edits)
         if edits and not dry_run:
-            write_files(self._root, edits, self._store, Occasion(operation, "", Manner().actor, None))
+            write_files(self._root, edits, self._store, Occasion(operation, "", ACTOR, None))
             self._context.refresh()
         return diff_of(edits)
 
@@ -151,14 +146,14 @@ class RequirementFiles:
 
     # Finding the place
 
-    def _locate(self, req_id: str, manner: Manner) -> Located:
+    def _locate(self, request: "FileOperation") -> Located:
         self._context.ensure_graph()
         with self._lock.reading():
-            node = self._resolver.requirement(req_id)
+            node = self._resolver.requirement(request.req_id)
             version = requirement_full(self._graph, node).version
-        if manner.if_version is not None and manner.if_version != version:
+        if request.if_version is not None and request.if_version != version:
             raise Conflict(
-                f"{node.id} has version {version}, not {manner.if_version}.",
+                f"{node.id} has version {version}, not {request.if_version}.",
                 hint="Read it again with get_requirement, then repeat the call.",
                 data={"node_id": node.id, "current_version": version},
             )
@@ -231,32 +226,32 @@ class RequirementFiles:
 
     # Doing it
 
-    def _carry_out(
-        self, found: Located, edits: list[FileEdit], manner: Manner, operation: str, done: str
-    ) -> FileChange:
+    def _carry_out(self, found: Located, edits: list[FileEdit], request: "FileOperation", done: str) -> FileChange:
         paths = tuple(edit.path for edit in edits)
         branch = None
         self._refuse_drafts(paths)
         check_writable(self._root, edits)
-        if edits and not manner.dry_run:
-            if manner.save_branch:
+        if edits and not request.dry_run:
+            if request.save_branch:
                 there = [edit.path for edit in edits if edit.before is not None]
                 branch = create(self._root, found.node.id, datetime.now(UTC), also=there).name
-            write_files(self._root, edits, self._store, Occasion(operation, found.node.id, manner.actor, branch))
+            write_files(
+                self._root, edits, self._store, Occasion(request.about.tool or "", found.node.id, ACTOR, branch)
+            )
             self._context.refresh()
         if not edits:
             message = f"Nothing to change: {done} already."
         else:
-            message = f"Would change: {done}." if manner.dry_run else f"{done}."
+            message = f"Would change: {done}." if request.dry_run else f"{done}."
         return FileChange(
-            changed=bool(edits) and not manner.dry_run,
+            changed=bool(edits) and not request.dry_run,
             message=message,
             requirement_id=found.node.id,
             files=paths,
             diff=diff_of(edits),
             safety_branch=branch,
             version=self._version(found.node.id),
-            dry_run=manner.dry_run,
+            dry_run=request.dry_run,
         )
 
     def _version(self, id: str) -> str | None:

@@ -1,0 +1,1 @@
+"""Lists and searches: by words, patterns, keywords, kinds and scope."""

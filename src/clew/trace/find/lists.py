@@ -6,7 +6,7 @@ Every list is cut to a page here; the surfaces say where a page begins and how l
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -16,7 +16,7 @@ from clew.text.shortening import shortened
 from clew.trace.find import gaps as find_gaps
 from clew.trace.find import results as results_find
 from clew.trace.find.keywords import matching
-from clew.trace.find.kinds import Listed, edge_kinds, listed, node_kinds, sorted_nodes
+from clew.trace.find.kinds import edge_kinds, listed, node_kinds, sorted_nodes
 from clew.trace.find.minimize import DEFAULT_EDGE_KINDS, minimize, superseded_by
 from clew.trace.find.query import text_matcher
 from clew.trace.find.scope import Direction, scope
@@ -36,6 +36,18 @@ from clew.trace.read.serialize import (
 from clew.trace.read.subtree import collect
 from clew.trace.read.subtree_formats import SubtreeView, view
 from clew.trace.read.subtree_results import SubtreeFormat
+
+if TYPE_CHECKING:
+    from clew.trace.operations.find import (
+        DiscoverRequirements,
+        FindAssertions,
+        FindByTitle,
+        GetSubtree,
+        MinimizeRequirementSet,
+        QueryNodes,
+        ScopedSearch,
+        WithinScope,
+    )
 
 
 def never() -> None:
@@ -64,28 +76,6 @@ class ScopedMatch(msgspec.Struct, frozen=True):
     """Those that match by themselves."""
 
 
-class ScopedQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """A search within a part of the hierarchy."""
-
-    query: str
-    scope_id: str
-    direction: Direction = Direction.DESCENDANTS
-    field: str = "all"
-    regex: bool = False
-    include_assertions: bool = False
-
-
-class NodeQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Which nodes are meant; what is empty does not narrow the choice."""
-
-    kind: str = ""
-    keywords: Listed = ""
-    match_all: bool = True
-    level: str = ""
-    status: str = ""
-    actor: str = ""
-
-
 class TraceQueries:
     def __init__(self, graph: Graph, resolver: Resolver, search: SearchMatches) -> None:
         self._graph = graph
@@ -95,7 +85,7 @@ class TraceQueries:
 
     # Nodes
 
-    def nodes(self, query: NodeQuery) -> Sequence[Node]:
+    def nodes(self, query: "QueryNodes") -> Sequence[Node]:
         """The nodes that fit, kind by kind; with keywords the best first, else by id."""
         found: list[Node] = []
         for kind in node_kinds(query.kind) or tuple(NodeKind):
@@ -103,32 +93,25 @@ class TraceQueries:
                 found += matching(self._index.words(kind, searchable_text), query.keywords, match_all=query.match_all)
             else:
                 found += sorted_nodes(self._graph, kind)
-        for name in ("level", "status", "actor"):
-            wanted = _folded(getattr(query, name).strip())
-            if wanted:
-                found = [node for node in found if _folded(node.get_field(name)) == wanted]
-        return found
+        return _with_fields(found, level=query.level, status=query.status, actor=query.actor)
 
-    def node_page(self, query: NodeQuery, *, offset: int, limit: int) -> results_find.NodePage:
-        return _node_page(self.nodes(query), offset, limit)
+    def node_page(self, query: "QueryNodes", *, offset: int) -> results_find.NodePage:
+        return _node_page(self.nodes(query), offset, query.limit)
 
-    def by_keywords(
-        self, keywords: Listed, *, match_all: bool, kind: str, offset: int, limit: int
-    ) -> results_find.NodePage:
+    def by_title(self, query: "FindByTitle", *, offset: int) -> results_find.NodePage:
         """Nodes whose title has the keywords."""
         found: list[Node] = []
-        for each in node_kinds(kind) or (NodeKind.REQUIREMENT,):
-            found += matching(self._index.words(each, title_text), keywords, match_all=match_all)
-        return _node_page(found, offset, limit)
+        for kind in node_kinds(query.kind) or (NodeKind.REQUIREMENT,):
+            found += matching(self._index.words(kind, title_text), query.keywords, match_all=query.match_all)
+        return _node_page(found, offset, query.limit)
 
-    def assertions_by_keywords(
-        self, keywords: Listed, *, match_all: bool, offset: int, limit: int
-    ) -> results_find.AssertionPage:
+    def assertions_by_keywords(self, query: "FindAssertions", *, offset: int) -> results_find.AssertionPage:
         """Assertions whose text has the keywords."""
-        found = matching(self._index.words(NodeKind.ASSERTION, searchable_text), keywords, match_all=match_all)
+        words = self._index.words(NodeKind.ASSERTION, searchable_text)
+        found = matching(words, query.keywords, match_all=query.match_all)
         page = tuple(
             assertion_in_context(node, owner)
-            for node in found[offset : offset + limit]
+            for node in found[offset : offset + query.limit]
             if (owner := owner_of(self._graph, node)) is not None
         )
         return results_find.AssertionPage(assertions=page, count=len(page), total=len(found))
@@ -138,7 +121,7 @@ class TraceQueries:
     ) -> Sequence[Node]:
         """Requirements by id: all, or those at and below one; of one level and status where these are given; or only
         those with an assertion that no test names, or of which a test failed."""
-        found = self.nodes(NodeQuery(kind=NodeKind.REQUIREMENT, level=level, status=status))
+        found = _with_fields(sorted_nodes(self._graph, NodeKind.REQUIREMENT), level=level, status=status)
         if root_id is not None:
             inside = scope(self._graph, self._resolver.requirement(root_id), Direction.DESCENDANTS)
             found = [node for node in found if node.id in inside]
@@ -204,16 +187,15 @@ class TraceQueries:
 
     # Parts of the hierarchy
 
-    def subtree(self, root_id: str, *, depth: int, include_kinds: Listed, shape: SubtreeFormat) -> SubtreeView:
-        root = self._resolver.node(root_id)
-        return view(collect(self._graph, root, depth=depth, kinds=node_kinds(include_kinds)), root, shape)
+    def subtree(self, query: "GetSubtree", shape: SubtreeFormat) -> SubtreeView:
+        root = self._resolver.node(query.root_id)
+        kinds = node_kinds(query.include_kinds)
+        return view(collect(self._graph, root, depth=query.depth, kinds=kinds), root, shape)
 
-    def minimal_set(
-        self, req_ids: Sequence[str], *, kinds: Listed = DEFAULT_EDGE_KINDS, offset: int, limit: int
-    ) -> results_find.MinimalSet:
+    def minimal_set(self, query: "MinimizeRequirementSet", *, offset: int) -> results_find.MinimalSet:
         """The most specific of these requirements. The others say what supersedes them, on the first page."""
-        wanted = edge_kinds(kinds or DEFAULT_EDGE_KINDS)
-        found = {id: self._resolver.find_requirement(id) for id in dict.fromkeys(req_ids)}
+        wanted, limit = edge_kinds(query.edge_kinds or DEFAULT_EDGE_KINDS), query.limit
+        found = {id: self._resolver.find_requirement(id) for id in dict.fromkeys(query.req_ids)}
         members = {node.id: node for node in found.values() if node is not None}
         divided = minimize(self._graph, members.values(), wanted)
         shown = divided.pruned[:limit] if offset == 0 else ()
@@ -231,9 +213,9 @@ class TraceQueries:
             total=len(divided.minimal),
         )
 
-    def scoped_matches(self, query: ScopedQuery, *, again: bool = False, check: Check = never) -> list[ScopedMatch]:
+    def scoped_matches(self, query: "WithinScope", *, again: bool = False, check: Check = never) -> list[ScopedMatch]:
         """The requirements within a scope that match, best first; `again` where another page of them is asked for."""
-        inside = scope(self._graph, self._resolver.node(query.scope_id), query.direction)
+        inside = scope(self._graph, self._resolver.node(query.scope_id), Direction(query.direction))
         matches = self._search(
             query.query, field=query.field, regex=query.regex, related=False, within=inside, again=again, check=check
         ).found
@@ -249,7 +231,7 @@ class TraceQueries:
                 found.append(ScopedMatch(Match(node, least), tuple(by_text[id])))
         return found
 
-    def _matching_assertions(self, query: ScopedQuery, inside: frozenset[str], check: Check) -> dict[str, list[Node]]:
+    def _matching_assertions(self, query: "WithinScope", inside: frozenset[str], check: Check) -> dict[str, list[Node]]:
         """By requirement: the assertions whose text matches the query by itself."""
         matches = text_matcher(query.query, regex=query.regex)
         found: dict[str, list[Node]] = {}
@@ -263,30 +245,20 @@ class TraceQueries:
                 found[id] = matched
         return found
 
-    def scoped_page(
-        self, query: ScopedQuery, *, offset: int, limit: int, check: Check = never
-    ) -> results_find.ScopedPage:
+    def scoped_page(self, query: "ScopedSearch", *, offset: int, check: Check = never) -> results_find.ScopedPage:
         found = self.scoped_matches(query, again=offset > 0, check=check)
-        page = tuple(scoped_summary(each.match, each.assertions) for each in found[offset : offset + limit])
+        page = tuple(scoped_summary(each.match, each.assertions) for each in found[offset : offset + query.limit])
         return results_find.ScopedPage(
             results=page,
             scope_id=self._resolver.node(query.scope_id).id,
-            direction=query.direction.value,
+            direction=query.direction,
             count=len(page),
             total=len(found),
         )
 
-    def discover(
-        self,
-        query: ScopedQuery,
-        *,
-        kinds: Listed = DEFAULT_EDGE_KINDS,
-        offset: int,
-        limit: int,
-        check: Check = never,
-    ) -> results_find.Discovered:
+    def discover(self, query: "DiscoverRequirements", *, offset: int, check: Check = never) -> results_find.Discovered:
         """The most specific requirements of a scoped search, and those they supersede."""
-        wanted = edge_kinds(kinds or DEFAULT_EDGE_KINDS)
+        wanted, limit = edge_kinds(query.edge_kinds or DEFAULT_EDGE_KINDS), query.limit
         found = {each.match.node.id: each for each in self.scoped_matches(query, again=offset > 0, check=check)}
         divided = minimize(self._graph, (each.match.node for each in found.values()), wanted)
         page = [found[node.id] for node in divided.minimal[offset : offset + limit]]
@@ -297,7 +269,7 @@ class TraceQueries:
                 pruned_summary(node, superseded_by(self._graph, node, found.keys(), wanted)) for node in shown
             ),
             scope_id=self._resolver.node(query.scope_id).id,
-            direction=query.direction.value,
+            direction=query.direction,
             stats={
                 "candidate_count": len(found),
                 "minimal_count": len(divided.minimal),
@@ -310,6 +282,14 @@ class TraceQueries:
 @lru_cache(maxsize=1_000)
 def _folded(value: str | None) -> str:
     return (value or "").casefold()
+
+
+def _with_fields(nodes: Sequence[Node], **wanted: str) -> Sequence[Node]:
+    """The nodes whose fields have these values; what is empty does not narrow the choice."""
+    for name, value in wanted.items():
+        if folded := _folded(value.strip()):
+            nodes = [node for node in nodes if _folded(node.get_field(name)) == folded]
+    return nodes
 
 
 def _has_gap(metrics: Mapping[str, Any]) -> bool:

@@ -1,0 +1,1 @@
+"""Suggested links between tests, code and requirements: finding, deciding, writing."""

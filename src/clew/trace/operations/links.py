@@ -1,24 +1,66 @@
 """Toolset trace: suggesting links of tests and code to requirements, and writing them."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import Meta
 
+from clew.errors import InvalidArgument
 from clew.operation.call import Call
-from clew.operation.registry import Freshness, MaxTokens, PageCursor, Request, Tool, Toolset
-from clew.trace.links.results import AppliedLink, SuggestionPage
+from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
+from clew.text.terminal import coloured
+from clew.trace.links.results import AppliedLink, Suggestion, SuggestionPage
+
+_STYLES = {"high": "green", "medium": "yellow", "low": "dim"}
 
 
-class SuggestRequest(Request, frozen=True, kw_only=True):
+class SuggestLinks(
+    Operation,
+    tool="suggest_links",
+    toolset=Toolset.TRACE,
+    title="Links that are probably missing",
+    trim=("suggestions", "notes"),
+    pages="suggestions",
+    example={"file_path": "src", "limit": 3},
+):
+    """For tests and code that cite no requirement: which one each probably belongs to, with a confidence (of links
+    suggested at 0.8, about 80 % are right), the likely assertion and the reasons. Returns at most `limit` (20), the
+    most likely first; next_cursor leads to the rest. Changes nothing: apply_link writes one, or rejects it so that it
+    is not suggested again. For assertions without a test call get_uncovered_assertions."""
+
     file_path: Annotated[
-        str | None, Meta(description="A file of tests or code, or a folder, relative to the project; without it, all")
+        str | None,
+        Meta(description="A file of tests or code, or a folder, relative to the project; without it, all"),
+        Option(
+            positional=True, metavar="path", about="a file of tests or code, or a folder (default: the whole project)"
+        ),
     ] = None
     limit: Annotated[int, Meta(ge=1, le=200, description="Suggestions at most")] = 20
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
+    def run(self, call: Call) -> SuggestionPage:
+        return call.project.links.suggest(self.file_path, offset=call.offset, limit=self.limit, progress=call.progress)
 
-class ApplyRequest(Request, frozen=True, kw_only=True):
+    def state(self, call: Call) -> str:
+        """A further page belongs to what was rejected when the first was made."""
+        return call.project.links.decisions_state()
+
+
+class ApplyLink(
+    Operation,
+    tool="apply_link",
+    toolset=Toolset.TRACE,
+    title="Write a link into a file",
+    needs=Freshness.NONE,
+    writes=True,
+    example={"file_path": "src/fairwater/curve.py", "line": 20, "requirement_id": "REQ-d00002", "dry_run": True},
+):
+    """Writes a comment such as `# Implements: REQ-d00001-A` above the test, function or class at `line`, in the file's
+    own comment style and indentation, and reads the graph again. Every other byte stays. Refuses an unknown
+    requirement, a file outside the project, a binary or write-protected one. A link that is there already is not
+    written twice. decision=reject remembers that a suggestion is wrong; no file is touched."""
+
     file_path: Annotated[str, Meta(min_length=1, description="A file of tests or code, relative to the project")]
     line: Annotated[int, Meta(ge=0, description="A line of the test, function or class; 0 is the top of the file")]
     requirement_id: Annotated[
@@ -33,70 +75,112 @@ class ApplyRequest(Request, frozen=True, kw_only=True):
         str | None, Meta(description="Refuse if the file changed: file_version of the suggestion")
     ] = None
 
+    def run(self, call: Call) -> AppliedLink:
+        call.project.ensure_graph(call.progress)
+        return call.project.links.apply(
+            self.file_path,
+            self.line,
+            self.requirement_id,
+            decision=self.decision,
+            if_version=self.if_version,
+            dry_run=self.dry_run,
+        )
 
-def run_suggest_links(call: Call, request: SuggestRequest) -> SuggestionPage:
-    return call.project.links.suggest(
-        request.file_path, offset=call.offset, limit=request.limit, progress=call.progress
+
+class ListSuggestions(
+    SuggestLinks,
+    verb="links suggest",
+    toolset=Toolset.TRACE,
+    summary="list links that are probably missing, the most likely first",
+    epilog="clew links suggest tests --limit 10",
+):
+    """The suggestions in one list, made with all the time that takes."""
+
+    limit: Annotated[int, Meta(ge=1, le=10_000), Option(metavar="N", about="suggestions at most")] = 20
+    cursor: Annotated[PageCursor, Option(hidden=True)] = None
+
+    def run(self, call: Call) -> SuggestionPage:
+        return call.project.links.suggest(self.file_path, limit=self.limit, patient=True, progress=call.progress)
+
+    def data(self, result: SuggestionPage) -> Any:
+        return {name: value for name, value in msgspec.structs.asdict(result).items() if name != "next_cursor"}
+
+    def render(self, result: SuggestionPage) -> str:
+        notes = (coloured(note, "dim") for note in result.notes)
+        return "\n".join((*map(_suggestion, result.suggestions), _summary(result), *notes))
+
+    def exit_code(self, result: SuggestionPage) -> int:
+        return 0 if result.suggestions else 1
+
+
+def _suggestion(each: Suggestion) -> str:
+    sure = coloured(f"{each.confidence:.2f}", _STYLES[each.confidence_band])
+    return (
+        f"{sure}  {each.file}:{each.line}  {each.source_label}\n"
+        f"      {coloured(each.assertion_id or each.requirement_id, 'cyan')}  {each.requirement_title}\n"
+        + coloured(f"      {'; '.join(each.reasons) or each.reason}", "dim")
     )
 
 
-def decisions_of(call: Call, request: SuggestRequest) -> str:
-    """A further page belongs to what was rejected when the first was made."""
-    return call.project.links.decisions_state()
+def _summary(page: SuggestionPage) -> str:
+    looked = f"{page.considered} tests and pieces of code cite no requirement"
+    if not page.total:
+        return f"Nothing to suggest: {looked}."
+    more = f"; {page.total - page.count} more with --limit {page.total}" if page.truncated else ""
+    return f"{page.count} of {page.total} suggestions, {looked}{more}."
 
 
-def run_apply_link(call: Call, request: ApplyRequest) -> AppliedLink:
-    call.project.ensure_graph(call.progress)
-    return call.project.links.apply(
-        request.file_path,
-        request.line,
-        request.requirement_id,
-        decision=request.decision,
-        if_version=request.if_version,
-        dry_run=request.dry_run,
-    )
+class LinkAtPlace(Operation, toolset=Toolset.TRACE, needs=Freshness.NONE, writes=True):
+    """A link that somebody names by its place in a file."""
+
+    place: Annotated[
+        str, Option(positional=True, metavar="FILE:LINE", about="where the test, function or class stands")
+    ]
+    requirement: Annotated[str, Option(positional=True, metavar="ID", about="a requirement or assertion; d1-A works")]
+
+    def decide(self, call: Call, **how: Any) -> AppliedLink:
+        path, line = _place(self.place)
+        call.project.ensure_graph(call.progress)
+        return call.project.links.apply(path, line, self.requirement, actor="cli", **how)
+
+    def render(self, result: AppliedLink) -> str:
+        written = f"{result.file}:{result.line}: {coloured(result.comment, 'green')}" if result.comment else ""
+        return f"{result.message}\n{written}"
 
 
-SUGGEST_LINKS = Tool(
-    name="suggest_links",
-    toolset=Toolset.TRACE,
-    title="Links that are probably missing",
-    description=(
-        "For tests and code that cite no requirement: which one each probably belongs to, with a confidence (of links "
-        "suggested at 0.8, about 80 % are right), the likely assertion and the reasons. Returns at most `limit` (20), "
-        "the most likely first; next_cursor leads to the rest. Changes nothing: apply_link writes one, or rejects it "
-        "so that it is not suggested again. For assertions without a test call get_uncovered_assertions."
-    ),
-    request=SuggestRequest,
-    result=SuggestionPage,
-    run=run_suggest_links,
-    trim=("suggestions", "notes"),
-    pages="suggestions",
-    state=decisions_of,
-    example={"file_path": "src", "limit": 3},
-)
+class WriteLink(
+    LinkAtPlace,
+    verb="links apply",
+    summary="write a link as a comment above a test, function or class",
+    epilog="clew links apply src/clock.py:12 REQ-d00001-A",
+):
+    """What apply_link does, for a place that is written as FILE:LINE."""
 
-APPLY_LINK = Tool(
-    name="apply_link",
-    toolset=Toolset.TRACE,
-    title="Write a link into a file",
-    description=(
-        "Writes a comment such as `# Implements: REQ-d00001-A` above the test, function or class at `line`, in the "
-        "file's own comment style and indentation, and reads the graph again. Every other byte stays. Refuses an "
-        "unknown requirement, a file outside the project, a binary or write-protected one. A link that is there "
-        "already is not written twice. decision=reject remembers that a suggestion is wrong; no file is touched."
-    ),
-    request=ApplyRequest,
-    result=AppliedLink,
-    run=run_apply_link,
-    needs=Freshness.NONE,
-    read_only=False,
-    example={
-        "file_path": "src/fairwater/curve.py",
-        "line": 20,
-        "requirement_id": "REQ-d00002",
-        "dry_run": True,
-    },
-)
+    dry_run: Annotated[bool, Option(about="show the comment and its place, write nothing")] = False
+    if_version: Annotated[str | None, Option(metavar="VERSION", about="refuse unless the file has this version")] = None
 
-TOOLS = (SUGGEST_LINKS, APPLY_LINK)
+    def run(self, call: Call) -> AppliedLink:
+        return self.decide(call, if_version=self.if_version, dry_run=self.dry_run)
+
+
+class RejectLink(
+    LinkAtPlace,
+    verb="links reject",
+    summary="remember that a suggested link is wrong, so that it is not suggested again",
+    epilog=("clew links reject src/clock.py:12 REQ-d00002\nclew links reject src/clock.py:12 REQ-d00002 --take-back"),
+):
+    """What apply_link does with decision=reject, or with reconsider."""
+
+    take_back: Annotated[bool, Option(about="let the link be suggested again")] = False
+
+    def run(self, call: Call) -> AppliedLink:
+        return self.decide(call, decision="reconsider" if self.take_back else "reject")
+
+
+def _place(text: str) -> tuple[str, int]:
+    path, colon, line = text.rpartition(":")
+    if not colon or not path or not line.isdecimal():
+        raise InvalidArgument(
+            f"'{text}' does not say where.", hint="Write file and line, such as src/clock.py:12; line 0 is the top."
+        )
+    return path, int(line)

@@ -1,126 +1,142 @@
 """Toolset trace: the requirements graph, under the names and shapes that users of elspais know."""
 
-from typing import Annotated, Literal
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from msgspec import Meta
+import msgspec
+from msgspec import Meta, structs
 
-from clew.operation.call import Call
-from clew.operation.registry import Freshness, MaxTokens, NoArguments, PageCursor, Request, Tool, Toolset
+from clew.graph.model import NodeKind
+from clew.operation.call import Call, perform
+from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
+from clew.text.terminal import coloured
 from clew.trace.read import results
+
+if TYPE_CHECKING:
+    from clew.trace.reports.impact import Affected
+
+MOST_SECTIONS = 50
 
 SearchField = Annotated[Literal["all", "id", "title", "body", "keywords"], Meta(description="Where to look")]
 
 
-class RefreshRequest(Request, frozen=True, kw_only=True):
+class GetGraphStatus(
+    Operation,
+    tool="get_graph_status",
+    toolset=Toolset.TRACE,
+    title="State of the graph",
+    needs=Freshness.BUILT,
+    default=True,
+):
+    """Is the graph stale, when was it last read, and how many nodes of each kind does it hold? A quick check that reads
+    no file. For coverage and changes call get_project_summary; if is_stale is true, refresh_graph reads the changed
+    files (other tools do so by themselves)."""
+
+    def run(self, call: Call) -> results.Status:
+        return call.project.trace.status()
+
+
+class RefreshGraph(
+    Operation,
+    tool="refresh_graph",
+    toolset=Toolset.TRACE,
+    title="Read the files again",
+    needs=Freshness.NONE,
+    default=True,
+):
+    """Brings the graph in step with the files and says what was read. Unchanged files are not opened; full=true drops
+    every cache and parses all of them, for when something looks wrong. Other tools notice changed files by themselves,
+    so this is rarely needed. Changes no file of the project."""
+
     full: Annotated[bool, Meta(description="Drop every cache and parse all files again")] = False
 
+    def run(self, call: Call) -> results.RefreshReport:
+        report = call.project.refresh(full=self.full, progress=call.progress)
+        return call.project.trace.refresh_report(report)
 
-class SearchRequest(Request, frozen=True, kw_only=True):
+
+class SearchRequirements(
+    Operation,
+    tool="search",
+    verb="search",
+    toolset=Toolset.TRACE,
+    title="Search requirements",
+    summary="find requirements by words or by a pattern",
+    epilog="clew search \"overdue OR late\"\nclew search --regex '^REQ-d' --field id",
+    default=True,
+    trim=("results",),
+    pages="results",
+    example={"query": "return", "limit": 5},
+):
+    """Finds requirements by words and meaning: first those that hold all words, then related ones (score below 1). At
+    most `limit` (default 50) summaries and 4,000 tokens a page; next_cursor leads to the rest. With an id, call
+    get_requirement. An operator, a field or regex=true finds exact matches only."""
+
     query: Annotated[
         str,
         Meta(min_length=1, description='Words (all must occur), OR, "a phrase", -excluded, =keyword; or a pattern'),
+        Option(positional=True, joined=True, about='words, OR, "a phrase", -excluded, =keyword'),
     ]
     field: SearchField = "all"
-    regex: Annotated[bool, Meta(description="The query is a regular expression; ^ and $ match at lines")] = False
-    limit: Annotated[int, Meta(ge=1, le=500, description="Results at most")] = 50
+    regex: Annotated[
+        bool,
+        Meta(description="The query is a regular expression; ^ and $ match at lines"),
+        Option(about="the query is a regular expression"),
+    ] = False
+    limit: Annotated[int, Meta(ge=1, le=500, description="Results at most"), Option(metavar="N", default=20)] = 50
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
+    def run(self, call: Call) -> results.SearchPage:
+        return call.project.trace.search(
+            self.query, field=self.field, regex=self.regex, offset=call.offset, limit=self.limit, check=call.check
+        )
 
-class RequirementRequest(Request, frozen=True, kw_only=True):
+    def state(self, call: Call) -> str:
+        return ranking_state(call, self.query, field=self.field, regex=self.regex)
+
+    def render(self, result: results.SearchPage) -> str:
+        return "\n".join(self._lines(result))
+
+    def _lines(self, page: results.SearchPage) -> Iterator[str]:
+        only_exact, related = self.regex or self.field != "all", False
+        for item in page.results:
+            if not only_exact and item.score < 1 and not related:
+                related = True
+                yield coloured("related:", "dim")
+            about = coloured(f"{item.level}, {item.status}", "dim")
+            yield f"{coloured(item.id, 'cyan')}  {item.title}  {about}"
+        if page.truncated:
+            yield coloured(f"{len(page.results)} of {page.total}; --cursor {page.next_cursor} shows more", "dim")
+        elif not page.results:
+            yield "Nothing found."
+
+    def remarks(self, result: results.SearchPage) -> str:
+        return "\n".join(coloured(f"note: {note}", "dim", stream=sys.stderr) for note in result.notes)
+
+    def exit_code(self, result: results.SearchPage) -> int:
+        return 0 if result.results else 1
+
+
+def ranking_state(call: Call, query: str, *, field: str, regex: bool) -> str:
+    """A further page belongs to the ranking of the first, whatever was indexed since."""
+    return "" if regex or field != "all" else call.project.index.ranking_state(query)
+
+
+class OfRequirement(Operation, toolset=Toolset.TRACE, default=True, pages="children", total="children_total"):
+    """What is asked of one requirement."""
+
     req_id: Annotated[str, Meta(min_length=1, description="Such as REQ-d00062, or d62 for short")]
     limit: Annotated[int, Meta(ge=1, le=500, description="Children at most")] = 100
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
 
-def run_refresh(call: Call, request: RefreshRequest) -> results.RefreshReport:
-    report = call.project.refresh(full=request.full, progress=call.progress)
-    return call.project.trace.refresh_report(report)
-
-
-def run_search(call: Call, request: SearchRequest) -> results.SearchPage:
-    return call.project.trace.search(
-        request.query,
-        field=request.field,
-        regex=request.regex,
-        offset=call.offset,
-        limit=request.limit,
-        check=call.check,
-    )
-
-
-def ranking_of(call: Call, request: SearchRequest) -> str:
-    """A further page belongs to the ranking of the first, whatever was indexed since."""
-    if request.regex or request.field != "all":
-        return ""
-    return call.project.index.ranking_state(request.query)
-
-
-GET_GRAPH_STATUS = Tool(
-    name="get_graph_status",
-    toolset=Toolset.TRACE,
-    title="State of the graph",
-    description=(
-        "Is the graph stale, when was it last read, and how many nodes of each kind does it hold? A quick check "
-        "that reads no file. For coverage and changes call get_project_summary; if is_stale is true, "
-        "refresh_graph reads the changed files (other tools do so by themselves)."
-    ),
-    request=NoArguments,
-    result=results.Status,
-    run=lambda call, request: call.project.trace.status(),
-    needs=Freshness.BUILT,
-    default=True,
-)
-
-REFRESH_GRAPH = Tool(
-    name="refresh_graph",
-    toolset=Toolset.TRACE,
-    title="Read the files again",
-    description=(
-        "Brings the graph in step with the files and says what was read. Unchanged files are not opened; full=true "
-        "drops every cache and parses all of them, for when something looks wrong. Other tools notice changed files by "
-        "themselves, so this is rarely needed. Changes no file of the project."
-    ),
-    request=RefreshRequest,
-    result=results.RefreshReport,
-    run=run_refresh,
-    needs=Freshness.NONE,
-    default=True,
-)
-
-SEARCH = Tool(
-    name="search",
-    toolset=Toolset.TRACE,
-    title="Search requirements",
-    description=(
-        "Finds requirements by words and meaning: first those that hold all words, then related ones (score below 1). "
-        "At most `limit` (default 50) summaries and 4,000 tokens a page; next_cursor leads to the rest. With an id, "
-        "call get_requirement. An operator, a field or regex=true finds exact matches only."
-    ),
-    request=SearchRequest,
-    result=results.SearchPage,
-    run=run_search,
-    default=True,
-    trim=("results",),
-    pages="results",
-    state=ranking_of,
-    example={"query": "return", "limit": 5},
-)
-
-GET_REQUIREMENT = Tool(
-    name="get_requirement",
-    toolset=Toolset.TRACE,
+class GetRequirement(
+    OfRequirement,
+    tool="get_requirement",
     title="One requirement in full",
-    description=(
-        "One requirement: text, assertions and whether tests cover them, what it cites (parents), what cites it "
-        "(children, paged), hash state, file and lines. For its place in the tree call get_hierarchy; to find an id, "
-        "search."
-    ),
-    request=RequirementRequest,
-    result=results.RequirementDetail,
-    run=lambda call, request: call.project.trace.requirement(request.req_id, offset=call.offset, limit=request.limit),
-    default=True,
     trim=(
         "properties.body_text",
         "children",
@@ -131,68 +147,170 @@ GET_REQUIREMENT = Tool(
         "broken_references",
         "keywords",
     ),
-    pages="children",
-    total="children_total",
     example={"req_id": "REQ-d00001"},
-)
+):
+    """One requirement: text, assertions and whether tests cover them, what it cites (parents), what cites it (children,
+    paged), hash state, file and lines. For its place in the tree call get_hierarchy; to find an id, search."""
 
-GET_HIERARCHY = Tool(
-    name="get_hierarchy",
-    toolset=Toolset.TRACE,
+    def run(self, call: Call) -> results.RequirementDetail:
+        return call.project.trace.requirement(self.req_id, offset=call.offset, limit=self.limit)
+
+
+class GetHierarchy(
+    OfRequirement,
+    tool="get_hierarchy",
     title="Place in the tree",
-    description=(
-        "Where a requirement stands: all ancestors up to the roots (nearest first), direct children (paged), and "
-        "siblings that share a parent, as summaries. All siblings are the children of that parent. For texts and "
-        "assertions call get_requirement."
-    ),
-    request=RequirementRequest,
-    result=results.Hierarchy,
-    run=lambda call, request: call.project.trace.hierarchy(request.req_id, offset=call.offset, limit=request.limit),
-    default=True,
     trim=("siblings", "children", "ancestors"),
-    pages="children",
-    total="children_total",
     example={"req_id": "REQ-o00001"},
-)
+):
+    """Where a requirement stands: all ancestors up to the roots (nearest first), direct children (paged), and siblings
+    that share a parent, as summaries. All siblings are the children of that parent. For texts and assertions call
+    get_requirement."""
 
-GET_WORKSPACE_INFO = Tool(
-    name="get_workspace_info",
+    def run(self, call: Call) -> results.Hierarchy:
+        return call.project.trace.hierarchy(self.req_id, offset=call.offset, limit=self.limit)
+
+
+class GetWorkspaceInfo(
+    Operation,
+    tool="get_workspace_info",
     toolset=Toolset.TRACE,
     title="Workspace",
-    description=(
-        "Which repository this is: path, project name, configuration files, folders that are read, id prefix, levels, "
-        "branch. Use it when paths or settings matter, or when something you expect is missing from the graph. For "
-        "what the project contains call clew_brief or get_project_summary."
-    ),
-    request=NoArguments,
-    result=results.Workspace,
-    run=lambda call, request: call.project.trace.workspace(call.project.notes()),
     needs=Freshness.BUILT,
     default=True,
-)
+):
+    """Which repository this is: path, project name, configuration files, folders that are read, id prefix, levels,
+    branch. Use it when paths or settings matter, or when something you expect is missing from the graph. For what the
+    project contains call clew_brief or get_project_summary."""
 
-GET_PROJECT_SUMMARY = Tool(
-    name="get_project_summary",
+    def run(self, call: Call) -> results.Workspace:
+        return call.project.trace.workspace(call.project.notes())
+
+
+class GetProjectSummary(
+    Operation,
+    tool="get_project_summary",
     toolset=Toolset.TRACE,
     title="Project in figures",
-    description=(
-        "Requirement counts by level, how many assertions tests cover, requirements changed since the last commit and "
-        "since the branch began, broken references, stale hashes. Figures only, under 1,000 tokens; clew_brief names "
-        "the places, get_requirement the details."
-    ),
-    request=NoArguments,
-    result=results.ProjectSummary,
-    run=lambda call, request: call.project.trace.summary(),
     default=True,
     trim=("duplicate_ids",),
-)
+):
+    """Requirement counts by level, how many assertions tests cover, requirements changed since the last commit and
+    since the branch began, broken references, stale hashes. Figures only, under 1,000 tokens; clew_brief names the
+    places, get_requirement the details."""
 
-TOOLS = (
-    GET_GRAPH_STATUS,
-    REFRESH_GRAPH,
-    SEARCH,
-    GET_REQUIREMENT,
-    GET_HIERARCHY,
-    GET_WORKSPACE_INFO,
-    GET_PROJECT_SUMMARY,
-)
+    def run(self, call: Call) -> results.ProjectSummary:
+        return call.project.trace.summary()
+
+
+class RequirementShown(results.RequirementDetail, frozen=True, kw_only=True):
+    """A requirement in full, with its place in the tree."""
+
+    ancestors: tuple[results.Summary, ...]
+    siblings: tuple[results.Summary, ...]
+    documented: "tuple[Affected, ...]"
+    """Sections that mention it, where somebody has read the documents before."""
+
+
+class ShowRequirement(
+    Operation,
+    verb="show",
+    toolset=Toolset.TRACE,
+    summary="one requirement in full, with its place in the tree",
+    epilog="clew show REQ-d00001",
+    needs=Freshness.NONE,
+):
+    """One requirement with everything above it, what shares a parent with it, and the documents that speak of it."""
+
+    id: Annotated[str, Option(positional=True, about="a requirement's id; short forms such as d1 work")]
+
+    def run(self, call: Call) -> RequirementShown:
+        detail = perform(GetRequirement(req_id=self.id, limit=500), call)
+        place = perform(GetHierarchy(req_id=self.id), call)
+        return RequirementShown(
+            **structs.asdict(detail),
+            ancestors=place.ancestors,
+            siblings=place.siblings,
+            documented=_documented(call, detail.id),
+        )
+
+    def render(self, result: RequirementShown) -> str:
+        return "\n".join(_lines(result))
+
+
+def _documented(call: Call, id: str) -> "tuple[Affected, ...]":
+    from clew.trace.read.subject import Subject
+    from clew.trace.reports.impact import documented
+
+    if not call.project.kb.was_read:
+        return ()
+    with call.project.lock.reading():
+        subject = Subject(id, NodeKind.REQUIREMENT.value, "", (id,))
+        return tuple(documented(call.project.graph, subject)[:MOST_SECTIONS])
+
+
+def _lines(shown: RequirementShown) -> Iterator[str]:
+    yield coloured(f"{shown.id}: {shown.title}", "bold")
+    place = f", {shown.source.path}:{shown.source.line}" if shown.source is not None else ""
+    yield f"{shown.level}, {shown.status}, hash {shown.hash_state}{place}"
+    yield f"{shown.coverage['tested']} of {shown.coverage['total_assertions']} assertions tested"
+    separator = "-"
+    for assertion in shown.assertions:
+        separator = assertion.id.removeprefix(shown.id).removesuffix(assertion.label)
+        mark = coloured("+", "green") if assertion.tested else coloured("-", "yellow")
+        yield f"  {mark} {assertion.label}. {assertion.text}"
+    if shown.ancestors:
+        yield coloured("above", "dim")
+    yield from (f"  {each.id}  {each.title}" for each in shown.ancestors)
+    if shown.children:
+        yield coloured("cited by", "dim")
+    for child in shown.children:
+        labels = separator + "+".join(child.assertion_targets) if child.assertion_targets else ""
+        yield f"  {child.id}  {child.edge_kind} {labels}  {child.title}"
+    more = shown.children_total - len(shown.children)
+    if more > 0:
+        yield coloured(f"  {more} more; `clew call get_requirement` pages through them", "dim")
+    yield from (coloured(f"  cites {each}, which does not exist", "red") for each in shown.broken_references)
+    if shown.documented:
+        yield coloured("documents speak of it", "dim")
+    yield from (f"  {page.id}  {coloured(f'{page.path}:{page.line}', 'dim')}" for page in shown.documented)
+
+
+class ProjectState(msgspec.Struct, frozen=True):
+    graph: results.Status
+    summary: results.ProjectSummary
+    workspace: results.Workspace
+
+
+class ShowStatus(
+    Operation,
+    verb="status",
+    toolset=Toolset.TRACE,
+    summary="the project in figures: graph, coverage, changes",
+    epilog="clew status --json",
+    folder="argument",
+    needs=Freshness.NONE,
+):
+    """The answers of get_graph_status, get_project_summary and get_workspace_info."""
+
+    def run(self, call: Call) -> ProjectState:
+        return ProjectState(
+            graph=perform(GetGraphStatus(), call),
+            summary=perform(GetProjectSummary(), call),
+            workspace=perform(GetWorkspaceInfo(), call),
+        )
+
+    def render(self, result: ProjectState) -> str:
+        summary, workspace, changes = result.summary, result.workspace, result.summary.changes
+        coverage = summary.coverage
+        lines = [
+            f"{workspace.project_name} in {workspace.repo_path}",
+            "graph: " + ", ".join(f"{number} {kind}" for kind, number in result.graph.node_counts.items()),
+            f"coverage: {coverage.full_coverage} full, {coverage.partial_coverage} partial, "
+            f"{coverage.no_coverage} none, of {coverage.total} requirements",
+            f"findings: {summary.broken_reference_count} broken references, {summary.stale_hash_count} stale hashes, "
+            f"{summary.uncovered_assertion_count} assertions without a test",
+        ]
+        if changes.uncommitted is not None:
+            lines.append(f"changes: {changes.uncommitted} requirements differ from the last commit")
+        return "\n".join((*lines, *(f"note: {note}" for note in workspace.notes)))

@@ -1,0 +1,1 @@
+"""Single requirements: resolving ids, serializing nodes, subtrees."""

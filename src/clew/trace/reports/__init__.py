@@ -1,0 +1,1 @@
+"""What deserves attention or is handed on: findings, impact, suspect links, the matrix."""

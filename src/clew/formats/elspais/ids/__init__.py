@@ -1,0 +1,1 @@
+"""Ids of requirements and assertions: their grammar, templates, labels and levels."""

@@ -1,0 +1,1 @@
+"""Editing requirements as text: whatever is not named keeps every byte."""

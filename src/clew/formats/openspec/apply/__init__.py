@@ -1,0 +1,1 @@
+"""What a change does to specs: applying it, its conflicts, its order among other changes."""

@@ -1,0 +1,1 @@
+"""The rules that specs and changes are held to."""

@@ -1,0 +1,1 @@
+"""stdio, streamable HTTP, and HTTP with server-sent events."""

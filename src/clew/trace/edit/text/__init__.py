@@ -1,0 +1,1 @@
+"""The text behind a draft: how each mutation edits requirements and comments."""

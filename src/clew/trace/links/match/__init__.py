@@ -1,0 +1,1 @@
+"""How strongly two texts belong together: by words, by meaning, by where they stand."""

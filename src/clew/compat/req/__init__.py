@@ -1,0 +1,1 @@
+"""Extras of the program req: preparing a clone and its clients, and the check before a commit."""

@@ -1,0 +1,76 @@
+"""What clients of the register are told: the entry of the server in .mcp.json, and the settings of Claude Code."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from clew.edit.writing import read_if_there, replace_file
+from clew.errors import FormatError, OutsideProject, Refused
+from clew.register.git.setup import SetupStep, bounds_of
+from clew.setup.clients import json_text, own_command
+from clew.text.counting import counted
+
+SERVER = "req"
+_ASKED_FREELY = ("brief", "list", "show", "next", "validate")
+"""Commands that only read: Claude Code need not ask anybody before it runs them."""
+_AT_THE_END = "clew req validate"
+
+
+def write_entry(root: Path, path: Path, *, force: bool) -> dict[str, Any]:
+    """Write the entry of the server into a file of the client."""
+    entry = {
+        "command": own_command(),
+        "args": ["req", "mcp"],
+        "description": "Managed requirements in project.req",
+    }
+    raw = read_if_there(path)
+    try:
+        before = None if raw is None else raw.decode("utf-8")
+        present = json_text.read_object(before).get("mcpServers", {}).get(SERVER) if before else None
+        if present is not None and present != entry and not force:
+            raise Refused(f"{path} has another entry '{SERVER}'.", hint="Pass --force to replace it.")
+        text = json_text.with_member(before, "mcpServers", SERVER, entry) if before else None
+    except (FormatError, UnicodeDecodeError, AttributeError) as error:
+        raise Refused(
+            f"{path} was left as it is: {error}.", hint="Mend the file, or add the entry yourself."
+        ) from error
+    after = (text or json_text.document("mcpServers", SERVER, entry)).encode()
+    if after != raw:
+        replace_file(path, after, expected=raw, within=bounds_of(root, path))
+    return {"path": str(path), "changed": after != raw, "entry": entry}
+
+
+def tell_claude_code(root: Path) -> SetupStep:
+    """Add to Claude Code's settings of the project what it may run unasked, and what it runs before it stops."""
+    path = root / ".claude" / "settings.json"
+    raw = read_if_there(path)
+    try:
+        settings = json_text.read_object(raw.decode("utf-8")) if raw else {}
+        added = _permitted(settings) + _checked_at_the_end(settings)
+    except (FormatError, UnicodeDecodeError, TypeError, AttributeError) as error:
+        return SetupStep(".claude/settings.json", False, f"It was left as it is: {error}.")
+    if not added:
+        return SetupStep(".claude/settings.json", True, "as it should be")
+    after = msgspec.json.format(msgspec.json.encode(settings), indent=2) + b"\n"
+    try:
+        replace_file(path, after, expected=raw, within=bounds_of(root, path))
+    except OutsideProject as error:
+        return SetupStep(".claude/settings.json", False, str(error))
+    return SetupStep(".claude/settings.json", True, f"added {counted(added, 'entry', 'entries')}")
+
+
+def _permitted(settings: dict[str, Any]) -> int:
+    allowed: list[Any] = settings.setdefault("permissions", {}).setdefault("allow", [])
+    missing = [rule for name in _ASKED_FREELY if (rule := f"Bash(clew req {name}:*)") not in allowed]
+    allowed.extend(missing)
+    return len(missing)
+
+
+def _checked_at_the_end(settings: dict[str, Any]) -> int:
+    groups: list[Any] = settings.setdefault("hooks", {}).setdefault("Stop", [])
+    commands = (hook.get("command") for group in groups for hook in group.get("hooks", ()))
+    if _AT_THE_END in commands:
+        return 0
+    groups.append({"hooks": [{"type": "command", "command": _AT_THE_END}]})
+    return 1

@@ -1,0 +1,125 @@
+"""Commands of req that prepare a clone and check it before a commit."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from clew.compat.req.clients import tell_claude_code
+from clew.compat.req.precheck import precheck
+from clew.errors import OutsideProject
+from clew.operation.call import Call
+from clew.operation.declare import Option
+from clew.register.change.transaction import new_register
+from clew.register.git.agents_block import install
+from clew.register.git.hooks import STRICT_LINES
+from clew.register.git.setup import SetupReport, SetupStep, bounds_of, set_up, take_down
+from clew.register.operations.fields import RegisterOperation, author_of, register_of
+from clew.text.terminal import table
+
+AGENTS = "AGENTS.md"
+
+Strict = Annotated[
+    bool | None,
+    Meta(description=f"Ask for a marker within {STRICT_LINES} lines of changes, or (--no-strict) in the file only"),
+]
+ClaudeCode = Annotated[bool, Meta(description="Tell Claude Code of the register, in .claude")]
+
+
+class SetupOperation(RegisterOperation):
+    """An operation that prepares a clone step by step."""
+
+    def render(self, result: SetupReport) -> str:
+        return table(("ok" if step.done else "SKIPPED", step.what, step.detail) for step in result.steps)
+
+    def exit_code(self, result: SetupReport) -> int:
+        return 0 if result.ok else 1
+
+
+class SetUpClone(
+    SetupOperation,
+    verb="req setup",
+    summary="install hooks, .gitattributes and the merge driver in this clone",
+    writes=True,
+):
+    """Prepares a clone: hooks, .gitattributes, the merge driver and the text for agents."""
+
+    strict: Strict = None
+    name: Annotated[str | None, Meta(description="Make a register of this name where there is none"), Option("-n")] = (
+        None
+    )
+    hooks: Annotated[bool, Option(about="only .gitattributes and the merge driver")] = True
+    agents: Annotated[bool, Option(about="leave AGENTS.md alone")] = True
+    uninstall: Annotated[bool, Meta(description="Remove the hooks again")] = False
+    claude_code: ClaudeCode = False
+
+    def run(self, call: Call) -> SetupReport:
+        root, file = call.project.config.root, register_of(call).file
+        if self.uninstall:
+            return take_down(root, file.place)
+        steps: list[SetupStep] = []
+        if self.name and not file.exists():
+            file.create(new_register(self.name, author_of(call)))
+            steps.append(SetupStep("register", True, f"made {file.place}"))
+        steps += set_up(root, file.place, strict=self.strict, hooks=self.hooks).steps
+        if self.agents:
+            steps.append(_tell_agents(root))
+        if self.claude_code:
+            steps.append(tell_claude_code(root))
+        return _reported(steps)
+
+
+class ChangeHooks(SetupOperation, verb="req hooks", summary="install the hooks, or remove them", writes=True):
+    """Installs the hooks of git, or removes them."""
+
+    what: Annotated[
+        Literal["install", "uninstall"],
+        Meta(description="Put the hooks there, or take them away"),
+        Option(positional=True),
+    ]
+    strict: Strict = None
+    claude_code: ClaudeCode = False
+
+    def run(self, call: Call) -> SetupReport:
+        root, place = call.project.config.root, register_of(call).file.place
+        if self.what == "uninstall":
+            return take_down(root, place)
+        done = set_up(root, place, strict=self.strict)
+        return _reported([*done.steps, *([tell_claude_code(root)] if self.claude_code else [])])
+
+
+def _tell_agents(root: Path) -> SetupStep:
+    file = root / AGENTS
+    try:
+        installed = install(file, "agents", within=bounds_of(root, file))
+    except OutsideProject as error:
+        return SetupStep(AGENTS, False, str(error))
+    return SetupStep(AGENTS, True, "renewed" if installed.changed else "as it should be")
+
+
+def _reported(steps: list[SetupStep]) -> SetupReport:
+    return SetupReport(all(step.done for step in steps), tuple(steps))
+
+
+class CheckBeforeCommit(
+    RegisterOperation,
+    verb="req precheck",
+    summary="everything a commit should pass: formatting, tests, rules, coverage, review",
+):
+    """Runs the checks of cargo and those of the register, one after another."""
+
+    skip: Annotated[
+        tuple[Literal["fmt", "clippy", "test", "validate", "coverage", "review"], ...],
+        Option(metavar="STEP", about="fmt, clippy, test, validate, coverage, review"),
+    ] = ()
+    keep_going: Annotated[bool, Meta(description="Do the steps after one that failed, too")] = False
+    base: Annotated[str, Meta(description="What the review compares with"), Option(metavar="BASE")] = "origin/main"
+
+    def run(self, call: Call) -> Any:
+        return precheck(register_of(call), skip=self.skip, keep_going=self.keep_going, against=self.base)
+
+    def render(self, result: Any) -> str:
+        return table((each.state, each.name, each.detail) for each in result.steps)
+
+    def exit_code(self, result: Any) -> int:
+        return 0 if result.ok else 1

@@ -1,0 +1,240 @@
+"""The commands `clew kb`: what people do with documents, without the budgets of the tools."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
+
+from clew.errors import InvalidArgument, NotFound
+from clew.kb.operations import render
+from clew.operation.call import Call
+from clew.operation.declare import Freshness, Operation, Option, Toolset
+
+if TYPE_CHECKING:
+    from clew.kb.answer.answering import QuotedAnswer
+    from clew.kb.answer.finding import FoundSections
+    from clew.kb.ingest.corpus import IndexReport
+    from clew.kb.ingest.reconcile import ReconcileReport
+    from clew.kb.service import KbStatus
+
+_NEEDED = ("{command} needs to know what.", "Write `{command} WHAT`.")
+
+Words = Annotated[str, Meta(description="Words, or a question"), Option(positional=True, joined=True, needed=_NEEDED)]
+Tags = Annotated[tuple[str, ...], Meta(description="Only documents with this tag"), Option("--tag", metavar="TAG")]
+
+
+class ShowStatus(
+    Operation,
+    verb="kb status",
+    aliases=("",),
+    toolset=Toolset.KB,
+    summary="what is kept of the documents, how much is indexed, what is odd",
+    epilog="""clew kb index
+clew kb search "how is the margin set"
+clew kb ask "what is the default margin?"
+clew kb show docs/guide.md
+clew kb graph REQ-d00001""",
+    needs=Freshness.NONE,
+):
+    """What is kept of the documents; reads no document."""
+
+    def run(self, call: Call) -> "KbStatus":
+        return call.project.kb.status()
+
+    def render_in(self, root: Path, result: "KbStatus") -> str:
+        return render.status(root, result)
+
+    def warnings(self, result: "KbStatus") -> tuple[str, ...]:
+        return result.notes
+
+
+class IndexDocuments(
+    Operation,
+    verb="kb index",
+    toolset=Toolset.KB,
+    summary="read the documents that changed, and make the search index complete",
+    epilog="clew kb index --full",
+    needs=Freshness.NONE,
+):
+    """Read documents and index them."""
+
+    full: Annotated[bool, Meta(description="Read every document again")] = False
+
+    def run(self, call: Call) -> "IndexReport":
+        report = call.project.kb.index(call.progress, full=self.full)
+        call.project.index.make_vectors(call.progress)
+        return report
+
+    def render(self, result: "IndexReport") -> str:
+        return render.index_report(result)
+
+    def warnings(self, result: "IndexReport") -> tuple[str, ...]:
+        return (*result.problems, *((result.note,) if result.note else ()))
+
+
+class Reconcile(
+    Operation,
+    verb="kb reconcile",
+    toolset=Toolset.KB,
+    summary="compare files, store and index, and mend what differs",
+    epilog="clew kb reconcile --dry-run",
+    needs=Freshness.NONE,
+):
+    """Compare everything that is kept with the files."""
+
+    dry_run: Annotated[bool, Meta(description="Only say what differs")] = False
+
+    def run(self, call: Call) -> "ReconcileReport":
+        return call.project.kb.reconcile(call.progress, repair=not self.dry_run)
+
+    def render(self, result: "ReconcileReport") -> str:
+        return render.reconcile_report(result)
+
+    def warnings(self, result: "ReconcileReport") -> tuple[str, ...]:
+        return () if result.note is None else (result.note,)
+
+    def exit_code(self, result: "ReconcileReport") -> int:
+        return 1 if result.left else 0
+
+
+class FindSections(
+    Operation,
+    verb="kb search",
+    toolset=Toolset.KB,
+    summary="the best sections, each with what it says about the words",
+    epilog='clew kb search "how is the margin set"',
+    needs=Freshness.DOCUMENT_GRAPH,
+):
+    """Search documents as they are now."""
+
+    query: Words
+    limit: Annotated[int, Meta(description="Results at most"), Option(metavar="N")] = 5
+    tags: Tags = ()
+
+    def answer_early(self, call: Call) -> None:
+        _check_limit(self.limit)
+
+    def run(self, call: Call) -> "FoundSections":
+        from clew.kb.answer.finding import Narrowing
+
+        return call.project.kb.finder.find(self.query, limit=self.limit, narrowing=Narrowing(tags=self.tags))
+
+    def render_in(self, root: Path, result: "FoundSections") -> str:
+        return render.found_sections(root, self.query, result)
+
+    def warnings(self, result: "FoundSections") -> tuple[str, ...]:
+        return result.notes
+
+    def exit_code(self, result: "FoundSections") -> int:
+        return 0 if result.sections else 1
+
+
+class Ask(
+    Operation,
+    verb="kb ask",
+    toolset=Toolset.KB,
+    summary="quotes that answer a question",
+    epilog='clew kb ask "what is the default margin?"',
+    needs=Freshness.DOCUMENT_GRAPH,
+):
+    """Answer a question by quotes from documents as they are now."""
+
+    question: Words
+    tags: Tags = ()
+
+    def run(self, call: Call) -> "QuotedAnswer":
+        from clew.kb.answer.answering import EvidenceRequest, answer
+        from clew.kb.answer.finding import Narrowing
+
+        return answer(
+            call.project.kb.finder, EvidenceRequest(question=self.question, narrowing=Narrowing(tags=self.tags))
+        )
+
+    def render_in(self, root: Path, result: "QuotedAnswer") -> str:
+        return render.quoted_answer(root, self.question, result)
+
+    def warnings(self, result: "QuotedAnswer") -> tuple[str, ...]:
+        return result.notes
+
+    def exit_code(self, result: "QuotedAnswer") -> int:
+        return 0 if result.quotes else 1
+
+
+class ShowDocument(
+    Operation,
+    verb="kb show",
+    toolset=Toolset.KB,
+    summary="the outline of a document, or one section in full",
+    epilog="clew kb show docs/guide.md\nclew kb show docs/guide.md#setting-it",
+    needs=Freshness.DOCUMENT_GRAPH,
+):
+    """A document's outline, or one section in full."""
+
+    name: Annotated[
+        str,
+        Meta(description="A document or section, by id or path"),
+        Option(positional=True, joined=True, needed=_NEEDED),
+    ]
+
+    def run(self, call: Call) -> render.ShownDocument:
+        from clew.kb.operations.naming import named
+
+        with call.project.kb.library.reading(call.boundary) as reading:
+            current = named(call.project.config.root, reading, self.name)
+            section = reading.section(current) if current is not None else None
+            document = reading.document_by_id(current) if current is not None else None
+            if section is None and document is None:
+                raise NotFound(
+                    f"There is no document or section '{self.name}'.", hint="`clew kb search WORDS` finds sections."
+                )
+            return render.ShownDocument(
+                section=section,
+                text=reading.text(section.id) if section is not None else None,
+                document=document,
+                outline=tuple(reading.sections_of(document.path)) if document is not None else (),
+            )
+
+    def render_in(self, root: Path, result: render.ShownDocument) -> str:
+        return render.shown_document(root, result)
+
+
+class ShowLinks(
+    Operation,
+    verb="kb graph",
+    toolset=Toolset.KB,
+    summary="what stands around a document, a section, a requirement or a term",
+    epilog="clew kb graph REQ-d00001",
+    needs=Freshness.DOCUMENT_GRAPH,
+):
+    """What stands around a node of the documents, or around one that documents mention."""
+
+    name: Annotated[
+        str,
+        Meta(description="An id, a document or a term"),
+        Option(positional=True, joined=True, needed=_NEEDED),
+    ]
+    limit: Annotated[int, Meta(description="Edges of each kind at most"), Option(metavar="N")] = 25
+
+    def answer_early(self, call: Call) -> None:
+        _check_limit(self.limit)
+
+    def run(self, call: Call) -> dict[str, render.NodeLinks]:
+        from clew.kb.operations.naming import meant
+        from clew.kb.walk.surroundings import bonds
+
+        with call.project.kb.walking(call.boundary) as snapshot:
+            found = bonds(snapshot, meant(call.project.config.root, snapshot.reading, self.name), self.limit)
+        if not any(each.links for each in found.values()):
+            raise NotFound(
+                f"Nothing that documents are about is called '{self.name}'.",
+                hint="`clew kb search WORDS` finds sections.",
+            )
+        return {id: render.NodeLinks(each.links, each.labels, each.is_cut) for id, each in found.items()}
+
+    def render(self, result: dict[str, render.NodeLinks]) -> str:
+        return render.node_links(result, self.limit)
+
+
+def _check_limit(limit: int) -> None:
+    if limit < 1:
+        raise InvalidArgument(f"--limit is {limit}; it counts what is shown.", hint="Pass 1 or more.")

@@ -1,0 +1,178 @@
+"""Answers of the register that come in pages or in one of several shapes."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from clew.formats.register.model import Requirement
+from clew.formats.register.records import requirement_object
+from clew.operation.budget import Budget, fits
+from clew.operation.call import Call
+from clew.operation.declare import Operation
+from clew.operation.fitting import longest_page
+from clew.register import results
+from clew.text.tokens import estimate_tokens
+
+S = TypeVar("S", bound=msgspec.Struct)
+Item = TypeVar("Item")
+
+Object = dict[str, Any]
+
+
+class ListPage(results.Listing, frozen=True):
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class ValidationPage(results.ValidationReport, frozen=True):
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class RequirementView(msgspec.Struct, frozen=True, kw_only=True):
+    """A requirement as the file has it, keys that Clew does not know included."""
+
+    id: str
+    title: str
+    statement: str
+    rationale: str
+    acceptance: tuple[str, ...]
+    kind: str
+    priority: str
+    status: str
+    tags: tuple[str, ...]
+    links: tuple[Object, ...]
+    created: str
+    updated: str
+    history: tuple[Object, ...]
+    tests: tuple[Object, ...]
+    truncated: bool = False
+    """Only the newest of history and tests are given; the totals count them all."""
+    history_total: int = 0
+    tests_total: int = 0
+
+
+class NextView(msgspec.Struct, frozen=True, kw_only=True):
+    """A requirement, or why there is none."""
+
+    id: str | None = None
+    title: str | None = None
+    statement: str | None = None
+    rationale: str | None = None
+    acceptance: tuple[str, ...] | None = None
+    kind: str | None = None
+    priority: str | None = None
+    status: str | None = None
+    tags: tuple[str, ...] | None = None
+    links: tuple[Object, ...] | None = None
+    created: str | None = None
+    updated: str | None = None
+    history: tuple[Object, ...] | None = None
+    tests: tuple[Object, ...] | None = None
+    found: bool | None = None
+    message: str | None = None
+    blocked: tuple[results.Blocked, ...] | None = None
+
+
+class HelpView(msgspec.Struct, frozen=True, kw_only=True):
+    sections: tuple[dict[str, str], ...] = ()
+    name: str = ""
+    summary: str = ""
+    body: str = ""
+    truncated: bool = False
+
+
+class RunView(msgspec.Struct, frozen=True, kw_only=True):
+    ok: bool = True
+    dry_run: bool = False
+    matched_requirements: int = 0
+    promoted: tuple[str, ...] = ()
+    results: tuple[Object, ...] = ()
+    not_promoted: tuple[str, ...] = ()
+    matched: int | None = None
+    message: str | None = None
+    truncated: bool = False
+
+
+class BriefView(results.Brief, frozen=True):
+    text: str | None = None
+    truncated: bool = False
+
+
+class ExportPage(msgspec.Struct, frozen=True):
+    format: str
+    text: str
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class VersionView(msgspec.Struct, frozen=True):
+    file_format: str
+    mcp_protocol: str
+    name: str
+    package: str
+    version: str
+
+
+class SchemaView(msgspec.Struct, frozen=True, kw_only=True):
+    schema: str = msgspec.field(name="$schema")
+    id: str = msgspec.field(name="$id")
+    format: str = msgspec.field(name="_format")
+    title: str
+    type: str
+
+
+def paged(
+    call: Call,
+    request: Operation,
+    state: str,
+    items: Sequence[Item],
+    make: Callable[[Sequence[Item], bool, str | None], S],
+) -> S:
+    """The page that the cursor points to, with as many items as have room; on the command line all of them."""
+    if call.surface == "cli":
+        return make(items, False, None)
+    arguments: Object = msgspec.to_builtins(request)
+    question = {name: value for name, value in arguments.items() if name not in ("cursor", "max_tokens")}
+    name = request.about.tool or ""
+    cursors = call.project.cursors
+    cursor: str | None = arguments.get("cursor")
+    start = cursors.redeem(cursor, name, question, state) if cursor else 0
+
+    def page(length: int) -> S:
+        end = start + length
+        more = end < len(items)
+        return make(items[start:end], more, cursors.issue(name, question, state, end) if more else None)
+
+    most = min(len(items) - start, arguments.get("limit") or len(items))
+    budget = Budget.of(arguments.get("max_tokens"))
+    return longest_page(page, max(_at_most(items, start, most, budget), 1), arguments.get("max_tokens"))
+
+
+def _at_most(items: Sequence[Item], start: int, most: int, budget: Budget) -> int:
+    """How many items could fit if there were nothing beside them: the first page to try is then not far too long."""
+    tokens = 0
+    for number in range(most):
+        tokens += estimate_tokens(msgspec.json.encode(items[start + number]).decode())
+        if tokens > budget.tokens:
+            return number + 1
+    return most
+
+
+def shown(call: Call, requirement: Requirement, max_tokens: int | None) -> Object:
+    """A requirement in full; where that is too long for a tool, with only the newest of what happened to it."""
+    plain = requirement_object(requirement)
+    budget = Budget.of(max_tokens)
+    if call.surface == "cli" or fits(plain, budget):
+        return plain
+    totals = {"truncated": True, "history_total": len(plain["history"]), "tests_total": len(plain["tests"])}
+    kept = max(len(plain["history"]), len(plain["tests"]))
+    while kept and not fits({**plain, **totals}, budget):
+        kept //= 2
+        plain = {**plain, "history": _newest(plain["history"], kept), "tests": _newest(plain["tests"], kept)}
+    return {**plain, **totals}
+
+
+def _newest(items: list[Any], count: int) -> list[Any]:
+    return items[-count:] if count else []

@@ -1,0 +1,361 @@
+"""Operations that change requirements. Each is one transaction that the program req waits for."""
+
+import sys
+from typing import Annotated, Any, Literal, cast
+
+import msgspec
+from msgspec import Meta
+
+from clew.errors import InvalidArgument
+from clew.formats.register.records import requirement_object
+from clew.operation.call import Call
+from clew.operation.declare import Option
+from clew.register import results
+from clew.register.operations.fields import (
+    AnyId,
+    Id,
+    KindWord,
+    LinkWord,
+    PriorityWord,
+    Reason,
+    RegisterOperation,
+    StatusWord,
+    Text,
+    Texts,
+    author_of,
+    register_of,
+)
+from clew.register.operations.inputs import read_input, read_json
+
+Title = Annotated[str, Meta(max_length=1_000, description="5 to 120 characters"), Option("-t")]
+Statement = Annotated[
+    str, Meta(max_length=20_000, description="One sentence with shall, must, should or will"), Option("-s")
+]
+Rationale = Annotated[str, Meta(max_length=20_000, description="Why it is needed"), Option("-r")]
+Acceptance = Annotated[
+    Texts,
+    Meta(description="What a test can decide; functional requirements need one"),
+    Option("-a", about="a criterion; may be repeated"),
+]
+Force = Annotated[bool, Meta(description="Allow a move that the life of a requirement does not have")]
+OptionalReason = Annotated[Text | None, Meta(description="Kept in the history")]
+
+
+class AddRequirement(
+    RegisterOperation, tool="req_add", title="Add a requirement", writes=True, idempotent=False, default=True
+):
+    """Adds a managed requirement as a draft and returns its id. Call it when the user describes behaviour that req_list
+    does not show yet. Bad input is rejected with every broken rule and how to rewrite it, and costs no id; warnings
+    come back with the id."""
+
+    title: Title
+    statement: Statement
+    rationale: Rationale
+    kind: Annotated[KindWord, Meta(description="What kind of requirement"), Option("-k")] = "functional"
+    priority: Annotated[PriorityWord, Meta(description="How much it is needed"), Option("-p")] = "should"
+    acceptance: Acceptance = ()
+    tags: Annotated[
+        tuple[str, ...], Meta(description="Words to find it by"), Option("--tag", about="a tag; may be repeated")
+    ] = ()
+    parent: Annotated[str | None, Meta(description="A requirement that it stands below")] = None
+
+    def run(self, call: Call) -> results.Added:
+        return register_of(call).add(author_of(call), self)
+
+
+class AddCommand(AddRequirement, verb="req add", summary="a new requirement", writes=True):
+    """Adds a requirement from options, from a JSON file, or by asking on a terminal."""
+
+    from_json: Annotated[
+        str | None, Meta(description="Take everything from a file, or from -"), Option(metavar="FILE")
+    ] = None
+    interactive: Annotated[bool, Meta(description="Ask for everything, on a terminal"), Option("-i")] = False
+
+    @classmethod
+    def completed(cls, given: dict[str, Any]) -> dict[str, Any]:
+        source, interactive = given.pop("from_json", None), given.pop("interactive", False)
+        if source is not None:
+            return cls._from_file(source)
+        if interactive or (sys.stdin.isatty() and not given.keys() & {"title", "statement"}):
+            _ask(given)
+        missing = [name for name in ("title", "statement", "rationale") if name not in given]
+        if missing:
+            raise InvalidArgument(
+                f"'{missing[0]}' is required.", hint="Pass -t, -s and -r, or --from-json with a file; see --help."
+            )
+        return given
+
+    @staticmethod
+    def _from_file(source: str) -> dict[str, Any]:
+        found = read_json(source)
+        if not isinstance(found, dict):
+            raise InvalidArgument(f"{source}: expected an object.", hint="See `clew req schema add`.")
+        return found
+
+    def run(self, call: Call) -> Any:
+        made = super().run(call)
+        return {**requirement_object(register_of(call).show(made.id)), "warnings": made.warnings}
+
+    def render(self, result: dict[str, Any]) -> str:
+        return "\n".join((f"Added {result['id']}.", *(f"warning: {warning}" for warning in result["warnings"])))
+
+
+def _ask(given: dict[str, Any]) -> None:
+    """Ask for what was not given. An empty line leaves out what may be left out."""
+    if not sys.stdin.isatty():
+        raise InvalidArgument("There is no terminal to ask on.", hint="Pass -t, -s and -r, or --from-json.")
+    try:
+        for name in ("title", "statement", "rationale"):
+            while not given.get(name):
+                given[name] = input(f"{name}: ").strip()
+        for name, otherwise in (("kind", "functional"), ("priority", "should")):
+            given[name] = given.get(name) or input(f"{name} [{otherwise}]: ").strip() or otherwise
+        while criterion := input("acceptance criterion (empty to end): ").strip():
+            given.setdefault("acceptance", []).append(criterion)
+    except EOFError as error:
+        raise InvalidArgument("The answers ended too soon.", hint="Nothing was added.") from error
+
+
+class UpdateRequirement(
+    RegisterOperation, tool="req_update", title="Change a requirement", writes=True, idempotent=False, default=True
+):
+    """Changes fields, criteria, tags or the status of a requirement, with a reason for its history. The status moves
+    draft, proposed, approved, implemented, verified, or to obsolete; other moves need force. Returns what changed;
+    nothing is written where nothing does."""
+
+    id: Id
+    reason: Reason
+    title: Annotated[Title | None, Meta(description="The new title")] = None
+    statement: Annotated[Statement | None, Meta(description="The new statement")] = None
+    rationale: Annotated[Rationale | None, Meta(description="The new rationale")] = None
+    acceptance: Annotated[Texts | None, Meta(description="Replaces the whole list"), Option("-a")] = None
+    add_acceptance: Annotated[Texts, Meta(description="Appended; better than replacing")] = ()
+    remove_acceptance: Annotated[
+        tuple[int, ...], Meta(description="Numbers of criteria, from 1"), Option(metavar="N")
+    ] = ()
+    kind: Annotated[KindWord | None, Meta(description="The new kind"), Option("-k")] = None
+    priority: Annotated[PriorityWord | None, Meta(description="The new priority"), Option("-p")] = None
+    status: Annotated[StatusWord | None, Meta(description="The next status")] = None
+    add_tag: Annotated[tuple[str, ...], Meta(description="Tags more")] = ()
+    remove_tag: Annotated[tuple[str, ...], Meta(description="Tags less")] = ()
+    force: Force = False
+
+    def run(self, call: Call) -> results.Updated:
+        return register_of(call).update(author_of(call), self)
+
+    def render(self, result: results.Updated) -> str:
+        if not result.changes:
+            return f"{result.id}: nothing changed."
+        warnings = (f"warning: {warning}" for warning in result.warnings)
+        return "\n".join((f"{result.id}: {'; '.join(result.changes)}", *warnings))
+
+
+class UpdateCommand(UpdateRequirement, verb="req update", summary="change a requirement", writes=True):
+    """Changes a requirement. On the command line and in a batch a reason may be missing."""
+
+    reason: OptionalReason = None  # type: ignore[assignment]
+
+
+class DeleteRequirement(
+    RegisterOperation,
+    tool="req_delete",
+    title="Retire a requirement",
+    writes=True,
+    idempotent=False,
+    destructive=True,
+):
+    """Retires a requirement: it becomes obsolete and keeps its links and history. hard=true removes it for good and is
+    refused while others link to it. Its id is never given again."""
+
+    id: Id
+    reason: Reason
+    hard: Annotated[bool, Meta(description="Remove it, which is refused while anything links to it")] = False
+
+    def run(self, call: Call) -> results.Deleted:
+        return register_of(call).delete(author_of(call), self)
+
+    def render(self, result: results.Deleted) -> str:
+        return f"{result.id}: {'removed' if result.deleted == 'hard' else 'retired'}."
+
+
+class DeleteCommand(
+    DeleteRequirement,
+    verb="req delete",
+    aliases=("retire",),
+    summary="retire a requirement, or remove it",
+    writes=True,
+    destructive=True,
+):
+    """Retires a requirement. On the command line and in a batch a reason may be missing."""
+
+    reason: OptionalReason = None  # type: ignore[assignment]
+
+
+class LinkRequirements(
+    RegisterOperation,
+    tool="req_link",
+    verb="req link",
+    title="Link two requirements",
+    summary="link two requirements, or take a link away",
+    writes=True,
+    idempotent=False,
+):
+    """Makes or removes a link: parent (hierarchy), depends_on (order), refines (a part of something coarser), verifies
+    or conflicts. Links that would close a circle, lead to themselves or exist already are refused."""
+
+    source: Annotated[AnyId, Option(positional=True, metavar="FROM", about="where the link starts")] = msgspec.field(
+        name="from"
+    )
+    to: Annotated[AnyId, Option(positional=True, metavar="TO", about="where it leads")]
+    kind: Annotated[
+        LinkWord,
+        Meta(description="What the link means"),
+        Option("-k", metavar="KIND", about="parent, depends-on, conflicts, refines or verifies"),
+    ] = "parent"
+    remove: Annotated[bool, Meta(description="Take the link away")] = False
+
+    def run(self, call: Call) -> results.Linked:
+        return register_of(call).link(author_of(call), self)
+
+    def render(self, result: results.Linked) -> str:
+        now = "no longer" if result.removed else "now"
+        return f"{result.from_} {now} has a {result.kind} link to {result.to}."
+
+
+class SplitRequirement(
+    RegisterOperation,
+    tool="req_split",
+    verb="req split",
+    title="Split a requirement",
+    summary="put several requirements in the place of one",
+    writes=True,
+    idempotent=False,
+):
+    """Puts several requirements in the place of one that asks for too much (REQ-V-0010). Each part gets a statement of
+    `into`, inherits the rest and refines the original, which is retired unless keep_original."""
+
+    id: Id
+    into: Annotated[
+        Texts,
+        Meta(min_length=2, description="The statement of each part"),
+        Option("-s", metavar="STATEMENT", about="once for each part"),
+    ]
+    reason: Annotated[str | None, Meta(description="Kept in the history")] = None
+    keep_original: Annotated[bool, Meta(description="Do not retire what is split")] = False
+
+    def run(self, call: Call) -> results.Split:
+        return register_of(call).split(author_of(call), self)
+
+    def render(self, result: results.Split) -> str:
+        return f"{result.original} is split into {', '.join(result.parts)}."
+
+
+class ApplyBatch(
+    RegisterOperation,
+    tool="req_batch",
+    title="Many changes at once",
+    writes=True,
+    idempotent=False,
+    destructive=True,
+    trim=("results",),
+):
+    """Applies many mutations as one: all or none. The first that fails is named, and nothing is written. req_schema
+    with which=batch describes their form."""
+
+    mutations: Annotated[
+        tuple[dict[str, Any], ...],
+        Meta(description="Each with kind: add, update, delete, link or verify; `$n` is what mutation n made"),
+        Option(hidden=True),
+    ]
+    reason: Annotated[str | None, Meta(description="For mutations without one of their own"), Option(hidden=True)] = (
+        None
+    )
+
+    def run(self, call: Call) -> results.BatchReport:
+        return register_of(call).batch(author_of(call), self)
+
+    def render(self, result: results.BatchReport) -> str:
+        return f"Applied {result.applied} mutations."
+
+
+class BatchCommand(ApplyBatch, verb="req batch", summary="many changes at once, all or none", writes=True):
+    """Applies the mutations of a file."""
+
+    source: Annotated[  # type: ignore[misc]
+        str,
+        Meta(description="Mutations as JSON, or - for standard input"),
+        Option(positional=True, metavar="FILE"),
+    ]
+
+    @classmethod
+    def completed(cls, given: dict[str, Any]) -> dict[str, Any]:
+        document = read_json(given["source"])
+        found = document if isinstance(document, dict) else {"mutations": document}
+        if not isinstance(found.get("mutations"), list):
+            raise InvalidArgument("A batch needs a list of mutations.", hint="See `clew req schema batch`.")
+        return {**given, "mutations": found["mutations"], "reason": found.get("reason")}
+
+
+class ImportRequirements(
+    RegisterOperation,
+    tool="req_import",
+    title="Import requirements",
+    writes=True,
+    idempotent=False,
+    trim=("accepted", "rejected"),
+):
+    """Takes in requirements from a markdown or JSON file of the project; each passes the validator. Valid ones are
+    added and the others told, or with strict all or none. dry_run previews."""
+
+    format: Annotated[Literal["markdown", "json"], Meta(description="What the file is written in"), Option("-f")]
+    source: Annotated[
+        str,
+        Meta(min_length=1, description="A file of the project, relative to it"),
+        Option(positional=True, about="a file, or - for standard input"),
+    ]
+    dry_run: Annotated[bool, Meta(description="Say what would happen")] = False
+    strict: Annotated[bool, Meta(description="All or nothing")] = False
+
+    def run(self, call: Call) -> results.ImportReport:
+        register = register_of(call)
+        return register.import_text(author_of(call), self, register.read_source(self.source))
+
+    def render(self, result: results.ImportReport) -> str:
+        lines = [f"{each.id or 'would add'}  {each.title}" for each in result.accepted]
+        lines += [f"rejected  {each.title}: {'; '.join(each.errors)}" for each in result.rejected]
+        return "\n".join(lines)
+
+    def exit_code(self, result: results.ImportReport) -> int:
+        return 0 if result.ok else 1
+
+
+class ImportCommand(
+    ImportRequirements, verb="req import", summary="take in requirements from markdown or JSON", writes=True
+):
+    """Imports from any file, or from standard input."""
+
+    def run(self, call: Call) -> results.ImportReport:
+        return register_of(call).import_text(author_of(call), self, read_input(self.source))
+
+
+class SetPurpose(RegisterOperation, verb="req purpose", summary="print or set the purpose of the project", writes=True):
+    """Prints the purpose of the project, or changes it for a reason."""
+
+    purpose: Annotated[
+        str | None, Meta(description="The new purpose; an empty one removes it"), Option(positional=True)
+    ] = None
+    reason: Annotated[
+        str | None, Meta(description="Why it changes; kept in the history of the register"), Option("-r")
+    ] = None
+
+    def run(self, call: Call) -> dict[str, Any]:
+        register = register_of(call)
+        if self.purpose is None:
+            return {"purpose": register.register.purpose}
+        if not self.reason:
+            raise InvalidArgument("A purpose changes for a reason.", hint="Pass --reason; the register keeps it.")
+        purpose = register.set_purpose(author_of(call), self.purpose, self.reason)
+        return {"purpose": purpose, "reason": self.reason}
+
+    def render(self, result: dict[str, Any]) -> str:
+        return cast("str", result["purpose"] or "No purpose is set.")

@@ -1,0 +1,74 @@
+"""What the commands of `clew req` that ask print for people."""
+
+from typing import Any
+
+import msgspec
+
+from clew.register import help as help_pages
+from clew.register import results
+from clew.text.counting import counted
+from clew.text.terminal import coloured, table
+
+
+def listing(found: results.Listing) -> str:
+    rows = ((row.id, row.status, row.priority, row.title) for row in found.requirements)
+    return table(rows) or "No requirement matches."
+
+
+def requirement(plain: dict[str, Any]) -> str:
+    """A requirement for people."""
+    lines = [
+        coloured(f"{plain['id']}: {plain['title']}", "bold"),
+        ", ".join((plain["kind"], plain["priority"], plain["status"], *plain["tags"])),
+        "",
+        plain["statement"],
+        coloured(f"Why: {plain['rationale']}", "dim"),
+        *(f"  {number}. {text}" for number, text in enumerate(plain["acceptance"], start=1)),
+        *(f"  {link['kind']} -> {link['target']}" for link in plain["links"]),
+    ]
+    if plain["tests"]:
+        last = plain["tests"][-1]
+        state = f", {plain['evidence_state']}" if "evidence_state" in plain else ""
+        lines.append(f"Evidence: {last['outcome']} ({last['kind']}) at {last['commit'][:9]}{state}: {last['notes']}")
+    lines.append("History:")
+    for entry in plain["history"]:
+        reason = f" ({entry['reason']})" if entry.get("reason") else ""
+        lines.append(f"  {entry['at'][:19]}  {entry['actor']}: {entry['action']}{reason}")
+    return "\n".join(lines)
+
+
+def next_up(found: dict[str, Any]) -> str:
+    if "id" in found:
+        return requirement(found)
+    waiting = (f"  {each['id']} waits for {', '.join(each['waits_for'])}" for each in found["blocked"])
+    return "\n".join((found["message"], *waiting))
+
+
+def findings(found: results.ValidationReport) -> str:
+    styles = {"error": "red", "warning": "yellow"}
+    lines = [
+        f"{row.id}  {coloured(row.level, styles[row.level])}  {row.rule_code}  {row.message}\n"
+        f"          {coloured(row.hint, 'dim')}"
+        for row in found.findings
+    ]
+    return "\n".join((*lines, f"{counted(found.errors, 'error')}, {counted(found.warnings, 'warning')}"))
+
+
+def status(found: results.StatusReport) -> str:
+    counts = table((word, str(number)) for word, number in msgspec.to_builtins(found.by_status).items())
+    return (
+        f"{found.project}: {counted(found.total, 'requirement')}\n{counts}\n{found.delivery_progress_pct} % delivered"
+    )
+
+
+def help_page(found: Any) -> str:
+    """The index, a text, all texts, or where a text was put."""
+    if isinstance(found, list):
+        return "\n\n".join(f"# {each.name}\n\n{each.body}" for each in found)
+    if isinstance(found, dict) and "body" in found:
+        return str(found["body"])
+    if isinstance(found, dict):
+        return f"{found['path']} {'now holds' if found['changed'] else 'already held'} the section {found['section']}."
+    if isinstance(found, help_pages.HelpIndex):
+        return table((each.name, each.summary) for each in found.sections)
+    return str(found.body)

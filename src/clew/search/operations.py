@@ -1,0 +1,101 @@
+"""The command `clew index`: making the search index complete."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from clew.errors import InvalidArgument
+from clew.operation.call import Call
+from clew.operation.declare import Freshness, Operation, Option
+from clew.search.dense.indexing import VectorReport
+from clew.search.dense.keeper import JOB
+from clew.search.index import Written
+from clew.search.question import IndexState
+from clew.store.interface import Job
+from clew.text.terminal import coloured
+
+
+class IndexReport(msgspec.Struct, frozen=True):
+    index: IndexState | None
+    """None where there is no index; `problem` says why."""
+    problem: str | None
+    jobs: tuple[Job, ...]
+    """Indexing that is going on."""
+    written: Written | UnsetType = UNSET
+    vectors: VectorReport | UnsetType = UNSET
+    stopped: tuple[str, ...] | UnsetType = UNSET
+    """The jobs that were told to stop."""
+
+
+class MakeIndex(
+    Operation,
+    verb="index",
+    summary="make the search index complete, or say how far it is",
+    epilog="clew index\nclew index --status",
+    folder="argument",
+    needs=Freshness.NONE,
+):
+    """Index everything by words and by meaning, or say how much is indexed."""
+
+    status: Annotated[bool, Option(about="only say how much is indexed")] = False
+    rebuild: Annotated[bool, Option(about="drop the index and make it anew")] = False
+    stop: Annotated[bool, Option(about="stop the indexing that another process is doing")] = False
+
+    def run(self, call: Call) -> IndexReport:
+        if sum((self.status, self.rebuild, self.stop)) > 1:
+            raise InvalidArgument(
+                "--status, --rebuild and --stop exclude each other.", hint="Pass one of them, or none to index."
+            )
+        if self.status:
+            return _state(call)
+        return _stop(call) if self.stop else self._index(call)
+
+    def _index(self, call: Call) -> IndexReport:
+        project = call.project
+        project.ensure_graph(call.progress)
+        with project.lock.reading():
+            written = project.index.rebuild() if self.rebuild else project.index.sync()
+        vectors = project.index.make_vectors(call.progress)
+        return msgspec.structs.replace(_state(call), written=written, vectors=vectors)
+
+    def render(self, result: IndexReport) -> str:
+        return "\n".join(_lines(result)) if result.index is not None else result.problem or ""
+
+
+def _running(call: Call) -> tuple[Job, ...]:
+    store = call.project.store
+    return tuple(job for job in store.jobs(state="running") if job.kind == JOB) if store is not None else ()
+
+
+def _stop(call: Call) -> IndexReport:
+    running, store = _running(call), call.project.store
+    for job in running:
+        if store is not None:
+            store.cancel_job(job.id)
+    return msgspec.structs.replace(_state(call), stopped=tuple(job.id for job in running))
+
+
+def _state(call: Call) -> IndexReport:
+    state = call.project.index.state()
+    return IndexReport(state, call.project.index.problem, _running(call))
+
+
+def _lines(report: IndexReport) -> Iterator[str]:
+    if written := report.written:
+        yield f"units: {written.added} added, {written.changed} changed, {written.removed} removed"
+    if vectors := report.vectors:
+        made = f"vectors: {vectors.embedded} made, {vectors.reused} reused"
+        yield made + (", damaged ones written anew" if vectors.rebuilt else "")
+        if vectors.note:
+            yield coloured(f"note: {vectors.note}", "yellow")
+    for job in report.jobs:
+        yield f"running: {job.done} of {job.total or '?'} ({job.message})"
+    if report.stopped is not UNSET:
+        yield f"stopped: {len(report.stopped)}"
+    if (index := report.index) is not None:
+        parts = ", ".join(f"{number} {part}" for part, number in index.parts.items()) or "nothing"
+        yield f"indexed: {index.units} units ({parts}) by words, {index.embedded} of them by meaning"
+        yield f"state: {index.state.replace('_', ' ')}, embedder: {index.embedder or 'none'}"
+        yield from (coloured(f"note: {note}", "yellow") for note in index.notes)

@@ -1,0 +1,107 @@
+"""The command `clew fix`: hashes and formatting of requirements, mended in their files."""
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import msgspec
+
+from clew.errors import InvalidArgument
+from clew.graph.model import Node, NodeKind, Source
+from clew.operation.call import Call
+from clew.operation.declare import Freshness, Operation, Option, Toolset
+from clew.text.terminal import coloured
+from clew.trace.files.fixing import Fixes, Wanted, plan_fixes
+from clew.trace.operations.changes import meant
+from clew.trace.read.assertions import owner_of
+from clew.workspace.files import selects
+
+
+class FixReport(msgspec.Struct, frozen=True):
+    planned: Fixes
+    diff: str
+
+
+class FixRequirements(
+    Operation,
+    verb="fix",
+    toolset=Toolset.TRACE,
+    summary="write stale and missing hashes, mend formatting; only what is asked",
+    epilog="clew fix --dry-run\nclew fix REQ-d00001 spec/clock.md --hashes --format",
+    needs=Freshness.NONE,
+    writes=True,
+):
+    """Write the hashes that are stale or missing, and mend End markers and the spelling of ids."""
+
+    what: Annotated[
+        tuple[str, ...], Option(positional=True, about="ids or files to mend (default: all requirements)")
+    ] = ()
+    hashes: Annotated[bool, Option(about="write the hashes that are stale or missing (the default)")] = False
+    format: Annotated[bool, Option(about="mend End markers and the spelling of ids and references")] = False
+    dry_run: Annotated[bool, Option(about="print the difference, write nothing")] = False
+
+    def run(self, call: Call) -> FixReport:
+        project, config = call.project, call.project.config
+        project.ensure_graph(call.progress)
+        with project.lock.reading():
+            paths, wanted = self._asked(call)
+        planned = plan_fixes(config.root, paths, project.grammar, wanted, max_bytes=config.max_file_bytes)
+        return FixReport(planned, project.files.write(planned.edits, "fix", dry_run=self.dry_run))
+
+    def _asked(self, call: Call) -> tuple[list[str], Wanted]:
+        """The files to look at, and what to mend in them."""
+        if self.what:
+            sources = [source for text in self.what for source in _places(call, text)]
+        else:
+            sources = _in_spec_files(call, call.project.graph.nodes_by_kind(NodeKind.REQUIREMENT))
+        places = {(source.path, source.line) for source in sources} if self.what else None
+        wanted = Wanted(hashes=self.hashes or not self.format, formatting=self.format, places=places)
+        return sorted({source.path for source in sources}), wanted
+
+    def data(self, result: FixReport) -> Any:
+        return {
+            "fixes": result.planned.fixes,
+            "left": result.planned.left,
+            "files": [edit.path for edit in result.planned.edits],
+            "diff": result.diff,
+            "dry_run": self.dry_run,
+        }
+
+    def render(self, result: FixReport) -> str:
+        fixes = result.planned.fixes
+        if not fixes:
+            return "Nothing to mend."
+        if self.dry_run:
+            return result.diff
+        return "\n".join(
+            f"{fix.path}:{fix.line}: {coloured(fix.requirement_id, 'cyan')}: {', '.join(fix.what)}" for fix in fixes
+        )
+
+    def remarks(self, result: FixReport) -> str:
+        return "\n".join(
+            f"{left.path}:{left.line}: {left.requirement_id} was left alone: {left.why}" for left in result.planned.left
+        )
+
+    def exit_code(self, result: FixReport) -> int:
+        return 1 if result.planned.left else 0
+
+
+def _places(call: Call, text: str) -> list[Source]:
+    """Where the requirements stand that somebody names by their id, by that of an assertion, or by their file."""
+    graph, subject = call.project.graph, meant(call, text)
+    nodes = [node for id in subject.ids if (node := graph.get_node(id)) is not None]
+    owners = [owner_of(graph, node) if node.kind is NodeKind.ASSERTION else node for node in nodes]
+    found = _in_spec_files(call, (node for node in owners if node is not None))
+    if not found:
+        raise InvalidArgument(
+            f"'{subject.name}' is no requirement of a spec file, and holds none.",
+            hint="Only those have hashes and End markers to mend. Pass an id such as REQ-d00001, or a spec file.",
+        )
+    return found
+
+
+def _in_spec_files(call: Call, nodes: Iterable[Node]) -> list[Source]:
+    """Where requirements stand, of those that stand in spec files."""
+    config = call.project.config
+    sources = [node.source for node in nodes if node.kind is NodeKind.REQUIREMENT and node.source is not None]
+    paths = {path for path in {source.path for source in sources} if selects(config.root, config.requirements, path)}
+    return [source for source in sources if source.path in paths]

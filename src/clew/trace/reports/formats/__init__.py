@@ -1,0 +1,1 @@
+"""Reports as documents: findings as SARIF and JUnit, the matrix as CSV, HTML and Markdown."""

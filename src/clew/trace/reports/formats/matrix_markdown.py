@@ -1,0 +1,50 @@
+"""The matrix as Markdown: figures, then a table with a line for every requirement and every assertion."""
+
+import re
+
+from clew.text.counting import counted
+from clew.trace.reports.formats.words import PROOFS, cited, figures
+from clew.trace.reports.matrix import Matrix, MatrixRow
+
+_SPECIAL = re.compile(r"([\\|<>\[\]*_`#])")
+
+
+def as_markdown(matrix: Matrix) -> str:
+    lines = [
+        f"# Traceability matrix of {_cell(matrix.project)}",
+        "",
+        f"{counted(matrix.totals.requirements, 'requirement')}, {counted(matrix.totals.assertions, 'assertion')}.",
+        "",
+        "| level | requirements | implemented | tested | passed |",
+        "|---|---|---|---|---|",
+    ]
+    for level in (*matrix.levels, None):
+        name, sums = (level.level, level) if level is not None else ("all", matrix.totals)
+        shares = " | ".join(text for _, text in figures(sums))
+        lines.append(f"| {_cell(name)} | {sums.requirements} | {shares} |")
+    lines += [
+        "",
+        "| requirement | text | implemented by | verified by | proof |",
+        "|---|---|---|---|---|",
+    ]
+    for row in matrix.rows:
+        lines += _lines(row)
+    return "\n".join(lines) + "\n"
+
+
+def _lines(row: MatrixRow) -> list[str]:
+    above = ", ".join(parent.written for parent in row.parents)
+    about = f"{row.level}, {row.status}" + (f", below {above}" if above else "")
+    proof = f"{row.tested}/{len(row.assertions)} tested" if row.assertions else ""
+    head = (row.id, row.title, cited(row.implemented_by), cited(row.verified_by), proof)
+    first = f"| **{_cell(head[0])}** | **{_cell(head[1])}** ({_cell(about)}) | "
+    lines = [first + " | ".join(map(_cell, head[2:])) + " |"]
+    for each in row.assertions:
+        cells = (each.id, each.text, cited(each.implemented_by), cited(each.verified_by), PROOFS[each.proof])
+        lines.append("| " + " | ".join(map(_cell, cells)) + " |")
+    return lines
+
+
+def _cell(text: str) -> str:
+    """A text that stays in its cell and means nothing to Markdown."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
