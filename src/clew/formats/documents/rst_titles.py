@@ -45,7 +45,7 @@ def find_titles(lines: TextLines) -> Mapping[int, Title]:
 
     titles: dict[int, Title] = {}
     document: Any = new_document("", _settings())
-    machine = RSTStateMachine(state_classes=_states(), initial_state="Body")
+    machine: Any = RSTStateMachine(state_classes=_states(), initial_state="Body")
     for part in parts:
         document.clew_titles, document.clew_offset = titles, part.start
         # Tabs and white space as docutils reads them, but with our count of lines.
@@ -117,6 +117,9 @@ def _states() -> tuple[type, ...]:
     from docutils.parsers.rst import states
 
     class Structure(states.RSTState):
+        document: Any
+        state_machine: Any
+
         def section(self, title: str, source: str, style: Any, lineno: int, messages: Any) -> None:
             after = self.document.clew_offset + self.state_machine.abs_line_number()
             first = after - source.count("\n") - 1
