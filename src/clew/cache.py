@@ -7,7 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from clew.once import Once
 
 if TYPE_CHECKING:
     from cachetools import Cache as Kept
@@ -28,13 +30,13 @@ class Cache(Generic[K, V]):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`size` counts entries, or the sum of `size_of`. `idle_seconds` counts from the last use of an entry."""
-        from cachetools import LRUCache, TTLCache  # here, so that a start that caches nothing does not load it
-
         self._lock = threading.Lock()
         self._expires = idle_seconds is not None
-        self._kept: Kept[K, V] = (
-            LRUCache(size, size_of) if idle_seconds is None else TTLCache(size, idle_seconds, clock, size_of)
-        )
+        self._opened: Once[Kept[K, V]] = Once(lambda: _kept(size, size_of, idle_seconds, clock))
+
+    @property
+    def _kept(self) -> "Kept[K, V]":
+        return self._opened.get()
 
     def get(self, key: K) -> V | None:
         return self.get_many((key,)).get(key)
@@ -54,9 +56,10 @@ class Cache(Generic[K, V]):
     def put_many(self, values: Mapping[K, V]) -> None:
         """Keep the values. One that is larger than the whole cache is not kept."""
         with self._lock:
+            kept = self._kept
             for key, value in values.items():
                 with suppress(ValueError):
-                    self._kept[key] = value
+                    kept[key] = value
 
     def made(self, key: K, make: Callable[[], V]) -> V:
         """The kept value, or the one that `make` returns. Of threads that make it at once, all get the first."""
@@ -75,3 +78,13 @@ class Cache(Generic[K, V]):
     def __len__(self) -> int:
         with self._lock:
             return len(self._kept)
+
+
+def _kept(
+    size: float, size_of: Callable[[V], float] | None, idle_seconds: float | None, clock: Callable[[], float]
+) -> "Kept[Any, V]":
+    from cachetools import LRUCache, TTLCache  # here, so that a start, which caches nothing, does not load it
+
+    if idle_seconds is None:
+        return LRUCache(size, size_of)
+    return TTLCache(size, idle_seconds, clock, size_of)
