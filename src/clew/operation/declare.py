@@ -293,6 +293,11 @@ def result_of(operation: type[Operation]) -> Any:
     return get_type_hints(operation.run)["return"]
 
 
+def completes(operation: type[Operation]) -> bool:
+    """Whether a command takes some arguments from elsewhere than its options."""
+    return any("completed" in vars(each) for each in operation.__mro__ if each is not Operation)
+
+
 def overrides(operation: type[Operation], method: str) -> bool:
     """Whether an operation says more than the default about something."""
     return getattr(operation, method) is not getattr(Operation, method)
