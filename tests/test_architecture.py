@@ -7,7 +7,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "clew"
 CONTRACT = Path(__file__).parent / "contract"
 
 LAYERS = (
-    {"text", "errors", "once"},
+    {"text", "errors", "once", "cache"},
     {"workspace", "formats"},
     {"config", "edit"},
     {"store", "derived", "ai", "operation"},

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from clew.cache import Cache
 from clew.errors import InvalidCursor
 from clew.operation.budget import trim
 from clew.operation.paging import Cursors, Pages
@@ -71,7 +72,7 @@ class SearchEngine:
         self.spaces = Spaces(folder, self._index, embed or EmbedSettings())
         self._dense = DenseSearch(self.spaces)
         self._streams = Streams()
-        self._ids: dict[int, str] = {}
+        self._ids: Cache[int, str] = Cache(_IDS_KEPT)
         self._rankings = rankings if rankings is not None else Rankings()
 
     def close(self) -> None:
@@ -255,13 +256,12 @@ class SearchEngine:
 
     def _ids_of(self, connection: "Connection", numbers: Sequence[int]) -> dict[int, str]:
         """The ids of units. A number stands for one unit for ever, so each is asked for once."""
-        known = self._ids
+        known = self._ids.get_many(numbers)
         if missing := [number for number in numbers if number not in known]:
-            if len(known) > _IDS_KEPT:
-                known = self._ids = {}
-                missing = list(numbers)
-            known.update(index.ids_of(connection, missing))
-        return {number: known[number] for number in numbers if number in known}
+            read = index.ids_of(connection, missing)
+            self._ids.put_many(read)
+            known |= read
+        return known
 
     # Steps
 
