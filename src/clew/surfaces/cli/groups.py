@@ -26,6 +26,8 @@ class Group:
     summary: str
     example: str
     options: tuple[GroupOption, ...] = ()
+    has_version: bool = False
+    """Whether `--version` may stand after the name of the group, as users of req write it."""
 
 
 GROUPS: Final = {
@@ -41,6 +43,7 @@ GROUPS: Final = {
         example="""clew req brief
 clew req add -t 'Lock the account' -s 'The system shall ...' -r 'Because ...' -a '...'""",
         options=(GroupOption("file", "FILE", "the register (default: project.req, or REQ_FILE)"),),
+        has_version=True,
     ),
 }
 
@@ -87,7 +90,8 @@ def _parser(name: str) -> argparse.ArgumentParser:
         epilog="example:\n  " + group.example.replace("\n", "\n  "),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("-v", "-V", "--version", action="version", version=f"clew {__version__}")
+    if group.has_version:
+        parser.add_argument("-v", "-V", "--version", action="version", version=f"clew {__version__}")
     for option in group.options:
         parser.add_argument(option.flag, metavar=option.metavar, help=option.about)
     parser.add_argument("-C", "--folder", metavar="FOLDER", help="the project's folder (default: this one)")
