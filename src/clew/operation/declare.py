@@ -263,7 +263,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
         return msgspec.json.encode(result).decode()
 
     def document(self, result: Any) -> str:
-        """What the command writes to the file that a field `output` names."""
+        """What the command writes to the file that a field `output` names, where an operation overrides this."""
         return self.render(result)
 
     def remarks(self, result: Any) -> str:

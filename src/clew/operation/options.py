@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from clew.errors import InvalidArgument
-from clew.operation.declare import Operation, Option, completes
+from clew.operation.declare import Operation, Option, completes, overrides
 
 
 class FieldShape(msgspec.Struct, frozen=True):
@@ -44,7 +44,9 @@ def _is_required(operation: type[Operation], field: msgspec.structs.FieldInfo, o
 
 
 def writes_json(operation: type[Operation]) -> bool:
-    """Whether JSON is one of the formats that the operation itself offers."""
+    """Whether the operation writes a document, and JSON is one of the formats that it offers."""
+    if not overrides(operation, "document"):
+        return False
     hints = get_type_hints(operation, include_extras=True)
     return "format" in hints and "json" in _shape(hints["format"]).choices
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from clew.errors import ClewError, ConfigError, InvalidArgument, NotFound
-from clew.operation.declare import About, Operation, Toolset, result_of
+from clew.operation.declare import About, Operation, Toolset, overrides, result_of
 from clew.operation.listing import Listed, all_verbs
 from clew.operation.options import add_options, arguments_of, writes_json
 from clew.surfaces.cli.groups import options_of
@@ -68,7 +68,7 @@ def run_verb(listed: Listed, words: list[str], options: Mapping[str, str]) -> in
 
         print_json(dialect_of(operation.about.toolset)(error))
         return 1 if isinstance(error, NotFound) else 2
-    if (file := getattr(request, "output", None)) is not None:
+    if overrides(operation, "document") and (file := getattr(request, "output", None)) is not None:
         _write(request.document(result), Path(file))
     if as_json:
         print_json(msgspec.to_builtins(request.data(result)))
