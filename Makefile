@@ -48,7 +48,8 @@ conformance: $(STAMP) ## run the official protocol suite
 differential: $(STAMP) ## compare with OpenSpec itself
 	@$(BIN)/python -m tests.differential
 
-docs: $(STAMP) ## write docs/tools from the registry
+docs: $(STAMP) ## write the listing of operations and docs/tools from the declarations
+	@$(BIN)/python -c "from clew.operation.prepare import write_listing; print(write_listing())"
 	@$(BIN)/clew tools --write-docs docs/tools
 
 lock: $(STAMP) ## resolve the development dependencies anew

@@ -19,7 +19,7 @@ CLEW = [sys.executable, "-m", "clew"]
 PATIENT_CLEW = [
     sys.executable,
     "-c",
-    "from clew.kb.ingest import keeper; from clew.surfaces.cli.main import entry;"
+    "from clew.kb.ingest import keeper; from clew.surfaces.cli.main import entry; "
     "keeper.PATIENCE_SECONDS = 3600.0; entry()",
 ]
 """Waits for documents until they are read, however slow the machine, as everything does in the process of the tests."""

@@ -14,8 +14,9 @@ from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
 from clew.graph.model import NodeKind
 from clew.operation.call import Call, carry_out
+from clew.operation.registry import tool_of
 from clew.project import Project
-from clew.workspace.files import Selection
+from clew.workspace.find import Selection
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -92,7 +93,7 @@ def recipe(heading: str) -> dict[str, object]:
 
 # Verifies: REQ-o00004-A
 def test_the_recipe_for_a_tool_gives_a_tool(workplace: Path) -> None:
-    tool = recipe("Recipe: add a tool")["GET_UNTESTED"]
+    tool = tool_of(recipe("Recipe: add a tool")["GetUntested"])
     project = Project.open(workplace / "examples" / "demo")
     try:
         answer = carry_out(tool, tool.example, Call(project, (tool,)))

@@ -102,8 +102,9 @@ def test_undoing_takes_the_last_change_of_the_history_back_one_by_one(
     undo = History.undo_last
 
     def watched(self: History) -> Change:
-        undone.append(undo(self).id)
-        return self._undone[-1]
+        change = undo(self)
+        undone.append(change.id)
+        return change
 
     monkeypatch.setattr(History, "undo_last", watched)
     titles = ("One", "Two", "Three")

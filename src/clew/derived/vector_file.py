@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 import numpy as np
 
-from clew.edit.replacing import beside
+from clew.edit.replacing import sweep, temporary_beside
 from clew.errors import StoreCorrupt
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 FORMAT = 1
 _BLOCK = 4096
 _ROWS_AT_ONCE = 8192
-_TEMPORARY = ".new"
 
 Stamp: TypeAlias = tuple[int, int, int]
 
@@ -120,7 +119,7 @@ def open_vector_file(path: Path, key: str, dimensions: int) -> VectorFile | None
 def write_beside(path: Path, header: Header, batches: "Iterable[tuple[Numbers, Vectors]]") -> Path:
     """Write a whole file, sorted by number as the batches are, under a temporary name beside `path`; its name."""
     remove_leftovers(path)
-    temporary = beside(path, _TEMPORARY)
+    temporary = temporary_beside(path)
     numbers: list[Numbers] = []
     rows = checksum = 0
     try:
@@ -150,8 +149,7 @@ def write_beside(path: Path, header: Header, batches: "Iterable[tuple[Numbers, V
 
 def remove_leftovers(path: Path) -> None:
     """Delete what writers that were stopped left beside `path`."""
-    for left in path.parent.glob(f".{path.name}.*{_TEMPORARY}"):
-        left.unlink(missing_ok=True)
+    sweep(path)
 
 
 def damaged(path: Path, cause: str) -> StoreCorrupt:

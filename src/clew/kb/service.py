@@ -32,10 +32,10 @@ from clew.kb.ingest.reconcile import ReconcileReport, Reconciliation
 from clew.kb.ingest.records import DocumentRecord, Origin
 from clew.kb.walk.crossing import Crossing
 from clew.kb.walk.region import DocumentRegion
-from clew.kb.walk.walking import Ground
+from clew.kb.walk.walking import Snapshot
 from clew.search.engine import SearchEngine
 from clew.store.watched import Progress
-from clew.workspace.files import time_of
+from clew.workspace.files import entry_of
 
 log = logging.getLogger(__name__)
 
@@ -124,11 +124,11 @@ class KnowledgeBase:
         return boundary_of(self._settings, asked)
 
     @contextmanager
-    def walking(self, boundary: Boundary, check: Callable[[], None] = lambda: None) -> Iterator[Ground]:
+    def walking(self, boundary: Boundary, check: Callable[[], None] = lambda: None) -> Iterator[Snapshot]:
         """One state of the documents, and the graph they are part of, to walk in. The graph must not change meanwhile:
         hold the project's lock."""
         with self.library.reading(boundary) as reading:
-            yield Ground(reading, self._graph, self._crossing, check)
+            yield Snapshot(reading, self._graph, self._crossing, check)
 
     @property
     def finder(self) -> Finder:
@@ -193,7 +193,9 @@ class KnowledgeBase:
 
     def _has_changed(self, document: DocumentRecord) -> bool:
         """Whether a document has another content than it had when it was read. Looks at one file only, as a rule."""
-        if time_of(self._corpus.root, document.path) == document.mtime_ns:
+        known = self.library.file_state(document.path)
+        entry = entry_of(self._corpus.root, document.path)
+        if known is not None and known.content_hash == document.content_hash and known.matches(entry):
             return False
         with suppress(StoreError):
             self.keeper.ensure()

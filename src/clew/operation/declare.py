@@ -263,7 +263,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
         return msgspec.json.encode(result).decode()
 
     def document(self, result: Any) -> str:
-        """What the command writes to the file that a field `output` names."""
+        """What the command writes to the file that a field `output` names, where an operation overrides this."""
         return self.render(result)
 
     def remarks(self, result: Any) -> str:
@@ -291,6 +291,11 @@ def description_of(operation: type[Operation]) -> str:
 def result_of(operation: type[Operation]) -> Any:
     """The type that `run` returns."""
     return get_type_hints(operation.run)["return"]
+
+
+def completes(operation: type[Operation]) -> bool:
+    """Whether a command takes some arguments from elsewhere than its options."""
+    return any("completed" in vars(each) for each in operation.__mro__ if each is not Operation)
 
 
 def overrides(operation: type[Operation], method: str) -> bool:

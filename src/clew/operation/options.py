@@ -1,7 +1,7 @@
 """The options of a command, made from the fields of an operation, and the way back to its arguments.
 
-The parser only tells words apart. Whether a value is allowed, and whether an option is missing, is decided where the
-arguments are decoded: there a command refuses exactly what a tool refuses, and with the same words.
+The parser only tells words apart. Whether a value is allowed is decided where the arguments are decoded: there a
+command refuses exactly what a tool refuses, and with the same words.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from clew.errors import InvalidArgument
-from clew.operation.declare import Operation, Option
+from clew.operation.declare import Operation, Option, completes, overrides
 
 
 class FieldShape(msgspec.Struct, frozen=True):
@@ -35,11 +35,18 @@ def add_options(parser: argparse.ArgumentParser, operation: type[Operation]) -> 
         if shape.option.exclusive:
             exclusive = exclusive or parser.add_mutually_exclusive_group()
         if not shape.option.hidden and field.name not in operation.about.hidden:
-            _add(exclusive if exclusive and shape.option.exclusive else parser, field, shape)
+            container = exclusive if exclusive and shape.option.exclusive else parser
+            _add(container, field, shape, required=_is_required(operation, field, shape.option))
+
+
+def _is_required(operation: type[Operation], field: msgspec.structs.FieldInfo, option: Option) -> bool:
+    return field.required and option.needed is None and option.default is None and not completes(operation)
 
 
 def writes_json(operation: type[Operation]) -> bool:
-    """Whether JSON is one of the formats that the operation itself offers."""
+    """Whether the operation writes a document, and JSON is one of the formats that it offers."""
+    if not overrides(operation, "document"):
+        return False
     hints = get_type_hints(operation, include_extras=True)
     return "format" in hints and "json" in _shape(hints["format"]).choices
 
@@ -62,7 +69,9 @@ def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[
     return arguments
 
 
-def _add(parser: argparse._ActionsContainer, field: msgspec.structs.FieldInfo, shape: FieldShape) -> None:
+def _add(
+    parser: argparse._ActionsContainer, field: msgspec.structs.FieldInfo, shape: FieldShape, *, required: bool
+) -> None:
     option, about = shape.option, _help(field, shape)
     more: dict[str, Any] = {"help": about}
     if option.metavar:
@@ -80,6 +89,7 @@ def _add(parser: argparse._ActionsContainer, field: msgspec.structs.FieldInfo, s
         parser.add_argument(field.name, **more)
         return
     flags = _flags(field, option)
+    more.setdefault("metavar", flags[-1].lstrip("-").replace("-", "_").upper())
     if shape.is_flag:
         more.pop("metavar", None)
         if field.default is None:
@@ -93,9 +103,9 @@ def _add(parser: argparse._ActionsContainer, field: msgspec.structs.FieldInfo, s
                     plain, dest=field.name, action="store_const", const=True, help=argparse.SUPPRESS
                 )  # fmt: skip
     elif shape.many:
-        parser.add_argument(*flags, dest=field.name, action="append", **more)
+        parser.add_argument(*flags, dest=field.name, action="append", required=required, **more)
     else:
-        parser.add_argument(*flags, dest=field.name, **more)
+        parser.add_argument(*flags, dest=field.name, required=required, **more)
 
 
 def _flags(field: msgspec.structs.FieldInfo, option: Option) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from clew.errors import InvalidArgument
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option
 from clew.search.dense.indexing import VectorReport
@@ -39,15 +38,11 @@ class MakeIndex(
 ):
     """Index everything by words and by meaning, or say how much is indexed."""
 
-    status: Annotated[bool, Option(about="only say how much is indexed")] = False
-    rebuild: Annotated[bool, Option(about="drop the index and make it anew")] = False
-    stop: Annotated[bool, Option(about="stop the indexing that another process is doing")] = False
+    status: Annotated[bool, Option(exclusive=True, about="only say how much is indexed")] = False
+    rebuild: Annotated[bool, Option(exclusive=True, about="drop the index and make it anew")] = False
+    stop: Annotated[bool, Option(exclusive=True, about="stop the indexing that another process is doing")] = False
 
     def run(self, call: Call) -> IndexReport:
-        if sum((self.status, self.rebuild, self.stop)) > 1:
-            raise InvalidArgument(
-                "--status, --rebuild and --stop exclude each other.", hint="Pass one of them, or none to index."
-            )
         if self.status:
             return _state(call)
         return _stop(call) if self.stop else self._index(call)

@@ -1,11 +1,8 @@
 """Which units a condition lets through, remembered until the index changes."""
 
-import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from cachetools import LRUCache
-
+from clew.cache import Cache
 from clew.search import index
 from clew.search.lexical import tables as lexical_tables
 from clew.search.units import Condition
@@ -21,40 +18,24 @@ _CONDITIONS_KEPT = 16
 
 EVERYTHING = Condition("1", ())
 
-T = TypeVar("T")
 _Key = tuple[str, Condition]
 
 
 class Visibility:
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._counts: LRUCache[_Key, int] = LRUCache(_CONDITIONS_KEPT)
-        self._masks: LRUCache[_Key, Mask] = LRUCache(_CONDITIONS_KEPT)
+        self._counts: Cache[_Key, int] = Cache(_CONDITIONS_KEPT)
+        self._masks: Cache[_Key, Mask] = Cache(_CONDITIONS_KEPT)
 
     def is_everything(self, connection: Connection, condition: Condition) -> bool:
         """Whether the condition lets every unit through: whoever knows that need not ask it of each."""
-        count = self._remembered(self._counts, connection, condition, _count)
+        key = (index.version(connection), condition)
+        count = self._counts.made(key, lambda: _count(connection, condition))
         return count == lexical_tables.totals(connection).units
 
     def mask(self, connection: Connection, condition: Condition) -> "Mask":
         """For each number of a unit, whether it fulfils the condition."""
-        return self._remembered(self._masks, connection, condition, _mask)
-
-    def _remembered(
-        self,
-        kept: "LRUCache[_Key, T]",
-        connection: Connection,
-        condition: Condition,
-        ask: Callable[[Connection, Condition], T],
-    ) -> T:
         key = (index.version(connection), condition)
-        with self._lock:
-            known = kept.get(key)
-        if known is None:
-            known = ask(connection, condition)
-            with self._lock:
-                kept[key] = known
-        return known
+        return self._masks.made(key, lambda: _mask(connection, condition))
 
 
 def _count(connection: Connection, condition: Condition) -> int:

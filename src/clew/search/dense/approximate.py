@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clew.edit.replacing import beside
+from clew.edit.replacing import put_in_place, temporary_beside
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,12 +48,12 @@ def build(faiss: Any, file: "VectorFile", place: Path) -> None:
     index.train(file.vectors[sample])
     for start in range(0, rows, _ADDED_AT_ONCE):
         index.add(file.vectors[start : start + _ADDED_AT_ONCE])
-    temporary = beside(place, ".index.new")
+    temporary = temporary_beside(place)
     faiss.write_index(index, str(temporary))
     finished = place.with_name(f"{_stem(file, place)}{_checksum(temporary):08x}{_SUFFIX}")
     for old in place.parent.glob(f"{place.stem}-*{_SUFFIX}"):
         old.unlink(missing_ok=True)
-    temporary.replace(finished)
+    put_in_place(temporary, finished)
 
 
 def file_of(file: "VectorFile", place: Path) -> Path | None:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from cachetools import LRUCache
 
+from clew.cache import Cache
 from clew.errors import ClewError, ConfigError, NotFound, Unavailable
 from clew.search.embed import Embedder, EmbedSettings, open_embedder
 from clew.search.index import UnitIndex
@@ -46,18 +46,11 @@ class Space:
     def __init__(self, embedder: Embedder, vectors: "VectorSpace") -> None:
         self.embedder = embedder
         self.vectors = vectors
-        self._lock = threading.Lock()
-        self._queries: LRUCache[str, NDArray[np.float32]] = LRUCache(_QUERIES_KEPT)
+        self._queries: Cache[str, NDArray[np.float32]] = Cache(_QUERIES_KEPT)
 
     def vector(self, query: str) -> "NDArray[np.float32]":
         """The vector of a query; the last few are remembered, since a second page asks the same."""
-        with self._lock:
-            known = self._queries.get(query)
-        if known is None:
-            known = self._embed_query(query)
-            with self._lock:
-                self._queries[query] = known
-        return known
+        return self._queries.made(query, lambda: self._embed_query(query))
 
     def _embed_query(self, query: str) -> "NDArray[np.float32]":
         """A service is given one short try: somebody waits."""

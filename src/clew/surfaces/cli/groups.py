@@ -26,13 +26,19 @@ class Group:
     summary: str
     example: str
     options: tuple[GroupOption, ...] = ()
+    takes_folder: bool = True
+    """Whether `-C FOLDER` may stand before the command."""
+    has_version: bool = False
+    """Whether `--version` may stand after the name of the group, as users of req write it."""
 
 
 GROUPS: Final = {
     "links": Group(
         "links of tests and code to requirements that are missing: suggest, apply, reject", "clew links suggest"
     ),
-    "eval": Group("measure retrieval, or suggested links, on your own data", "clew eval retrieval FOLDER"),
+    "eval": Group(
+        "measure retrieval, or suggested links, on your own data", "clew eval retrieval FOLDER", takes_folder=False
+    ),
     "specs": Group("specs: dashboard, list, show, search, validate", "clew specs"),
     "change": Group("changes to specs: list, show, new, validate, conflicts, apply, archive", "clew change"),
     "kb": Group("documents: index, search, ask, show, and what they mention", "clew kb"),
@@ -41,6 +47,7 @@ GROUPS: Final = {
         example="""clew req brief
 clew req add -t 'Lock the account' -s 'The system shall ...' -r 'Because ...' -a '...'""",
         options=(GroupOption("file", "FILE", "the register (default: project.req, or REQ_FILE)"),),
+        has_version=True,
     ),
 }
 
@@ -87,10 +94,12 @@ def _parser(name: str) -> argparse.ArgumentParser:
         epilog="example:\n  " + group.example.replace("\n", "\n  "),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("-v", "-V", "--version", action="version", version=f"clew {__version__}")
+    if group.has_version:
+        parser.add_argument("-v", "-V", "--version", action="version", version=f"clew {__version__}")
     for option in group.options:
         parser.add_argument(option.flag, metavar=option.metavar, help=option.about)
-    parser.add_argument("-C", "--folder", metavar="FOLDER", help="the project's folder (default: this one)")
+    if group.takes_folder:
+        parser.add_argument("-C", "--folder", metavar="FOLDER", help="the project's folder (default: this one)")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="one of the commands above")
     return parser
 

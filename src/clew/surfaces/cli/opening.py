@@ -11,7 +11,6 @@ from clew.operation.call import Answer, Call, carry_out
 from clew.operation.registry import Tool
 from clew.project import Project
 from clew.surfaces.cli.output import end_progress, progress
-from clew.surfaces.mcp.tools import TOOLS
 
 
 def add_folder(parser: argparse.ArgumentParser, *, positional: bool = True) -> None:
@@ -48,6 +47,8 @@ def open_project(folder: str, *, drafts: bool = False, told: bool = True) -> Pro
 
 def answer(project: Project, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
     """Call a tool exactly as an MCP client would."""
+    from clew.surfaces.mcp.tools import TOOLS
+
     call = Call(project, TOOLS, progress=progress())
     try:
         return carry_out(tool, arguments, call)

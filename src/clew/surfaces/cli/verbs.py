@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from clew.errors import ClewError, ConfigError, InvalidArgument, NotFound
-from clew.operation.declare import About, Operation, Toolset, result_of
+from clew.operation.declare import About, Operation, Toolset, overrides, result_of
 from clew.operation.listing import Listed, all_verbs
 from clew.operation.options import add_options, arguments_of, writes_json
 from clew.surfaces.cli.groups import options_of
@@ -68,7 +68,7 @@ def run_verb(listed: Listed, words: list[str], options: Mapping[str, str]) -> in
 
         print_json(dialect_of(operation.about.toolset)(error))
         return 1 if isinstance(error, NotFound) else 2
-    if (file := getattr(request, "output", None)) is not None:
+    if overrides(operation, "document") and (file := getattr(request, "output", None)) is not None:
         _write(request.document(result), Path(file))
     if as_json:
         print_json(msgspec.to_builtins(request.data(result)))
@@ -139,18 +139,18 @@ def _run(operation: type[Operation], args: argparse.Namespace) -> "tuple[Operati
     from clew.operation.call import Call, carry_out, decode_as, perform
     from clew.operation.registry import tool_of
     from clew.surfaces.cli.output import end_progress, progress
-    from clew.surfaces.mcp.tools import TOOLS
 
     about = operation.about
     arguments = operation.completed(arguments_of(operation, args))
-    command = f"clew {about.verb}"
-    request = decode_as(operation, arguments, command, help_text=f"`{command} --help` lists the options.")
+    help_text = f"`clew {about.verb} --help` lists the options."
+    request = decode_as(operation, arguments, about.verb or "", help_text=help_text)
     given = {each.name: getattr(args, each.name) for each in options_of(about.verb)}
     options = {name: value for name, value in given.items() if value is not None}
     project = _opened(about, args)
     try:
+        # No command calls other tools.
         call = Call(
-            project, TOOLS, progress=progress(), surface="cli", as_data=getattr(args, "json", False), options=options
+            project, (), progress=progress(), surface="cli", as_data=getattr(args, "json", False), options=options
         )  # fmt: skip
         if getattr(request, "max_tokens", None):
             data = carry_out(tool_of(operation), arguments, call).data

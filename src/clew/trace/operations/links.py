@@ -96,10 +96,12 @@ class ListSuggestions(
 ):
     """The suggestions in one list, made with all the time that takes."""
 
-    limit: Annotated[int, Meta(ge=1, le=10_000), Option(metavar="N", about="suggestions at most")] = 20
+    limit: Annotated[int, Option(metavar="N", about="suggestions at most")] = 20
     cursor: Annotated[PageCursor, Option(hidden=True)] = None
 
     def run(self, call: Call) -> SuggestionPage:
+        if not 1 <= self.limit <= 10_000:
+            raise InvalidArgument(f"--limit is {self.limit}, not from 1 to 10,000.", hint="Leave it out for 20.")
         return call.project.links.suggest(self.file_path, limit=self.limit, patient=True, progress=call.progress)
 
     def data(self, result: SuggestionPage) -> Any:
