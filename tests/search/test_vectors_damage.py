@@ -8,6 +8,7 @@ import pytest
 from tests.search.vector_spaces import FILE, Space, opened
 
 from clew.derived import vector_file
+from clew.edit.replacing import temporary_beside
 from clew.errors import StoreCorrupt
 
 DIMENSIONS, COUNT = 16, 600
@@ -106,7 +107,7 @@ def test_a_file_that_is_cut_off_while_it_is_open_is_an_error_and_not_the_end(spa
 
 # Verifies: REQ-d00035-E
 def test_remains_of_a_stopped_writer_count_for_nothing(space: Space) -> None:
-    left = space.folder / f".{FILE}.abc.new"
+    left = temporary_beside(space.folder / FILE)
     left.write_bytes(b"half a file")
     assert space.units() == list(NUMBERS)
     space.vectors.fold()
@@ -131,7 +132,7 @@ def test_a_file_that_cannot_be_written_leaves_the_vectors_in_the_index(space: Sp
     (space.folder / FILE).mkdir()
     (space.folder / FILE / "in the way").touch()
     space.vectors.fold()
-    assert list(space.folder.glob(".*.new")) == []
+    assert list(space.folder.glob(f".{FILE}.*")) == []
     (space.folder / FILE / "in the way").unlink()
     (space.folder / FILE).rmdir()
     assert space.units() == list(NUMBERS)
