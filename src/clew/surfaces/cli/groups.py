@@ -87,10 +87,13 @@ def _parser(name: str) -> argparse.ArgumentParser:
         epilog="example:\n  " + group.example.replace("\n", "\n  "),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("-v", "-V", "--version", action="version", version=f"clew {__version__}")
+    if group.options:
+        parser.add_argument("-v", "-V", "--version", action="version", version=f"clew {__version__}")
     for option in group.options:
         parser.add_argument(option.flag, metavar=option.metavar, help=option.about)
-    parser.add_argument("-C", "--folder", metavar="FOLDER", help="the project's folder (default: this one)")
+    # A group without options of its own takes the folder before the command too, but its commands explain it.
+    folder = "the project's folder (default: this one)" if group.options else argparse.SUPPRESS
+    parser.add_argument("-C", "--folder", metavar="FOLDER", help=folder)
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="one of the commands above")
     return parser
 
