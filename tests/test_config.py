@@ -12,7 +12,7 @@ from clew.operation.names import NameStyle
 from clew.operation.registry import Toolset
 from clew.operation.toolsets import ALL, DEFAULT
 from clew.project import Project
-from clew.workspace.files import scan
+from clew.workspace.find import scan
 
 ELSPAIS = """
 version = 4

@@ -13,7 +13,7 @@ from clew.errors import ConfigError
 from clew.formats.elspais.settings import ElspaisSettings, read_settings
 from clew.formats.elspais.toml_values import parse_toml
 from clew.text.choices import explained
-from clew.workspace.files import Selection, normal_folder
+from clew.workspace.find import Selection, normal_folder
 from clew.workspace.paths import is_glob
 
 CLEW_TOML = "clew.toml"

@@ -16,7 +16,7 @@ from clew.graph.model import NodeKind
 from clew.operation.call import Call, carry_out
 from clew.operation.registry import tool_of
 from clew.project import Project
-from clew.workspace.files import Selection
+from clew.workspace.find import Selection
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

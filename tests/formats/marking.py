@@ -8,7 +8,7 @@ from clew.formats.elspais.settings import ElspaisSettings
 from clew.graph.build.link import Linker
 from clew.graph.graph import Graph
 from clew.graph.readers.markers import MarkerReader
-from clew.workspace.files import Selection
+from clew.workspace.find import Selection
 
 GRAMMAR = IdGrammar(ElspaisSettings())
 

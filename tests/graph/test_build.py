@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from clew.errors import Cancelled
 from clew.graph.model import NodeKind
 from clew.project import Project
-from clew.workspace.files import RACY_NS
+from clew.workspace.follow import RACY_NS
 
 Open = Callable[[Path], Project]
 
@@ -78,7 +78,8 @@ def test_a_warm_start_opens_no_file_that_did_not_change(
     def opened_a_file(*args: object, **kwargs: object) -> bytes:
         raise AssertionError("a file was opened")
 
-    monkeypatch.setattr("clew.graph.build.reading.read_bytes", opened_a_file)
+    for module in ("clew.graph.build.reading", "clew.workspace.follow"):
+        monkeypatch.setattr(f"{module}.read_bytes", opened_a_file)
     assert opened(root).refresh().from_cache == 3
 
 
@@ -157,9 +158,9 @@ def test_a_file_that_comes_without_another_time_of_its_folder_is_read(
     project = opened(root)
     # The folder is read right after it changed, and looked at again much later.
     with monkeypatch.context() as patched:
-        patched.setattr("clew.graph.build.builder.is_settled", lambda *times: False)
+        patched.setattr("clew.workspace.follow.is_settled", lambda *times: False)
         project.refresh()
-    monkeypatch.setattr("clew.graph.build.builder.is_settled", lambda *times: True)
+    monkeypatch.setattr("clew.workspace.follow.is_settled", lambda *times: True)
     mark = (root / "spec").stat().st_mtime_ns
     (root / "spec" / "4.md").write_text(block("REQ-d00004", "Four"), encoding="utf-8")
     os.utime(root / "spec", ns=(mark, mark))
@@ -288,7 +289,7 @@ def test_an_update_that_fails_is_made_good_by_the_next(
 ) -> None:
     from clew.graph.build.link import Linker
 
-    monkeypatch.setattr("clew.graph.build.builder.is_settled", lambda *times: settled)
+    monkeypatch.setattr("clew.workspace.follow.is_settled", lambda *times: settled)
     project = opened(root)
     project.refresh()
     before = project.graph.memory.snapshot()

@@ -18,7 +18,7 @@ from clew.graph.readers.markers import MarkerReader
 from clew.trace.edit.text.author import Author
 from clew.trace.edit.text.renaming import Aim
 from clew.trace.edit.text.requirements import Mutations
-from clew.workspace.files import Selection
+from clew.workspace.find import Selection
 
 X, Y, Z = "REQ-d00001", "REQ-d00002", "REQ-d00003"
 IMPLEMENTS, REFINES = EdgeKind.IMPLEMENTS, EdgeKind.REFINES

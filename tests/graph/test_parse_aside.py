@@ -189,7 +189,7 @@ def test_a_changed_file_is_read_alone_and_no_folder_is_walked_for_it(
         raise AssertionError("a folder was walked")
 
     with monkeypatch.context() as patch:
-        patch.setattr("clew.graph.build.reading.scan", walked)
+        patch.setattr("clew.workspace.follow.scan", walked)
         path = root / "tests" / "test_7.py"
         path.write_text(path.read_text().replace("test_f", "test_g"))
         report = project.refresh()

@@ -1,5 +1,6 @@
 """What kb.search does inside: which edges it walks, and how it chooses a preview."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -55,3 +56,19 @@ def test_the_older_tools_write_nothing_to_scratch_space(make: Callable[..., Proj
         client("get_section_text", section_ids=["doc:docs/harbour.md#margin"])
         client("search_documentation", query="margin")
     assert project.kb.scratch.state().written == 0
+
+
+# Verifies: REQ-d00242-C
+def test_a_passage_says_that_its_document_changed_though_size_and_time_stayed(make: Callable[..., Project]) -> None:
+    project = make({})
+    place = project.config.root / "docs" / "keel.md"
+    place.parent.mkdir(exist_ok=True)
+    ahead = 4_000_000_000
+    place.write_text("# Keel\n\nThe keel is red.\n", encoding="utf-8")
+    os.utime(place, (ahead, ahead))
+    with McpClient(project) as client:
+        id = client("kb.search", query="keel")["results"][0]["passage_id"]
+        assert "notes" not in client("kb.read_excerpt", passage_id=id)
+        place.write_text("# Keel\n\nThe keel is tan.\n", encoding="utf-8")
+        os.utime(place, (ahead, ahead))
+        assert "changed" in client("kb.read_excerpt", passage_id=id)["notes"][0]

@@ -34,7 +34,7 @@ from clew.kb.walk.region import DocumentRegion
 from clew.kb.walk.walking import Ground
 from clew.search.engine import SearchEngine
 from clew.store.watched import Progress
-from clew.workspace.files import time_of
+from clew.workspace.files import entry_of
 
 log = logging.getLogger(__name__)
 
@@ -192,7 +192,9 @@ class KnowledgeBase:
 
     def _has_changed(self, document: DocumentRecord) -> bool:
         """Whether a document has another content than it had when it was read. Looks at one file only, as a rule."""
-        if time_of(self._corpus.root, document.path) == document.mtime_ns:
+        known = self.library.file_state(document.path)
+        entry = entry_of(self._corpus.root, document.path)
+        if known is not None and known.content_hash == document.content_hash and known.matches(entry):
             return False
         with suppress(StoreError):
             self.keeper.ensure()

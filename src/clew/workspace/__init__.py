@@ -1,1 +1,1 @@
-"""The working tree: finding files, reading them without leaving the project, what git ignores, and what git knows."""
+"""The working tree: finding files, reading them without leaving the project, following their changes, and git."""

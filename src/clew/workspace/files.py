@@ -1,31 +1,17 @@
-"""The files of a project: which there are, and reading them without leaving the project's folder.
+"""The files of a project: their times, their contents, and never leaving the project's folder.
 
 Every path that goes in or out here is relative to the project, has forward slashes and is spelled as `paths.display`
 does, so that it can be shown, stored and sent whatever bytes the file's name has.
 """
 
 import os
-import re
 import stat
-from collections.abc import Callable, Iterable, Iterator
-from fnmatch import translate
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from clew.errors import FormatError, NotFound, OutsideProject
-from clew.workspace.paths import Glob, display, is_glob, raw
-
-if TYPE_CHECKING:
-    from clew.workspace.ignore import IgnoreRules
-
-ALWAYS_SKIPPED = frozenset(
-    {".git", ".hg", ".svn", ".clew", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".mypy_cache"}
-)
-
-RACY_NS = 2_000_000_000
-"""The coarsest clock of a file system in use has steps of two seconds; see `is_settled`."""
+from clew.workspace.paths import display, raw
 
 _OWN_USER = os.geteuid() if hasattr(os, "geteuid") else None
 _OWN_BITS = stat.S_IRUSR | stat.S_IXUSR
@@ -38,67 +24,6 @@ class FileEntry(msgspec.Struct, frozen=True, gc=False):
     mtime_ns: int
 
 
-class Selection(msgspec.Struct, frozen=True):
-    """Which files a reader wants."""
-
-    folders: tuple[str, ...]
-    """With all folders below. A glob, such as `packages/*/tests`, names every folder it matches."""
-    patterns: tuple[str, ...]
-    """Matched against the file's name, or, as a glob, against its whole path where the pattern has a slash."""
-    skip: tuple[str, ...] = ()
-    """Matched against the file's name, every folder on its way, and the whole path; with a leading slash, as a glob
-    against the whole path only."""
-    gitignore: bool = False
-    """Leave out what .gitignore files name."""
-    globs: tuple[str, ...] = ()
-    """Files besides, wherever they lie: each is matched against the whole path, whatever the patterns say."""
-    assumed: bool = False
-    """Nobody named the folders; they are the usual ones, and one that is missing is no news."""
-
-
-class Tree(msgspec.Struct, frozen=True):
-    """What a selection found."""
-
-    files: tuple[FileEntry, ...]
-    """Sorted by path."""
-    marks: dict[str, int]
-    """Times of the folders that were looked into, 0 for one that does not exist: as long as they stay the same, no
-    file was added or removed."""
-    unreadable: tuple[str, ...] = ()
-    """Folders that cannot be listed, and files whose size and time cannot be asked."""
-    missing: tuple[str, ...] = ()
-    """Folders of the selection that do not exist, and globs for folders that match none."""
-    outside: tuple[str, ...] = ()
-    """Folders of the selection, and links met on the way, that lead out of the project. They were not followed."""
-
-
-def scan(root: Path, selection: Selection) -> Tree:
-    """Find the selected files."""
-    walk = _Walk(os.path.realpath(root), selection)
-    for folder in selection.folders:
-        walk.take_folder(folder)
-    for glob in selection.globs:
-        walk.take_glob(glob)
-    return walk.tree()
-
-
-def selects(root: Path, selection: Selection, path: str) -> bool:
-    """Whether a file of this path would be selected, were it there."""
-    return _Walk(os.path.realpath(root), selection).would_take(raw(path))
-
-
-def normal_folder(folder: str, root: Path) -> str:
-    """The one spelling of a folder that a configuration names: `.` for the project itself, no slash at the end."""
-    spelled = os.path.normpath(folder.replace("\\", "/"))
-    if os.path.isabs(spelled):  # noqa: PTH117
-        base, real = os.path.realpath(root), os.path.realpath(spelled)
-        spelled = os.path.relpath(real, base) if _inside(base, real) else spelled
-    spelled = spelled.replace(os.sep, "/")
-    while spelled.endswith("/**"):
-        spelled = spelled.removesuffix("/**")
-    return "." if spelled == "**" else spelled
-
-
 def entry_of(root: Path, path: str) -> FileEntry:
     """A single file, as a scan would find it; size and time are 0 where it does not exist."""
     try:
@@ -108,21 +33,13 @@ def entry_of(root: Path, path: str) -> FileEntry:
     return FileEntry(path, state.st_size, state.st_mtime_ns)
 
 
-def is_settled(mtime_ns: int, read_ns: int) -> bool:
-    """Whether the next change of a file or folder is sure to give it another time.
-
-    What was changed within the racy interval before it was read, at `read_ns`, may change again and keep its time; at
-    the next look its content has to be compared. This is the one rule for everybody who follows files."""
-    return read_ns - mtime_ns > RACY_NS
-
-
 def time_of(root: Path, path: str) -> int:
     """When the file or folder was last changed, in nanoseconds; 0 where it does not exist, or is a folder that may not
     be listed."""
-    return _time(f"{root}/{raw(path)}")
+    return time_at(f"{root}/{raw(path)}")
 
 
-def _time(place: str) -> int:
+def time_at(place: str) -> int:
     """Called for every file and folder before a tool answers, so every question to the system counts."""
     try:
         state = os.stat(place)  # noqa: PTH116
@@ -136,204 +53,22 @@ def _time(place: str) -> int:
     return state.st_mtime_ns
 
 
-class _Walk:
-    """One search. Inside, paths are those of the operating system, and the project itself is the empty path."""
-
-    def __init__(self, base: str, selection: Selection) -> None:
-        self._base = base
-        self._selection = selection
-        self._names = _any_of(pattern for pattern in selection.patterns if "/" not in pattern)
-        self._globs = tuple(Glob.of(pattern) for pattern in selection.patterns if "/" in pattern)
-        self._skips = _any_of(pattern for pattern in selection.skip if not pattern.startswith("/"))
-        rooted = [pattern[1:] for pattern in selection.skip if pattern.startswith("/")]
-        self._skipped_paths = frozenset(rooted)
-        self._skip_globs = tuple(Glob.of(pattern) for pattern in rooted if is_glob(pattern))
-        self._ignores: dict[str, tuple[IgnoreRules, ...]] = {}
-        self._walked: set[str] = set()
-        self._found: dict[str, FileEntry] = {}
-        self._marks: dict[str, int] = {}
-        self._unreadable: set[str] = set()
-        self._missing: set[str] = set()
-        self._outside: set[str] = set()
-
-    def tree(self) -> Tree:
-        return Tree(
-            files=tuple(self._found[path] for path in sorted(self._found)),
-            marks=self._marks,
-            unreadable=tuple(sorted(self._unreadable)),
-            missing=() if self._selection.assumed else tuple(sorted(self._missing)),
-            outside=tuple(sorted(self._outside)),
-        )
-
-    def take_folder(self, folder: str) -> None:
-        """Take the wanted files of a folder, or of all folders that a glob names. A folder whose name only looks like
-        a glob is meant itself."""
-        spelled = normal_folder(folder, Path(self._base))
-        relative = "" if spelled == "." else spelled
-        if not is_glob(relative) or self._is_folder(relative):
-            if not self._is_inside(relative):
-                self._outside.add(display(spelled))
-            elif self._is_folder(relative):
-                self._take_below(relative)
-            else:
-                self._mark(relative)
-                self._missing.add(display(spelled))
-            return
-        matched = [path for _, path in self._matching(spelled, folders=True)]
-        for path in matched:
-            self._take_below(path)
-        if not matched and display(spelled) not in self._outside:
-            self._missing.add(display(spelled))
-
-    def take_glob(self, glob: str) -> None:
-        """Take every file whose path matches."""
-        spelled = glob.replace("\\", "/").removeprefix("./")
-        for entry, path in self._matching(f"{spelled}/*" if spelled.endswith("**") else spelled, folders=False):
-            self._take(entry, path)
-
-    def would_take(self, path: str) -> bool:
-        """Whether a path is wanted, whatever lies there."""
-        if any(Glob.of(glob).matches(path) for glob in self._selection.globs):
-            return True
-        return self._wanted(path.rpartition("/")[2], path) and any(
-            self._leads_to(normal_folder(folder, Path(self._base)), path) for folder in self._selection.folders
-        )
-
-    def _leads_to(self, folder: str, path: str) -> bool:
-        """Whether a walk through a folder comes by this path."""
-        if is_glob(folder) and not self._is_folder(folder):
-            if not Glob.of(folder).covers(path.rpartition("/")[0]):
-                return False
-            above = ""
-        else:
-            above = "" if folder == "." else f"{folder}/"
-        if not path.startswith(above):
-            return False
-        names = path[len(above) :].split("/")
-        ways = [above + "/".join(names[: number + 1]) for number in range(len(names))]
-        return not any(self._skipped(name, way) for name, way in zip(names, ways, strict=True))
-
-    def _matching(self, pattern: str, *, folders: bool) -> "Iterator[tuple[os.DirEntry[str], str]]":
-        """The folders, or everything else, that a glob names. What lies in a folder that matches belongs to it."""
-        folder, glob = Glob.of(pattern).split()
-        if os.path.isabs(pattern) or not self._is_inside(folder):  # noqa: PTH117
-            self._outside.add(display(pattern))
-            return
-        waiting = [(folder, glob.start())]
-        while waiting:
-            folder, states = waiting.pop()
-            for entry, path, is_folder in self._allowed(folder):
-                after = glob.step(states, entry.name)
-                if glob.accepts(after) and is_folder is folders:
-                    yield entry, path
-                elif after and is_folder:
-                    waiting.append((path, after))
-
-    def _take_below(self, start: str) -> None:
-        waiting = [start]
-        while waiting:
-            folder = waiting.pop()
-            if folder in self._walked:
-                continue
-            self._walked.add(folder)
-            for entry, path, is_folder in self._allowed(folder):
-                if is_folder:
-                    waiting.append(path)
-                elif self._wanted(entry.name, path) or (entry.is_symlink() and os.path.isdir(entry.path)):  # noqa: PTH112
-                    self._take(entry, path)
-
-    def _allowed(self, folder: str) -> "Iterator[tuple[os.DirEntry[str], str, bool]]":
-        """What a folder holds that is neither skipped nor ignored, each with its path and whether it is a folder."""
-        rules = self._rules(folder)
-        for entry in self._entries(folder):
-            path = f"{folder}/{entry.name}" if folder else entry.name
-            is_folder = _is_folder(entry)
-            if not self._skipped(entry.name, path) and not _ignored(f"{path}/" if is_folder else path, rules):
-                yield entry, path, is_folder
-
-    def _entries(self, folder: str) -> "list[os.DirEntry[str]]":
-        self._mark(folder)
-        try:
-            with os.scandir(self._place(folder)) as entries:
-                return list(entries)
-        except (FileNotFoundError, NotADirectoryError):
-            return []
-        except OSError:
-            self._unreadable.add(display(folder) or ".")
-            return []
-
-    def _take(self, entry: os.DirEntry[str], path: str) -> None:
-        shown = display(path)
-        try:
-            if entry.is_symlink() and not _inside(self._base, os.path.realpath(entry.path)):
-                self._outside.add(shown)
-            elif entry.is_file():
-                state = entry.stat()
-                self._found[shown] = FileEntry(shown, state.st_size, state.st_mtime_ns)
-        except FileNotFoundError:
-            return
-        except OSError:
-            self._unreadable.add(shown)
-
-    def _wanted(self, name: str, path: str) -> bool:
-        return self._names(name) or any(glob.matches(path) for glob in self._globs)
-
-    def _skipped(self, name: str, path: str) -> bool:
-        return (
-            name in ALWAYS_SKIPPED
-            or self._skips(name)
-            or self._skips(path)
-            or path in self._skipped_paths
-            or any(glob.matches(path) for glob in self._skip_globs)
-        )
-
-    def _rules(self, folder: str) -> "tuple[IgnoreRules, ...]":
-        """The ignore rules that hold in a folder, nearest first."""
-        if not self._selection.gitignore:
-            return ()
-        if folder not in self._ignores:
-            above = self._rules(folder.rpartition("/")[0]) if folder else ()
-            own = self._own_rules(folder)
-            self._ignores[folder] = (own, *above) if own else above
-        return self._ignores[folder]
-
-    def _own_rules(self, folder: str) -> "IgnoreRules | None":
-        path = f"{folder}/.gitignore" if folder else ".gitignore"
-        self._mark(path)
-        try:
-            # Like git, no link is followed here: it may lead out of the project.
-            if not stat.S_ISREG(os.lstat(self._place(path)).st_mode):
-                return None
-        except OSError:
-            return None
-        from clew.workspace.ignore import read_rules
-
-        return read_rules(Path(self._base, path), f"{folder}/" if folder else "")
-
-    def _mark(self, path: str) -> None:
-        self._marks[display(path)] = _time(self._place(path))
-
-    def _place(self, path: str) -> str:
-        return os.path.join(self._base, path)  # noqa: PTH118 - strings are faster here
-
-    def _is_folder(self, path: str) -> bool:
-        return os.path.isdir(self._place(path))  # noqa: PTH112
-
-    def _is_inside(self, path: str) -> bool:
-        return _inside(self._base, os.path.realpath(self._place(path)))
-
-
 def resolve(root: Path, path: str) -> Path:
     """The real location of a path given relative to the project, refusing to leave it by any way."""
     base = os.path.realpath(root)
     if "\0" in path:
         raise OutsideProject(f"The path {path!r} holds a NUL byte.", hint="Pass a path relative to the project.")
     real = os.path.realpath(os.path.join(base, raw(path)))  # noqa: PTH118
-    if not _inside(base, real):
+    if not is_inside(base, real):
         raise OutsideProject(
             f"The path '{path}' lies outside the project.", hint="Pass a path relative to the project's folder."
         )
     return Path(real)
+
+
+def path_inside(root: Path, path: str) -> str:
+    """The one spelling of a path of the project, links followed: relative to it, with forward slashes."""
+    return display(resolve(root, path).relative_to(os.path.realpath(root)).as_posix())
 
 
 def read_bytes(root: Path, path: str, *, limit: int) -> bytes:
@@ -356,28 +91,6 @@ def read_bytes(root: Path, path: str, *, limit: int) -> bytes:
         ) from error
 
 
-def _any_of(patterns: Iterable[str]) -> Callable[[str], bool]:
-    """Whether a text matches one of the patterns, asked as one expression: it is asked of every file."""
-    joined = "|".join(translate(pattern) for pattern in patterns)
-    expression = re.compile(joined) if joined else None
-    return lambda text: expression is not None and expression.match(text) is not None
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is a folder itself. A linked one is not: it may leave the project or lead in circles."""
-    try:
-        return entry.is_dir(follow_symlinks=False)
-    except OSError:
-        return False
-
-
-def _ignored(path: str, rules: "tuple[IgnoreRules, ...]") -> bool:
-    if not rules:
-        return False
-    from clew.workspace.ignore import ignored
-
-    return ignored(path, rules)
-
-
-def _inside(base: str, real: str) -> bool:
+def is_inside(base: str, real: str) -> bool:
+    """Whether a real path is a folder, or lies below it."""
     return real == base or real.startswith(base if base.endswith(os.sep) else base + os.sep)

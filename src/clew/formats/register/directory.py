@@ -13,11 +13,11 @@ from clew.formats.register.model import Layout, Register
 from clew.formats.register.records import encode_requirement, requirement_object
 from clew.formats.register.single import decode_register, head_payload, optional_payload
 
+MAX_BYTES = 256 * 1024 * 1024
+"""No file of a register that is larger is read."""
 INDEX = "index.req"
 FOLDER = "requirements"
 ENDING = ".req"
-JOURNAL = ".clew-journal"
-"""What a writer leaves beside the index until all files are written."""
 
 _HEAD = (
     *("name", "next_id", "created", "updated"),

@@ -17,15 +17,18 @@ from typing import Protocol
 
 import msgspec
 
-from clew.errors import ClewError, FileChanged, NotFound, StoreError
+from clew.errors import FileChanged, NotFound, StoreError
 from clew.formats.diagnostics import Diagnostic
 from clew.graph.build.collecting import without_collecting
 from clew.graph.build.link import Contribution, FileKey, Linker, LinkReport
-from clew.graph.build.reading import Known, Progress, Reader, Reading, Walked, cache_name, content_hash, known_as
+from clew.graph.build.reading import Progress, Reader, Reading, cache_name, folder_diagnostics
 from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
 from clew.store.interface import CachedFile, Store
-from clew.workspace.files import FileEntry, entry_of, is_settled, read_bytes, scan, time_of
+from clew.text.hashing import content_hash
+from clew.workspace.files import entry_of, read_bytes, time_of
+from clew.workspace.find import Selection
+from clew.workspace.follow import Changes, FileState, Follower
 from clew.workspace.paths import raw
 
 log = logging.getLogger(__name__)
@@ -87,12 +90,9 @@ class Builder:
         self._max_file_bytes = max_file_bytes
         self._linker = Linker(graph, self._reader_names)
         self._drafts: Drafts | None = None
-        self._known: dict[FileKey, Known] = {}
+        self._follower = Follower(root, _selections(readers), max_file_bytes=max_file_bytes)
         self._diagnostics: dict[FileKey, tuple[Diagnostic, ...]] = {}
         self._folders: dict[str, tuple[Diagnostic, ...]] = {}
-        self._marks: dict[str, int] = {}
-        self._settled = False
-        """Whether every folder's time is old enough to prove that nothing was added since."""
         self._saving = threading.Lock()
         self._unsaved: dict[tuple[str, str], CachedFile | None] = {}
         """What the store's cache lacks, by reader and path; None for what it should forget."""
@@ -116,7 +116,7 @@ class Builder:
 
     def readers_of(self, path: str) -> list[Reader]:
         """Those that read a file."""
-        return [reader for reader in self._readers if (path, reader.name) in self._known]
+        return [reader for reader in self._readers if (path, reader.name) in self._follower.states]
 
     def knows(self, path: str) -> bool:
         """Whether a file was read."""
@@ -130,7 +130,7 @@ class Builder:
         """The content of a file that the graph was built from. FileChanged where it has another one by now; NotFound
         for a file that was never read and does not exist. `kept` is what this said of the same graph before: a file
         whose time shows that nobody wrote to it since is not opened again."""
-        known = next((self._known[path, reader.name] for reader in self.readers_of(path)), None)
+        known = next((self._follower.states[path, reader.name] for reader in self.readers_of(path)), None)
         if known is not None:
             if kept is not None and known.mtime_ns and time_of(self._root, path) == known.mtime_ns:
                 return kept
@@ -146,7 +146,7 @@ class Builder:
             f"'{path}' changed since it was read.", hint="refresh_graph reads it again.", data={"path": path}
         )
 
-    def _same_as(self, known: Known, path: str) -> bytes | None:
+    def _same_as(self, known: FileState, path: str) -> bytes | None:
         """What stands in a file, where it is what was read there. Then it does not matter where a link leads by now."""
         if entry_of(self._root, path).size != known.size:
             return None
@@ -167,45 +167,13 @@ class Builder:
 
     # Noticing changes
 
-    @property
-    def file_count(self) -> int:
-        return len(self._known)
-
     def is_stale(self) -> bool:
-        """Whether any file was added, removed or changed since the last refresh: one `stat` for each file and folder.
+        """Whether any file was added, removed or changed since the last refresh."""
+        return not self._follower.is_current()
 
-        A file or folder that was touched moments before the refresh is looked at more closely: its time may not have
-        moved although its content did.
-        """
-        if any(time_of(self._root, path) != mark for path, mark in self._marks.items()):
-            return True
-        if not self._settled and not self._same_files():
-            return True
-        return any(not self._unchanged(key, known) for key, known in list(self._known.items()))
-
-    def _same_files(self) -> bool:
-        looked_ns = time.time_ns()
-        found = {
-            (entry.path, reader.name) for reader in self._readers for entry in scan(self._root, reader.selection).files
-        }
-        same = found == self._known.keys()
-        # Where files came or went without a mark, the next refresh has to walk the folders.
-        self._settled = same and is_settled(max(self._marks.values(), default=0), looked_ns)
-        return same
-
-    def _unchanged(self, key: FileKey, known: Known) -> bool:
-        if known.mtime_ns and known.content_hash:
-            return time_of(self._root, key[0]) == known.mtime_ns
-        entry = FileEntry(key[0], known.size, time_of(self._root, key[0]))
-        read_ns = time.time_ns()
-        try:
-            digest = content_hash(read_bytes(self._root, entry.path, limit=self._max_file_bytes))
-        except ClewError:
-            return known.content_hash == ""
-        if digest != known.content_hash:
-            return False
-        self._known[key] = known_as(entry, digest, read_ns)
-        return True
+    def is_probably_stale(self) -> bool:
+        """Likewise; with many files, not looked at more often than pays."""
+        return not self._follower.is_probably_current()
 
     # Catching up
 
@@ -217,28 +185,28 @@ class Builder:
             self._drafts.open()
         at = datetime.now(UTC).isoformat()
         self._take_readers()
-        known = {} if full else self._known
-        if self._outdated:
-            known = {key: state for key, state in known.items() if key[1] not in self._outdated}
-        reading = Reading(self._root, self._store, known, self._max_file_bytes, cached=not full)
-        walked = Walked(self._marks, self._folders) if self._settled and not full else None
-        reading.run(self._readers, progress, walked)
-        gone = [key for key in self._known if key not in reading.present]
-        contributions = dict.fromkeys(gone) | reading.contributions
+        again = set(self._reader_names()) if full else self._outdated
+        changes = self._follower.changes(again=again, walk=full)
+        states = self._follower.states
+        if again:
+            states = {key: state for key, state in states.items() if key[1] not in again}
+        reading = Reading(self._root, self._store, states, self._max_file_bytes, changes.looked_ns, cached=not full)
+        reading.run(self._readers, changes.entries, progress)
+        contributions = dict.fromkeys(changes.gone) | reading.contributions
         with self._lock.writing():
             fingerprint = self._graph.state.fingerprint
             if full:
                 self._start_over()
             with self._drafts_aside(contributions):
                 links = self._update(contributions)
-                self._adopt(reading, gone)
+                self._adopt(reading, changes)
                 # Without a change in the files, the state stays what it is with its drafts.
                 self._graph.refreshed(at, self._fingerprint() if full or contributions else fingerprint)
         return BuildReport(
-            files=len(self._known),
+            files=len(self._follower.states),
             parsed=reading.parsed,
             from_cache=reading.from_cache,
-            removed=len(gone),
+            removed=len(changes.gone),
             links=links,
             seconds=time.perf_counter() - started,
         )
@@ -250,14 +218,14 @@ class Builder:
             return
         before = {reader.name: cache_name(reader) for reader in self._readers}
         self._outdated |= {reader.name for reader in chosen if cache_name(reader) != before.get(reader.name)}
-        # They may want other files, so the folders have to be walked.
-        self._settled = False
         self._readers = chosen
+        self._follower.select(_selections(chosen))
 
     def read_again(self, paths: Sequence[str]) -> None:
         """Bring the graph in step with files of which it is known that they, and only they, changed."""
         at = datetime.now(UTC).isoformat()
-        reading = Reading(self._root, self._store, self._known, self._max_file_bytes, cached=False)
+        states = self._follower.states
+        reading = Reading(self._root, self._store, states, self._max_file_bytes, time.time_ns(), cached=False)
         for path in paths:
             for reader in self.readers_of(path):
                 reading.take(reader, path)
@@ -265,10 +233,7 @@ class Builder:
             self._update(reading.contributions)
             self._keep(reading)
             self._graph.refreshed(at, self._fingerprint())
-        # Replacing a file leaves a mark on its folder. Whether others did as well is looked at more closely next time.
-        self._settled = False
-        for folder in {path.rpartition("/")[0] for path in paths} & self._marks.keys():
-            self._marks[folder] = time_of(self._root, folder)
+        self._follower.wrote(paths)
 
     def _update(self, contributions: Mapping[FileKey, Contribution | None]) -> LinkReport:
         try:
@@ -299,33 +264,29 @@ class Builder:
             self._drafts.forget()
         self._graph.clear()
         self._linker = Linker(self._graph, self._reader_names)
-        self._known.clear()
+        self._follower.forget(list(self._follower.states))
         self._diagnostics.clear()
-        # Nothing is known, so the folders have to be walked, though none of them changed.
-        self._settled = False
 
-    def _adopt(self, reading: Reading, gone: Sequence[FileKey]) -> None:
-        for key in gone:
-            self._known.pop(key, None)
+    def _adopt(self, reading: Reading, changes: Changes) -> None:
+        self._follower.forget(changes.gone)
+        for key in changes.gone:
             self._diagnostics.pop(key, None)
         self._outdated.clear()
-        self._folders = reading.folders
-        self._marks = reading.marks
-        self._settled = is_settled(max(reading.marks.values(), default=0), reading.began_ns)
+        self._folders = folder_diagnostics(self._follower.trees())
         names = {reader.name: cache_name(reader) for reader in self._readers}
         with self._saving:
-            self._unsaved.update({(names[name], path): None for path, name in gone})
+            self._unsaved.update({(names[name], path): None for path, name in changes.gone})
         self._keep(reading)
 
     def _keep(self, reading: Reading) -> None:
-        self._known.update(reading.known)
+        self._follower.note(reading.states)
         self._diagnostics.update(reading.diagnostics)
         with self._saving:
             self._unsaved.update({(file.reader, file.path): file for file in reading.fresh})
 
     def _fingerprint(self) -> str:
-        known = self._known
-        lines = "".join([f"{key[0]}\0{key[1]}\0{known[key].content_hash}\n" for key in sorted(known)])
+        states = self._follower.states
+        lines = "".join([f"{key[0]}\0{key[1]}\0{states[key].content_hash}\n" for key in sorted(states)])
         return hashlib.blake2b(lines.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
     def save(self) -> None:
@@ -340,3 +301,7 @@ class Builder:
                 self._store.cache_files(fresh, forget=forget, only=[cache_name(reader) for reader in self._readers])
             except StoreError as error:
                 log.warning("The parse cache was not written: %s", error)
+
+
+def _selections(readers: Sequence[Reader]) -> dict[str, Selection]:
+    return {reader.name: reader.selection for reader in readers}

@@ -13,7 +13,6 @@ from clew.errors import Cancelled, ClewError
 from clew.graph.build.builder import Builder, BuildReport
 from clew.graph.build.reading import Progress
 from clew.graph.graph import Graph
-from clew.workspace.resting import Rest
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +33,6 @@ class GraphKeeper:
         self._progress = (0, 0, "waiting")
         self._looked_at = 0.0
         """When the last look for changed files began."""
-        self._rest = Rest()
         self._aside = threading.Lock()
         self._threads: list[threading.Thread] = []
 
@@ -111,12 +109,11 @@ class GraphKeeper:
     def _look(self, called: float) -> None:
         """Notice changed files. A look that began after the call did is as good as one of its own."""
         began = time.monotonic()
-        if self._graph.state.is_stale or self._looked_at > called or not self._rest.is_over:
+        if self._graph.state.is_stale or self._looked_at > called:
             return
-        if self._builder.is_stale():
+        if self._builder.is_probably_stale():
             self._graph.mark_stale()
         self._looked_at = began
-        self._rest.begin(began, self._builder.file_count)
 
     def _refresh(self, *, full: bool, progress: Progress | None) -> BuildReport:
         def report(done: int, total: int, message: str) -> None:

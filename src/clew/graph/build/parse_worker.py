@@ -11,7 +11,8 @@ from typing import IO
 import msgspec
 
 from clew.errors import ClewError
-from clew.graph.build.reading import Reader, cache_name, content_hash
+from clew.graph.build.reading import Reader, cache_name
+from clew.text.hashing import content_hash
 from clew.workspace.files import read_bytes
 
 _LENGTH_BYTES = 4

@@ -1,9 +1,7 @@
 """One pass over the files of a project: what is new is read, from the cache where possible."""
 
-import hashlib
 import logging
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,7 +12,10 @@ from clew.errors import ClewError, StoreError
 from clew.formats.diagnostics import Diagnostic
 from clew.graph.build.link import Contribution, FileKey
 from clew.store.interface import CachedFile, Store
-from clew.workspace.files import FileEntry, Selection, Tree, entry_of, is_settled, read_bytes, scan, time_of
+from clew.text.hashing import content_hash
+from clew.workspace.files import FileEntry, entry_of, read_bytes
+from clew.workspace.find import Selection, Tree
+from clew.workspace.follow import FileState
 
 if TYPE_CHECKING:
     from clew.graph.build.parse_aside import Sharing
@@ -53,65 +54,41 @@ def cache_name(reader: Reader) -> str:
     return f"{reader.name}/{reader.version}"
 
 
-class Known(msgspec.Struct, frozen=True, gc=False):
-    """The state in which a file was last seen."""
-
-    size: int
-    mtime_ns: int
-    """0 where the file was so young that its time proves nothing."""
-    content_hash: str
-    """Empty where the file could not be read."""
-
-    def matches(self, entry: FileEntry) -> bool:
-        # What could not be read is tried again: permissions change without a trace in the file's own time.
-        return self.size == entry.size and self.mtime_ns == entry.mtime_ns and self.content_hash != ""
-
-
-class Walked(msgspec.Struct, frozen=True):
-    """What the last look into all folders found."""
-
-    marks: dict[str, int]
-    """Times of the folders, all of them long past when they were looked into."""
-    folders: dict[str, tuple[Diagnostic, ...]]
-    """What could not be looked into."""
-
-
 class Reading:
     """The outcome of a pass, collected reader by reader and file by file."""
 
     def __init__(
-        self, root: Path, store: Store | None, known: Mapping[FileKey, Known], max_file_bytes: int, *, cached: bool
+        self,
+        root: Path,
+        store: Store | None,
+        states: Mapping[FileKey, FileState],
+        max_file_bytes: int,
+        looked_ns: int,
+        *,
+        cached: bool,
     ) -> None:
         self._root = root
         self._store = store
-        self._known_before = known
+        self._states_before = states
         self._max_file_bytes = max_file_bytes
+        self._looked_ns = looked_ns
         self._use_cache = cached
-        self.began_ns = time.time_ns()
-        self.marks: dict[str, int] = {}
-        self.present: set[FileKey] = set()
-        self.known: dict[FileKey, Known] = {}
+        self.states: dict[FileKey, FileState] = {}
         self.contributions: dict[FileKey, Contribution | None] = {}
         self.diagnostics: dict[FileKey, tuple[Diagnostic, ...]] = {}
-        self.folders: dict[str, tuple[Diagnostic, ...]] = {}
-        """What could not be looked into, by path."""
         self.fresh: list[CachedFile] = []
         """What is worth keeping for the next start."""
         self.parsed = 0
         self.from_cache = 0
 
-    def run(self, readers: Sequence[Reader], progress: Progress | None, walked: Walked | None = None) -> None:
-        """Look at all files first, so that progress counts towards one total. Where no folder changed since it was
-        walked, the files are those that are known."""
-        if walked is not None and all(time_of(self._root, path) == mark for path, mark in walked.marks.items()):
-            self.marks, self.folders = walked.marks, walked.folders
-            changed = self._changed_among_known(readers)
-        else:
-            changed = [(reader, self._changed(reader)) for reader in readers]
-        self._read_all(changed, progress)
+    def run(self, readers: Sequence[Reader], entries: Mapping[FileKey, FileEntry], progress: Progress | None) -> None:
+        """Read files that are new or changed. All are known beforehand, so that progress counts towards one total."""
+        waiting: dict[str, list[FileEntry]] = {reader.name: [] for reader in readers}
+        for (_, name), entry in entries.items():
+            waiting[name].append(entry)
+        self._read_all([(reader, waiting[reader.name]) for reader in readers], progress)
         # Others may have parsed some of the files, but the order is that of the files.
-        places = [(entry.path, reader.name) for reader, entries in changed for entry in entries]
-        self.contributions = {key: self.contributions[key] for key in places if key in self.contributions}
+        self.contributions = {key: self.contributions[key] for key in entries if key in self.contributions}
 
     def _read_all(self, changed: list[tuple[Reader, list[FileEntry]]], progress: Progress | None) -> None:
         cached = {reader.name: self._cached(reader) for reader, entries in changed if not self._are_few(entries)}
@@ -165,7 +142,7 @@ class Reading:
     def _take_parsed(self, reader: Reader, entry: FileEntry, digest: str, payload: bytes) -> bool:
         """Take what another process parsed; returns whether that could be used."""
         key = (entry.path, reader.name)
-        known = self._known_before.get(key)
+        known = self._states_before.get(key)
         if known is None or known.content_hash != digest:
             try:
                 records = msgspec.msgpack.decode(payload, type=reader.records_type)
@@ -173,7 +150,7 @@ class Reading:
                 return False
             self.parsed += 1
             self._take(reader, key, records)
-        self.known[key] = known_as(entry, digest, self.began_ns)
+        self.states[key] = FileState.at_reading(entry, digest, self._looked_ns)
         if key in self.contributions:
             self._keep(reader, key, payload)
         return True
@@ -184,40 +161,7 @@ class Reading:
 
     def _are_few(self, entries: list[FileEntry]) -> bool:
         """Whether it is quicker to parse the files than to look at all that the store keeps."""
-        return not entries or (bool(self._known_before) and len(entries) <= FEW_FILES)
-
-    def _changed_among_known(self, readers: Sequence[Reader]) -> list[tuple[Reader, list[FileEntry]]]:
-        changed: dict[str, list[FileEntry]] = {reader.name: [] for reader in readers}
-        self.present.update(self._known_before)
-        for (path, name), known in self._known_before.items():
-            entry = entry_of(self._root, path)
-            if not known.matches(entry):
-                changed[name].append(entry)
-        return [(reader, changed[reader.name]) for reader in readers]
-
-    def _changed(self, reader: Reader) -> list[FileEntry]:
-        tree = scan(self._root, reader.selection)
-        self.marks.update(tree.marks)
-        self._report_folders(tree)
-        changed: list[FileEntry] = []
-        for entry in tree.files:
-            key = (entry.path, reader.name)
-            self.present.add(key)
-            known = self._known_before.get(key)
-            if known is None or not known.matches(entry):
-                changed.append(entry)
-        return changed
-
-    def _report_folders(self, tree: Tree) -> None:
-        for path in tree.unreadable:
-            message = "It may not be read. Check the permissions."
-            self.folders[path] = (Diagnostic("file.unreadable", "error", message, 0),)
-        for path in tree.outside:
-            message = "It leads outside the project and was not read. Name what lies below the project's own folder."
-            self.folders[path] = (Diagnostic("file.outside", "warning", message, 0),)
-        for path in tree.missing:
-            message = "The configuration names this folder, but it does not exist. Correct the name, or create it."
-            self.folders[path] = (Diagnostic("file.missing", "warning", message, 0),)
+        return not entries or (bool(self._states_before) and len(entries) <= FEW_FILES)
 
     def _cached(self, reader: Reader) -> dict[str, CachedFile]:
         if self._store is None or not self._use_cache:
@@ -232,7 +176,7 @@ class Reading:
         key = (entry.path, reader.name)
         if cached is not None and (cached.size, cached.mtime_ns) == (entry.size, entry.mtime_ns):
             if self._take_cached(reader, key, cached):
-                self.known[key] = Known(entry.size, entry.mtime_ns, cached.content_hash)
+                self.states[key] = FileState(entry.size, entry.mtime_ns, cached.content_hash)
                 return
             cached = None
         try:
@@ -241,15 +185,15 @@ class Reading:
             self._leave_out(key, entry, "", Diagnostic("file.unreadable", "error", str(error), 0))
             return
         digest = content_hash(data)
-        known = self._known_before.get(key)
+        known = self._states_before.get(key)
         if known is not None and known.content_hash == digest:
-            self.known[key] = known_as(entry, digest, self.began_ns)
+            self.states[key] = FileState.at_reading(entry, digest, self._looked_ns)
             return
         if b"\0" in data[:BINARY_PROBE]:
             reason = Diagnostic("file.binary", "warning", "The file is binary; it was not read.", 0)
             self._leave_out(key, entry, digest, reason)
             return
-        self.known[key] = known_as(entry, digest, self.began_ns)
+        self.states[key] = FileState.at_reading(entry, digest, self._looked_ns)
         if cached is not None and cached.content_hash == digest and self._take_cached(reader, key, cached):
             self._keep(reader, key, cached.payload)
         else:
@@ -283,23 +227,29 @@ class Reading:
         self.diagnostics[key] = reader.diagnose(records)
 
     def _keep(self, reader: Reader, key: FileKey, payload: bytes) -> None:
-        known = self.known[key]
+        known = self.states[key]
         self.fresh.append(
             CachedFile(key[0], cache_name(reader), known.size, known.mtime_ns, known.content_hash, payload)
         )
 
     def _leave_out(self, key: FileKey, entry: FileEntry, digest: str, reason: Diagnostic) -> None:
         """A file that cannot be read contributes nothing but the reason."""
-        self.known[key] = known_as(entry, digest, self.began_ns)
+        self.states[key] = FileState.at_reading(entry, digest, self._looked_ns)
         self.contributions[key] = None
         self.diagnostics[key] = (reason,)
 
 
-def content_hash(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
-
-
-def known_as(entry: FileEntry, digest: str, read_ns: int) -> Known:
-    """What is known of a file that was read at that time. The time of a file that is not settled is not kept, so that
-    its content is compared at the next look."""
-    return Known(entry.size, entry.mtime_ns if is_settled(entry.mtime_ns, read_ns) else 0, digest)
+def folder_diagnostics(trees: Iterable[Tree]) -> dict[str, tuple[Diagnostic, ...]]:
+    """What could not be looked into, by path."""
+    found: dict[str, tuple[Diagnostic, ...]] = {}
+    for tree in trees:
+        for path in tree.unreadable:
+            message = "It may not be read. Check the permissions."
+            found[path] = (Diagnostic("file.unreadable", "error", message, 0),)
+        for path in tree.outside:
+            message = "It leads outside the project and was not read. Name what lies below the project's own folder."
+            found[path] = (Diagnostic("file.outside", "warning", message, 0),)
+        for path in tree.missing:
+            message = "The configuration names this folder, but it does not exist. Correct the name, or create it."
+            found[path] = (Diagnostic("file.missing", "warning", message, 0),)
+    return found

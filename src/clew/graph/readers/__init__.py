@@ -14,7 +14,7 @@ from clew.graph.readers.results import ResultsReader
 from clew.graph.readers.reviews import ReviewsReader
 from clew.graph.readers.spec_roots import spec_roots
 from clew.graph.readers.specs import SpecReader
-from clew.workspace.files import Selection
+from clew.workspace.find import Selection
 from clew.workspace.paths import Glob
 
 _PRODUCTS = ("target", "dist", "build", ".idea", ".vscode")

@@ -21,7 +21,7 @@ from clew.formats.elspais.settings import ElspaisSettings
 from clew.graph.build.link import Citation, Contribution, Definition
 from clew.graph.model import Node, NodeKind, Source
 from clew.graph.readers.elspais import EDGE_KINDS, fingerprint
-from clew.workspace.files import Selection
+from clew.workspace.find import Selection
 
 
 class MarkerFile(msgspec.Struct, frozen=True, array_like=True):

@@ -30,10 +30,10 @@ from clew.formats.register.model import Layout, LinkKind, Outcome, Requirement, 
 from clew.formats.register.records import decode_requirement
 from clew.formats.results.records import FAILED, PASSED
 from clew.graph.build.link import Citation, Contribution, Definition
-from clew.graph.build.reading import content_hash
 from clew.graph.model import EdgeKind, Node, NodeKind, Source
 from clew.graph.readers.elspais import fingerprint
-from clew.workspace.files import Selection
+from clew.text.hashing import content_hash
+from clew.workspace.find import Selection
 
 LEVEL = "register"
 _ROLES = {Status.DRAFT: "provisional", Status.PROPOSED: "provisional", Status.OBSOLETE: "retired"}

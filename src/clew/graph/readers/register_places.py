@@ -6,15 +6,15 @@ below counts, except in a folder that is a project of its own and in one that is
 
 import os
 import threading
-import time
 from collections.abc import Mapping
 from glob import escape
 from pathlib import Path, PurePosixPath
 
 from clew.config import CLEW_TOML, ELSPAIS_TOML
-from clew.formats.register.directory import ENDING, FOLDER, INDEX
+from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES
 from clew.formats.register.envelope import DIRECTORY_TAG
-from clew.workspace.files import Selection, is_settled, scan, time_of
+from clew.workspace.find import Selection
+from clew.workspace.follow import Follower
 from clew.workspace.paths import display
 
 SINGLE = "project.req"
@@ -26,13 +26,13 @@ _TAG = DIRECTORY_TAG.encode()
 
 
 class RegisterPlaces:
-    """Looks through the tree again only where a folder changed."""
+    """Looks through the tree again only where a folder or a register changed."""
 
     def __init__(self, root: Path, environment: Mapping[str, str] = os.environ) -> None:
         self._root = root
         self._environment = environment
         self._lock = threading.Lock()
-        self._marks: dict[str, int] = {}
+        self._follower = Follower(root, {"register": _ANYWHERE}, max_file_bytes=MAX_BYTES)
         self._below: tuple[str, ...] = ()
 
     def found(self) -> tuple[str, ...]:
@@ -44,7 +44,7 @@ class RegisterPlaces:
         if at_root:
             return tuple(_called(name) for name in at_root)
         with self._lock:
-            if not self._marks or any(time_of(self._root, path) != mark for path, mark in self._marks.items()):
+            if not self._follower.is_current():
                 self._look()
             return self._below
 
@@ -56,11 +56,9 @@ class RegisterPlaces:
         return display(place.relative_to(root).as_posix()) if place is not None and root in place.parents else None
 
     def _look(self) -> None:
-        began_ns = time.time_ns()
-        tree = scan(self._root, _ANYWHERE)
-        paths = [entry.path for entry in tree.files]
+        self._follower.note_all()
+        paths = [path for path, _ in self._follower.keys]
         self._below = tuple(_called(path) for path in paths if self._is_register(path) and not self._is_others(path))
-        self._marks = tree.marks if is_settled(max(tree.marks.values(), default=0), began_ns) else {}
 
     def _is_register(self, path: str) -> bool:
         """Whether a file of the right name is one; an index says of itself what it is the index of."""

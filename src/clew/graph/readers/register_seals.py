@@ -1,18 +1,19 @@
 """Whether a register in a folder is whole. Its checksum is taken of all files at once; a reader sees one at a time."""
 
-import os
 import threading
+from glob import escape
 from pathlib import Path
 
+from clew.edit.journal import journals
 from clew.errors import FormatError
 from clew.formats.register import read_directory
-from clew.formats.register.directory import ENDING, FOLDER, INDEX, JOURNAL
+from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES
+from clew.workspace.find import Selection
+from clew.workspace.follow import Follower
 from clew.workspace.paths import raw
 
 Refused = tuple[tuple[str, str], ...]
 """Folders that cannot be trusted, each with the reason."""
-Marks = tuple[tuple[str, int, int], ...]
-"""Name, size and time of every file."""
 
 
 class FolderSeals:
@@ -21,7 +22,8 @@ class FolderSeals:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._lock = threading.Lock()
-        self._seen: dict[str, tuple[Marks, str]] = {}
+        self._followers: dict[str, Follower] = {}
+        self._faults: dict[str, str] = {}
 
     def refused(self, places: tuple[str, ...]) -> Refused:
         """The folders among these registers that cannot be trusted, each with the reason."""
@@ -31,35 +33,27 @@ class FolderSeals:
 
     def _fault(self, place: str) -> str:
         folder = self._root / raw(place)
-        marks, fault = self._seen.get(place, ((), ""))
-        if (folder / JOURNAL).exists():
+        if journals(folder):
             # Somebody is in the middle of writing; what was true before is true until they are done.
-            return fault
-        now = _marks(folder)
-        if now != marks:
-            fault = _examined(folder, [name for name, _, _ in now])
-            self._seen[place] = now, fault
-        return fault
+            return self._faults.get(place, "")
+        follower = self._followers.get(place)
+        if follower is None:
+            follower = self._followers[place] = Follower(self._root, _selection(place), max_file_bytes=MAX_BYTES)
+        if not follower.is_current():
+            follower.note_all()
+            start = "" if place == "." else f"{place}/"
+            self._faults[place] = _examined(folder, [path.removeprefix(start) for path, _ in follower.keys])
+        return self._faults[place]
 
 
-def _marks(folder: Path) -> Marks:
-    found = [mark for mark in _files(folder, "") if mark[0] == INDEX]
-    found += [mark for mark in _files(folder / FOLDER, f"{FOLDER}/") if mark[0].endswith(ENDING)]
-    return tuple(sorted(found))
-
-
-def _files(folder: Path, prefix: str) -> list[tuple[str, int, int]]:
-    try:
-        with os.scandir(folder) as entries:
-            shown = [entry for entry in entries if not entry.name.startswith(".")]
-            return [(f"{prefix}{each.name}", each.stat().st_size, each.stat().st_mtime_ns) for each in shown]
-    except OSError:
-        return []
+def _selection(place: str) -> dict[str, Selection]:
+    folder = "" if place == "." else f"{escape(raw(place))}/"
+    return {"register": Selection((), (), globs=(f"{folder}{INDEX}", f"{folder}{FOLDER}/[!.]*{ENDING}"))}
 
 
 def _examined(folder: Path, paths: list[str]) -> str:
     try:
-        read_directory({path: (folder / path).read_bytes() for path in paths}, folder.name)
+        read_directory({path: (folder / raw(path)).read_bytes() for path in paths}, folder.name)
     except FormatError as error:
         return str(error)
     except (OSError, KeyError):

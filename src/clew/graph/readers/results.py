@@ -9,7 +9,7 @@ from clew.formats.diagnostics import Diagnostic
 from clew.formats.results import RESULTS_VERSION, Outcome, ResultRecords, read_results
 from clew.graph.build.link import Contribution
 from clew.graph.model import Node, NodeKind, Source
-from clew.workspace.files import Selection
+from clew.workspace.find import Selection
 
 
 class ResultFile(msgspec.Struct, frozen=True, array_like=True):

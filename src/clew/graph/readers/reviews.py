@@ -11,7 +11,7 @@ from clew.formats.reviews import REVIEWS_VERSION, Review, ReviewRecords, read_re
 from clew.graph.build.link import Contribution, Definition
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind, Source
-from clew.workspace.files import Selection
+from clew.workspace.find import Selection
 
 _ID = "reviews"
 

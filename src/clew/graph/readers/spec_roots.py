@@ -7,7 +7,7 @@ from clew.config import Config
 from clew.errors import ConfigError
 from clew.formats.elspais.toml_values import parse_toml
 from clew.formats.openspec.layout import SPOX_CONFIG, Root, find_roots, openspec_root, spox_root, told_apart
-from clew.workspace.files import normal_folder
+from clew.workspace.find import normal_folder
 
 _OPENSPEC = "openspec"
 _SPOX = "specs"
@@ -34,9 +34,9 @@ def spec_roots(config: Config) -> tuple[Root, ...]:
 def _nested(root: Path) -> tuple[Root, ...]:
     """Looked for once: whoever moves specs into a package configures them, or starts again."""
     # Most projects need none of it.
-    from clew.workspace.walk import walk
+    from clew.workspace.survey import survey
 
-    return find_roots(walk(root, _LOOKED_AT).files)
+    return find_roots(survey(root, _LOOKED_AT).files)
 
 
 def _root(root: Path, folder: str, prefix: str) -> Root:

@@ -37,7 +37,7 @@ from clew.graph.build.link import Citation, Contribution, Definition
 from clew.graph.model import EdgeKind, Node, NodeKind, Source
 from clew.graph.readers.elspais import fingerprint
 from clew.text.spans import Span
-from clew.workspace.files import Selection
+from clew.workspace.find import Selection
 
 MISPLACED = "openspec.misplaced_spec"
 LEVEL = "spec"

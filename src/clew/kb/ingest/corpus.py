@@ -20,16 +20,19 @@ import msgspec
 from clew.edit.locking import locked
 from clew.errors import Conflict, FormatError, NotFound, OutsideProject
 from clew.kb.ingest.citing import Citations
-from clew.kb.ingest.library import Known, Library
+from clew.kb.ingest.library import KnownDocument, Library
 from clew.kb.ingest.moves import Gone
-from clew.kb.ingest.preparing import VERSION, content_hash, prepare, unreadable
+from clew.kb.ingest.preparing import VERSION, prepare, unreadable
 from clew.kb.ingest.records import ANYWHERE, Origin, Prepared
 from clew.kb.ingest.units import PART, prepared_units, units_of
 from clew.search.engine import SearchEngine
 from clew.search.units import Unit
 from clew.store.interface import Store
 from clew.store.watched import Progress, watched
-from clew.workspace.files import FileEntry, Selection, Tree, is_settled, read_bytes, scan
+from clew.text.hashing import content_hash
+from clew.workspace.files import FileEntry, read_bytes
+from clew.workspace.find import Selection, Tree, scan
+from clew.workspace.follow import FileState, Follower
 
 log = logging.getLogger(__name__)
 
@@ -72,6 +75,10 @@ class Corpus(msgspec.Struct, frozen=True):
 
     def scan(self) -> Tree:
         return scan(self.root, self.selection)
+
+    def follower(self) -> Follower:
+        """Says whether a document is new, changed or gone."""
+        return Follower(self.root, {PART: self.selection}, max_file_bytes=self.max_file_bytes)
 
     def read(self, path: str) -> bytes:
         """The content of a file. NotFound where it is gone, FormatError or OutsideProject where it is not read."""
@@ -158,7 +165,7 @@ class _Run:
         counts: dict[str, Any] = dict(self._counts)
         return IndexReport(**counts, problems=tuple(self._problems))
 
-    def _take_all(self, waiting: list[FileEntry], known: dict[str, Known], gone: Gone) -> None:
+    def _take_all(self, waiting: list[FileEntry], known: dict[str, KnownDocument], gone: Gone) -> None:
         total = len(waiting) + len(gone.paths())
         for done, entry in enumerate(waiting):
             self._progress(done, total, entry.path)
@@ -169,7 +176,7 @@ class _Run:
         if total:
             self._progress(total, total, "")
 
-    def _compared(self, known: dict[str, Known]) -> dict[str, Known]:
+    def _compared(self, known: dict[str, KnownDocument]) -> dict[str, KnownDocument]:
         """What is known, with every document as not indexed of which the search index lacks a section: it may have been
         made anew, and an earlier run may have stopped halfway. What the index has too much goes."""
         with self._library.reading() as reading:
@@ -183,12 +190,12 @@ class _Run:
         self._engine.delete(id for id in indexed if id not in present)
         return {path: each._replace(indexed=each.indexed and path not in lacking) for path, each in known.items()}
 
-    def _is_due(self, entry: FileEntry, known: Known | None) -> bool:
+    def _is_due(self, entry: FileEntry, known: KnownDocument | None) -> bool:
         if known is None or self._full or not known.indexed or entry.path in self._again or _is_unread(known):
             return True
-        return known.reader != self._reader or (entry.size, entry.mtime_ns) != (known.size, known.mtime_ns)
+        return known.reader != self._reader or not known.file.matches(entry)
 
-    def _take(self, entry: FileEntry, known: Known | None, gone: Gone) -> None:
+    def _take(self, entry: FileEntry, known: KnownDocument | None, gone: Gone) -> None:
         read_ns = time.time_ns()
         try:
             data = self._corpus.read(entry.path)
@@ -208,30 +215,30 @@ class _Run:
             if known.indexed:
                 self._counts["unchanged"] += 1
             else:
-                self._index_again(entry.path, known.content_hash)
+                self._index_again(entry.path, known.file.content_hash)
             return
         prepared = self._corpus.prepared(entry, data)
-        if not is_settled(entry.mtime_ns, read_ns):
+        if not FileState.at_reading(entry, prepared.document.content_hash, read_ns).matches(entry):
             self._unsettled.append(entry.path)
         moved_from = self._moved_from(prepared, gone) if known is None else None
         if self._write(prepared, known, moved_from) and moved_from is not None:
             gone.found(moved_from)
 
-    def _note_time(self, entry: FileEntry, known: Known, read_ns: int) -> None:
-        """Note the time of a file whose content is known; 0 has it compared once more at the next look."""
-        time_ns = entry.mtime_ns if is_settled(entry.mtime_ns, read_ns) else 0
-        if (known.size, known.mtime_ns) != (entry.size, time_ns):
-            self._library.touch(entry.path, entry.size, time_ns)
+    def _note_time(self, entry: FileEntry, known: KnownDocument, read_ns: int) -> None:
+        """Note the time of a file whose content is known."""
+        now = FileState.at_reading(entry, known.file.content_hash, read_ns)
+        if now != known.file:
+            self._library.touch(entry.path, now.size, now.mtime_ns)
 
     def _is_told(self, unread: Prepared) -> bool:
         """Whether it is known already that a document cannot be read, and why."""
         with self._library.reading() as reading:
             return reading.document(unread.document.path) == unread.document
 
-    def _is_same(self, entry: FileEntry, known: Known, data: bytes) -> bool:
+    def _is_same(self, entry: FileEntry, known: KnownDocument, data: bytes) -> bool:
         if self._full or entry.path in self._again:
             return False
-        return known.reader == self._reader and known.content_hash == content_hash(data)
+        return known.reader == self._reader and known.file.content_hash == content_hash(data)
 
     @staticmethod
     def _moved_from(prepared: Prepared, gone: Gone) -> str | None:
@@ -241,7 +248,7 @@ class _Run:
         versions = {section.id: section.version for section in prepared.sections}
         return gone.same(document.path, document.content_hash) or gone.alike(versions)
 
-    def _write(self, prepared: Prepared, known: Known | None, moved_from: str | None) -> bool:
+    def _write(self, prepared: Prepared, known: KnownDocument | None, moved_from: str | None) -> bool:
         """Put a document into the store; False where something there is in its way."""
         document = prepared.document
         try:
@@ -282,9 +289,9 @@ class _Run:
         self._counts["removed"] += 1
 
 
-def _is_unread(known: Known) -> bool:
+def _is_unread(known: KnownDocument) -> bool:
     """Whether a file could not be read. Its time says nothing of when it can: a limit is raised, a right is given."""
-    return known.size > 0 and known.content_hash == _NOTHING
+    return known.file.size > 0 and known.file.content_hash == _NOTHING
 
 
 def run_job(ingestion: Ingestion, store: Store | None, progress: Progress, *, full: bool = False) -> IndexReport:

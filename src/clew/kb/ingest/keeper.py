@@ -15,10 +15,8 @@ import msgspec
 
 from clew.errors import Cancelled, ClewError, StoreBusy, StoreReadOnly
 from clew.kb.ingest.corpus import Corpus, IndexReport
-from clew.kb.ingest.preparing import content_hash
 from clew.store.watched import Progress
-from clew.workspace.files import is_settled, time_of
-from clew.workspace.resting import Rest
+from clew.workspace.follow import Follower
 
 log = logging.getLogger(__name__)
 
@@ -39,63 +37,6 @@ class _Run(msgspec.Struct):
     progress: tuple[int, int, str] = (0, 0, "waiting")
     error: ClewError | None = None
     note: str | None = None
-
-
-class _Seen:
-    """The files as a look found them. What had changed moments before is compared by content at the next looks, as its
-    time may stay the same when it changes again."""
-
-    def __init__(self, corpus: Corpus) -> None:
-        began_ns = time.time_ns()
-        self._corpus = corpus
-        self._tree = corpus.scan()
-        self._are_folders_settled = self._has_settled_folders(began_ns)
-        self._contents = {
-            entry.path: self._content(entry.path)
-            for entry in self._tree.files
-            if not is_settled(entry.mtime_ns, began_ns)
-        }
-        """Hashes of the files that are not settled."""
-
-    @property
-    def count(self) -> int:
-        return len(self._tree.files)
-
-    def is_current(self) -> bool:
-        root = self._corpus.root
-        return (
-            all(time_of(root, path) == mark for path, mark in self._tree.marks.items())
-            and all(time_of(root, entry.path) == entry.mtime_ns for entry in self._tree.files)
-            and self._has_same_files()
-            and self._has_same_contents()
-        )
-
-    def _has_same_files(self) -> bool:
-        if self._are_folders_settled:
-            return True
-        began_ns = time.time_ns()
-        found = self._corpus.scan()
-        self._are_folders_settled = self._has_settled_folders(began_ns)
-        return [entry.path for entry in found.files] == [entry.path for entry in self._tree.files]
-
-    def _has_settled_folders(self, looked_ns: int) -> bool:
-        return is_settled(max(self._tree.marks.values(), default=0), looked_ns)
-
-    def _has_same_contents(self) -> bool:
-        for path, content in list(self._contents.items()):
-            mtime_ns, read_ns = time_of(self._corpus.root, path), time.time_ns()
-            if self._content(path) != content:
-                return False
-            if is_settled(mtime_ns, read_ns):
-                del self._contents[path]
-        return True
-
-    def _content(self, path: str) -> str:
-        """The hash of a file's content; empty for a file that cannot be read."""
-        try:
-            return content_hash(self._corpus.read(path))
-        except ClewError:
-            return ""
 
 
 class DocumentKeeper:
@@ -119,13 +60,12 @@ class DocumentKeeper:
         self._patience = PATIENCE_SECONDS if patience is None else patience
         self._monotonic = monotonic
         self._lock = threading.Lock()
-        self._seen: _Seen | None = None
-        """What there was when the documents were last read; None before."""
+        self._follower: Follower | None = None
+        """Follows the files since the documents were last read; None before."""
         self._filled: object = None
         """What they were read into."""
         self._run: _Run | None = None
         self._thread: threading.Thread | None = None
-        self._rest = Rest()
         self._closing = False
 
     def ensure(self, progress: Progress = lambda done, total, message: None) -> str | None:
@@ -161,22 +101,17 @@ class DocumentKeeper:
         with self._lock:
             if self._run is not None and not self._run.done.is_set():
                 return self._run
-            if self._closing or (self._seen is not None and self._is_current(self._seen)):
+            if self._closing or (self._follower is not None and self._is_current(self._follower)):
                 return None
             self._run = _Run(threading.Event(), self._monotonic())
             self._thread = threading.Thread(target=self._read, args=(self._run,), name="clew-documents", daemon=True)
             self._thread.start()
             return self._run
 
-    def _is_current(self, seen: _Seen) -> bool:
+    def _is_current(self, follower: Follower) -> bool:
         if self._stores() != self._filled:
             return False
-        if not self._follows_files or not self._rest.is_over:
-            return True
-        began = time.monotonic()
-        is_current = seen.is_current()
-        self._rest.begin(began, seen.count)
-        return is_current
+        return not self._follows_files or follower.is_probably_current()
 
     def _left(self, until: float) -> float:
         return max(0.0, until - self._monotonic())
@@ -189,11 +124,12 @@ class DocumentKeeper:
 
         try:
             # Taken before the files are read: what changes meanwhile is noticed by the next look.
-            seen, stores = _Seen(self._corpus), self._stores()
+            follower, stores = self._corpus.follower(), self._stores()
+            follower.note_all()
             result = self._index(report)
             run.note = result.note
             # Another process reads just now: look again next time.
-            self._seen, self._filled = seen if result.note is None else None, stores
+            self._follower, self._filled = follower if result.note is None else None, stores
         except ClewError as error:
             run.error = error
         except Exception as error:

@@ -24,6 +24,7 @@ from clew.kb.queries import Reading
 from clew.store.sqlite.connections import Connection, Connections
 from clew.store.sqlite.derived import remove
 from clew.store.sqlite.faults import damaged
+from clew.workspace.follow import FileState
 
 PATIENCE_SECONDS = 10.0
 MADE_ANEW = "The store of documents was damaged; it is made anew from the files."
@@ -32,12 +33,10 @@ _ENCODE = msgspec.json.Encoder().encode
 _OF_SECTIONS = ("section_texts", "number"), ("mentions", "section"), ("cites", "section"), ("links", "section")
 
 
-class Known(NamedTuple):
-    """What is remembered of a file."""
+class KnownDocument(NamedTuple):
+    """What is remembered of a document's file."""
 
-    size: int
-    mtime_ns: int
-    content_hash: str
+    file: FileState
     reader: str
     """Names what read it; another one may make something else of the same content."""
     indexed: bool
@@ -100,12 +99,20 @@ class Library:
 
     # What is known of the files
 
-    def known(self) -> dict[str, Known]:
+    def known(self) -> dict[str, KnownDocument]:
         with self._connections.reading() as connection:
             rows = connection.execute("SELECT path, size, mtime_ns, content_hash, reader, indexed FROM documents")
             return {
-                path: Known(size, mtime, hash, reader, bool(done)) for path, size, mtime, hash, reader, done in rows
+                path: KnownDocument(FileState(size, mtime, hash), reader, bool(done))
+                for path, size, mtime, hash, reader, done in rows
             }
+
+    def file_state(self, path: str) -> FileState | None:
+        """How the file of a document was when it was last read."""
+        with self._connections.reading() as connection:
+            query = "SELECT size, mtime_ns, content_hash FROM documents WHERE path = ?"
+            row = connection.execute(query, (path,)).fetchone()
+        return FileState(*row) if row is not None else None
 
     def touch(self, path: str, size: int, mtime_ns: int) -> None:
         """Note that a file has another time, but the same content."""

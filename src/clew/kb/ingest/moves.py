@@ -4,7 +4,7 @@ import posixpath
 from collections import Counter
 from collections.abc import Mapping
 
-from clew.kb.ingest.library import Known, Library
+from clew.kb.ingest.library import KnownDocument, Library
 
 ALIKE = 0.5
 """The share of its sections that a document has in common with the one it was before it was moved and edited."""
@@ -13,12 +13,12 @@ ALIKE = 0.5
 class Gone:
     """The documents whose files are gone, until it turns out where to."""
 
-    def __init__(self, library: Library, gone: Mapping[str, Known]) -> None:
+    def __init__(self, library: Library, gone: Mapping[str, KnownDocument]) -> None:
         self._library = library
         self._left = set(gone)
         self._by_content: dict[str, list[str]] = {}
         for path in sorted(gone):
-            self._by_content.setdefault(gone[path].content_hash, []).append(path)
+            self._by_content.setdefault(gone[path].file.content_hash, []).append(path)
         self._by_section: dict[str, list[str]] | None = None
         """From the version of a section to the documents that have it; read when it is first needed."""
         self._sizes: Counter[str] = Counter()

@@ -1,6 +1,5 @@
 """A file's bytes to everything that the knowledge base keeps of it. Depends on the file and the settings alone."""
 
-import hashlib
 import posixpath
 import re
 from bisect import bisect_right
@@ -27,6 +26,7 @@ from clew.kb.ingest.records import (
     SectionRecord,
     StepRow,
 )
+from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry
 
 VERSION = f"2.{READER_VERSION}.{ENTITIES_VERSION}"
@@ -39,10 +39,6 @@ _TAG_LINE = re.compile(r"^\s*DocTag:\s*(\S+)", re.MULTILINE)
 _SCOPED = re.compile(r"[^_].*?__(.+)")
 _NANOSECONDS = 1_000_000_000
 _LONGEST_LABEL = 200
-
-
-def content_hash(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def prepare(data: bytes, entry: FileEntry, citations: Citations, origin: Origin = ANYWHERE) -> Prepared:

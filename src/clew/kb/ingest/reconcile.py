@@ -14,7 +14,7 @@ import msgspec
 
 from clew.errors import FormatError, NotFound, OutsideProject
 from clew.kb.ingest.corpus import OTHERS_READ, Corpus, Ingestion
-from clew.kb.ingest.library import Known, Library, insert_document
+from clew.kb.ingest.library import KnownDocument, Library, insert_document
 from clew.kb.ingest.library_file import create_tables
 from clew.kb.ingest.library_rows import Rows, rows_of
 from clew.kb.ingest.records import Prepared
@@ -141,7 +141,7 @@ class Reconciliation:
     def _of_file(
         self,
         entry: FileEntry,
-        known: Known | None,
+        known: KnownDocument | None,
         kept: dict[str, list[str]],
         indexed: dict[str, str],
         blank: BlankLibrary,
@@ -167,10 +167,10 @@ class Reconciliation:
         except (FormatError, OutsideProject) as error:
             return self._corpus.unreadable(entry, str(error))
 
-    def _state(self, prepared: Prepared, known: Known | None, blank: BlankLibrary) -> DifferenceKind | None:
+    def _state(self, prepared: Prepared, known: KnownDocument | None, blank: BlankLibrary) -> DifferenceKind | None:
         if known is None:
             return DifferenceKind.NOT_READ
-        if (known.content_hash, known.reader) != (prepared.document.content_hash, self._corpus.reader()):
+        if (known.file.content_hash, known.reader) != (prepared.document.content_hash, self._corpus.reader()):
             return DifferenceKind.CHANGED
         if self._library.rows_of(prepared.document.path) != blank.rows_of(prepared):
             return DifferenceKind.DAMAGED

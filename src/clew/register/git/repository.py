@@ -7,13 +7,14 @@ from pathlib import Path
 
 import msgspec
 
-from clew.errors import InvalidArgument, Unavailable
+from clew.errors import InvalidArgument
 from clew.workspace import git
+from clew.workspace.git import parse
+from clew.workspace.git.run import WORK_SECONDS
 from clew.workspace.paths import display, raw
 
 _COMMIT = re.compile(r"[0-9a-f]{4,64}")
 _REGISTER_ID = re.compile(r"REQ-[0-9]{4,}", re.IGNORECASE)
-_HUNK = re.compile(r"@@ -[0-9,]+ \+([0-9]+)(?:,([0-9]+))? @@")
 _INDEX = "GIT_INDEX_FILE"
 _MOST_FILES = 500
 _FIELD, _RECORD = "\x1f", "\x1e"
@@ -98,19 +99,16 @@ class Repository:
     def contents_at(self, commit: str, *places: str) -> dict[str, bytes]:
         """The files of folders in a commit, with two questions to git however many there are."""
         named = (raw(place) for place in places)
-        rows = (row.partition("\t") for row in self._names("ls-tree", "-r", "-z", commit, "--", *named))
-        return self._blobs({path: attributes.split()[2] for attributes, _, path in rows})
+        return self._contents(self._ask("ls-tree", "-r", "-z", commit, "--", *named))
 
     def staged_contents(self, folder: str) -> dict[str, bytes]:
         """The files of a folder as the next commit would hold them."""
-        output = self._ask_index("ls-files", "--stage", "-z", "--", folder) or b""
-        rows = (row.partition("\t") for row in _split(output))
-        return self._blobs({path: attributes.split()[1] for attributes, _, path in rows})
+        return self._contents(self._ask_index("ls-files", "--stage", "-z", "--", folder))
 
-    def _blobs(self, blobs: dict[str, str]) -> dict[str, bytes]:
-        asked = "".join(f"{blob}\n" for blob in blobs.values()).encode()
-        output = git.command(self._folder, "cat-file", "--batch", stdin=asked) if blobs else b""
-        return dict(zip(blobs, _contents(output), strict=True))
+    def _contents(self, listing: bytes | None) -> dict[str, bytes]:
+        blobs = {display(path): entry.blob for path, entry in parse.tree_entries(listing).items()}
+        held = git.contents(self._folder, blobs.values())
+        return {path: held[blob] for path, blob in blobs.items()}
 
     def blob_of(self, data: bytes) -> str:
         """The name under which git keeps a content."""
@@ -132,7 +130,7 @@ class Repository:
         """The files of a commit that hold one of some words, in any case, with three questions to git."""
         patterns = [argument for word in words for argument in ("-e", word)]
         output = self._ask("grep", "-I", "-l", "-z", "-i", "-F", *patterns, commit, "--", ".")
-        paths = [path.removeprefix(f"{commit}:") for path in _split(output or b"")]
+        paths = [path.removeprefix(f"{commit}:") for path in _shown(output)]
         return self.contents_at(commit, *paths[:_MOST_FILES]) if paths else {}
 
     def changed_since(self, commit: str) -> frozenset[str] | None:
@@ -142,23 +140,27 @@ class Repository:
         output = self._ask("diff", "--name-only", "-z", "--no-renames", "--relative", commit, "--")
         if output is None:
             return None
-        others = self._names("ls-files", "--others", "--exclude-standard", "-z")
-        return frozenset((*_split(output), *others))
+        others = self._ask("ls-files", "--others", "--exclude-standard", "-z")
+        return frozenset((*_shown(output), *_shown(others)))
 
     def staged(self) -> tuple[str, ...]:
         """The files of which the next commit would hold another version."""
         shown = ("--name-only", "-z", "--no-renames", "--relative", "--diff-filter=d")
-        return tuple(sorted(_split(self._ask_index("diff", "--cached", *shown) or b"")))
+        return tuple(sorted(_shown(self._ask_index("diff", "--cached", *shown))))
 
     def hunks(self, commit: str | None, *, staged: bool = False) -> dict[str, list[tuple[int, int]]]:
         """By file, the first and last line of each place where the work tree, or the next commit, has other lines."""
         against = ("--cached",) if staged else (commit,) if commit else ()
         ask = self._ask_index if staged else self._ask
         output = ask(
-            *("diff", "--unified=0", "--no-color", "--no-ext-diff", "--no-renames", "--relative", "--no-prefix"),
-            *(*against, "--"),
+            *("diff", "--unified=0", "--no-color", "--no-ext-diff", "--no-renames", "--relative"),
+            *("--src-prefix=a/", "--dst-prefix=b/", *against, "--"),
         )
-        return _hunks((output or b"").decode("utf-8", "surrogateescape"))
+        found: dict[str, list[tuple[int, int]]] = {}
+        for hunk in parse.hunks(output or b""):
+            if hunk.count:
+                found.setdefault(hunk.path, []).append((hunk.first, hunk.first + hunk.count - 1))
+        return found
 
     def staged_content(self, path: str) -> bytes | None:
         return self._ask_index("cat-file", "blob", f":./{raw(path)}")
@@ -212,15 +214,9 @@ class Repository:
         """Whether git passes a file over, be it there or not."""
         return self._ask("check-ignore", "--quiet", "--", raw(path)) is not None
 
-    def _names(self, *arguments: str) -> list[str]:
-        return _split(self._ask(*arguments) or b"")
-
     def _ask(self, *arguments: str, environment: dict[str, str] | None = None) -> bytes | None:
         """The answer of git; None where it has none."""
-        try:
-            return git.command(self._folder, *arguments, environment=environment)
-        except Unavailable:
-            return None
+        return git.answer(self._folder, *arguments, environment=environment, seconds=WORK_SECONDS)
 
     def _ask_index(self, *arguments: str) -> bytes | None:
         """The answer of git about the next commit. In a hook of `git commit --all` or `git commit FILE` that is another
@@ -229,33 +225,5 @@ class Repository:
         return self._ask(*arguments, environment={_INDEX: str(Path(named).absolute())} if named else None)
 
 
-def _contents(batch: bytes) -> list[bytes]:
-    """What `cat-file --batch` printed: of each file a line that ends in its size, its content, and a line feed."""
-    found: list[bytes] = []
-    place = 0
-    while place < len(batch):
-        start = batch.index(b"\n", place) + 1
-        size = int(batch[place:start].split()[2])
-        found.append(batch[start : start + size])
-        place = start + size + 1
-    return found
-
-
-def _hunks(diff: str) -> dict[str, list[tuple[int, int]]]:
-    found: dict[str, list[tuple[int, int]]] = {}
-    path, in_head = "", False
-    for line in diff.split("\n"):
-        if line.startswith("diff --git "):
-            path, in_head = "", True
-        elif in_head and line.startswith("+++ "):
-            path = display(line[4:].rstrip("\t"))
-        elif match := _HUNK.match(line):
-            in_head = False
-            start, count = int(match[1]), int(match[2] or 1)
-            if count:
-                found.setdefault(path, []).append((start, start + count - 1))
-    return found
-
-
-def _split(output: bytes) -> list[str]:
-    return [display(name.decode("utf-8", "surrogateescape")) for name in output.split(b"\0") if name]
+def _shown(output: bytes | None) -> list[str]:
+    return [display(name) for name in parse.names(output)]

@@ -5,8 +5,7 @@ what there is an edge. One pass over the files, and none over those that stay as
 import os
 import re
 import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,10 @@ import msgspec
 
 from clew.errors import NotFound
 from clew.formats.register.ids import MENTION
-from clew.workspace.files import FileEntry, Selection, Tree, entry_of, is_settled, resolve, scan, selects, time_of
+from clew.text.hashing import content_hash
+from clew.workspace.files import FileEntry, path_inside, resolve
+from clew.workspace.find import Selection, selects
+from clew.workspace.follow import FileState, Follower, Key
 from clew.workspace.paths import raw
 
 if TYPE_CHECKING:
@@ -59,8 +61,10 @@ class MentionScanner:
         self._root = root
         self._limit = max_file_bytes
         self._readers = readers
-        self._known: dict[tuple[str, str], tuple[FileEntry, tuple[Mention, ...]]] = {}
-        self._trees: dict[str, Tree] = {}
+        selections = {reader.name: reader.selection for reader in readers}
+        self._marked = Follower(root, selections, max_file_bytes=max_file_bytes)
+        self._texts = Follower(root, {}, max_file_bytes=max_file_bytes)
+        self._found: dict[Key, tuple[Mention, ...]] = {}
         self._lock = threading.Lock()
 
     def scan(self, folder: str = ".", extensions: tuple[str, ...] = ()) -> Mentions:
@@ -69,53 +73,42 @@ class MentionScanner:
         inside = folder_inside(self._root, folder)
         endings = tuple(f".{ending.lstrip('.')}" for ending in extensions)
         found: dict[str, tuple[Mention, ...]] = {}
-        tests: set[str] = set()
         with self._lock:
-            for reader in self._readers:
-                for entry in self._files(reader.name, reader.selection):
-                    if _lies_in(inside, entry.path) and entry.path.endswith(endings or ("",)):
-                        found[entry.path] = self._of(entry, reader)
-                        if reader.name == "tests":
-                            tests.add(entry.path)
-            for entry in self._texts(inside, endings) if endings else ():
-                if entry.path not in found:
-                    found[entry.path] = self._of(entry, None)
-        return Mentions(dict(sorted(found.items())), frozenset(tests))
+            marked = self._current(self._marked, lambda path: _is_wanted(path, inside, endings))
+            found.update((key[0], self._found[key]) for key in marked)
+            if endings:
+                patterns = tuple(f"*{ending}" for ending in endings)
+                self._texts.select({_TEXTS: Selection(folders=(inside,), patterns=patterns, gitignore=True)})
+                texts = self._current(self._texts, lambda path: path not in found)
+                found.update([(key[0], self._found[key]) for key in texts])
+        tests = frozenset(path for path, name in marked if name == "tests")
+        return Mentions(dict(sorted(found.items())), tests)
+
+    def _current(self, follower: Follower, is_wanted: Callable[[str], bool]) -> list[Key]:
+        """The files that are wanted, after those among them that changed were read."""
+        changes = follower.changes()
+        follower.forget(changes.gone)
+        for key in changes.gone:
+            del self._found[key]
+        states: dict[Key, FileState] = {}
+        for key, entry in changes.entries.items():
+            if is_wanted(key[0]):
+                data = self._content(entry)
+                self._found[key] = self._cited_as(data, key)
+                states[key] = FileState.at_reading(entry, content_hash(data), changes.looked_ns)
+        follower.note(states)
+        return [key for key in follower.keys if is_wanted(key[0])]
+
+    def _cited_as(self, data: bytes, key: Key) -> tuple[Mention, ...]:
+        path, name = key
+        if name == _TEXTS:
+            return tuple(_mentioned(data))
+        return tuple(_marked(data, path, next(reader for reader in self._readers if reader.name == name)))
 
     def cited(self, data: bytes, path: str) -> tuple[Mention, ...]:
         """What some content would cite, were it the file of that path."""
         fitting = (reader for reader in self._readers if selects(self._root, reader.selection, path))
         return tuple(_marked(data, path, next(fitting, self._readers[-1])))
-
-    def _texts(self, folder: str, endings: tuple[str, ...]) -> Iterator[FileEntry]:
-        selection = Selection(folders=(folder,), patterns=tuple(f"*{ending}" for ending in endings), gitignore=True)
-        yield from scan(self._root, selection).files
-
-    def _files(self, name: str, selection: Selection) -> Iterator[FileEntry]:
-        """The files of a selection; where no folder changed, those that were there before."""
-        tree = self._trees.get(name)
-        if tree is None or any(time_of(self._root, path) != mark for path, mark in tree.marks.items()):
-            began_ns = time.time_ns()
-            tree = scan(self._root, selection)
-            self._trees.pop(name, None)
-            if is_settled(max(tree.marks.values(), default=0), began_ns):
-                self._trees[name] = tree
-            yield from tree.files
-            return
-        for entry in tree.files:
-            yield entry_of(self._root, entry.path)
-
-    def _of(self, entry: FileEntry, reader: "MarkerReader | None") -> tuple[Mention, ...]:
-        key = (entry.path, reader.name if reader is not None else _TEXTS)
-        known = self._known.get(key)
-        if known is not None and known[0] == entry:
-            return known[1]
-        read_ns = time.time_ns()
-        data = self._content(entry)
-        found = tuple(_marked(data, entry.path, reader) if reader is not None else _mentioned(data))
-        if is_settled(entry.mtime_ns, read_ns):
-            self._known[key] = (entry, found)
-        return found
 
     def _content(self, entry: FileEntry) -> bytes:
         """What cannot be read cites nothing; the graph reports such files. What a scan found is in the project."""
@@ -134,11 +127,12 @@ def folder_inside(root: Path, written: str) -> str:
     place = resolve(root, written)
     if not place.exists():
         raise NotFound(f"There is no folder '{written[:200]}' in the project.", hint="Check the path.")
-    return place.relative_to(root.resolve()).as_posix()
+    return raw(path_inside(root, written))
 
 
-def _lies_in(folder: str, path: str) -> bool:
-    return folder == "." or path == folder or path.startswith(f"{folder}/")
+def _is_wanted(path: str, folder: str, endings: tuple[str, ...]) -> bool:
+    lies_in = folder == "." or path == folder or path.startswith(f"{folder}/")
+    return lies_in and path.endswith(endings or ("",))
 
 
 def _marked(data: bytes, path: str, reader: "MarkerReader") -> Iterator[Mention]:

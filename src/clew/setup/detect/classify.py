@@ -22,7 +22,7 @@ from clew.setup.detect.findings import (
     SourceFolder,
     SpecFolder,
 )
-from clew.workspace.walk import head, walk
+from clew.workspace.survey import head, survey
 
 ENTRY_LIMIT = 50_000
 """How many names are looked at before the search stops and says so."""
@@ -47,7 +47,7 @@ def detect(root: Path, *, limit: int = ENTRY_LIMIT) -> Findings:
     if not root.is_dir():
         raise InvalidArgument(f"'{root}' is not a folder.", hint="Name the folder that holds the project.")
     root = root.resolve()
-    tree = walk(root, limit)
+    tree = survey(root, limit)
     paths = [PurePosixPath(path) for path in tree.files]
     outside_tests = [path for path in paths if _folder_named(path, TEST_FOLDERS) is None]
     specs = _spec_folders(outside_tests, _configured(root / ".spox/config.toml", ("paths", "spec_folder")))

@@ -16,7 +16,7 @@ from clew.surfaces.cli.opening import add_folder, add_json
 from clew.surfaces.cli.output import print_json
 from clew.text.terminal import coloured
 from clew.workspace import git
-from clew.workspace.files import scan
+from clew.workspace.find import scan
 
 EXAMPLE = "clew doctor"
 

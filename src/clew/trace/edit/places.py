@@ -5,7 +5,8 @@ from pathlib import Path
 from clew.errors import InvalidArgument
 from clew.graph.model import Node, NodeKind
 from clew.trace.edit.text.author import Author
-from clew.workspace.files import Selection, resolve, selects
+from clew.workspace.files import resolve
+from clew.workspace.find import Selection, selects
 from clew.workspace.paths import is_glob
 
 NEW_FILE = "requirements.md"

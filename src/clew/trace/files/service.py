@@ -14,7 +14,8 @@ import msgspec
 from clew.ai.model import Model
 from clew.ai.opening import open_model
 from clew.context import Context
-from clew.edit.files_write import FileEdit, Occasion, check_writable, diff_of, write_files
+from clew.edit.edits import FileEdit, check_writable, diff_of
+from clew.edit.transaction import Purpose, Transaction
 from clew.errors import Conflict, InvalidArgument, NotFound, Refused, WrongKind
 from clew.formats.elspais.ids.grammar import ParsedReference
 from clew.formats.elspais.reader import read
@@ -28,8 +29,8 @@ from clew.trace.read.resolve import Resolver
 from clew.trace.read.serialize import requirement_full
 from clew.trace.safety import create, list_all, restore
 from clew.workspace import git
-from clew.workspace.files import read_bytes, resolve, selects
-from clew.workspace.paths import display
+from clew.workspace.files import path_inside, read_bytes, resolve
+from clew.workspace.find import selects
 
 if TYPE_CHECKING:
     from clew.trace.operations.files import ChangeReferenceType, FileOperation, MoveRequirement, TransformWithAi
@@ -115,7 +116,7 @@ class RequirementFiles:
         self._refuse_drafts([edit.path for edit in edits])
         check_writable(self._root, edits)
         if edits and not dry_run:
-            write_files(self._root, edits, self._store, Occasion(operation, "", ACTOR, None))
+            Transaction(self._root, edits, Purpose(operation, ACTOR)).commit(self._store)
             self._context.refresh()
         return diff_of(edits)
 
@@ -178,9 +179,8 @@ class RequirementFiles:
 
     def _target(self, target_file: str) -> str:
         place = resolve(self._root, target_file.strip())
-        base = self._root.resolve()
-        path = display(place.relative_to(base).as_posix())
-        if place == base or place.is_dir():
+        path = path_inside(self._root, target_file.strip())
+        if place.is_dir():
             raise InvalidArgument(f"'{target_file}' is a folder.", hint="Name a file, such as spec/moved.md.")
         selection = self._config.requirements
         if not selects(self._root, selection, path):
@@ -235,9 +235,8 @@ class RequirementFiles:
             if request.save_branch:
                 there = [edit.path for edit in edits if edit.before is not None]
                 branch = create(self._root, found.node.id, datetime.now(UTC), also=there).name
-            write_files(
-                self._root, edits, self._store, Occasion(request.about.tool or "", found.node.id, ACTOR, branch)
-            )
+            facts = {"requirement_id": found.node.id, "safety_branch": branch}
+            Transaction(self._root, edits, Purpose(request.about.tool or "", ACTOR, facts)).commit(self._store)
             self._context.refresh()
         if not edits:
             message = f"Nothing to change: {done} already."

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from clew.errors import FormatError, InvalidArgument, NotFound
 from clew.trace.links.match.texts import Artefact, readable
 from clew.trace.links.measure import LinkSet
+from clew.workspace.find import files_below
 
 SOURCES, TARGETS, ANSWERS = "sources", "targets", "answers.csv"
 
@@ -50,7 +51,7 @@ def _artefacts(folder: Path) -> tuple[Artefact, ...]:
         raise NotFound(
             f"There is no folder '{folder}'.", hint=f"The texts lie in {SOURCES}/ and {TARGETS}/, a file for each."
         )
-    paths = sorted((path for path in folder.rglob("*") if path.is_file() and _is_text(path)), key=_natural)
+    paths = sorted(filter(_is_text, files_below(folder)), key=_natural)
     if not paths:
         raise InvalidArgument(f"'{folder}' holds no text files.", hint="Put one file there for each text.")
     return tuple(_artefact(path, path.relative_to(folder).as_posix()) for path in paths)

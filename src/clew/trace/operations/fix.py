@@ -13,7 +13,7 @@ from clew.text.terminal import coloured
 from clew.trace.files.fixing import Fixes, Wanted, plan_fixes
 from clew.trace.operations.changes import meant
 from clew.trace.read.assertions import owner_of
-from clew.workspace.files import selects
+from clew.workspace.find import selects
 
 
 class FixReport(msgspec.Struct, frozen=True):

@@ -9,8 +9,7 @@ from clew.graph.graph import Graph
 from clew.graph.model import NodeKind
 from clew.text.shortening import shortened
 from clew.trace.read.resolve import Resolver
-from clew.workspace.files import resolve
-from clew.workspace.paths import display
+from clew.workspace.files import path_inside
 
 _MEANT = frozenset(NodeKind) - {NodeKind.REMAINDER, NodeKind.ASSERTION}
 
@@ -52,5 +51,5 @@ def _file(root: Path, text: str, near: Path) -> str | None:
     for folder in (near, base):
         place = (folder / text).absolute()
         if place.is_file():
-            return display(resolve(base, str(place)).relative_to(base).as_posix())
+            return path_inside(base, str(place))
     return None

@@ -18,7 +18,8 @@ from clew.formats.elspais.records import Requirement
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.workspace import git
-from clew.workspace.files import read_bytes, selects
+from clew.workspace.files import read_bytes
+from clew.workspace.find import selects
 
 _CITING = {NodeKind.TEST: "test", NodeKind.CODE: "code"}
 

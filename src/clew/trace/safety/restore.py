@@ -8,18 +8,21 @@ now, are left alone unless the branch holds them. The user's index, HEAD and sta
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 import msgspec
 
-from clew.edit.writing import is_write_protected, replace_file
+from clew.edit.replacing import replace_file
+from clew.edit.targets import is_write_protected, real_target
 from clew.errors import Conflict, Refused
 from clew.trace.safety.branches import SafetyBranch, find, keep
-from clew.trace.safety.snapshot import LINK, SUBMODULE, Entry, Repository, entries, ignored, repository_of, take
+from clew.trace.safety.snapshot import LINK, SUBMODULE, Repository, entries, ignored, repository_of, take
 from clew.workspace import git
+from clew.workspace.git import parse
+from clew.workspace.git.parse import TreeEntry
 from clew.workspace.paths import display
 
 _AT_ONCE = 100
@@ -40,8 +43,8 @@ class Restored(msgspec.Struct, frozen=True):
 
 class _Difference(msgspec.Struct, frozen=True):
     path: str
-    now: Entry | None
-    then: Entry | None
+    now: TreeEntry | None
+    then: TreeEntry | None
 
 
 def restore(root: Path, name: str, now: datetime) -> Restored:
@@ -76,7 +79,7 @@ def restore(root: Path, name: str, now: datetime) -> Restored:
     )
 
 
-def _is_submodule(*either: Entry | None) -> bool:
+def _is_submodule(*either: TreeEntry | None) -> bool:
     return any(entry is not None and entry.mode == SUBMODULE for entry in either)
 
 
@@ -121,13 +124,13 @@ class _Restoration:
         committed = entries(self._repository, self._branch.made_on) if self._filtered and self._branch.made_on else {}
         for start in range(0, len(self._written), _AT_ONCE):
             group = self._written[start : start + _AT_ONCE]
-            blobs = _blobs(self._repository, [item.then.id for item in group if item.then is not None])
+            blobs = git.contents(self._repository.top, (item.then.blob for item in group if item.then is not None))
             for difference in group:
                 if difference.path in self._filtered and committed.get(difference.path) == difference.then:
                     named = f"{self._branch.commit}:{difference.path}"
                     yield difference, git.command(self._repository.top, "cat-file", "--filters", named)
                 elif difference.then is not None:
-                    yield difference, blobs[difference.then.id]
+                    yield difference, blobs[difference.then.blob]
 
     def _make_way(self, path: str) -> list[str]:
         """Remove what stands where a file or one of its folders has to be, if it is held in the present state."""
@@ -161,7 +164,7 @@ class _Restoration:
             place.symlink_to(os.fsdecode(content))
             return
         if before != content:
-            replace_file(place, content, expected=before, within=self._repository.top)
+            replace_file(real_target(place, within=self._repository.top), content)
         mode = stat.S_IMODE(place.stat().st_mode)
         runs = (mode & 0o444) >> 2
         wanted = mode | runs if difference.then.mode.endswith("755") else mode & ~0o111
@@ -178,7 +181,7 @@ class _Restoration:
             raise self._in_the_way(difference.path)
         else:
             content = place.read_bytes()
-        expected = difference.now.id if difference.now is not None else None
+        expected = difference.now.blob if difference.now is not None else None
         found = _blob_id(content, self._repository.digits) if content is not None else None
         if found != expected and difference.path not in self._filtered:
             raise Conflict(
@@ -206,26 +209,11 @@ class _Restoration:
 
 
 def _filtered(repository: Repository, paths: Iterable[str]) -> frozenset[str]:
-    names = b"".join(os.fsencode(path) + b"\0" for path in paths)
-    answer = git.command(repository.top, "check-attr", "-z", "--stdin", *_FILTERS, stdin=names).split(b"\0")
+    asked = parse.as_input(list(paths))
+    answer = parse.fields(git.command(repository.top, "check-attr", "-z", "--stdin", *_FILTERS, stdin=asked))
     return frozenset(
-        os.fsdecode(path)
-        for path, value in zip(answer[0::3], answer[2::3], strict=False)
-        if value not in (b"unspecified", b"unset")
+        path for path, value in zip(answer[0::3], answer[2::3], strict=True) if value not in ("unspecified", "unset")
     )
-
-
-def _blobs(repository: Repository, ids: Iterable[str]) -> Mapping[str, bytes]:
-    asked = list(dict.fromkeys(ids))
-    answer = git.command(repository.top, "cat-file", "--batch", stdin="".join(f"{id}\n" for id in asked).encode())
-    found: dict[str, bytes] = {}
-    position = 0
-    for id in asked:
-        end = answer.index(b"\n", position)
-        size = int(answer[position:end].split(b" ")[2])
-        found[id] = answer[end + 1 : end + 1 + size]
-        position = end + 1 + size + 1
-    return found
 
 
 def _blob_id(content: bytes, digits: int) -> str:

@@ -15,6 +15,8 @@ import msgspec
 
 from clew.errors import Refused, Unavailable
 from clew.workspace import git
+from clew.workspace.git import parse
+from clew.workspace.git.parse import TreeEntry
 
 LINK = "120000"
 SUBMODULE = "160000"
@@ -44,12 +46,6 @@ class Repository(msgspec.Struct, frozen=True):
             return False
         folders = path.split("/")[:-1]
         return not any((self.top / "/".join(folders[:depth])).is_symlink() for depth in range(1, len(folders) + 1))
-
-
-class Entry(msgspec.Struct, frozen=True):
-    mode: str
-    id: str
-    """Of the blob."""
 
 
 class Snapshot(msgspec.Struct, frozen=True):
@@ -88,17 +84,10 @@ def take(repository: Repository, also: Iterable[str] = ()) -> Snapshot:
     return Snapshot(tree, _staged(repository))
 
 
-def entries(repository: Repository, tree: str) -> dict[str, Entry]:
+def entries(repository: Repository, tree: str) -> dict[str, TreeEntry]:
     """The files of the project in a tree."""
     where = ["--", repository.prefix] if repository.prefix else []
-    listing = git.command(repository.top, "ls-tree", "-r", "-z", "--full-tree", tree, *where)
-    found: dict[str, Entry] = {}
-    for line in listing.split(b"\0"):
-        if line:
-            about, _, path = line.partition(b"\t")
-            mode, _, id = about.decode().split(" ")
-            found[os.fsdecode(path)] = Entry(mode, id)
-    return found
+    return parse.tree_entries(git.command(repository.top, "ls-tree", "-r", "-z", "--full-tree", tree, *where))
 
 
 def ignored(repository: Repository, paths: Iterable[str]) -> frozenset[str]:
@@ -109,9 +98,10 @@ def ignored(repository: Repository, paths: Iterable[str]) -> frozenset[str]:
 def _ignored(top: Path, paths: list[str]) -> frozenset[str]:
     if not paths:
         return frozenset()
-    names = b"".join(os.fsencode(path) + b"\0" for path in paths)
-    answer = git.command(top, "check-ignore", "-z", "--stdin", "--no-index", stdin=names, says_no=1)
-    return frozenset(os.fsdecode(path) for path in answer.split(b"\0") if path)
+    asked = parse.as_input(paths)
+    return frozenset(
+        parse.names(git.command(top, "check-ignore", "-z", "--stdin", "--no-index", stdin=asked, says_no=1))
+    )
 
 
 def _differing(repository: Repository) -> Iterator[str]:
@@ -119,10 +109,10 @@ def _differing(repository: Repository) -> Iterator[str]:
     where = ["--", f":(literal){repository.prefix}"] if repository.prefix else []
     options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
     status = git.command(repository.top, "status", *options, *where)
-    for entry in status.split(b"\0"):
+    for entry in parse.names(status):
         # A folder in this list is a repository of its own.
-        if entry and not entry.endswith(b"/"):
-            yield os.fsdecode(entry[3:])
+        if not entry.endswith("/"):
+            yield entry[3:]
 
 
 def _converted(repository: Repository) -> Iterator[str]:
@@ -130,11 +120,11 @@ def _converted(repository: Repository) -> Iterator[str]:
     if not _converts(repository):
         return
     where = ["--", f":(literal){repository.prefix}"] if repository.prefix else []
-    for entry in git.command(repository.top, "ls-files", "-z", "--eol", *where).split(b"\0"):
-        about, _, path = entry.partition(b"\t")
+    for entry in parse.names(git.command(repository.top, "ls-files", "-z", "--eol", *where)):
+        about, _, path = entry.partition("\t")
         ends = about.split()
-        if len(ends) > 1 and ends[1] != b"w/" and ends[0][2:] != ends[1][2:]:
-            yield os.fsdecode(path)
+        if len(ends) > 1 and ends[1] != "w/" and ends[0][2:] != ends[1][2:]:
+            yield path
 
 
 def _converts(repository: Repository) -> bool:

@@ -7,13 +7,14 @@ import msgspec
 from clew.config import Config
 from clew.errors import ClewError, NotFound
 from clew.formats.code.markers import MarkerRecords
-from clew.graph.build.reading import Reader, content_hash
+from clew.graph.build.reading import Reader
 from clew.graph.graph import Graph
 from clew.graph.readers.markers import MarkerReader
+from clew.text.hashing import content_hash
 from clew.trace.links.match.evidence import cited_by
 from clew.trace.links.match.units import LinkUnit, SourceFile, linked_to, read_units
-from clew.workspace.files import read_bytes, resolve, scan
-from clew.workspace.paths import display
+from clew.workspace.files import path_inside, read_bytes
+from clew.workspace.find import scan
 
 CODE_READER, TEST_READER = "code", "tests"
 
@@ -49,7 +50,7 @@ class ProjectSources:
         if path is None:
             return list(files.values())
         root = self._config.root
-        spelled = display(resolve(root, path).relative_to(root.resolve()).as_posix())
+        spelled = path_inside(root, path)
         found = [files[spelled]] if spelled in files else []
         if not found:
             prefix = "" if spelled == "." else f"{spelled}/"

@@ -8,7 +8,7 @@ import pytest
 
 from clew.errors import InvalidArgument, Unavailable
 from clew.workspace import git
-from clew.workspace.files import Selection, scan
+from clew.workspace.find import Selection, scan
 
 
 def run(root: Path, *arguments: str) -> None:
@@ -198,16 +198,16 @@ def test_a_folder_without_git_has_plain_answers(tmp_path: Path) -> None:
 
 
 def test_hunks_of_a_deletion_touch_the_line_before() -> None:
-    diff = "--- a/spec/a.md\n+++ b/spec/a.md\n@@ -3 +2,0 @@\n-three\n@@ -9,2 +7,3 @@\n"
-    assert git.parse_hunks(diff) == {"spec/a.md": ((2, 2), (7, 9))}
+    diff = b"--- a/spec/a.md\n+++ b/spec/a.md\n@@ -3 +2,0 @@\n-three\n@@ -9,2 +7,3 @@\n"
+    assert git.changed_lines(diff) == {"spec/a.md": ((2, 2), (7, 9))}
 
 
 def test_an_added_line_is_never_taken_for_the_name_of_a_file() -> None:
     diff = (
-        "diff --git a/spec/a.md b/spec/a.md\n--- a/spec/a.md\n+++ b/spec/a.md\n@@ -1 +1,2 @@\n--- x\n+++ x\n+@@ y\n"
-        "@@ -9 +10 @@\n-a\n+b\ndiff --git a/b.md b/b.md\n--- a/b.md\n+++ b/b.md\n@@ -0,0 +1 @@\n+c\n"
+        b"diff --git a/spec/a.md b/spec/a.md\n--- a/spec/a.md\n+++ b/spec/a.md\n@@ -1 +1,2 @@\n--- x\n+++ x\n+@@ y\n"
+        b"@@ -9 +10 @@\n-a\n+b\ndiff --git a/b.md b/b.md\n--- a/b.md\n+++ b/b.md\n@@ -0,0 +1 @@\n+c\n"
     )
-    assert git.parse_hunks(diff) == {"spec/a.md": ((1, 2), (10, 10)), "b.md": ((1, 1),)}
+    assert git.changed_lines(diff) == {"spec/a.md": ((1, 2), (10, 10)), "b.md": ((1, 1),)}
 
 
 # Verifies: REQ-d00054-D

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from clew.errors import FormatError, NotFound, OutsideProject
-from clew.workspace.files import RACY_NS, Selection, is_settled, read_bytes, resolve, scan, time_of
+from clew.workspace.files import read_bytes, resolve, time_of
+from clew.workspace.find import Selection, scan
 
 
 def write(root: Path, path: str, text: str = "x\n") -> None:
@@ -207,15 +208,6 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
         read_bytes(tmp_path, "absent.md", limit=99)
     with pytest.raises(FormatError):
         read_bytes(tmp_path, ".", limit=10**9)
-
-
-# Verifies: REQ-d00003-E
-def test_what_changed_within_the_racy_interval_before_it_was_read_is_not_settled() -> None:
-    changed = 1_700_000_000_000_000_000
-    read_after = {0: False, 100_000_000: False, RACY_NS: False, RACY_NS + 1: True}
-    assert {wait: is_settled(changed, changed + wait) for wait in read_after} == read_after
-    assert RACY_NS == 2_000_000_000, "the coarsest clock of a file system, that of FAT, has steps of two seconds"
-    assert not is_settled(changed, changed - 1), "the clock of a file server may be ahead"
 
 
 def test_marks_change_when_a_file_is_added(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
-"""The files of a folder that belong to its project: bounded, in a stable order, without what git ignores.
+"""A first look at a folder of which nothing is known: its files, bounded, in a stable order, without what git ignores.
 
-Breadth first, so that a walk that has to stop early has seen what lies near the top. Symbolic links are never
-followed, neither to files nor to folders: what they point at is either met at its own place or outside the project.
+Finding selected files is `files.scan`. A survey goes breadth first, so that one that has to stop early has seen what
+lies near the top. Symbolic links are never followed, neither to files nor to folders: what they point at is either met
+at its own place or outside the project.
 """
 
 import os
@@ -25,7 +26,7 @@ PROJECT_MARKS = frozenset((".elspais.toml", ".git", "clew.toml"))
 """A folder below the root that holds one of these is a project of its own."""
 
 
-class Tree(msgspec.Struct, frozen=True):
+class Survey(msgspec.Struct, frozen=True):
     """Paths are relative to the root, with forward slashes."""
 
     files: tuple[str, ...]
@@ -34,7 +35,7 @@ class Tree(msgspec.Struct, frozen=True):
     entries: int
     """How many names were seen, ignored ones included."""
     truncated: bool
-    """Whether the walk stopped at its limit."""
+    """Whether it stopped at its limit."""
     unreadable: int
     """Folders that may not be listed and names that are not text."""
 
@@ -49,7 +50,7 @@ class _Listing(msgspec.Struct, frozen=True):
     unreadable: int
 
 
-def walk(root: Path, limit: int) -> Tree:
+def survey(root: Path, limit: int) -> Survey:
     """List the project's files, looking at no more than `limit` names."""
     files: list[str] = []
     nested: list[str] = []
@@ -75,7 +76,7 @@ def walk(root: Path, limit: int) -> Tree:
             path = f"{prefix}{name}/"
             if not (name in SKIPPED_FOLDERS or name.startswith(".") or ignored(path, rules)):
                 waiting.append((path, rules))
-    return Tree(tuple(files), tuple(nested), entries, cut or bool(waiting), unreadable)
+    return Survey(tuple(files), tuple(nested), entries, cut or bool(waiting), unreadable)
 
 
 def head(path: Path) -> bytes:

@@ -1,0 +1,251 @@
+"""Following files: which are there, how each one was when it was last read, and what changed since.
+
+This is the one rule for everybody who reads files and wants to know when to read them again. A file is unchanged as
+long as its size and time are. The time of a file that changed within the racy interval before it was read proves
+nothing, because the file may change again and keep its time: at the next look its content is compared by hash.
+"""
+
+import os
+import time
+from collections.abc import Collection, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+
+import msgspec
+
+from clew.errors import ClewError, FormatError
+from clew.text.hashing import content_hash
+from clew.workspace.files import FileEntry, entry_of, read_bytes, time_of
+from clew.workspace.find import Selection, Tree, scan
+
+RACY_NS = 2_000_000_000
+"""The coarsest clock of a file system in use has steps of two seconds."""
+MANY_FILES = 300
+"""A look at fewer files is cheap enough for every question."""
+PAUSE_SHARE = 4
+"""How many times the duration of a look at many files passes before the next one."""
+
+_NOT_READ = "not read"
+"""Stands for the hash of a file whose time is enough to follow it."""
+
+Key = tuple[str, str]
+"""A file's path, and the name of the selection that found it."""
+
+
+def is_settled(mtime_ns: int, read_ns: int) -> bool:
+    """Whether the next change of a file or folder that was read at `read_ns` is sure to give it another time."""
+    return read_ns - mtime_ns > RACY_NS
+
+
+class FileState(msgspec.Struct, frozen=True, gc=False):
+    """A file as it was when it was last read."""
+
+    size: int
+    mtime_ns: int
+    """0 where the file changed so shortly before it was read that its time proves nothing."""
+    content_hash: str
+    """Empty where the file could not be read."""
+
+    @classmethod
+    def at_reading(cls, entry: FileEntry, content_hash: str, read_ns: int) -> "FileState":
+        """The state of a file that was found as `entry` at `read_ns` or later, and then read."""
+        return cls(entry.size, entry.mtime_ns if is_settled(entry.mtime_ns, read_ns) else 0, content_hash)
+
+    def matches(self, entry: FileEntry) -> bool:
+        """Whether size and time prove that the file is what it was. Of what could not be read they never do:
+        permissions change without a trace in the file's own time."""
+        return self.size == entry.size and self.mtime_ns == entry.mtime_ns and self.content_hash != ""
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """What differs from the states that were noted."""
+
+    looked_ns: int
+    """When the look began; what is read now is noted as read at that time."""
+    entries: Mapping[Key, FileEntry]
+    """The files that are new or changed, in the order of the selections and of the paths."""
+    new: frozenset[Key]
+    gone: tuple[Key, ...]
+
+    @property
+    def changed(self) -> frozenset[Key]:
+        return frozenset(self.entries) - self.new
+
+
+class Follower:
+    """Follows the files of some selections.
+
+    `changes` says what is new, changed or gone. Whoever has dealt with a file says so with `note` or `forget`; until
+    then it is reported again, so that work that was interrupted is not lost. Not safe for several threads at once.
+    """
+
+    def __init__(self, root: Path, selections: Mapping[str, Selection], *, max_file_bytes: int) -> None:
+        self._root = root
+        self._selections = dict(selections)
+        self._max_file_bytes = max_file_bytes
+        self._states: dict[Key, FileState] = {}
+        self._trees: dict[str, Tree] = {}
+        self._keys: dict[Key, None] = {}
+        """The files that the last walk through the folders found, in order."""
+        self._marks: dict[str, int] = {}
+        """Times of the folders at that walk."""
+        self._are_marks_settled = False
+        """Whether the folders' times prove that no file was added or removed since."""
+        self._pause_until = 0.0
+
+    @property
+    def states(self) -> Mapping[Key, FileState]:
+        """How the files were when they were last read."""
+        return self._states
+
+    @property
+    def keys(self) -> Collection[Key]:
+        """The files that were there at the last look."""
+        return self._keys.keys()
+
+    def trees(self) -> Iterator[Tree]:
+        """What the walk through the folders found, selection by selection; only the files may be out of date."""
+        return iter(self._trees.values())
+
+    # Asking
+
+    def changes(self, *, again: Collection[str] = (), walk: bool = False) -> Changes:
+        """What is new, changed or gone. Everything in the selections called in `again` counts as changed. With `walk`
+        the folders are looked into whatever their times are."""
+        looked_ns = time.time_ns()
+        fresh = self._walk() if walk or not (self._are_marks_settled and self._are_marks_same()) else None
+        entries: dict[Key, FileEntry] = {}
+        new: set[Key] = set()
+        for key in self._keys:
+            entry = entry_of(self._root, key[0]) if fresh is None else fresh[key]
+            state = self._states.get(key)
+            if state is None:
+                new.add(key)
+            elif key[1] not in again and self._is_same(key, state, entry):
+                continue
+            entries[key] = entry
+        gone = tuple(key for key in self._states if key not in self._keys)
+        return Changes(looked_ns, entries, frozenset(new), gone)
+
+    def is_current(self) -> bool:
+        """Whether nothing is new, changed or gone: one question to the system for each file and folder."""
+        if not self._trees or not self._are_marks_same():
+            return False
+        if not self._are_marks_settled:
+            self._walk()
+        if self._keys.keys() != self._states.keys():
+            return False
+        root = self._root
+        for key, state in list(self._states.items()):
+            if state.mtime_ns and state.content_hash:
+                if time_of(root, key[0]) != state.mtime_ns:
+                    return False
+            elif not self._is_same(key, state, entry_of(root, key[0])):
+                return False
+        return True
+
+    def is_probably_current(self) -> bool:
+        """Like `is_current`. Where files are many and the last look found nothing, the next one waits a few times as
+        long as that one took: otherwise looking would be most of what a small question costs."""
+        began = time.monotonic()
+        if began < self._pause_until:
+            return True
+        is_current = self.is_current()
+        now = time.monotonic()
+        pauses = is_current and len(self._keys) >= MANY_FILES
+        self._pause_until = now + (now - began) * PAUSE_SHARE if pauses else 0.0
+        return is_current
+
+    # Being told
+
+    def select(self, selections: Mapping[str, Selection]) -> None:
+        """Follow the files of other selections from now on. What is known of files stays."""
+        self._selections = dict(selections)
+        self._are_marks_settled = False
+
+    def note(self, states: Mapping[Key, FileState]) -> None:
+        """Remember how files were when they were read."""
+        self._states.update(states)
+
+    def forget(self, keys: Collection[Key]) -> None:
+        """Remember nothing of files; those that are there are new."""
+        for key in keys:
+            self._states.pop(key, None)
+
+    def note_all(self) -> None:
+        """Remember every file as it is now; for those who read the files after this and by themselves."""
+        changes = self.changes()
+        self.forget(changes.gone)
+        for key, entry in changes.entries.items():
+            needs_hash = not is_settled(entry.mtime_ns, changes.looked_ns)
+            digest = self._digest(entry.path) if needs_hash else _NOT_READ
+            self._states[key] = FileState.at_reading(entry, digest, changes.looked_ns)
+
+    def wrote(self, paths: Collection[str]) -> None:
+        """Expect the changes that replacing these files made to the times of their folders. Whether others added files
+        there is looked at more closely next time."""
+        self._are_marks_settled = False
+        for folder in {path.rpartition("/")[0] for path in paths} & self._marks.keys():
+            self._marks[folder] = time_of(self._root, folder)
+
+    # Looking
+
+    def _are_marks_same(self) -> bool:
+        return all(time_of(self._root, path) == mark for path, mark in self._marks.items())
+
+    def _walk(self) -> dict[Key, FileEntry]:
+        """Look into all folders."""
+        looked_ns = time.time_ns()
+        self._trees = {name: scan(self._root, selection) for name, selection in self._selections.items()}
+        found = {(entry.path, name): entry for name, tree in self._trees.items() for entry in tree.files}
+        self._keys = dict.fromkeys(found)
+        self._marks = dict(chain.from_iterable(tree.marks.items() for tree in self._trees.values()))
+        self._are_marks_settled = is_settled(max(self._marks.values(), default=0), looked_ns)
+        return found
+
+    def _is_same(self, key: Key, state: FileState, entry: FileEntry) -> bool:
+        """Whether a file is what it was, by its content where its time proves nothing."""
+        if state.matches(entry):
+            return True
+        if state.size != entry.size or (state.mtime_ns and state.mtime_ns != entry.mtime_ns):
+            return False
+        read_ns = time.time_ns()
+        if self._digest(entry.path) != state.content_hash:
+            return False
+        self._states[key] = FileState.at_reading(entry, state.content_hash, read_ns)
+        return True
+
+    def _digest(self, path: str) -> str:
+        try:
+            return content_hash(read_bytes(self._root, path, limit=self._max_file_bytes))
+        except ClewError:
+            return ""
+
+
+class FileContents:
+    """The contents of single files, wherever they lie; each is read again only when it changed."""
+
+    def __init__(self, max_file_bytes: int) -> None:
+        self._max_file_bytes = max_file_bytes
+        self._kept: dict[Path, tuple[tuple[int, int, int] | None, bytes]] = {}
+        """With inode, size and time; None where they prove nothing."""
+
+    def read(self, place: Path) -> bytes:
+        """The content of a file: the same object as before where it is the same content. FormatError for a file over
+        the limit, OSError for one that cannot be read."""
+        with place.open("rb") as file:
+            read_ns = time.time_ns()
+            status = os.fstat(file.fileno())
+            mark = (status.st_ino, status.st_size, status.st_mtime_ns)
+            kept_mark, kept = self._kept.get(place, (None, b""))
+            if kept_mark == mark:
+                return kept
+            if status.st_size > self._max_file_bytes:
+                raise FormatError(
+                    f"{place.name} has {status.st_size:,} bytes; files over {self._max_file_bytes:,} are not read.",
+                    hint="Split the file.",
+                )
+            data = file.read()
+        data = kept if kept == data else data
+        self._kept[place] = (mark if is_settled(status.st_mtime_ns, read_ns) else None, data)
+        return data

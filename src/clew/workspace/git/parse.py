@@ -1,0 +1,99 @@
+"""What git prints, as values: hunks of a diff, lists of names, files of a tree, contents of blobs."""
+
+import os
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from clew.workspace.paths import display
+
+_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
+_ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+_ESCAPED = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
+
+
+class Hunk(msgspec.Struct, frozen=True):
+    """One place of a zero-context diff, on the new side."""
+
+    path: str
+    first: int
+    """The first of the lines; of a pure deletion, the line before it."""
+    count: int
+    """0 for a pure deletion."""
+
+
+class TreeEntry(msgspec.Struct, frozen=True):
+    """A file of a tree or of the index."""
+
+    mode: str
+    blob: str
+
+
+def hunks(diff: bytes) -> Iterator[Hunk]:
+    """The hunks of a diff that was made with the prefixes `a/` and `b/` and without context."""
+    path = ""
+    in_header = True
+    for line in diff.decode("utf-8", "surrogateescape").split("\n"):
+        if line.startswith("diff --git "):
+            in_header = True
+        elif in_header and line.startswith("+++ "):
+            path = _new_name(line[4:])
+        elif (hunk := _HUNK.match(line)) is not None:
+            in_header = False
+            if path != "/dev/null":
+                yield Hunk(path, int(hunk[1]), int(hunk[2] or 1))
+
+
+def _new_name(written: str) -> str:
+    """The name in a `+++` line, which git quotes like C where it holds a quote, a backslash or a control character."""
+    name = written.removesuffix("\t")
+    if name.startswith('"') and name.endswith('"') and len(name) > 1:
+        quoted = name[1:-1].encode("utf-8", "surrogateescape")
+        name = _ESCAPE.sub(_unescape, quoted).decode("utf-8", "surrogateescape")
+    return display(name.removeprefix("b/"))
+
+
+def _unescape(match: re.Match[bytes]) -> bytes:
+    sign: bytes = match[1]
+    return bytes([int(sign, 8) & 0xFF]) if len(sign) == 3 else _ESCAPED.get(sign, sign)
+
+
+def names(output: bytes | None) -> list[str]:
+    """What a command with `-z` lists, spelled as the operating system does; nothing where there is no answer."""
+    return [name for name in fields(output or b"") if name]
+
+
+def fields(output: bytes) -> list[str]:
+    """The values of an answer with `-z`, each of which ends with a NUL; one may be empty."""
+    return os.fsdecode(output).split("\0")[:-1]
+
+
+def as_input(paths: list[str]) -> bytes:
+    """Paths for a command that reads them with `-z --stdin`."""
+    return b"".join(os.fsencode(path) + b"\0" for path in paths)
+
+
+def tree_entries(output: bytes | None) -> dict[str, TreeEntry]:
+    """What `ls-tree -r -z` or `ls-files --stage -z` lists, by path as the operating system spells it.
+
+    A line of a tree is mode, type and blob; one of the index is mode, blob and stage.
+    """
+    found: dict[str, TreeEntry] = {}
+    for row in names(output):
+        about, _, path = row.partition("\t")
+        mode, second, third = about.split(" ")
+        found[path] = TreeEntry(mode, third if second in ("blob", "commit") else second)
+    return found
+
+
+def blobs(output: bytes) -> list[bytes]:
+    """What `cat-file --batch` printed: of each blob a line that ends in its size, its content, and a line feed."""
+    found: list[bytes] = []
+    place = 0
+    while place < len(output):
+        start = output.index(b"\n", place) + 1
+        size = int(output[place:start].split()[2])
+        found.append(output[start : start + size])
+        place = start + size + 1
+    return found
