@@ -32,6 +32,8 @@ LIMITS = {
     "add one unit until it is found by words, ms": 5,
     "resident memory, MB": 700,
 }
+AT_LEAST_OF_ONE_THREAD = 0.9
+"""What 32 threads together reach of the calls a second of one: they must not stand in each other's way."""
 
 
 def report(units: int) -> None:
@@ -45,6 +47,11 @@ def report(units: int) -> None:
         limit = LIMITS.get(name)
         verdict = "" if limit is None else f"  (limit {limit}) {'ok' if value <= limit else 'over'}"
         print(f"  {name}: {value:.1f}{verdict}")
+    one, many = (figures[f"exact vector search with {threads}, calls/s"] for threads in ("1 thread", "32 threads"))
+    print(
+        f"  exact vector search, 32 threads to one: {many / one:.2f} (at least {AT_LEAST_OF_ONE_THREAD}) "
+        f"{'ok' if many / one >= AT_LEAST_OF_ONE_THREAD else 'below'}"
+    )
     encoder()
 
 

@@ -7,7 +7,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "clew"
 CONTRACT = Path(__file__).parent / "contract"
 
 LAYERS = (
-    {"text", "errors", "once"},
+    {"text", "errors", "once", "cache"},
     {"workspace", "formats"},
     {"config", "edit"},
     {"store", "derived", "ai", "operation"},
@@ -21,11 +21,7 @@ LAYERS = (
 """The rooms of the house from the bottom up. A room imports from the layers below it, never from above."""
 SERVICES = LAYERS[6]
 """Services do not import each other either: they meet in `why`."""
-PENDING = {
-    "edit/files_write.py imports clew.store.interface",
-    "edit/saving.py imports clew.trace.edit.sessions",
-    "graph/circles.py imports clew.trace.edit.text.author",
-}
+PENDING: set[str] = set()
 """Imports that still point the wrong way."""
 OWN_FILES = {"store", "derived", "search", "edit"}
 """Rooms that list folders of their own besides those of the project: what they keep in `.clew`, what a crash left."""
@@ -81,10 +77,40 @@ def test_every_part_has_a_layer() -> None:
     assert {part for part in parts if not part.startswith("__")} <= set().union(*LAYERS)
 
 
+def called(tree: ast.Module) -> set[str]:
+    return {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+
+
+# Verifies: REQ-o00007-B
+def test_only_the_store_and_derived_data_open_sqlite() -> None:
+    rooms = {path.relative_to(SOURCE).parts[0] for path, tree in modules().items() if "sqlite3.connect" in called(tree)}
+    assert rooms == {"store", "derived"}
+
+
 # Verifies: REQ-o00007-C
 def test_no_source_file_is_longer_than_800_lines_and_none_has_a_name_that_says_nothing() -> None:
     assert [path.name for path in modules() if path.read_text(encoding="utf-8").count("\n") > 800] == []
     assert [path.name for path in modules() if any(word in path.stem.split("_") for word in FORBIDDEN_WORDS)] == []
+
+
+def writes_to_disk(tree: ast.Module) -> set[str]:
+    """Calls that replace or move files, sync them, or make temporary ones that have a name."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        name, of_os = node.func.attr, ast.unparse(node.func.value) == "os"
+        # One argument: `Path.replace` and `Path.rename`. `str.replace` has two, others have names.
+        is_move = name in {"replace", "rename"} and (of_os or (len(node.args) == 1 and not node.keywords))
+        if is_move or name in {"fsync", "fdatasync", "renames", "mkstemp", "NamedTemporaryFile"}:
+            found.add(name)
+    return found
+
+
+# Verifies: REQ-o00007-B
+def test_files_are_replaced_and_synced_in_one_room() -> None:
+    rooms = {path.relative_to(SOURCE).as_posix() for path, tree in modules().items() if writes_to_disk(tree)}
+    assert {room for room in rooms if not room.startswith("edit/")} == set()
 
 
 # Verifies: REQ-o00007-B

@@ -113,7 +113,9 @@ def _fill_vectors(engine: SearchEngine) -> None:
     count = engine.state().units
     draw = np.random.default_rng(5).standard_normal((count, embedder.dimensions), np.float32)
     numbers = np.arange(1, count + 1)
-    spaces.space(embedder).vectors.put(numbers, draw / np.linalg.norm(draw, axis=1, keepdims=True))
+    vectors = spaces.space(embedder).vectors
+    vectors.put(numbers, draw / np.linalg.norm(draw, axis=1, keepdims=True))
+    vectors.fold()
 
 
 def _edits(asking: Asking, number: int) -> None:

@@ -25,6 +25,7 @@ def main() -> None:
         part = numbers[start : start + 10_000]
         vectors = draw.standard_normal((len(part), embedder.dimensions), np.float32)
         space.vectors.put(part, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+    space.vectors.fold()
     engine.close()
 
 

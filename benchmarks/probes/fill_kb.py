@@ -42,6 +42,7 @@ def _fill_vectors(engine: SearchEngine) -> None:
         part = np.concatenate([part, np.repeat(part[::_LONG_EVERY], _PIECES)])
         vectors = draw.standard_normal((len(part), embedder.dimensions), np.float32)
         space.vectors.put(part, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+    space.vectors.fold()
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchmarks.search_speed import PART, QUERIES, questions
@@ -15,6 +16,10 @@ from clew.search.question import Question
 from clew.search.units import Scope, Unit
 
 ADDED = 30
+THREADS = 32
+GIVEN = 60
+"""Queries whose vectors the engine remembers at the same time."""
+THROUGHPUT_SECONDS = 8.0
 
 
 def main() -> None:
@@ -37,9 +42,38 @@ def main() -> None:
     figures["default recipe p50 without the query's embedding, ms"] = percentile(whole, 0.5)
     figures["default recipe p95 without the query's embedding, ms"] = percentile(whole, 0.95)
     figures["add one unit until it is found by words, ms"] = percentile([_add(engine, n) for n in range(ADDED)], 0.5)
+    figures |= _throughput(engine, texts)
     figures["resident memory, MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     engine.close()
     print(json.dumps(figures))
+
+
+def _throughput(engine: SearchEngine, texts: list[str]) -> dict[str, float]:
+    """Calls a second by one thread and by many, with the vectors of the queries given."""
+    found = {}
+    for text in texts[:GIVEN]:
+        engine.embed_query(text)
+    for name, recipe in (("exact vector search", "dense"), ("hybrid search", "default")):
+        for threads in (1, THREADS):
+            rate = _rate(lambda text, recipe=recipe: _ask(engine, text, recipe), texts[:GIVEN], threads)
+            found[f"{name} with {threads} thread{'s' * (threads > 1)}, calls/s"] = rate
+    return found
+
+
+def _rate(ask: Callable[[str], None], texts: list[str], threads: int) -> float:
+    began = time.perf_counter()
+    end = began + THROUGHPUT_SECONDS
+
+    def run(first: int) -> int:
+        done = 0
+        while time.perf_counter() < end:
+            ask(texts[(first * 7 + done) % len(texts)])
+            done += 1
+        return done
+
+    with ThreadPoolExecutor(threads) as pool:
+        done = sum(pool.map(run, range(threads)))
+    return done / (time.perf_counter() - began)
 
 
 def _question(text: str, recipe: str) -> Question:

@@ -127,7 +127,7 @@ class EmbedSettings(_Table, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """How many texts are worked on at once; by default one for each processor, four at most."""
 
     folder: str | None = None
-    """Holds tokenizer.json beside model.onnx, or beside model.safetensors and config.json of a BERT-type encoder."""
+    """Holds tokenizer.json beside model.onnx or onnx/model.onnx."""
     sha256: str | None = None
     """Of the model file in the folder; another file is then refused."""
 

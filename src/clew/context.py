@@ -169,5 +169,16 @@ class Context:
         except StoreError as error:
             log.warning("%s", error)
             self.store_problem = error
+            self._recover_files(None)
             return (None,)
+        self._recover_files(store)
         return (store,)
+
+    def _recover_files(self, store: "Store | None") -> None:
+        """Complete or take back what a killed process was writing, before anything is read."""
+        from clew.edit.recovery import recover
+
+        try:
+            recover(self.root, store)
+        except StoreError as error:
+            log.warning("Interrupted writes could not be completed: %s", error)

@@ -6,7 +6,6 @@ ranking of an answer, never the answer.
 """
 
 import logging
-import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from clew.context import Context
+from clew.derived.file import throw_away
 from clew.errors import Cancelled, ClewError, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
 from clew.graph.model import Node, NodeKind
 from clew.search.dense.indexing import Progress, VectorReport
@@ -263,7 +263,7 @@ class ProjectIndex:
         except StoreError as error:
             # What cannot even be opened is worth nothing, whatever the system says of it.
             log.warning("The search index is made anew: %s", error)
-            shutil.rmtree(self._folder, ignore_errors=True)
+            throw_away(self._folder)
             return self._new_engine()
 
     def _new_engine(self) -> SearchEngine:
@@ -274,7 +274,7 @@ class ProjectIndex:
         if self._engine is not None:
             self._engine.close()
         if discard:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            throw_away(self._folder)
         self._seen, self._hashes = {}, {}
         self._files = self._writes = None
         self._engine = self._opened()

@@ -180,7 +180,7 @@ def test_a_file_that_changed_since_the_plan_is_a_conflict_and_keeps_the_change(p
     assert (project / ".mcp.json").read_text() == '{"mine": 1}'
 
 
-def test_the_mode_of_the_file_is_kept_and_no_temporary_file_stays(project):
+def test_the_mode_of_the_file_is_kept_and_beside_a_copy_of_the_former_one_no_other_file_stays(project):
     path = project / ".mcp.json"
     path.write_text("{}")
     path.chmod(0o640)
@@ -188,7 +188,9 @@ def test_the_mode_of_the_file_is_kept_and_no_temporary_file_stays(project):
     install("claude-code", project)
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    assert [file.name for file in project.iterdir()] == [".mcp.json"]
+    assert sorted(file.name for file in project.iterdir()) == [".clew", ".mcp.json"]
+    (copy,) = (project / ".clew" / "backups").iterdir()
+    assert (copy.read_text(), stat.S_IMODE(copy.stat().st_mode)) == ("{}", 0o640)
 
 
 def test_a_linked_configuration_in_the_home_folder_stays_a_link(project, home):

@@ -70,9 +70,32 @@ def test_force_replaces_only_the_two_keys_of_the_entry(project, codex):
     plan = client_config("codex", project, "clew", force=True)
 
     assert plan.after == (
-        f'# top\n[mcp_servers.clew] # mine\ncommand = "clew"\nargs = ["serve", {toml_value(str(project))}]\n'
-        "# how it starts\nstartup_timeout_sec = 30\n\n[mcp_servers.clew.env]\nA = '1'\n\n[other]\nx = 1\n"
+        f'# top\n[mcp_servers.clew] # mine\n# how it starts\ncommand = "clew"\n'
+        f'args = ["serve", {toml_value(str(project))}]\n'
+        "startup_timeout_sec = 30\n\n[mcp_servers.clew.env]\nA = '1'\n\n[other]\nx = 1\n"
     )
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mcp_servers = { docs = { command = 'x' } } # all\n",
+        "[mcp_servers]\nclew = { command = 'x', env = {} } # all\n",
+        "mcp_servers.clew.command = 'x' # all\nother = 1\n",
+    ],
+)
+def test_tables_on_one_line_and_dotted_keys_are_extended_where_they_stand(project, codex, text, newline):
+    codex.write_bytes(text.replace("\n", newline).encode())
+
+    plan = client_config("codex", project, "clew", force=True)
+
+    expected = tomllib.loads(text)
+    own = expected["mcp_servers"].setdefault("clew", {})
+    own |= {"command": "clew", "args": ["serve", str(project)]}
+    assert tomllib.loads(plan.after) == expected
+    assert plan.after.count(newline) == plan.after.count("\n")
+    assert " # all" in plan.after
 
 
 @pytest.mark.parametrize(
@@ -80,8 +103,6 @@ def test_force_replaces_only_the_two_keys_of_the_entry(project, codex):
     [
         ("model = \n", "not valid TOML"),
         ("mcp_servers = 1\n", "not a table"),
-        ("mcp_servers = { docs = { command = 'x' } }\n", "cannot be extended"),
-        ("[mcp_servers]\nclew = { command = 'x' }\n", "cannot be extended"),
         ("[mcp_servers.clew]\nurl = 'https://example.com/mcp'\n", "remote server"),
         ("[[mcp_servers]]\nname = 'x'\n", "not a table"),
     ],

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from clew.errors import Cancelled, InvalidArgument
 from clew.graph.model import Edge, EdgeKind, NodeKind
+from clew.graph.walk import Step
 from clew.kb.answer.deliveries import MOST_REMEMBERED, MOST_SESSIONS, TTL_SECONDS, Deliveries
 from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.walk import adjacency, walking
 from clew.kb.walk.relationships import NAMES, RELATIONSHIPS, Bond, Way, ways
-from clew.kb.walk.shortest import shortest_paths
-from clew.kb.walk.walking import Ground, expand
+from clew.kb.walk.results import NamedEdge
+from clew.kb.walk.walking import Snapshot, expand, shortest_paths
 from clew.project import Project
 
 REQUIREMENT = """## REQ-d00001: Tables
@@ -83,9 +84,11 @@ KINDS = {Bond.NEXT: EdgeKind.NEXT, Bond.MENTIONS: EdgeKind.MENTIONS, Bond.REFERE
 
 
 @contextmanager
-def on(project: Project, boundary: Boundary = EVERYTHING, check: Callable[[], None] = lambda: None) -> Iterator[Ground]:
-    with project.lock.reading(), project.kb.walking(boundary, check) as ground:
-        yield ground
+def on(
+    project: Project, boundary: Boundary = EVERYTHING, check: Callable[[], None] = lambda: None
+) -> Iterator[Snapshot]:
+    with project.lock.reading(), project.kb.walking(boundary, check) as snapshot:
+        yield snapshot
 
 
 def opened(make: Callable[..., Project], files: dict[str, str]) -> Project:
@@ -117,17 +120,19 @@ def edges_of(project: Project, id: str) -> set[Edge]:
     return {Edge(edge.kind, edge.source, edge.target) for edge in found}
 
 
-def as_edges(id: str, neighbours: list[adjacency.Neighbour]) -> set[Edge]:
-    """The neighbours of a node as edges of the graph; those that are only names for others are left out."""
+def as_edges(steps: list[Step[NamedEdge]]) -> set[Edge]:
+    """The steps from a node as edges of the graph; those that are only names for others are left out."""
+    relationships = {each.name: each for each in RELATIONSHIPS}
     found = set()
-    for other, (bond, outgoing) in neighbours:
-        kind = KINDS.get(bond)
-        if bond in (Bond.ABOVE, Bond.STEP):
-            kind = EdgeKind.STRUCTURES
-        elif bond in (Bond.DOCUMENT, Bond.SIBLING):
+    for named in (step.edge for step in steps):
+        relationship = relationships[named.type]
+        bond = relationship.bond
+        assert bond is not None
+        if bond in (Bond.DOCUMENT, Bond.SIBLING):
             continue
-        kind = kind or EdgeKind(bond.value)
-        found.add(Edge(kind, id, other) if outgoing else Edge(kind, other, id))
+        kind = EdgeKind.STRUCTURES if bond in (Bond.ABOVE, Bond.STEP) else KINDS.get(bond) or EdgeKind(bond.value)
+        ends = (named.src, named.dst) if relationship.along else (named.dst, named.src)
+        found.add(Edge(kind, *ends))
     return found
 
 
@@ -136,9 +141,9 @@ def test_a_walk_knows_the_same_edges_as_the_regions(make: Callable[..., Project]
     project = opened(make, FILES)
     everything = nodes_of(project)
     assert len(everything) >= 30
-    with on(project) as ground:
-        found = ground.adjacency(ways(None))
-        found.load(everything, 1_000)
+    with on(project) as snapshot:
+        found = snapshot.adjacency()
+        found.load(everything, ways(None), 1_000)
         for id in everything:
             # A section's edge to its document is called otherwise, and who relates to a document is asked apart.
             expected = {
@@ -147,7 +152,7 @@ def test_a_walk_knows_the_same_edges_as_the_regions(make: Callable[..., Project]
                 if not (edge.kind is EdgeKind.STRUCTURES and edge.target.startswith("doc:") and "#" not in edge.target)
                 and not (edge.kind is EdgeKind.RELATED and edge.target == id)
             }
-            assert as_edges(id, found.of(id)) == expected, id
+            assert as_edges(found.of(id)) == expected, id
 
 
 # Verifies: REQ-d00181-A
@@ -155,8 +160,8 @@ def test_who_relates_to_a_document_is_found_by_who_asks_for_just_that(make: Call
     project = opened(make, FILES)
     for id in ("doc:docs/guide.md", "doc:docs/reference.md", "doc:docs/notes.rst"):
         expected = {edge.source for edge in project.kb.region.iter_incoming_edges(id) if edge.kind is EdgeKind.RELATED}
-        with on(project) as ground:
-            found = expand(ground, [id], ["RELATED_TO"], "in")
+        with on(project) as snapshot:
+            found = expand(snapshot, [id], ["RELATED_TO"], "in")
         assert {each.id for each in found.reached} == expected
 
 
@@ -165,25 +170,24 @@ def test_an_id_that_was_given_up_leads_on_to_its_successor(make: Callable[..., P
     project = opened(make, {"docs/a.md": "# A\n\n## Old name\n\nSome words about the tide and `TIDE_HOME`.\n"})
     (project.config.root / "docs/a.md").write_text("# A\n\n## New name\n\nSome words about the tide and `TIDE_HOME`.\n")
     project.kb.index()
-    with on(project) as ground:
-        found = expand(ground, ["doc:docs/a.md#old-name"], ["MENTIONS"])
+    with on(project) as snapshot:
+        found = expand(snapshot, ["doc:docs/a.md#old-name"], ["MENTIONS"])
     assert [each.id for each in found.reached] == ["entity:environment_variable:TIDE_HOME"]
     assert found.missing == ()
 
 
 def distances(project: Project, start: str) -> dict[str, int]:
     """How far everything is from a node, by the edges of a walk taken one by one."""
-    with on(project) as ground:
-        near = ground.adjacency(ways(None))
+    with on(project) as snapshot:
+        near = snapshot.adjacency()
         far = {start: 0}
         waiting = deque([start])
         while waiting:
             id = waiting.popleft()
-            near.load([id], 1_000)
-            for other, _ in near.of(id):
-                if other not in far:
-                    far[other] = far[id] + 1
-                    waiting.append(other)
+            for step in near.neighbours([id], None, "both", 1_000):
+                if step.id not in far:
+                    far[step.id] = far[id] + 1
+                    waiting.append(step.id)
     return far
 
 
@@ -215,15 +219,15 @@ def test_walks_and_paths_are_as_long_as_the_graph_says(
     project = opened(make, {"spec/a.md": REQUIREMENT, **files, **{f"docs/p{n}.md": "" for n in range(len(pages), 6)}})
     start = f"doc:docs/p{number % len(pages)}.md#page-{number % len(pages)}"
     far = distances(project, start)
-    with on(project) as ground:
+    with on(project) as snapshot:
         for hops in (1, 2, 3):
-            found = expand(ground, [start], hops=hops, limit=100)
+            found = expand(snapshot, [start], hops=hops, limit=100)
             assert {each.id: each.distance for each in found.reached} == {
                 id: distance for id, distance in far.items() if 0 < distance <= hops
             }
             assert all(len(each.path) == each.distance for each in found.reached)
         targets = sorted(far)[:20]
-        paths = shortest_paths(ground, [start], targets, hops=5, limit=50).paths
+        paths = shortest_paths(snapshot, [start], targets, hops=5, limit=50).paths
     assert {path.nodes[-1]: path.length for path in paths} == {id: far[id] for id in targets if 0 < far[id] <= 5}
     assert [path.length for path in paths] == sorted(path.length for path in paths)
 
@@ -232,8 +236,8 @@ def test_walks_and_paths_are_as_long_as_the_graph_says(
 def test_a_path_from_a_document_over_a_requirement_to_a_test(make: Callable[..., Project]) -> None:
     project = opened(make, FILES)
     (test,) = project.graph.nodes_by_kind(NodeKind.TEST)
-    with on(project) as ground:
-        (path,) = shortest_paths(ground, ["doc:docs/guide.md#reading"], [test.id]).paths
+    with on(project) as snapshot:
+        (path,) = shortest_paths(snapshot, ["doc:docs/guide.md#reading"], [test.id]).paths
     assert path.nodes == ("doc:docs/guide.md#reading", "REQ-d00001", test.id)
     assert path.types == ("MENTIONS", "VERIFIES")
 
@@ -244,16 +248,16 @@ def test_a_walk_ends_where_it_has_looked_at_enough_and_says_so(
 ) -> None:
     project = opened(make, FILES)
     monkeypatch.setattr(adjacency, "MOST_LOOKED_UP", 1)
-    with on(project) as ground:
-        found = expand(ground, ["doc:docs/guide.md"], hops=3, limit=100)
+    with on(project) as snapshot:
+        found = expand(snapshot, ["doc:docs/guide.md"], hops=3, limit=100)
         assert found.is_cut
         assert found.reached
-        ends = shortest_paths(ground, ["doc:docs/guide.md"], ["REQ-d00001-A"], hops=5)
+        ends = shortest_paths(snapshot, ["doc:docs/guide.md"], ["REQ-d00001-A"], hops=5)
         assert ends.is_cut
     monkeypatch.undo()
     monkeypatch.setattr(walking, "MOST_REACHED", 5)
-    with on(project) as ground:
-        assert expand(ground, ["doc:docs/guide.md"], hops=3, limit=100).is_cut
+    with on(project) as snapshot:
+        assert expand(snapshot, ["doc:docs/guide.md"], hops=3, limit=100).is_cut
 
 
 # Verifies: REQ-d00181-C
@@ -263,8 +267,8 @@ def test_a_walk_can_be_called_off(make: Callable[..., Project]) -> None:
     def called_off() -> None:
         raise Cancelled("The call was cancelled.")
 
-    with pytest.raises(Cancelled), on(project, check=called_off) as ground:
-        expand(ground, ["doc:docs/guide.md"])
+    with pytest.raises(Cancelled), on(project, check=called_off) as snapshot:
+        expand(snapshot, ["doc:docs/guide.md"])
 
 
 # Verifies: REQ-d00182-C

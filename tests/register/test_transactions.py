@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from tests.register.edits import delete, update
 
+from clew.edit.edits import FileEdit
+from clew.edit.transaction import Transaction
 from clew.errors import (
     AlreadyExists,
     Conflict,
@@ -366,13 +368,17 @@ def test_a_register_of_ten_megabytes_is_read_and_changed(single: RegisterFile, n
 
 
 def test_what_req_wrote_since_a_writer_died_is_not_undone(tmp_path: Path, now: Author, new: New) -> None:
-    """A journal is carried out only on the files it was written against."""
+    """An interrupted transaction is completed only on the files it was written against."""
     file = RegisterFile(tmp_path / "register", layout=Layout.DIRECTORY)
     file.create(new_register("demo", now).replaced(layout=Layout.DIRECTORY))
-    journal = {"before": "sha256:other", "after": "sha256:another", "files": {"index.req": "{}"}}
-    (file.place / ".clew-journal").write_text(json.dumps(journal))
+    index = file.place / "index.req"
+    ours = Transaction(file.place, [FileEdit("index.req", index.read_bytes(), b"{}")], in_project=False)
+    ours.prepare()
+    ours.release()
+    # What req writes: other bytes, the same register.
+    index.write_bytes(index.read_bytes() + b"\n")
 
     assert RegisterFile(file.place).read().register.name == "demo"
+    assert [path.name for path in file.place.iterdir() if "clew" in path.name] == []
     file.transaction(now, lambda draft: add(draft, new()))
-    assert not (file.place / ".clew-journal").exists()
     assert len(RegisterFile(file.place).read().register.requirements) == 1

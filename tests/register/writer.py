@@ -29,7 +29,16 @@ from clew.register.operations.edit import AddRequirement, LinkRequirements, Upda
 from clew.register.operations.evidence import RecordTest
 
 STATEMENT = "The system shall lock the account after five failed logins."
-TRACED = ("transaction.py", "storage.py", "durable.py", "replacing.py", "lock.py", "draft.py")
+TRACED = (
+    "transaction.py",
+    "storage.py",
+    "carrying.py",
+    "journal.py",
+    "recovery.py",
+    "replacing.py",
+    "lock.py",
+    "draft.py",
+)
 
 
 def new(title: str) -> AddRequirement:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from clew.errors import InvalidArgument
+from clew.search.dense import vectors
 from clew.search.engine import SearchEngine
 from clew.search.question import Question, Results
 from clew.search.units import Scope, Unit
@@ -24,7 +25,10 @@ def search(engine: SearchEngine, text: str, **more: Any) -> Results:
 
 
 # Verifies: REQ-o00010-C
-def test_vectors_of_a_lost_index_are_never_taken_for_those_of_its_successor(engines: Engines, word_counts: Any) -> None:
+def test_vectors_of_a_lost_index_are_never_taken_for_those_of_its_successor(
+    engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "FOLD_FROM", 1)
     engine = engines(word_counts.settings())
     engine.put(rules("apples on trees", "boats at sea"))
     engine.index_vectors()
@@ -87,8 +91,8 @@ def test_very_many_deleted_units_do_not_stand_in_the_way(engines: Engines, word_
     embedder = spaces.configured()
     assert embedder is not None
     spaces.register(embedder, complete=True)
-    vectors = [[1.0] + [0.0] * 63] * len(units)
-    spaces.space(embedder).vectors.put(list(range(1, len(units) + 1)), vectors)
+    same = [[1.0] + [0.0] * 63] * len(units)
+    spaces.space(embedder).vectors.put(list(range(1, len(units) + 1)), same)
     engine.delete(unit.id for unit in units[5:])
     assert {result.id for result in search(engine, "rule").results} == {f"u{number}" for number in range(5)}
 
@@ -136,11 +140,14 @@ def test_a_title_of_any_length_leaves_the_rest_reachable(engine: SearchEngine) -
 
 
 # Verifies: REQ-d00035-E
-def test_a_search_that_succeeds_again_ends_the_damage(engines: Engines, word_counts: Any) -> None:
+def test_a_search_that_succeeds_again_ends_the_damage(
+    engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "FOLD_FROM", 1)
     engine, other = engines(word_counts.settings()), engines(word_counts.settings())
     engine.put(rules("apples on trees"))
     engine.index_vectors()
-    (file,) = engine.folder.glob("vectors-*/vectors-*")
+    (file,) = engine.folder.glob("vectors-*")
     file.write_bytes(b"")
     fresh = engines(word_counts.settings())
     assert "damaged" in " ".join(search(fresh, "apples", recipe="default").notes)

@@ -3,9 +3,11 @@
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import pytest
 from clew.config import EmbedSettings
 from clew.errors import Cancelled
 from clew.operation.paging import Cursors
-from clew.search.dense import indexing
+from clew.search.dense import indexing, vectors
 from clew.search.dense.pieces import MOST_PIECES
 from clew.search.engine import SearchEngine
 from clew.search.question import Question, Results
@@ -64,7 +66,8 @@ def test_what_stands_far_down_in_a_long_text_is_found_by_its_meaning(engines: En
     assert [found.id for found in search(engine, "lost card fee").results] == ["long", "short"]
     assert search(engine).indexed == "2 units by words, 2 of them by meaning"
     before = search(engine, "lost card fee").results[0].score
-    for path in engine.folder.glob("vectors-*/vectors-*"):
+    engine.spaces.space(engine.spaces.configured()).vectors.fold()
+    for path in engine.folder.glob("vectors-*"):
         path.write_bytes(b"x" * path.stat().st_size)
     again = engines(msgspec.structs.replace(word_counts.settings(), max_tokens=40))
     assert again.index_vectors().rebuilt
@@ -226,7 +229,7 @@ def test_two_processes_that_index_at_once_leave_one_whole_index(engines: Engines
 
 # Verifies: REQ-d00035-D
 def test_the_vectors_of_an_earlier_embedder_answer_until_new_ones_are_complete(
-    engines: Engines, word_counts: Any
+    engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = engines(word_counts.settings("old"))
     old.put(rules(20))
@@ -242,6 +245,7 @@ def test_the_vectors_of_an_earlier_embedder_answer_until_new_ones_are_complete(
         if done < total:
             assert [result.id for result in search(new).results] == before
 
+    monkeypatch.setattr(vectors, "FOLD_FROM", 1)
     new.index_vectors(answers_from_the_old_one)
     state = new.state()
     assert (state.state, state.embedded) == ("complete", 20)
@@ -251,24 +255,23 @@ def test_the_vectors_of_an_earlier_embedder_answer_until_new_ones_are_complete(
 
 
 # Verifies: REQ-d00035-E
-@pytest.mark.parametrize("damage", ["flip", "cut", "remove"])
+@pytest.mark.parametrize("damage", ["flip", "cut"])
 def test_damaged_vectors_are_noticed_and_written_anew_from_the_index(
-    engines: Engines, word_counts: Any, damage: str
+    engines: Engines, word_counts: Any, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(vectors, "FOLD_FROM", 1)
     engine = engines(word_counts.settings())
     engine.put(rules(50))
     engine.index_vectors()
     before = [result.id for result in search(engine).results]
     word_counts.asked.clear()
-    (file,) = engine.folder.glob("vectors-*/vectors-*")
+    (file,) = engine.folder.glob("vectors-*")
     content = bytearray(file.read_bytes())
     if damage == "flip":
         content[len(content) // 2] ^= 255
         file.write_bytes(content)
-    elif damage == "cut":
-        file.write_bytes(content[: len(content) // 2])
     else:
-        file.unlink()
+        file.write_bytes(content[: len(content) // 2])
     fresh = engines(word_counts.settings())
     page = search(fresh, recipe="default")
     assert page.results
@@ -278,6 +281,24 @@ def test_damaged_vectors_are_noticed_and_written_anew_from_the_index(
     assert (report.rebuilt, report.embedded) == (True, 0)
     assert [result.id for result in search(fresh).results] == before
     assert set(word_counts.asked) == {"loan fee"}
+
+
+# Verifies: REQ-d00035-E
+def test_vectors_whose_file_is_gone_are_read_from_the_index(
+    engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "FOLD_FROM", 1)
+    engine = engines(word_counts.settings())
+    engine.put(rules(50))
+    engine.index_vectors()
+    before = [result.id for result in search(engine).results]
+    (file,) = engine.folder.glob("vectors-*")
+    file.unlink()
+    fresh = engines(word_counts.settings())
+    assert [result.id for result in search(fresh).results] == before
+    assert fresh.index_vectors().embedded == 0
+    assert file.exists()
+    assert [result.id for result in search(fresh).results] == before
 
 
 # Verifies: REQ-d00035-G
@@ -322,6 +343,39 @@ def test_a_damaged_index_file_is_replaced_and_filled_again(engines: Engines) -> 
     assert "damaged" in " ".join(again.state().notes)
     again.put(rules(10))
     assert search(again, recipe="lexical").results
+
+
+LAYOUT_2 = """
+    ALTER TABLE embeddings RENAME TO new_embeddings;
+    CREATE TABLE embeddings (
+        embedder TEXT NOT NULL, text_hash TEXT NOT NULL, vectors BLOB NOT NULL, UNIQUE (embedder, text_hash)
+    );
+    INSERT INTO embeddings SELECT embedder, text_hash, vectors FROM new_embeddings;
+    DROP TABLE new_embeddings;
+    ALTER TABLE embedders DROP COLUMN folded;
+    ALTER TABLE index_state ADD COLUMN layout INTEGER NOT NULL DEFAULT 2;
+    ALTER TABLE index_state ADD COLUMN analysis INTEGER NOT NULL DEFAULT 1;
+    PRAGMA user_version = 0;
+"""
+
+
+# Verifies: REQ-o00010-C, REQ-d00035-A
+def test_an_index_of_the_earlier_layout_keeps_its_units_and_embeddings(engines: Engines, word_counts: Any) -> None:
+    engine = engines(word_counts.settings())
+    engine.put(rules(20))
+    engine.index_vectors()
+    before = [result.id for result in search(engine).results]
+    engine.close()
+    with closing(sqlite3.connect(engine.folder / "index.db")) as connection:
+        connection.executescript(LAYOUT_2)
+    (engine.folder / "vectors-0123456789ab").mkdir()
+    again = engines(word_counts.settings())
+    assert again.state().notes == ()
+    assert again.state().embedded == 20
+    assert [result.id for result in search(again).results] == before
+    again.put([Unit(id="more", part="rule", title="", body="loan")])
+    assert again.index_vectors().embedded == 1
+    assert not (engine.folder / "vectors-0123456789ab").exists()
 
 
 def make_vectors(folder: Path, url: str, model: str) -> None:

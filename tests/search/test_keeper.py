@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from clew.edit.locking import locked
 from clew.errors import Cancelled
 from clew.search.dense import indexing, keeper
 from clew.search.dense.keeper import JOB, IndexKeeper, run_job
-from clew.search.dense.lock import writing
 from clew.search.engine import SearchEngine
 from clew.search.units import Unit
 from clew.store.sqlite import open_sqlite
@@ -102,7 +102,7 @@ def test_work_that_another_process_left_undone_is_taken_up(
 
     monkeypatch.setattr(engine, "index_vectors", noted)
     background = IndexKeeper(lambda: engine, None)
-    with writing(engine.folder, 0.0):
+    with (engine.folder / indexing.LOCK).open("a+b") as file, locked(file, 0.0):
         background.wake()
         assert refused.wait(120)
         assert engine.state().embedded == 0

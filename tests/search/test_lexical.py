@@ -1,15 +1,16 @@
 """Search by words: what is found, in which order, and what a search says about itself."""
 
-import sqlite3
 from collections.abc import Mapping
 
 import pytest
 
+from clew.derived.file import in_memory
 from clew.errors import InvalidArgument
 from clew.search.lexical import search as lexical
 from clew.search.lexical.query import MAX_OPERATORS, parse_query
 from clew.search.lexical.ranking import Ranking
-from clew.search.lexical.search import Effort, LexicalIndex, LexicalResult, create
+from clew.search.lexical.search import Effort, LexicalIndex, LexicalResult
+from clew.search.lexical.tables import SCHEMA
 from clew.search.rank.recipes import Feedback
 from clew.search.units import Condition
 
@@ -24,8 +25,7 @@ TEXTS = {
 
 
 def index_of(texts: Mapping[int, str] | Mapping[int, tuple[str, str]], **options: object) -> LexicalIndex:
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    create(connection)
+    connection = in_memory(SCHEMA)
     connection.execute("CREATE TABLE units (number INTEGER PRIMARY KEY, part TEXT)")
     connection.executemany(
         "INSERT INTO units VALUES (?, ?)", [(unit, "even" if unit % 2 == 0 else "odd") for unit in texts]

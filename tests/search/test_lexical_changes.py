@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.search.lexical.query import parse_query
-from clew.search.lexical.search import LexicalIndex, create
+from clew.search.lexical.search import LexicalIndex
+from clew.search.lexical.tables import SCHEMA
 
 WORDS = st.sampled_from(
     ["store", "stores", "journal", "getUserById", "REQ-d1-A", "the", "caf\u00e9", "\u691c\u7d22", "x"]
@@ -25,7 +26,8 @@ CHANGES = st.lists(
 
 def opened(path: Path | str = ":memory:") -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None)
-    create(connection)
+    for statement in SCHEMA:
+        connection.execute(statement)
     return connection
 
 

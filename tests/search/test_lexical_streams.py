@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from clew.search.lexical import search as lexical
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.query import parse_query
 from clew.search.lexical.search import LexicalIndex, LexicalResult
@@ -18,7 +17,8 @@ from clew.search.lexical.streams import Stream, Streams
 @pytest.fixture
 def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(tmp_path / "index.db", isolation_level=None)) as connection:
-        lexical.create(connection)
+        for statement in lexical_tables.SCHEMA:
+            connection.execute(statement)
         LexicalIndex(connection).put((number, f"Rule {number}", "loan fee " * number) for number in range(1, 120))
         yield connection
 

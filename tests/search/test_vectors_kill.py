@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-DIMENSIONS, STEPS, KILLS = 32, 40, 12
+DIMENSIONS, STEPS, KILLS, UNITS = 32, 40, 10, 500
 
 Held = dict[int, int]
 
@@ -18,14 +18,8 @@ Held = dict[int, int]
 def steps(seed: int) -> Iterator[tuple[str, list[int]]]:
     chance = random.Random(seed)
     for _ in range(STEPS):
-        numbers = chance.sample(range(4000), chance.choice([1, 50, 1500]))
-        yield chance.choice(["put", "put", "put", "delete", "compact"]), numbers
-
-
-def after(held: Held, step: int, task: str, numbers: list[int]) -> Held:
-    if task == "put":
-        return held | dict.fromkeys(numbers, step)
-    return {number: made for number, made in held.items() if task == "compact" or number not in set(numbers)}
+        numbers = chance.sample(range(1, UNITS + 1), chance.choice([1, 50, 400]))
+        yield chance.choice(["put", "put", "fold"]), numbers
 
 
 def vectors_of(numbers: list[int], step: int) -> np.ndarray:
@@ -34,28 +28,34 @@ def vectors_of(numbers: list[int], step: int) -> np.ndarray:
 
 
 def write(folder: Path, seed: int) -> None:
-    from clew.search.dense.vectors import VectorSpace
+    from tests.search.vector_spaces import Space
 
-    space = VectorSpace(folder, "embedder", DIMENSIONS)
+    space = Space(folder, DIMENSIONS)
     for step, (task, numbers) in enumerate(steps(seed)):
         if task == "put":
             space.put(numbers, vectors_of(numbers, step))
-        elif task == "delete":
-            space.delete(numbers)
         else:
-            space.compact()
+            space.vectors.fold()
         # Not buffered: what has been said survives the process.
         os.write(1, b"done\n")
 
 
 # Verifies: REQ-d00035-A
 def test_a_killed_writer_leaves_a_whole_state_with_everything_it_acknowledged(tmp_path: Path) -> None:
-    from clew.search.dense.vectors import VectorSpace
+    from tests.search.vector_spaces import opened
 
     chance = random.Random(5)
+    root = Path(__file__).parent.parent.parent
     for seed in range(KILLS):
         folder = tmp_path / str(seed)
-        writer = subprocess.Popen([sys.executable, __file__, str(folder), str(seed)], stdout=subprocess.PIPE, bufsize=0)
+        with opened(folder, DIMENSIONS, UNITS):
+            pass
+        writer = subprocess.Popen(
+            [sys.executable, "-m", "tests.search.test_vectors_kill", str(folder), str(seed)],
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            cwd=root,
+        )
         assert writer.stdout is not None
         acknowledged, enough = 0, chance.randrange(STEPS)
         while acknowledged < enough and writer.stdout.readline():
@@ -66,18 +66,16 @@ def test_a_killed_writer_leaves_a_whole_state_with_everything_it_acknowledged(tm
         writer.stdout.close()
         possible = [Held()]
         for step, (task, numbers) in enumerate(steps(seed)):
-            possible.append(after(possible[-1], step, task, numbers))
-        space = VectorSpace(folder, "embedder", DIMENSIONS)
-        space.check()
-        numbers, vectors = space.get(space.numbers())
-        found = {int(number): int(vector[0]) % 64 for number, vector in zip(numbers, vectors, strict=True)}
-        assert found in possible[acknowledged : acknowledged + 2]
-        assert all(
-            np.array_equal(vector, vectors_of([int(n)], found[int(n)])[0])
-            for n, vector in zip(numbers, vectors, strict=True)
-        )
-        space.put([9999], vectors_of([9999], 0))
-        assert len(VectorSpace(folder, "embedder", DIMENSIONS)) == len(found) + 1
+            possible.append(possible[-1] | dict.fromkeys(numbers, step) if task == "put" else possible[-1])
+        with opened(folder, DIMENSIONS) as space:
+            space.view().check()
+            numbers, vectors = space.get(space.units())
+            found = {number: int(vector[0]) % 64 for number, vector in zip(numbers, vectors, strict=True)}
+            assert found in possible[acknowledged : acknowledged + 2]
+            for number, vector in zip(numbers, vectors, strict=True):
+                assert np.array_equal(vector, vectors_of([number], found[number])[0])
+            space.vectors.fold()
+            assert space.get(numbers)[0] == numbers
 
 
 if __name__ == "__main__":

@@ -1,11 +1,15 @@
 """How text is cut into words and compounds, and how words are stemmed."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.text.stem import stem
 from clew.text.words import MAX_WORD_CHARACTERS, split, terms, words
+
+_ENDINGS = ("", "ing", "ed", "ation", "ational", "fulness", "iveness", "ization", "ly", "s")
 
 
 @pytest.mark.parametrize(
@@ -117,6 +121,36 @@ def test_terms_are_stems_in_order_and_keep_stop_words_and_identifiers() -> None:
 )
 def test_words_of_one_family_have_one_stem(family: str) -> None:
     assert len({stem(word) for word in family.split()}) == 1
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("flowing", "flow"),
+        ("ational", "ation"),
+        ("conspicuously", "conspicu"),
+        ("paste", "paste"),
+        ("pasted", "paste"),
+        ("gently", "gentl"),
+        ("hesitancy", "hesit"),
+        ("geologist", "geolog"),
+        ("yellow", "yellow"),
+        ("kinkajous", "kinkaj"),
+    ],
+)
+def test_stems_follow_the_porter2_rules_that_stored_indexes_were_made_with(word: str, expected: str) -> None:
+    assert stem(word) == expected
+
+
+def test_threads_that_stem_at_once_get_the_stems_of_one_thread() -> None:
+    found = [
+        f"{start}{middle}{end}" for start in ("con", "re", "un") for middle in ("nect", "quir") for end in _ENDINGS
+    ]
+    expected = [stem(word) for word in found]
+    stem.cache_clear()
+    with ThreadPoolExecutor(8) as pool:
+        for stems in pool.map(lambda _: [stem.__wrapped__(word) for word in found], range(16)):
+            assert stems == expected
 
 
 @pytest.mark.parametrize(

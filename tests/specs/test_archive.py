@@ -87,7 +87,7 @@ def test_a_folder_that_cannot_be_moved_takes_everything_back(folder: Any, projec
     assert spec_text(folder) == before
     assert (folder.changes / "brighter").exists()
     assert project.store is not None
-    assert project.store.count("spec_edits") == 0
+    assert project.store.count("file_edits") == 0
 
 
 # Verifies: REQ-d00078-C

@@ -70,7 +70,7 @@ def files(folder: Any) -> dict[str, bytes]:
 
 # Verifies: REQ-d00078-B
 @pytest.mark.parametrize("moment", [1, 2, 3])
-def test_an_archive_that_was_killed_is_finished_by_running_it_again(
+def test_an_archive_that_was_killed_is_completed_when_the_project_is_opened_next(
     folder: Any, change: Path, opened: Callable[[Path], Project], moment: int
 ) -> None:
     """Killed before the first spec is written, before the second, and before the folder is moved."""
@@ -79,10 +79,14 @@ def test_an_archive_that_was_killed_is_finished_by_running_it_again(
     assert change.exists()
     written = {path for path, data in files(folder).items() if before.get(path) != data}
     assert len(written) == moment - 1
-    report = opened(folder.root).specs.archive(ArchiveNow(change_id="brighter"))
-    assert len(report.files) == 3 - moment
+    project = opened(folder.root)
+    project.ensure_graph()
+    assert [each.id for each in project.specs.list_changes().changes] == []
     assert not change.exists()
-    assert list(folder.specs.rglob("*.tmp")) == []
+    assert [path for path in folder.root.rglob("*") if path.name.endswith(("-tmp", "-journal"))] == []
+    assert project.store is not None
+    (event,) = project.store.events(collection="file_edits")
+    assert (event.after["change_id"], len(event.after["inverse"])) == ("brighter", 2)
     assert "Ring at noon" in (folder.specs / "bell" / "spec.md").read_text(encoding="utf-8")
     lamp = (folder.specs / "lamp" / "spec.md").read_text(encoding="utf-8")
     assert (lamp.count("MUST rest by day"), lamp.count("### Requirement: Ring at noon")) == (1, 1)

@@ -5,9 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from clew.edit.files_write import FileEdit, Occasion, write_files
+from clew.edit.edits import FileEdit, Inverse
+from clew.edit.transaction import Purpose, Transaction
 from clew.errors import ClewError, Conflict, InvalidArgument, NotFound, OutsideProject, Refused, WrongKind
 from clew.graph.model import NodeKind
 from clew.project import Project
@@ -239,7 +241,7 @@ def test_an_edit_by_another_program_in_between_is_kept(opened: Open, root: Path)
     edit = FileEdit("spec/clock.md", SPEC.encode(), b"ours")
     with_spec(root, "theirs")
     with pytest.raises(Conflict, match="changed while"):
-        write_files(root, [edit], project.store, Occasion("test", "", "ada", None))
+        Transaction(root, [edit], Purpose("test", "ada")).commit(project.store)
     assert spec(root) == "theirs"
     assert project.store is not None
     assert project.store.count("file_edits") == 0
@@ -251,6 +253,8 @@ def test_a_change_is_recorded_with_its_difference(opened: Open, root: Path) -> N
     change = cite(project, "d1", "p1", "refines")
     assert project.store is not None
     (record,) = project.store.scan("file_edits")
+    (inverse,) = msgspec.convert(record.data.pop("inverse"), list[Inverse])
+    assert inverse.applied((root / "spec" / "clock.md").read_bytes()) == SPEC.encode()
     assert record.data == {
         "operation": "change_reference_type",
         "requirement_id": "REQ-d00001",
@@ -389,7 +393,7 @@ def test_two_files_are_written_both_or_neither(opened: Open, root: Path) -> None
     project.ensure_graph()
     edits = [FileEdit("spec/new.md", None, b"new"), FileEdit("spec/clock.md", b"not what is there", b"other")]
     with pytest.raises(Conflict):
-        write_files(root, edits, project.store, Occasion("test", "", "ada", None))
+        Transaction(root, edits, Purpose("test", "ada")).commit(project.store)
     assert spec(root) == SPEC
     assert sorted(path.name for path in (root / "spec").iterdir()) == ["clock.md"]
 

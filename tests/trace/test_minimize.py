@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from clew.graph.graph import Graph
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
 from clew.project import Project
+from clew.trace.find import scope
 from clew.trace.find.minimize import minimize, superseded_by
-from clew.trace.find.scope import hierarchy, walk_up
 
 Plant = Callable[..., Project]
 Ask = Callable[..., dict[str, Any]]
@@ -106,7 +106,7 @@ def test_a_member_goes_exactly_when_another_stands_below_it_and_not_above(
     edges: list[tuple[int, int]], chosen: set[int]
 ) -> None:
     graph = _graph(edges, 10)
-    above = {f"R{number}": set(walk_up(graph, [f"R{number}"], KINDS)) for number in range(10)}
+    above = {f"R{number}": set(scope.above(graph, [f"R{number}"], KINDS)) for number in range(10)}
     members = [f"R{number}" for number in sorted(chosen)]
     nodes = [node for id in members if (node := graph.get_node(id)) is not None]
     divided = minimize(graph, nodes, KINDS)
@@ -118,7 +118,7 @@ def test_a_member_goes_exactly_when_another_stands_below_it_and_not_above(
     for node in divided.pruned:
         assert set(superseded_by(graph, node, members, KINDS)) == below[node.id]
     on_circles = {id for id in above if id in above[id]}
-    assert on_circles <= hierarchy(graph).circular
+    assert on_circles <= scope.hierarchy(graph).circular
 
 
 # Verifies: REQ-d00064-C

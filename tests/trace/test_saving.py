@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from tests.trace.drafted import FILES, TIDY, TWICE, WINDOWS, contents, said, write_project
 
-from clew.edit import saving
-from clew.edit.files_write import FileEdit
-from clew.errors import ClewError, FileChanged, NotFound, Refused, StoreError
+from clew.edit.edits import FileEdit
+from clew.edit.recovery import recover
+from clew.edit.transaction import Transaction
+from clew.errors import ClewError, ConfigError, FileChanged, NotFound, Refused, StoreError
 from clew.formats.elspais.hashes import assertion_hash
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.reader import read
@@ -21,7 +22,6 @@ from clew.formats.elspais.records import Requirement
 from clew.formats.elspais.settings import ElspaisSettings
 from clew.project import Project
 from clew.trace.edit.results import MutationResult
-from clew.trace.edit.sessions import Journal
 
 Open = Callable[[Path], Project]
 
@@ -253,13 +253,11 @@ def test_when_one_file_cannot_be_written_none_is(project: Project, root: Path) -
 # Verifies: REQ-d00048-D
 def test_when_one_file_cannot_be_put_in_place_those_before_it_are_put_back(root: Path) -> None:
     paths = ("spec/a-tidy.md", "spec/b-windows.md", "spec/new.md")
-    edits = [FileEdit(path, FILES.get(path), b"new") for path in paths]
-    files = saving.planned(root, edits)
-    saving.write_temporaries(root, edits, files)
-    (root / "spec" / files[2].temporary).unlink()
-    with pytest.raises(Refused, match=r"spec/new\.md"):
-        saving.replace_all(root, edits, files)
-    saving.remove_temporaries(root, files)
+    files = Transaction(root, [FileEdit(path, FILES.get(path), b"new") for path in paths])
+    files.prepare()
+    next((root / "spec").glob(".new.md.*")).unlink()
+    with pytest.raises(ConfigError, match=r"spec/new\.md"):
+        files.carry_out()
     assert contents(root) == FILES
 
 
@@ -267,16 +265,14 @@ def test_when_one_file_cannot_be_put_in_place_those_before_it_are_put_back(root:
 @pytest.mark.parametrize("replaced", [0, 1])
 def test_an_interrupted_save_is_not_completed_over_what_somebody_wrote_meanwhile(root: Path, replaced: int) -> None:
     paths = ("spec/a-tidy.md", "spec/b-windows.md", "spec/c-journey.md")
-    edits = [FileEdit(path, FILES.get(path), b"new") for path in paths]
-    files = saving.planned(root, edits)
-    saving.write_temporaries(root, edits, files)
-    for file in files[:replaced]:
-        (root / "spec" / file.temporary).replace(root / file.path)
+    files = Transaction(root, [FileEdit(path, FILES.get(path), b"new") for path in paths])
+    files.prepare()
+    for path in paths[:replaced]:
+        next((root / "spec").glob(f".{Path(path).name}.*")).replace(root / path)
     (root / paths[2]).write_bytes(b"theirs")
-    journal = Journal(prepared=True, through={}, mutations=1, files=files)
-    assert saving.recovered(root, journal) is False
-    expected = dict.fromkeys(paths[:2], b"new") if replaced else {}
-    assert contents(root) == {**FILES, **expected, paths[2]: b"theirs"}
+    files.release()
+    recover(root, None)
+    assert contents(root) == {**FILES, paths[2]: b"theirs"}
 
 
 def full_store(root: Path, *, full: bool) -> None:

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.errors import FormatError
+from clew.text.hashing import content_hash
 from clew.workspace import follow
-from clew.workspace.files import FileEntry, content_hash
+from clew.workspace.files import FileEntry
 from clew.workspace.find import Selection
 from clew.workspace.follow import RACY_NS, FileContents, FileState, Follower, is_settled
 

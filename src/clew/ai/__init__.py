@@ -6,6 +6,7 @@
 | `opening` | which one is meant, and how to configure one where there is none |
 | `command` | a program that reads the question from standard input and prints the answer |
 | `endpoint` | a service at an address |
+| `http` | the HTTP client for models, which embeddings use as well |
 
 A program or an address is taken from the environment of whoever runs Clew, never from a file of the project: nobody
 who clones a project has chosen what its files say, and neither running a program nor sending text and a key to an

@@ -3,7 +3,6 @@
 import os
 import shlex
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 from clew.ai.model import Model
 from clew.errors import ConfigError
@@ -24,7 +23,6 @@ _HOW = (
     "offers its own model (sampling). Variables belong into the environment of Clew; in an MCP client, that is `env` "
     "of the server's entry."
 )
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def open_model(of_client: Model | None = None, environment: Mapping[str, str] | None = None) -> Model:
@@ -40,9 +38,12 @@ def open_model(of_client: Model | None = None, environment: Mapping[str, str] | 
         return CommandModel(_split(command), timeout)
     if url:
         from clew.ai.endpoint import EndpointModel
+        from clew.ai.http import check_key, checked_url
 
-        key = settings.get(KEY, "").strip() or None
-        return EndpointModel(_checked(url, key), _model_name(settings), key, timeout)
+        url, key = checked_url(url, URL), settings.get(KEY, "").strip() or None
+        if key is not None:
+            check_key(key, url, KEY)
+        return EndpointModel(url, _model_name(settings), key, timeout)
     if of_client is not None:
         return of_client
     raise ConfigError("No language model is configured, and the client offers none of its own.", hint=_HOW)
@@ -77,21 +78,3 @@ def _model_name(settings: Mapping[str, str]) -> str:
     if not model:
         raise ConfigError(f"{URL} is set, but {MODEL} is not.", hint=f"Set {MODEL} to a model of that service.")
     return model
-
-
-def _checked(url: str, key: str | None) -> str:
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        usable = False
-    if not usable or parts.username or parts.password or parts.query or parts.fragment:
-        raise ConfigError(
-            f"{URL} is not a plain http or https address.",
-            hint=f"Set it like https://host/v1, without user, query or fragment; the key belongs into {KEY}.",
-        )
-    if key is not None and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
-        raise ConfigError(f"A key is not sent to {url} unencrypted.", hint=f"Use https, or unset {KEY}.")
-    if key is not None and (not key.isascii() or not key.isprintable() or " " in key):
-        raise ConfigError(f"{KEY} holds no key.", hint="Set it to the service's key.")
-    return url.rstrip("/")

@@ -1,32 +1,33 @@
-"""Putting a file in the place of another: it is there whole or not at all, whatever kills the writer.
+"""Replace one file: afterwards it has the old content or the new one, whatever kills the writer.
 
-The new content is written to a file beside the old one, synced, and renamed over it. Whoever is killed in between
-leaves the file beside; its name tells whose it is.
+The new content is written to a temporary file beside the old one, synced, and renamed over it. A writer that is killed
+before the rename leaves the temporary file.
 """
 
 import errno
+import glob
 import os
 import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
 
-_CANNOT = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF})
-"""What file systems say that sync files only."""
-TOKEN_BYTES = 6
-"""Tell apart the files of those who replace one file at the same time."""
+_TOKEN_BYTES = 6
+_ENDING = ".clew-tmp"
+_NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF})
+"""The errors of file systems that can sync files but not folders."""
 
 
-def beside(place: Path, ending: str) -> Path:
-    """A name for the new content, in the folder of the file that it shall replace."""
-    return place.with_name(f".{place.name}.{secrets.token_hex(TOKEN_BYTES)}{ending}")
+def temporary_beside(place: Path) -> Path:
+    """The path of a new temporary file in the folder of a file. It is unique: several writers may replace one file."""
+    return place.with_name(f".{place.name}.{secrets.token_hex(_TOKEN_BYTES)}{_ENDING}")
 
 
 def write_beside(temporary: Path, data: bytes, place: Path) -> None:
-    """Write a new file that survives a crash of the machine, with the permissions of the one that it shall replace."""
-    # Not through tempfile, which makes private files: a file that is new follows the user's umask.
+    """Write and sync a new file, with the permissions of the file that it is going to replace."""
+    # Not through tempfile, which makes private files: a new file follows the user's umask.
     with temporary.open("xb") as file:
-        # Before there is anything in it: what is private is so at every moment.
+        # Before there is anything in it: a private file stays private at every moment.
         with suppress(FileNotFoundError):
             temporary.chmod(stat.S_IMODE(place.stat().st_mode))
         file.write(data)
@@ -34,17 +35,30 @@ def write_beside(temporary: Path, data: bytes, place: Path) -> None:
         os.fsync(file.fileno())
 
 
-def replace_file(place: Path, data: bytes, ending: str) -> None:
-    """Put a file in the place of another. Once this returns, the new content survives a crash of the machine."""
-    temporary = beside(place, ending)
+def put_in_place(temporary: Path, place: Path) -> None:
+    """Rename a finished temporary file over the one that it replaces. Readers see the one or the other."""
+    temporary.replace(place)
+
+
+def replace_file(place: Path, data: bytes) -> None:
+    """Write a file, whatever it holds now. Once this returns, the new content survives a crash of the machine."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    temporary = temporary_beside(place)
     try:
         write_beside(temporary, data, place)
-        temporary.replace(place)
+        put_in_place(temporary, place)
     except BaseException:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
     sync_folder(place.parent)
+
+
+def sweep(place: Path) -> None:
+    """Remove the temporary files that killed writers of this file left. Call it only while a lock keeps other writers
+    of the file out."""
+    for leftover in place.parent.glob(f".{glob.escape(place.name)}.{'[0-9a-f]' * 2 * _TOKEN_BYTES}{_ENDING}"):
+        leftover.unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:
@@ -56,7 +70,7 @@ def sync_folder(folder: Path) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno not in _CANNOT:
+        if error.errno not in _NO_FOLDER_SYNC:
             raise
     finally:
         os.close(descriptor)

@@ -1,11 +1,11 @@
 """Circles in the hierarchy: files may describe one, but no mutation makes one."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from clew.errors import WouldCycle
 from clew.graph.graph import Graph
 from clew.graph.model import HIERARCHY, EdgeKind
-from clew.trace.edit.text.author import Author
+from clew.graph.walk import shortest_path
 
 
 def above(graph: Graph, id: str) -> list[str]:
@@ -39,43 +39,23 @@ def refuse(graph: Graph, source: str, target: str, kind: EdgeKind) -> None:
         raise WouldCycle(
             f"'{source}' cannot cite itself.", hint="Pass the id of the requirement that it stands below as the target."
         )
-    way = _way(graph, [target], {source}) if kind in HIERARCHY else None
-    if way is not None:
+    path = shortest_path(graph, (target,), {source}, HIERARCHY) if kind in HIERARCHY else None
+    if path is not None:
         raise WouldCycle(
-            f"'{source}' cannot stand below '{target}': that would close the circle {' -> '.join((source, *way))}.",
+            f"'{source}' cannot stand below '{target}': that would close the circle {' -> '.join((source, *path))}.",
             hint="get_hierarchy shows what stands above each of them; remove one of these edges first.",
-            data={"circle": [source, *way]},
+            data={"circle": [source, *path]},
         )
 
 
-def refuse_appearing(author: Author, id: str, parents: list[str], *, instead_of: str = "") -> None:
+def refuse_appearing(
+    graph: Graph, id: str, citing: Collection[str], parents: Iterable[str], *, instead_of: str = ""
+) -> None:
     """Refuse an id that closes a circle because something above it cites it already, though it does not exist yet."""
-    citing = {citation.source for citation in author.linker().citations_of(id) if citation.kind in HIERARCHY}
-    way = [instead_of] if instead_of in citing else _way(author.graph, parents, citing)
-    if way is not None:
+    path = [instead_of] if instead_of in citing else shortest_path(graph, parents, citing, HIERARCHY)
+    if path is not None:
         raise WouldCycle(
-            f"'{id}' cannot stand there: '{way[-1]}' cites that id, which would close a circle.",
+            f"'{id}' cannot stand there: '{path[-1]}' cites that id, which would close a circle.",
             hint="Choose another id, or correct the broken reference first.",
-            data={"circle": [id, *way]},
+            data={"circle": [id, *path]},
         )
-
-
-def _way(graph: Graph, starts: Iterable[str], goals: set[str]) -> list[str] | None:
-    """The shortest way up from one of the starts to one of the goals, both included."""
-    if not goals:
-        return None
-    came_from: dict[str, str | None] = dict.fromkeys(starts)
-    queue = list(came_from)
-    for id in queue:
-        if id in goals:
-            way: list[str] = []
-            step: str | None = id
-            while step is not None:
-                way.append(step)
-                step = came_from[step]
-            return way[::-1]
-        for parent in above(graph, id):
-            if parent not in came_from:
-                came_from[parent] = id
-                queue.append(parent)
-    return None

@@ -1,24 +1,23 @@
 """The graph: what every service reads."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 import msgspec
 
 from clew.graph.evidence.runs import Evidence
-from clew.graph.late_region import LateRegion
+from clew.graph.kept import KeptFigures, SumRow
 from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind, Node, NodeKind
 from clew.graph.region import MemoryRegion, Region
-from clew.graph.rows import Followed
-from clew.graph.tally import Row, Tally
+from clew.graph.walk import Direction, Step
 
 _ROOTS = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
-_ONE: Row = ("", (1,))
+_ONE: SumRow = ("", (1,))
 _NO_METRICS: Mapping[str, Any] = MappingProxyType({})
 
 T = TypeVar("T")
-V = TypeVar("V")
 
 Annotator = Callable[["Graph", Node], Mapping[str, Any]]
 
@@ -57,8 +56,8 @@ class Graph:
         self._annotate = annotate
         self._metrics: dict[str, Mapping[str, Any]] = {}
         self._derived: dict[str, tuple[str | None, Any]] = {}
-        self._tallies: dict[str, Tally] = {}
-        self._followed: dict[str, Followed[Any, Any]] = {}
+        self.kept = KeptFigures(self)
+        """Figures over many nodes, kept in step by what changes touch."""
         self._writes = 0
 
     def attach(self, region: Region) -> None:
@@ -103,7 +102,7 @@ class Graph:
         return not any(edge.kind in HIERARCHY for region in self._regions for edge in region.iter_outgoing_edges(id))
 
     def root_count(self) -> int:
-        sums = self.tallied("roots", lambda graph: {node.id: _ONE for node in graph.iter_roots()}, _root)
+        sums = self.kept.sum("roots", lambda graph: {node.id: _ONE for node in graph.iter_roots()}, _root)
         return sum(number for (number,) in sums.values())
 
     # Edges
@@ -118,23 +117,24 @@ class Graph:
         for region in self._regions:
             yield from region.iter_incoming_edges(id)
 
-    def iter_parents(self, id: str, kinds: Iterable[EdgeKind] | None = None) -> Iterator[Node]:
+    def iter_parents(self, id: str, kinds: Collection[EdgeKind] | None = None) -> Iterator[Node]:
         """The nodes that this one cites, each once; only over edges of the given kinds where some are given."""
-        edges = self.iter_outgoing_edges(id)
-        return self._nodes_at(edge.target for edge in _of_kinds(edges, kinds))
+        return self._nodes_at(step.id for step in self.neighbours((id,), kinds, "out"))
 
-    def iter_children(self, id: str, kinds: Iterable[EdgeKind] | None = None) -> Iterator[Node]:
+    def iter_children(self, id: str, kinds: Collection[EdgeKind] | None = None) -> Iterator[Node]:
         """The nodes that cite this one or are part of it, each once; likewise."""
-        edges = self.iter_incoming_edges(id) if kinds is None else self.edges_into(id, frozenset(kinds))
-        return self._nodes_at(edge.source for edge in edges)
+        return self._nodes_at(step.id for step in self.neighbours((id,), kinds, "in"))
 
-    def edges_into(self, id: str, kinds: frozenset[EdgeKind]) -> Iterator[Edge]:
-        """What cites the node in one of some ways. Unlike without kinds, stored regions are asked as well whose edges
-        of such a kind lead into others."""
-        yield from (edge for edge in self.iter_incoming_edges(id) if edge.kind in kinds)
-        for region in self._regions:
-            if isinstance(region, LateRegion) and region.leads_out & kinds:
-                yield from (edge for edge in region.edges_into_others(id) if edge.kind in kinds)
+    def neighbours(
+        self,
+        ids: Sequence[str],
+        kinds: Collection[EdgeKind] | None = None,
+        direction: Direction = "both",
+        limit: int | None = None,
+    ) -> Iterator[Step[Edge]]:
+        """The steps from these nodes, region by region. Stored regions whose edges lead into others are asked for them
+        only where such kinds are given."""
+        return chain.from_iterable([region.neighbours(ids, kinds, direction, limit) for region in self._regions])
 
     def _nodes_at(self, ids: Iterable[str]) -> Iterator[Node]:
         for id in dict.fromkeys(ids):
@@ -168,42 +168,12 @@ class Graph:
             self._derived[name] = (state, value)
         return cast("T", value)
 
-    def tallied(
-        self, name: str, rows: Callable[["Graph"], dict[str, Row]], row: Callable[["Graph", str], Row | None]
-    ) -> Mapping[str, tuple[int, ...]]:
-        """Sums over many nodes, by group. `rows` counts all of them once; after that, `row` counts what a change
-        touched: itself, its edges or its figures."""
-        tally = self._tallies.get(name)
-        if tally is None:
-            tally = self._tallies[name] = Tally(self, rows, row)
-        return tally.sums()
-
-    def followed(
-        self,
-        name: str,
-        rows: Callable[["Graph"], dict[str, V]],
-        row: Callable[["Graph", str], V | None],
-        whole: Callable[[Mapping[str, V]], T],
-    ) -> T:
-        """What `whole` makes of one row for each node that has any. `rows` makes all of them once; after that, `row`
-        makes those again that a change touched, and `whole` is asked again where one of them is another than before.
-        Neither keeps the rows it is given."""
-        followed = self._followed.get(name)
-        if followed is None:
-            followed = self._followed[name] = Followed(self, rows, row, whole)
-        return cast("T", followed.now())
-
     def touched(self, ids: Iterable[str]) -> None:
         """Forget the figures of these nodes, because they or an edge at them changed."""
-        if not self._metrics and not self._tallies and not self._followed:
-            return
         changed = tuple(ids)
         for id in changed:
             self._metrics.pop(id, None)
-        for tally in self._tallies.values():
-            tally.touch(changed)
-        for followed in self._followed.values():
-            followed.touch(changed)
+        self.kept.touch(changed)
 
     def refreshed(self, at: str, fingerprint: str) -> None:
         """Note that the graph now matches the files of that time."""
@@ -225,20 +195,12 @@ class Graph:
         self.evidence = Evidence(self)
         self._metrics.clear()
         self._derived.clear()
-        self._tallies.clear()
-        self._followed.clear()
+        self.kept.clear()
 
     def mark_stale(self) -> None:
         self.state = msgspec.structs.replace(self.state, is_stale=True)
 
 
-def _of_kinds(edges: Iterator[Edge], kinds: Iterable[EdgeKind] | None) -> Iterator[Edge]:
-    if kinds is None:
-        return edges
-    wanted = frozenset(kinds)
-    return (edge for edge in edges if edge.kind in wanted)
-
-
-def _root(graph: Graph, id: str) -> Row | None:
+def _root(graph: Graph, id: str) -> SumRow | None:
     node = graph.get_node(id)
     return _ONE if node is not None and node.kind in _ROOTS and graph.is_root(node) else None

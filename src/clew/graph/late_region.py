@@ -5,10 +5,12 @@ answers for the ids and the kinds that are its own, and for edges into nodes of 
 edge that leads there. It is not asked what stands in a file: the files of other regions are asked for too often.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
 from clew.graph.region import Region
+from clew.graph.walk import Direction, Step
 
 
 class LateRegion:
@@ -24,7 +26,7 @@ class LateRegion:
         self._prefixes = prefixes
         """How the ids of its nodes begin, and those of no others."""
         self._kinds = kinds
-        self.leads_out = leads_out
+        self._leads_out = leads_out
         """Kinds of edges that lead into nodes of other regions."""
 
     def get_node(self, id: str) -> Node | None:
@@ -45,6 +47,17 @@ class LateRegion:
     def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
         return self._open().iter_incoming_edges(id) if id.startswith(self._prefixes) else iter(())
 
-    def edges_into_others(self, id: str) -> Iterator[Edge]:
-        """The edges of this region that lead into a node of another."""
-        return iter(()) if id.startswith(self._prefixes) else self._open().iter_incoming_edges(id)
+    def neighbours(
+        self,
+        ids: Sequence[str],
+        kinds: Collection[EdgeKind] | None = None,
+        direction: Direction = "both",
+        limit: int | None = None,
+    ) -> Iterable[Step[Edge]]:
+        """Steps from its own nodes; from those of other regions only where such a kind of edge leads into others."""
+        own = [id for id in ids if id.startswith(self._prefixes)]
+        steps = self._open().neighbours(own, kinds, direction, limit) if own else ()
+        if kinds is None or direction == "out" or len(own) == len(ids) or self._leads_out.isdisjoint(kinds):
+            return steps
+        others = [id for id in ids if not id.startswith(self._prefixes)]
+        return chain(steps, self._open().neighbours(others, kinds, "in", limit))

@@ -5,10 +5,12 @@ the store and answer the same questions by query. An edge belongs to the region 
 for the edges that lead into a node of another.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from clew.graph.model import BrokenReference, Edge, Node, NodeKind
+from clew.graph.model import BrokenReference, Edge, EdgeKind, Node, NodeKind
+from clew.graph.walk import Direction, Step
 
 if TYPE_CHECKING:
     from clew.graph.ordering import FileOrder
@@ -28,6 +30,40 @@ class Region(Protocol):
     def iter_outgoing_edges(self, id: str) -> Iterator[Edge]: ...
 
     def iter_incoming_edges(self, id: str) -> Iterator[Edge]: ...
+
+    def neighbours(
+        self,
+        ids: Sequence[str],
+        kinds: Collection[EdgeKind] | None = None,
+        direction: Direction = "both",
+        limit: int | None = None,
+    ) -> Iterable[Step[Edge]]: ...
+
+
+def steps_out(
+    id: str, edges: Iterable[Edge], kinds: Collection[EdgeKind] | None, limit: int | None
+) -> list[Step[Edge]]:
+    """The steps from a node over edges that lead out of it."""
+    return [Step(id, edge.target, edge) for edge in _selected(edges, kinds, limit)]
+
+
+def steps_in(id: str, edges: Iterable[Edge], kinds: Collection[EdgeKind] | None, limit: int | None) -> list[Step[Edge]]:
+    """The steps from a node over edges that lead into it."""
+    return [Step(id, edge.source, edge) for edge in _selected(edges, kinds, limit)]
+
+
+def _selected(edges: Iterable[Edge], kinds: Collection[EdgeKind] | None, limit: int | None) -> Iterable[Edge]:
+    if kinds is not None:
+        edges = [edge for edge in edges if edge.kind in kinds]
+    return edges if limit is None else _first_of_each_kind(edges, limit)
+
+
+def _first_of_each_kind(edges: Iterable[Edge], limit: int) -> Iterator[Edge]:
+    given: Counter[EdgeKind] = Counter()
+    for edge in edges:
+        given[edge.kind] += 1
+        if given[edge.kind] <= limit:
+            yield edge
 
 
 class MemoryRegion:
@@ -77,6 +113,22 @@ class MemoryRegion:
         if id in self._mixed_incoming:
             self._arrange_incoming(id)
         return iter(self._incoming.get(id, ()))
+
+    def neighbours(
+        self,
+        ids: Sequence[str],
+        kinds: Collection[EdgeKind] | None = None,
+        direction: Direction = "both",
+        limit: int | None = None,
+    ) -> list[Step[Edge]]:
+        found: list[Step[Edge]] = []
+        for id in ids:
+            # Most nodes of a walk have no edges in one of the directions.
+            if direction != "in" and id in self._outgoing:
+                found += steps_out(id, self.iter_outgoing_edges(id), kinds, limit)
+            if direction != "out" and id in self._incoming:
+                found += steps_in(id, self.iter_incoming_edges(id), kinds, limit)
+        return found
 
     def outgoing_edges(self, id: str) -> Collection[Edge]:
         """In any order: for whoever changes the graph, in the middle of which there is no other."""

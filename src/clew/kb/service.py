@@ -15,6 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from clew.context import Context
+from clew.derived.file import PATIENCE_SECONDS
 from clew.errors import StoreBusy, StoreCorrupt, StoreError
 from clew.kb.answer.deliveries import Deliveries
 from clew.kb.answer.finding import Finder
@@ -26,12 +27,12 @@ from clew.kb.boundary import Boundary, ScopeRequest, boundary_of
 from clew.kb.ingest.citing import Citations
 from clew.kb.ingest.corpus import Corpus, IndexReport, Ingestion, run_job
 from clew.kb.ingest.keeper import DocumentKeeper
-from clew.kb.ingest.library import PATIENCE_SECONDS, Library
+from clew.kb.ingest.library import Library
 from clew.kb.ingest.reconcile import ReconcileReport, Reconciliation
 from clew.kb.ingest.records import DocumentRecord, Origin
 from clew.kb.walk.crossing import Crossing
 from clew.kb.walk.region import DocumentRegion
-from clew.kb.walk.walking import Ground
+from clew.kb.walk.walking import Snapshot
 from clew.search.engine import SearchEngine
 from clew.store.watched import Progress
 from clew.workspace.files import entry_of
@@ -123,11 +124,11 @@ class KnowledgeBase:
         return boundary_of(self._settings, asked)
 
     @contextmanager
-    def walking(self, boundary: Boundary, check: Callable[[], None] = lambda: None) -> Iterator[Ground]:
+    def walking(self, boundary: Boundary, check: Callable[[], None] = lambda: None) -> Iterator[Snapshot]:
         """One state of the documents, and the graph they are part of, to walk in. The graph must not change meanwhile:
         hold the project's lock."""
         with self.library.reading(boundary) as reading:
-            yield Ground(reading, self._graph, self._crossing, check)
+            yield Snapshot(reading, self._graph, self._crossing, check)
 
     @property
     def finder(self) -> Finder:

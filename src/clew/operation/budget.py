@@ -4,12 +4,13 @@ An answer carries its data twice, as the protocol asks: structured, and as text 
 budget is for both together.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from clew.errors import Refused
+from clew.errors import InvalidArgument, Refused
 from clew.text.tokens import estimate_tokens
 
 DEFAULT_TOKENS = 4_000
@@ -19,6 +20,12 @@ HARD_BYTES = 160_000
 _CLIPS = (1_000, 300, 100)
 """Texts are cut to so many characters: to the first at once where an answer does not fit, to the others as a last
 resort, where even a single item is too large."""
+
+_SOME_CURSOR = "eyJvZmZzZXQiOiA0Miwic2lnbmF0dXJlIjoiN2Y"
+"""As long as any: holds the place of the one that is known only when the page is cut."""
+
+Item = TypeVar("Item")
+S = TypeVar("S", bound=msgspec.Struct)
 
 
 class Budget(msgspec.Struct, frozen=True):
@@ -62,6 +69,84 @@ def fit(data: dict[str, Any], trim: Sequence[str], budget: Budget, *, paged: str
     return fitted
 
 
+class Reason(StrEnum):
+    """Why a list ends where it ends."""
+
+    NONE = "none"
+    TOKENS = "token_cap"
+    BYTES = "byte_cap"
+
+
+class Trimmed(msgspec.Struct, Generic[Item], frozen=True):
+    items: tuple[Item, ...]
+    tokens: int
+    bytes: int
+    limit_reason: Reason
+
+    @property
+    def truncated(self) -> bool:
+        return self.limit_reason is not Reason.NONE
+
+
+def trim(
+    items: Iterable[Item],
+    rendered: Callable[[Item], str] | None = None,
+    *,
+    max_tokens: int | None = None,
+    max_bytes: int | None = None,
+) -> Trimmed[Item]:
+    """The first items that fit into both budgets together, as they are `rendered` (by default as JSON).
+
+    It ends at the first that does not fit, even when a smaller one follows, so that the next page begins there.
+    """
+    for name, budget in (("max_tokens", max_tokens), ("max_bytes", max_bytes)):
+        if budget is not None and budget < 0:
+            raise InvalidArgument(
+                f"{name} is {budget}, but must be 0 or more, or None for no limit.", hint="Pass a value in that range."
+            )
+    kept: list[Item] = []
+    tokens = size = 0
+    reason = Reason.NONE
+    for item in items:
+        text = _json(item) if rendered is None else rendered(item)
+        cost, length = estimate_tokens(text), len(text.encode("utf-8", "surrogatepass"))
+        if max_tokens is not None and tokens + cost > max_tokens:
+            reason = Reason.TOKENS
+        elif max_bytes is not None and size + length > max_bytes:
+            reason = Reason.BYTES
+        if reason is not Reason.NONE:
+            break
+        kept.append(item)
+        tokens += cost
+        size += length
+    return Trimmed(tuple(kept), tokens, size, reason)
+
+
+def longest_page(make: Callable[[int], S], most: int, max_tokens: int | None) -> S:
+    """The page of as many items as there is room for, up to `most`; of one in any case, which the budget may cut.
+
+    For pages that show their items in several fields, or that move something on by as many as they show: `make` gives
+    the page of a length.
+    """
+    budget = Budget.of(max_tokens)
+
+    def has_room(page: S) -> bool:
+        return fits({**msgspec.to_builtins(page), "next_cursor": _SOME_CURSOR}, budget)
+
+    page = make(most)
+    if most == 1 or has_room(page):
+        return page
+    shortest, best, longest = 1, make(1), most
+    while shortest + 1 < longest:
+        middle = (shortest + longest) // 2
+        page = make(middle)
+        if has_room(page):
+            shortest, best = middle, page
+        else:
+            longest = middle
+    return best
+
+
 def _without_endless_texts(data: dict[str, Any], trim: Sequence[str], budget: Budget) -> dict[str, Any]:
     """One endless text must not cost the items beside it: those shortened by lines get a quarter of the room at most,
     all others are cut."""
@@ -88,14 +173,9 @@ def _shortened(data: dict[str, Any], field: str, budget: Budget, *, at_least: in
 
 
 def _within(pieces: list[Any], tokens: int, size: int) -> list[Any]:
-    """The first pieces that fit."""
-    for number, piece in enumerate(pieces):
-        text = _json(piece) + ","
-        tokens -= estimate_tokens(text)
-        size -= len(text.encode())
-        if tokens < 0 or size < 0:
-            return pieces[:number]
-    return pieces
+    """The first pieces that fit, with a comma behind each."""
+    room = {"max_tokens": max(tokens, 0), "max_bytes": max(size, 0)}
+    return list(trim(pieces, lambda piece: _json(piece) + ",", **room).items)
 
 
 def _value(data: dict[str, Any], field: str) -> Any:

@@ -14,6 +14,7 @@ from clew.errors import Cancelled, InvalidArgument
 from clew.operation.budget import Budget, fit
 from clew.operation.deadline import Deadline
 from clew.operation.declare import Operation, overrides
+from clew.operation.paging import FARTHEST, Pages
 from clew.operation.registry import Freshness, ResourceRef, Tool
 from clew.text.choices import as_listed, choices, explained
 from clew.text.shortening import shortened
@@ -101,6 +102,21 @@ class Call:
         if self._cancelled.is_set():
             raise Cancelled("The call was cancelled.", hint="Nothing was changed.")
 
+    def pages(
+        self, request: msgspec.Struct, *, besides: tuple[str, ...] = ("max_tokens",), strict: bool = False
+    ) -> Pages:
+        """The pages of the answer to a request. Arguments in `besides` may change from one page to the next. An empty
+        cursor asks for the first page; where that is `strict`, it is refused like any other wrong one."""
+        cursor: str | None = getattr(request, "cursor", None)
+        if not strict:
+            cursor = cursor or None
+        return Pages(self.project.cursors, self._name(request), _question_of(request, besides), cursor)
+
+    def _name(self, request: msgspec.Struct) -> str:
+        if self.tool is not None:
+            return self.tool.name
+        return request.about.tool or request.about.verb or "" if isinstance(request, Operation) else ""
+
     def progress(self, done: int, total: int, message: str) -> None:
         self.check()
         if self._progress is not None:
@@ -128,7 +144,7 @@ def carry_out(tool: Tool, arguments: Mapping[str, Any], call: Call) -> Answer:
     with _ready(tool.needs, request, call):
         if tool.pages is None or tool.needs is Freshness.NONE:
             return _answer(tool, request, _fitted(tool, request, tool.run(call, request), call), call)
-        return _page(tool, request, arguments, call)
+        return _page(tool, request, call)
 
 
 def perform(request: Operation, call: Call) -> Any:
@@ -173,18 +189,13 @@ def _ready(needs: Freshness, request: msgspec.Struct, call: Call) -> Iterator[No
 
 
 def _listed_page(request: Operation, call: Call) -> Any:
-    about, cursors = request.about, call.project.cursors
-    name, question = about.tool or about.verb or "", question_of(request)
-    cursor = getattr(request, "cursor", None)
-    if cursor is not None:
-        call.offset = cursors.redeem(cursor, name, question, _state_of(request, call))
+    about, pages = request.about, call.pages(request, strict=True)
+    call.offset = pages.start(_state_of(request, call))
     result = request.run(call)
     end = call.offset + len(getattr(result, about.pages or ""))
     if end >= getattr(result, about.total):
         return result
-    return structs.replace(
-        result, truncated=True, next_cursor=cursors.issue(name, question, _state_of(request, call), end)
-    )
+    return structs.replace(result, truncated=True, next_cursor=pages.cursor_to(end, _state_of(request, call)))
 
 
 def _state_of(request: Operation, call: Call) -> str:
@@ -192,29 +203,23 @@ def _state_of(request: Operation, call: Call) -> str:
     return f"{call.project.graph.state.fingerprint} {request.state(call)}".rstrip()
 
 
-def question_of(request: msgspec.Struct, *, besides: tuple[str, ...] = ("max_tokens",)) -> dict[str, Any]:
+def _question_of(request: msgspec.Struct, besides: tuple[str, ...]) -> dict[str, Any]:
     """What a cursor is bound to: the arguments without the cursor, and without what only says how they are shown."""
     asked: dict[str, Any] = msgspec.to_builtins(request)
     return {name: value for name, value in asked.items() if name not in ("cursor", *besides)}
 
 
-def _page(tool: Tool, request: msgspec.Struct, arguments: Mapping[str, Any], call: Call) -> Answer:
+def _page(tool: Tool, request: msgspec.Struct, call: Call) -> Answer:
     """Run a handler that lists, from where the cursor points."""
-    project = call.project
-    state = _listed_state(tool, request, call)
-    question = {name: value for name, value in arguments.items() if name not in ("cursor", "max_tokens")}
-    cursor = getattr(request, "cursor", None)
-    if cursor is not None:
-        call.offset = project.cursors.redeem(cursor, tool.name, question, state)
+    pages, state = call.pages(request, strict=True), _listed_state(tool, request, call)
+    call.offset = pages.start(state)
     # The longest cursor there is holds the place of the one that is known only when the page is cut.
-    widest = project.cursors.issue(tool.name, question, state, 2**48 - 1)
-    data = _fitted(tool, request, tool.run(call, request), call, next_cursor=widest)
+    data = _fitted(tool, request, tool.run(call, request), call, next_cursor=pages.cursor_to(FARTHEST, state))
     end = call.offset + len(data[tool.pages or ""])
     more = end < data[tool.total]
     data["truncated"] = more or data["truncated"]
     # The handler itself may have brought what it lists in step.
-    state = _listed_state(tool, request, call)
-    data["next_cursor"] = project.cursors.issue(tool.name, question, state, end) if more else None
+    data["next_cursor"] = pages.cursor_to(end, _listed_state(tool, request, call)) if more else None
     return _answer(tool, request, data, call)
 
 

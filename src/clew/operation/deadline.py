@@ -1,4 +1,4 @@
-"""One deadline for a whole call: whoever works looks at it between steps."""
+"""One deadline for a whole call: a walk or a search looks at it between its steps."""
 
 import time
 from collections.abc import Callable

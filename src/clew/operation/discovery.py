@@ -2,11 +2,13 @@
 
 import math
 import re
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 import msgspec
 
 from clew.operation.registry import Tool
+from clew.text.inverted import Inverted
 from clew.text.keywords import STOP_WORDS
 
 _K1 = 1.2
@@ -23,29 +25,27 @@ class Hit(msgspec.Struct, frozen=True):
 
 def find_tools(query: str, tools: Sequence[Tool]) -> list[Hit]:
     """The tools that match the query, best first; ties in the order of the list."""
-    documents = [_terms_of(tool) for tool in tools]
-    average = sum(map(len, documents)) / (len(documents) or 1)
-    wanted = {_stem(word) for word in _words(query)}
-    hits: list[Hit] = []
-    for tool, terms in zip(tools, documents, strict=True):
-        score = sum(
-            _bm25(terms.count(word), _spread(word, documents), len(documents), len(terms) / average) for word in wanted
-        )
-        if score > 0:
-            hits.append(Hit(tool, round(score, 3)))
+    index: Inverted[str, int, int] = Inverted()
+    lengths: list[int] = []
+    for number, tool in enumerate(tools):
+        terms = _terms_of(tool)
+        index.add(number, Counter(terms))
+        lengths.append(len(terms))
+    average = sum(lengths) / (len(lengths) or 1)
+    scores: defaultdict[int, float] = defaultdict(float)
+    for word in {_stem(word) for word in _words(query)}:
+        holders = index.holders(word)
+        rarity = math.log(1 + (len(tools) - len(holders) + 0.5) / (len(holders) + 0.5))
+        for number, count in holders.items():
+            scores[number] += rarity * _saturated(count, lengths[number] / average)
+    hits = [Hit(tool, round(scores[number], 3)) for number, tool in enumerate(tools) if number in scores]
     hits.sort(key=lambda hit: -hit.score)
     return hits
 
 
-def _bm25(occurrences: int, spread: int, documents: int, length: float) -> float:
-    if not occurrences:
-        return 0.0
-    rarity = math.log(1 + (documents - spread + 0.5) / (spread + 0.5))
-    return rarity * occurrences * (_K1 + 1) / (occurrences + _K1 * (1 - _B + _B * length))
-
-
-def _spread(word: str, documents: Sequence[Sequence[str]]) -> int:
-    return sum(1 for terms in documents if word in terms)
+def _saturated(count: int, length: float) -> float:
+    """The worth of `count` occurrences in a text of `length` times the average; each adds less than the last."""
+    return count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length))
 
 
 def _terms_of(tool: Tool) -> list[str]:

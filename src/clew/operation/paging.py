@@ -7,6 +7,7 @@ opaque to the client, valid in any process that shares the project's key, and re
 import base64
 import hashlib
 import hmac
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ import msgspec
 from clew.errors import InvalidCursor
 
 _OFFSET_BYTES = 6
+FARTHEST = 2 ** (8 * _OFFSET_BYTES) - 1
+"""Where a page can begin at most."""
 _SIGNATURE_BYTES = 12
 
 
@@ -48,8 +51,37 @@ class Cursors:
         return int.from_bytes(place, "big")
 
     def _sign(self, place: bytes, content: Any) -> bytes:
-        encoded = msgspec.json.encode(content, order="deterministic")
+        try:
+            encoded = msgspec.json.encode(content, order="deterministic")
+        except UnicodeEncodeError:  # an argument may be no text at all, and is part of the question all the same
+            encoded = json.dumps(msgspec.to_builtins(content), sort_keys=True).encode()
         return hashlib.blake2b(place + encoded, key=self._key, digest_size=_SIGNATURE_BYTES).digest()
+
+
+class Pages:
+    """One question that is answered page by page. `state` names what is listed; a cursor from another state is
+    refused."""
+
+    def __init__(self, cursors: Cursors, tool: str, question: Mapping[str, Any], cursor: str | None) -> None:
+        self._cursors = cursors
+        self._tool = tool
+        self._question = question
+        self._cursor = cursor
+        """As the request gave it; None asks for the first page."""
+
+    @property
+    def is_first(self) -> bool:
+        return self._cursor is None
+
+    def start(self, state: str) -> int:
+        """Where the page begins that is asked for."""
+        if self._cursor is None:
+            return 0
+        return self._cursors.redeem(self._cursor, self._tool, self._question, state)
+
+    def cursor_to(self, offset: int, state: str) -> str:
+        """The cursor to the page of the same question that begins at `offset`."""
+        return self._cursors.issue(self._tool, self._question, state, offset)
 
 
 def _shortened(cursor: str) -> str:

@@ -8,15 +8,17 @@ A search compiles its scope into a condition first; each signal sees only the un
 the rankings become one. All reads of one search see one state of the index.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from clew.cache import Cache
 from clew.errors import InvalidCursor
-from clew.operation.paging import Cursors
+from clew.operation.budget import trim
+from clew.operation.paging import Cursors, Pages
 from clew.search import index
 from clew.search.dense.indexing import Progress, VectorReport, index_vectors
 from clew.search.dense.search import DenseSearch
@@ -70,7 +72,7 @@ class SearchEngine:
         self.spaces = Spaces(folder, self._index, embed or EmbedSettings())
         self._dense = DenseSearch(self.spaces)
         self._streams = Streams()
-        self._ids: dict[int, str] = {}
+        self._ids: Cache[int, str] = Cache(_IDS_KEPT)
         self._rankings = rankings if rankings is not None else Rankings()
 
     def close(self) -> None:
@@ -164,8 +166,9 @@ class SearchEngine:
         question = _storable(question)
         recipe = self.recipes.get(question.recipe)
         identity = _identity(question, recipe)
+        pages = Pages(self._cursors, _TOOL, identity, question.cursor)
         with self._index.reading() as connection:
-            offset, kept = self._resumed(question, identity, self._state(connection))
+            offset, kept = self._resumed(pages, self._rankings.get(identity), self._state(connection))
             if kept is None or (question.cursor is None and (kept.by_adjacency or adjacency is not None)):
                 kept = self._ranked(connection, question, recipe, adjacency, check)
                 self._rankings.keep(identity, kept)
@@ -177,7 +180,7 @@ class SearchEngine:
         return Results(
             results=page.items,
             total=total,
-            next_cursor=self._cursors.issue(_TOOL, identity, kept.state, page.end) if more else None,
+            next_cursor=pages.cursor_to(page.end, kept.state) if more else None,
             recipe=f"{recipe.name}/{recipe.version}",
             truncated=page.end < len(kept.units),
             limit_reason=page.limit_reason,
@@ -253,27 +256,24 @@ class SearchEngine:
 
     def _ids_of(self, connection: "Connection", numbers: Sequence[int]) -> dict[int, str]:
         """The ids of units. A number stands for one unit for ever, so each is asked for once."""
-        known = self._ids
+        known = self._ids.get_many(numbers)
         if missing := [number for number in numbers if number not in known]:
-            if len(known) > _IDS_KEPT:
-                known = self._ids = {}
-                missing = list(numbers)
-            known.update(index.ids_of(connection, missing))
-        return {number: known[number] for number in numbers if number in known}
+            read = index.ids_of(connection, missing)
+            self._ids.put_many(read)
+            known |= read
+        return known
 
     # Steps
 
-    def _resumed(self, question: Question, identity: Mapping[str, Any], now: str) -> tuple[int, Kept | None]:
+    def _resumed(self, pages: Pages, kept: Kept | None, now: str) -> tuple[int, Kept | None]:
         """Where the page begins, and the ranking it belongs to if that is known."""
-        kept = self._rankings.get(identity)
-        if question.cursor is None:
-            return 0, kept if kept is not None and kept.state == now else None
-        if kept is not None and kept.state != now:
+        if kept is not None and kept.state == now:
+            return pages.start(now), kept
+        if kept is not None and not pages.is_first:
             # The index moved on since page one, but its ranking is still here.
             with suppress(InvalidCursor):
-                return self._cursors.redeem(question.cursor, _TOOL, identity, kept.state), kept
-        offset = self._cursors.redeem(question.cursor, _TOOL, identity, now)
-        return offset, kept if kept is not None and kept.state == now else None
+                return pages.start(kept.state), kept
+        return pages.start(now), None
 
     def _page(self, connection: "Connection", question: Question, kept: Kept, offset: int) -> "_Page":
         """Whole results from `offset` on, as many as the limits allow. What was deleted or left the scope since the
@@ -290,7 +290,7 @@ class SearchEngine:
                 unit = index.units_of(connection, [number])[number]
                 found.append(_found(question, unit, ranked, kept.matched.get(ranked.id, ())))
             end += 1
-        shown = diversity.trim(found, _rendered, max_tokens=question.max_tokens, max_bytes=question.max_bytes)
+        shown = trim(found, _rendered, max_tokens=question.max_tokens, max_bytes=question.max_bytes)
         if shown.truncated:
             end = places[len(shown.items)]
         return _Page(shown.items, end, shown.limit_reason.value)

@@ -4,26 +4,24 @@ Writes are transactions: a unit is in the tables and in the lexical index togeth
 and processes may read and write. Nothing here knows of vectors; they follow under the numbers of the units.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
+from clew.derived.file import PATIENCE_SECONDS, DerivedFile
 from clew.errors import InvalidArgument
-from clew.search import index_file
+from clew.search.index_file import SCHEMA
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.search import LexicalIndex
 from clew.search.rank.mentions import title_key
 from clew.search.units import MAX_ID_CHARACTERS, Condition, Unit, moment
 from clew.store.sqlite.connections import Connection
-from clew.store.sqlite.faults import translated
 from clew.text.words import storable
 
 MAX_TEXT_CHARACTERS = 8_000_000
-PATIENCE_SECONDS = 10.0
 
 _AT_ONCE = 500
 _WORTH_TIDYING = 1_000
@@ -53,44 +51,12 @@ class Known(NamedTuple):
     text_hash: str
 
 
-class Text(NamedTuple):
-    """A unit as the embedder needs it."""
-
-    number: int
-    text_hash: str
-    characters: int
-
-
-class UnitIndex:
+class UnitIndex(DerivedFile):
     def __init__(self, path: Path, *, patience: float = PATIENCE_SECONDS) -> None:
-        self.path = path
-        self._connections, self.notes = index_file.open_index(path, busy_timeout=patience)
-        with self._connections.reading() as connection:
+        super().__init__(path, SCHEMA, patience=patience)
+        with self.reading() as connection:
             (self.series,) = connection.execute("SELECT series FROM index_state").fetchone()
         """Names this file: another one, even at the same place, counts its units anew."""
-
-    def close(self) -> None:
-        self._connections.close()
-
-    @property
-    def is_replaced(self) -> bool:
-        """Whether another file took the place of this one, or none did."""
-        return self._connections.is_replaced
-
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """One state of the index for a whole block, whatever others write meanwhile."""
-        with self._connections.reading() as connection:
-            connection.execute("BEGIN")
-            try:
-                yield connection
-            finally:
-                connection.execute("ROLLBACK")
-
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        with self._connections.writing(durable=False) as connection, translated(self.path):
-            yield connection
 
     # Writing
 
@@ -117,7 +83,7 @@ class UnitIndex:
     def tidy(self) -> bool:
         """Give the space of what was deleted back where it is most of the file; whether that was done. It takes as long
         as writing the rest anew; others may read meanwhile."""
-        with self._connections.reading() as connection:
+        with self.unbound() as connection:
             (pages,) = connection.execute("PRAGMA page_count").fetchone()
             (free,) = connection.execute("PRAGMA freelist_count").fetchone()
             if free < _WORTH_TIDYING or free * 2 < pages:
@@ -129,7 +95,7 @@ class UnitIndex:
     # Reading
 
     def count(self) -> int:
-        with self._connections.reading() as connection:
+        with self.reading() as connection:
             return lexical_tables.totals(connection).units
 
     def get(self, id: str) -> Unit | None:
@@ -139,7 +105,7 @@ class UnitIndex:
 
     def hashes(self, part: str) -> dict[str, str]:
         """The content hash of every unit of a part, by id."""
-        with self._connections.reading() as connection:
+        with self.reading() as connection:
             rows = connection.execute("SELECT id, content_hash FROM units WHERE part = ?", (part,))
             return dict(rows.fetchall())
 
@@ -148,12 +114,6 @@ class UnitIndex:
         with self.reading() as connection:
             rows = connection.execute("SELECT number FROM units WHERE part <> ? ORDER BY number", (part,))
             return list(units_of(connection, [number for (number,) in rows]).values())
-
-    def texts(self) -> list[Text]:
-        """Every unit, for the embedder, by number."""
-        with self._connections.reading() as connection:
-            rows = connection.execute("SELECT number, text_hash, characters FROM units ORDER BY number")
-            return [Text(*row) for row in rows.fetchall()]
 
 
 # Questions inside one `reading` block
@@ -171,19 +131,12 @@ def writes(connection: Connection) -> tuple[str, int]:
     return series, number
 
 
-def allowed(connection: Connection, condition: Condition, among: Sequence[int] | None = None) -> list[int]:
-    """The numbers of the units that fulfil the condition, of all or of the given ones, sorted."""
-    if among is None:
-        # The condition is Clew's own text; every value is a parameter.
-        statement = f"SELECT number FROM units WHERE {condition.sql} ORDER BY number"  # noqa: S608
-        return [number for (number,) in connection.execute(statement, condition.parameters)]
-    found: list[int] = []
-    for start in range(0, len(among), _AT_ONCE):
-        batch = among[start : start + _AT_ONCE]
-        marks = ", ".join("?" * len(batch))
-        statement = f"SELECT number FROM units WHERE number IN ({marks}) AND {condition.sql}"  # noqa: S608
-        found += [number for (number,) in connection.execute(statement, (*batch, *condition.parameters))]
-    return sorted(found)
+def allowed(connection: Connection, condition: Condition, among: Sequence[int]) -> list[int]:
+    """Those of the given units that fulfil the condition, sorted."""
+    # The condition is Clew's own text; every value is a parameter.
+    statement = f"SELECT number FROM json_each(?) CROSS JOIN units ON number = value WHERE {condition.sql}"  # noqa: S608
+    wanted = msgspec.json.encode(list(among)).decode()
+    return sorted(number for (number,) in connection.execute(statement, (wanted, *condition.parameters)))
 
 
 def units_of(connection: Connection, numbers: Iterable[int]) -> dict[int, Unit]:

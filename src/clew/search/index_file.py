@@ -4,24 +4,18 @@ Everything in it can be made again from what the units were made of, so a damage
 into words in another way, is replaced by an empty one.
 """
 
-from pathlib import Path
-
-from clew.search.lexical import search as lexical
+from clew.derived.file import Schema
 from clew.search.lexical import tables as lexical_tables
-from clew.store.sqlite.connections import Connection, Connections
-from clew.store.sqlite.derived import Tables, open_derived
+from clew.store.sqlite.connections import Connection
 
-LAYOUT = 2
+LAYOUT = 3
 """Changes when a table does."""
 
-_SCHEMA = (
-    """
-    CREATE TABLE index_state (
-        layout INTEGER NOT NULL, analysis INTEGER NOT NULL, version INTEGER NOT NULL, series TEXT NOT NULL
-    )
-    """,
+_UNITS = (
+    "CREATE TABLE index_state (version INTEGER NOT NULL, series TEXT NOT NULL)",
+    "INSERT INTO index_state VALUES (0, lower(hex(randomblob(8))))",
     # A number stands for one text for ever: a unit whose text changes gets a new one, and none is used again. So a
-    # vector, which is kept elsewhere under the number, is either that of the text or of no unit at all.
+    # vector, which is kept under the number, is either that of the text or of no unit at all.
     """
     CREATE TABLE units (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -50,44 +44,66 @@ _SCHEMA = (
     "CREATE INDEX unit_tags_by_tag ON unit_tags (tag)",
     "CREATE TABLE unit_titles (key TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (key, number)) WITHOUT ROWID",
     "CREATE INDEX unit_titles_by_number ON unit_titles (number)",
-    # What an embedder made of a text: one vector, or several one after another. Those that are searched are made from
-    # these, and again where they are lost.
+)
+_EMBEDDINGS = (
+    # What an embedder made of the text of a unit: one vector, or several one after another. A row never changes, and
+    # its number is never used again: whoever knows all rows up to one reads only those after it. A row outlives its
+    # unit for a while: the same text may come again.
     """
     CREATE TABLE embeddings (
-        embedder TEXT NOT NULL, text_hash TEXT NOT NULL, vectors BLOB NOT NULL, UNIQUE (embedder, text_hash)
+        row INTEGER PRIMARY KEY AUTOINCREMENT,
+        embedder TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        text_hash TEXT NOT NULL,
+        vectors BLOB NOT NULL
     )
     """,
+    "CREATE UNIQUE INDEX embeddings_by_number ON embeddings (embedder, number)",
+    "CREATE INDEX embeddings_by_text ON embeddings (embedder, text_hash)",
+    # `folded` is the last row that the mapped file of the embedder's vectors holds.
     """
     CREATE TABLE embedders (
-        name TEXT PRIMARY KEY, dimensions INTEGER NOT NULL, settings TEXT NOT NULL, complete INTEGER NOT NULL
+        name TEXT PRIMARY KEY,
+        dimensions INTEGER NOT NULL,
+        settings TEXT NOT NULL,
+        complete INTEGER NOT NULL,
+        folded INTEGER NOT NULL DEFAULT 0
     )
     """,
 )
 
 
-def open_index(path: Path, *, busy_timeout: float) -> tuple[Connections, tuple[str, ...]]:
-    """Connections to the index at `path`, made where there is none, and what happened to it on the way."""
-    return open_derived(path, _TABLES, busy_timeout=busy_timeout)
-
-
-def _create(connection: Connection) -> None:
-    for statement in _SCHEMA:
+def _upgrade(connection: Connection) -> bool:
+    """Keep units and embeddings of the layout before, which held embeddings by their text only."""
+    columns = {row[1] for row in connection.execute("PRAGMA table_info(index_state)")}
+    if "layout" not in columns:
+        return False
+    made = connection.execute("SELECT layout, analysis FROM index_state").fetchone()
+    if made != (2, lexical_tables.ANALYSIS):
+        return False
+    for table in ("embeddings", "embedders"):
+        connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
+    for statement in _EMBEDDINGS:
         connection.execute(statement)
-    lexical.create(connection)
+    connection.execute("INSERT INTO embedders SELECT name, dimensions, settings, complete, 0 FROM old_embedders")
     connection.execute(
-        "INSERT INTO index_state VALUES (?, ?, 0, lower(hex(randomblob(8))))", (LAYOUT, lexical_tables.ANALYSIS)
+        """
+        INSERT INTO embeddings (embedder, number, text_hash, vectors)
+        SELECT old.embedder, units.number, old.text_hash, old.vectors
+        FROM old_embeddings AS old JOIN units ON units.text_hash = old.text_hash
+        """
     )
+    for table in ("embeddings", "embedders"):
+        connection.execute(f"DROP TABLE old_{table}")
+    for column in ("layout", "analysis"):
+        connection.execute(f"ALTER TABLE index_state DROP COLUMN {column}")
+    return True
 
 
-def _is_current(connection: Connection) -> bool:
-    row = connection.execute("SELECT layout, analysis FROM index_state").fetchone()
-    return bool(row == (LAYOUT, lexical_tables.ANALYSIS))
-
-
-_TABLES = Tables(
+SCHEMA = Schema(
     name="The search index",
-    state="index_state",
-    create=_create,
-    is_current=_is_current,
+    version=LAYOUT * 100 + lexical_tables.ANALYSIS,
+    statements=(*_UNITS, *_EMBEDDINGS, *lexical_tables.SCHEMA),
     remedy="it is made anew",
+    upgrade=_upgrade,
 )

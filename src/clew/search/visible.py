@@ -1,9 +1,8 @@
 """Which units a condition lets through, remembered until the index changes."""
 
-import threading
-from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from clew.cache import Cache
 from clew.search import index
 from clew.search.lexical import tables as lexical_tables
 from clew.search.units import Condition
@@ -13,45 +12,47 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Mask = NDArray[np.bool_]
+
 _CONDITIONS_KEPT = 16
 
 EVERYTHING = Condition("1", ())
 
+_Key = tuple[str, Condition]
+
 
 class Visibility:
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._counts: OrderedDict[tuple[str, Condition], int] = OrderedDict()
-        self._numbers: OrderedDict[tuple[str, Condition], NDArray[np.int64]] = OrderedDict()
+        self._counts: Cache[_Key, int] = Cache(_CONDITIONS_KEPT)
+        self._masks: Cache[_Key, Mask] = Cache(_CONDITIONS_KEPT)
 
     def is_everything(self, connection: Connection, condition: Condition) -> bool:
         """Whether the condition lets every unit through: whoever knows that need not ask it of each."""
         key = (index.version(connection), condition)
-        with self._lock:
-            count = self._counts.get(key)
-        if count is None:
-            # The condition is Clew's own text; every value is a parameter.
-            statement = f"SELECT count(*) FROM units WHERE {condition.sql}"  # noqa: S608
-            (count,) = connection.execute(statement, condition.parameters).fetchone()
-            with self._lock:
-                self._counts[key] = count
-                while len(self._counts) > _CONDITIONS_KEPT:
-                    self._counts.popitem(last=False)
-        return bool(count == lexical_tables.totals(connection).units)
+        count = self._counts.made(key, lambda: _count(connection, condition))
+        return count == lexical_tables.totals(connection).units
 
-    def numbers(self, connection: Connection, condition: Condition) -> "NDArray[np.int64]":
-        """The units that fulfil the condition, sorted."""
-        import numpy as np
-
+    def mask(self, connection: Connection, condition: Condition) -> "Mask":
+        """For each number of a unit, whether it fulfils the condition."""
         key = (index.version(connection), condition)
-        with self._lock:
-            known = self._numbers.get(key)
-            if known is not None:
-                self._numbers.move_to_end(key)
-                return known
-        found = np.array(index.allowed(connection, condition), np.int64)
-        with self._lock:
-            self._numbers[key] = found
-            while len(self._numbers) > _CONDITIONS_KEPT:
-                self._numbers.popitem(last=False)
-        return found
+        return self._masks.made(key, lambda: _mask(connection, condition))
+
+
+def _count(connection: Connection, condition: Condition) -> int:
+    # The condition is Clew's own text; every value is a parameter.
+    statement = f"SELECT count(*) FROM units WHERE {condition.sql}"  # noqa: S608
+    (count,) = connection.execute(statement, condition.parameters).fetchone()
+    return int(count)
+
+
+def _mask(connection: Connection, condition: Condition) -> "Mask":
+    import numpy as np
+
+    # All numbers in one row: each row that is fetched has to wait for Python's lock, which other threads want as well.
+    statement = f"SELECT group_concat(number), max(number) FROM units WHERE {condition.sql}"  # noqa: S608
+    numbers, last = connection.execute(statement, condition.parameters).fetchone()
+    if numbers is None:
+        return np.zeros(0, bool)
+    mask = np.zeros(last + 1, bool)
+    mask[np.fromstring(str(numbers), np.int64, sep=",")] = True
+    return mask

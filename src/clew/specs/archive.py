@@ -1,22 +1,19 @@
-"""Applying and archiving changes on disk: all files of a change or none, and never over what somebody else wrote.
+"""Applying and archiving changes on disk.
 
-Every file must still be the one in which conflicts were looked for, and is replaced only while it holds what the change
-was applied to; if one cannot be, those before it are put back. Applying is idempotent, so that a process that was
-killed in between is simply run again. Moving the folder into the archive comes last and is one rename.
+Every file must still be the one in which conflicts were looked for. The specs that change and the move of the folder
+into the archive are one transaction over files: all of it happens or nothing, and never over what somebody else wrote.
 """
 
-import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
-from clew.edit.replacing import sync_folder
-from clew.edit.writing import read_if_there, remove_leftovers, replace_file
-from clew.errors import ClewError, ConfigError, Conflict, Refused, StoreError
+from clew.edit.edits import FileEdit, FolderMove, folder_contents
+from clew.edit.targets import read_if_there
+from clew.edit.transaction import Purpose, Transaction
+from clew.errors import Conflict, Refused
 from clew.formats.openspec.apply.conflicts import ConflictFound
 from clew.formats.openspec.apply.delta import Applied, apply_change
 from clew.formats.openspec.apply.difference import difference, summary
@@ -36,9 +33,6 @@ from clew.workspace.paths import display, raw
 if TYPE_CHECKING:
     from clew.specs.operations import ArchiveChange
 
-log = logging.getLogger(__name__)
-
-COLLECTION = "spec_edits"
 _DATED = 11
 """Characters of `2026-01-31-`."""
 _UNUSABLE = frozenset({"spec_at_root", "delta_misnamed", "specs_not_skipped", "metadata_flag"})
@@ -49,8 +43,6 @@ class Archivist:
     def __init__(self, root: Path, roots: Sequence[Root], max_bytes: int, store: Store | None) -> None:
         self._root = root
         self._roots = roots
-        self._kept = {(root / each.specs).resolve() for each in roots}
-        """Folders that stay, however empty."""
         self._max_bytes = max_bytes
         self._store = store
 
@@ -82,14 +74,8 @@ class Archivist:
             _refuse(entry.change, applied)
         writing = [each for each in applied if each.changes_file]
         if not request.dry_run:
-            record = self._write(writing, paths, change_id, actor)
+            self._write(entry, writing, paths, target, actor)
             if target is not None:
-                try:
-                    self._move(entry, target)
-                except ClewError:
-                    self._take_back(writing, paths)
-                    self._strike(record, change_id)
-                    raise
                 forget(change_id, self._store)
         return ArchiveReport(
             change_id=change_id,
@@ -150,80 +136,21 @@ class Archivist:
                 raise _changed(path)
         return found
 
-    def _write(self, writing: list[Applied], paths: Mapping[str, str], change_id: str, actor: str) -> str | None:
-        """Returns the id of the record of what was done, where there is one."""
-        done: list[Applied] = []
-        record = uuid4().hex
-        try:
-            if self._store is None:
-                self._write_files(writing, paths, done)
-                return None
-            diffs = {paths[each.spec_id]: difference(each, paths[each.spec_id]) for each in writing}
-            # The store's lock keeps other processes of Clew from writing at the same time; its record says what was
-            # done.
-            with self._store.transaction(actor=actor, reason=f"apply {change_id}") as transaction:
-                if writing:
-                    transaction.put(COLLECTION, record, {"change_id": change_id, "files": diffs}, if_version=0)
-                for each in writing:
-                    # Nobody else writes here now: what an earlier run left, which was killed, belongs to nobody.
-                    remove_leftovers(resolve(self._root, paths[each.spec_id]))
-                self._write_files(writing, paths, done)
-        except BaseException:
-            self._take_back(done, paths)
-            raise
-        return record if writing else None
-
-    def _strike(self, record: str | None, change_id: str) -> None:
-        """Delete the record of what was taken back; that there was one stays among the events."""
-        if self._store is None or record is None:
-            return
-        try:
-            with self._store.transaction(actor="clew", reason=f"{change_id} could not be archived") as transaction:
-                transaction.delete(COLLECTION, record)
-        except StoreError as error:
-            log.warning("The record of what was taken back of '%s' is still there: %s", change_id, error)
-
-    def _write_files(self, writing: list[Applied], paths: Mapping[str, str], done: list[Applied]) -> None:
-        for each in writing:
-            self._replace(paths[each.spec_id], each.before, each.after)
-            done.append(each)
-
-    def _take_back(self, done: list[Applied], paths: Mapping[str, str]) -> None:
-        for each in reversed(done):
-            path = paths[each.spec_id]
-            try:
-                self._replace(path, each.after, each.before)
-            except ClewError as error:
-                # Somebody who changed the file in this moment keeps the change.
-                log.warning("'%s' could not be put back: %s", path, error)
-
-    def _replace(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        place = resolve(self._root, path)
-        if after is not None:
-            replace_file(place, after, expected=before, within=self._root)
-            return
-        if read_if_there(place) != before:
-            raise _changed(path)
-        place.unlink(missing_ok=True)
-        # The folders of a spec that is gone go as well, unless they hold anything else.
-        with suppress(OSError):
-            for folder in takewhile(lambda folder: folder not in self._kept, place.parents):
-                folder.rmdir()
-
-    def _move(self, entry: ChangeEntry, target: str) -> None:
-        place = resolve(self._root, target)
-        resolve(self._root, entry.folder)
-        self._check_files(entry)
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            # The folder itself, even if it is a link.
-            Path(self._root, raw(entry.folder)).rename(place)
-            sync_folder(place.parent)
-        except OSError as error:
-            raise ConfigError(
-                f"'{entry.folder}' cannot be moved to '{target}': {error.strerror or error}.",
-                hint="Check the folder's permissions. Nothing was changed.",
-            ) from error
+    def _write(
+        self, entry: ChangeEntry, writing: list[Applied], paths: Mapping[str, str], target: str | None, actor: str
+    ) -> None:
+        steps: list[FileEdit | FolderMove] = [
+            # The folders of a removed spec are removed as well, unless they hold anything else.
+            FileEdit(paths[each.spec_id], each.before, each.after, prune=entry.root.specs)
+            for each in writing
+        ]
+        if target is not None:
+            contents = folder_contents(Path(self._root, raw(entry.folder)))
+            # After the contents are known: what appears from now on is a difference that stops the transaction.
+            self._check_files(entry)
+            steps.append(FolderMove(entry.folder, target, contents))
+        purpose = Purpose(f"apply {entry.change.id}", actor, {"change_id": entry.change.id})
+        Transaction(self._root, steps, purpose).commit(self._store)
 
 
 def archived(project: Path, roots: Sequence[Root], change_id: str) -> bool:

@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 from msgspec import Meta
 from msgspec.structs import replace
 
+from clew.operation.budget import longest_page
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
-from clew.operation.fitting import cursor_to, longest_page, place_of
 from clew.specs import render, results
 
 MOST_FOUND = 500
@@ -241,10 +241,11 @@ class ValidateChange(
 
 
 def _page(found: results.Validation, call: Call, request: ValidateSpec | ValidateChange) -> results.Validation:
-    start = place_of(call, request)
+    pages, state = call.pages(request, strict=True), call.project.graph.state.fingerprint
+    start = pages.start(state)
     page = longest_page(lambda count: found.page(start, count), request.limit, request.max_tokens)
     end = start + page.total
-    return page if end >= found.total else replace(page, truncated=True, next_cursor=cursor_to(call, request, end))
+    return page if end >= found.total else replace(page, truncated=True, next_cursor=pages.cursor_to(end, state))
 
 
 class RebuildIndex(

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clew.context import Context
-from clew.edit.writing import replace_file
+from clew.edit.edits import FileEdit
+from clew.edit.transaction import Transaction
 from clew.errors import Conflict, InvalidArgument, NotFound
 from clew.formats.openspec.apply.conflicts import ConflictFound, conflicts
 from clew.formats.openspec.apply.dependencies import dependencies, order
@@ -312,6 +313,5 @@ def new_change(project: Path, roots: Sequence[Root], change_id: str, title: str,
     }
     if root.layout is Layout.OPENSPEC:
         files[f"{folder}/.openspec.yaml"] = f"schema: spec-driven\ncreated: {today.isoformat()}\n"
-    for path, text in files.items():
-        replace_file(resolve(project, path), text.encode(), expected=None, within=project)
+    Transaction(project, [FileEdit(path, None, text.encode()) for path, text in files.items()]).commit()
     return tuple(files)

@@ -3,7 +3,7 @@
 Every method reads the graph through its iterators and returns frozen values. It changes nothing and knows no surface.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from clew import __version__
@@ -12,6 +12,7 @@ from clew.graph.build.builder import BuildReport
 from clew.graph.build.collecting import without_collecting
 from clew.graph.graph import Graph
 from clew.graph.model import HIERARCHY, Node, NodeKind
+from clew.graph.walk import reached
 from clew.trace.coverage import aggregates
 from clew.trace.find.lists import TraceQueries
 from clew.trace.find.search import Check, Matches, Rank, RequirementSearch
@@ -187,22 +188,22 @@ class TraceService:
             title=own.title,
             level=own.level,
             status=own.status,
-            ancestors=tuple(requirement_summary(ancestor) for ancestor in self._ancestors(node.id, parents)),
+            ancestors=tuple(requirement_summary(ancestor) for ancestor in self._ancestors(node.id)),
             children=children[offset : None if limit is None else offset + limit],
             children_total=len(children),
             siblings=_sorted_summaries(siblings.values()),
             siblings_total=len(siblings),
         )
 
-    def _ancestors(self, id: str, parents: Iterable[Node]) -> list[Node]:
-        """Breadth first, each once: a requirement may have several parents, and files may describe a circle."""
-        found: dict[str, Node] = {}
-        queue = list(parents)
-        for ancestor in queue:
-            if ancestor.id not in found and ancestor.id != id:
-                found[ancestor.id] = ancestor
-                queue.extend(self._above(ancestor.id))
-        return list(found.values())
+    def _ancestors(self, id: str) -> Iterator[Node]:
+        graph = self._graph
+
+        def is_requirement(id: str) -> bool:
+            return (node := graph.get_node(id)) is not None and node.kind is NodeKind.REQUIREMENT
+
+        for ancestor in reached(graph, (id,), HIERARCHY, scope=is_requirement):
+            if (node := graph.get_node(ancestor)) is not None:
+                yield node
 
     def _above(self, id: str) -> Iterable[Node]:
         return (node for node in self._graph.iter_parents(id, HIERARCHY) if node.kind is NodeKind.REQUIREMENT)

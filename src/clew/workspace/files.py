@@ -4,7 +4,6 @@ Every path that goes in or out here is relative to the project, has forward slas
 does, so that it can be shown, stored and sent whatever bytes the file's name has.
 """
 
-import hashlib
 import os
 import stat
 from pathlib import Path
@@ -90,11 +89,6 @@ def read_bytes(root: Path, path: str, *, limit: int) -> bytes:
         raise FormatError(
             f"'{path}' cannot be read: {error.strerror or error}.", hint="Check the file's permissions."
         ) from error
-
-
-def content_hash(data: bytes) -> str:
-    """The hash by which the content of a file is compared with what it was."""
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def is_inside(base: str, real: str) -> bool:

@@ -14,7 +14,8 @@ from pathlib import Path
 import msgspec
 
 from clew.errors import ClewError, FormatError
-from clew.workspace.files import FileEntry, content_hash, entry_of, read_bytes, time_of
+from clew.text.hashing import content_hash
+from clew.workspace.files import FileEntry, entry_of, read_bytes, time_of
 from clew.workspace.find import Selection, Tree, scan
 
 RACY_NS = 2_000_000_000

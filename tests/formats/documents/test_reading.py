@@ -112,6 +112,37 @@ def test_restructured_text_is_read_with_its_titles_code_tables_and_references() 
     ]
 
 
+# Verifies: REQ-d00090-A+C
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Top\n===\n\n~~~~~\n Sub\n~~~~~\n\nDeep\n~~~~\n\nSub 2\n~~~~~\n", "1 Top, 2 Sub, 3 Deep, 3 Sub 2"),
+        ("===\nTop\n===\n\nPart\n====\n\nPart 2\n======\n\n====\nNext\n====\n", "1 Top, 2 Part, 2 Part 2, 1 Next"),
+        ("Top\n===\n\nA paragraph\nof two lines\n------------\n\nText.\n", "1 Top"),
+        ("A title with a short underline\n----\n", "1 A title with a short underline"),
+        ("No title\n---\n", ""),
+        ("漢字の題\n========\n", "1 漢字の題"),
+        ("Top\n===\nText at once.\n\n.. note::\n\n   Inner\n   -----\n", "1 Top"),
+        ("Like this::\n\n---- a\n----\n\nTop\n===\n", "1 Top"),
+        ("===  ===\nA    B\n===  ===\nx    y\n\nc\n--------\nd    e\n===  ===\n\nTop\n===\n", "1 Top"),
+        ("Text\n\n----\n\nTop\n^^^\n", "1 Top"),
+        ("A. Top\n======\n\n- x\n=\n", "1 A. Top"),
+        (".. include:: /etc/hostname\n.. role:: odd\n.. raw:: html\n   :file: x\n\nTop\n===\n", "1 Top"),
+    ],
+)
+def test_sections_of_restructured_text_are_those_of_docutils(text: str, expected: str) -> None:
+    document = read_document(text.encode(), "a.rst")
+    found = ", ".join(f"{level} {title}" for level, title, _ in outline(document) if level)
+    assert found == expected
+
+
+# Verifies: REQ-d00090-D
+def test_a_title_that_skips_a_level_is_kept_though_docutils_refuses_it() -> None:
+    text = "Top\n===\n\nDeep\n----\n\nDeeper\n~~~~~~\n\nNext\n====\n\nSkips\n~~~~~\n"
+    document = read_document(text.encode(), "a.rst")
+    assert [(level, title) for level, title, _ in outline(document)][-2:] == [(1, "Next"), (3, "Skips")]
+
+
 # Verifies: REQ-d00090-A
 def test_html_is_read_as_a_person_would_read_it() -> None:
     text = (
@@ -249,6 +280,9 @@ def test_a_heading_that_is_added_at_the_end_renames_nothing_above_it() -> None:
         "## Same\n" * 5_000,
         "a: " * 20_000,
         ".. note::\n" + "".join(f"{'   ' * depth}.. note::\n" for depth in range(1, 300)),
+        "Title\n=====\n\n- item\n\ntext\n\n" * 3_000,
+        "- item\n====\n" * 8_000,
+        "===  ===\n\n" * 5_000,
         "<ul><li>" * 5_000,
         "<a b=c " * 10_000,
         "[" * 2_000 + "]" * 2_000,

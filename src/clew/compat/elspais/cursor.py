@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from clew.cache import Cache
 from clew.errors import InvalidCursor
 from clew.graph.model import Node
 
@@ -72,30 +73,25 @@ class CursorState(msgspec.Struct, frozen=True):
 
 class OpenCursors:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
         self._lock = threading.RLock()
-        self._open: dict[str, tuple[CursorState, float]] = {}
-        """By id, with the time of the last use, the least recently used first."""
-        self._of_session: dict[str, str] = {}
+        self._open: Cache[str, CursorState] = Cache(MOST_CURSORS, idle_seconds=IDLE_SECONDS, clock=clock)
+        self._of_session: Cache[str, str] = Cache(2 * MOST_CURSORS)
 
     def open(self, session: str | None, state: CursorState) -> None:
         """Keep a cursor, and close the one that the session had."""
         with self._lock:
             if session is not None:
-                self._open.pop(self._of_session.get(session, ""), None)
-                self._of_session[session] = state.id
-            self._open[state.id] = (state, self._clock())
-            self._let_go()
+                self._open.pop(self._of_session.get(session) or "")
+                self._of_session.put(session, state.id)
+            self._open.put(state.id, state)
 
     def current(self, session: str | None, cursor_id: str | None) -> CursorState:
         """The named cursor, or that of the session."""
         with self._lock:
-            self._let_go()
             id = cursor_id if cursor_id is not None or session is None else self._of_session.get(session)
-            if id is None or id not in self._open:
+            state = self._open.get(id) if id is not None else None
+            if state is None:
                 raise _no_cursor(session, cursor_id)
-            state, _ = self._open.pop(id)
-            self._open[id] = (state, self._clock())
             return state
 
     @contextmanager
@@ -106,18 +102,7 @@ class OpenCursors:
             moving = Moving(state)
             yield moving
             moved = msgspec.structs.replace(state, position=state.position + moving.taken)
-            self._open[state.id] = (moved, self._clock())
-
-    def _let_go(self) -> None:
-        """Close what was not used for long, and beyond the limit what was used least recently."""
-        latest = self._clock() - IDLE_SECONDS
-        while self._open:
-            oldest = next(iter(self._open))
-            if len(self._open) <= MOST_CURSORS and self._open[oldest][1] >= latest:
-                break
-            del self._open[oldest]
-        if len(self._of_session) > 2 * MOST_CURSORS:
-            self._of_session = {session: id for session, id in self._of_session.items() if id in self._open}
+            self._open.put(state.id, moved)
 
 
 class Moving:

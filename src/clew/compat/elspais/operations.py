@@ -9,10 +9,9 @@ from clew.compat.elspais.cursor import CursorState
 from clew.compat.elspais.items import CursorContents, written_out
 from clew.compat.elspais.queries import decoded
 from clew.compat.elspais.results import CursorBatch, CursorInfo, CursorOpened
-from clew.operation.budget import Budget, fit
+from clew.operation.budget import Budget, fit, longest_page
 from clew.operation.call import Call
 from clew.operation.declare import MaxTokens, Operation, Toolset
-from clew.operation.fitting import longest_page
 
 Query = Literal[
     "subtree", "search", "hierarchy", "query_nodes", "test_coverage", "uncovered_assertions", "scoped_search"

@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from clew.edit.writing import read_if_there, replace_file
+from clew.edit.targets import read_if_there
 from clew.errors import FormatError, OutsideProject, Refused
 from clew.register.git.setup import SetupStep, bounds_of
-from clew.setup.clients import json_text, own_command
+from clew.setup.clients import json_text, own_command, write_file
 from clew.text.counting import counted
 
 SERVER = "req"
@@ -37,7 +37,7 @@ def write_entry(root: Path, path: Path, *, force: bool) -> dict[str, Any]:
         ) from error
     after = (text or json_text.document("mcpServers", SERVER, entry)).encode()
     if after != raw:
-        replace_file(path, after, expected=raw, within=bounds_of(root, path))
+        write_file(path, raw, after, within=bounds_of(root, path))
     return {"path": str(path), "changed": after != raw, "entry": entry}
 
 
@@ -54,7 +54,7 @@ def tell_claude_code(root: Path) -> SetupStep:
         return SetupStep(".claude/settings.json", True, "as it should be")
     after = msgspec.json.format(msgspec.json.encode(settings), indent=2) + b"\n"
     try:
-        replace_file(path, after, expected=raw, within=bounds_of(root, path))
+        write_file(path, raw, after, within=bounds_of(root, path))
     except OutsideProject as error:
         return SetupStep(".claude/settings.json", False, str(error))
     return SetupStep(".claude/settings.json", True, f"added {counted(added, 'entry', 'entries')}")

@@ -9,14 +9,15 @@ from msgspec import UNSET
 from clew.compat.wekadocs import results as shapes
 from clew.compat.wekadocs.results import SectionText
 from clew.errors import InvalidArgument
+from clew.graph.walk import Walk
 from clew.kb.ingest.suspicion import flags_of, suspicious
 from clew.kb.walk.adjacency import Adjacency
-from clew.kb.walk.answers import Asker
+from clew.kb.walk.answers import AnswerPage
 from clew.kb.walk.envelope import Meta, Usage, charged, within_hard_limit
-from clew.kb.walk.projections import USUAL_FIELDS, Shown, resolved, shown
-from clew.kb.walk.relationships import Called, Way, ways
-from clew.kb.walk.results import Link, Projection
-from clew.kb.walk.walking import MOST_OF_OTHERS, Ground, named
+from clew.kb.walk.projections import USUAL_FIELDS, Shown, shown
+from clew.kb.walk.results import NamedEdge
+from clew.kb.walk.walking import BY_ID, MOST_OF_OTHERS, Snapshot
+from clew.operation.budget import trim
 from clew.search.quote.evidence import fitting_end
 from clew.text.tokens import estimate_tokens
 
@@ -35,7 +36,7 @@ BUNDLE_BYTES_PER_SECTION = 16_384
 
 
 def traverse(
-    ground: Ground, starts: Sequence[str], names: Sequence[str] | None, depth: int, *, include_text: bool
+    snapshot: Snapshot, starts: Sequence[str], names: Sequence[str] | None, depth: int, *, include_text: bool
 ) -> shapes.Traversal:
     """What is reached from some nodes, in both directions, with a few ways to each; what is wrong is an answer too."""
     if not starts:
@@ -43,19 +44,18 @@ def traverse(
     problem = _problem(names, depth)
     if problem is not None:
         return shapes.Traversal(error=f"Validation error: {problem}")
-    current = resolved(ground.reading, ground.graph, ground.crossing, starts)
-    over = ways(names or TRAVERSED)
+    current = snapshot.resolved(starts)
     begin = list(dict.fromkeys(id for id in current.values() if id is not None))
-    found = _Traversal(ground.adjacency(over), over, begin)
-    found.walk(depth)
+    found = _Traversal(snapshot.adjacency(), names or TRAVERSED, begin)
+    found.go(depth)
     reached = found.nearest(MOST_NODES)
-    nodes = shown(ground.reading, ground.graph, reached)
+    nodes = shown(snapshot.reading, snapshot.graph, reached)
     rows, seen = [], set()
     for id in reached:
         paths = found.paths_to(id)
         links = [link for path in paths for link in path.links() if link not in seen]
         seen.update(links)
-        text = ground.reading.text(id) if include_text else None
+        text = snapshot.reading.text(id) if include_text else None
         rows.append(_row(nodes[id], found.distances[id], paths, links, text))
     kept, cut = within_hard_limit(rows)
     return shapes.Traversal(
@@ -81,9 +81,9 @@ class _Path(NamedTuple):
     nodes: tuple[str, ...]
     types: tuple[str, ...]
 
-    def links(self) -> list[Link]:
+    def links(self) -> list[NamedEdge]:
         """The steps of the path in the direction in which it goes."""
-        return [Link(*step) for step in zip(self.nodes, self.nodes[1:], self.types, strict=False)]
+        return [NamedEdge(*step) for step in zip(self.nodes, self.nodes[1:], self.types, strict=False)]
 
 
 class _Row(msgspec.Struct, frozen=True):
@@ -92,7 +92,7 @@ class _Row(msgspec.Struct, frozen=True):
     paths: tuple[shapes.TraversedPath, ...]
 
 
-def _row(node: Shown, distance: int, paths: Sequence[_Path], links: Sequence[Link], text: str | None) -> _Row:
+def _row(node: Shown, distance: int, paths: Sequence[_Path], links: Sequence[NamedEdge], text: str | None) -> _Row:
     properties: dict[str, Any] = {
         "title": node.title,
         "heading": node.title if node.level is not None else None,
@@ -113,11 +113,12 @@ def _row(node: Shown, distance: int, paths: Sequence[_Path], links: Sequence[Lin
 
 
 class _Traversal:
-    """Breadth first, remembering several ways to each node."""
+    """A walk that remembers several ways to each node."""
 
-    def __init__(self, adjacency: Adjacency, over: dict[Way, Called], begin: Sequence[str]) -> None:
+    def __init__(self, adjacency: Adjacency, names: Sequence[str], begin: Sequence[str]) -> None:
         self._adjacency = adjacency
-        self._over = over
+        self._names = names
+        self._walk = Walk(adjacency, sorted(begin), names, "both", order=BY_ID)
         self.distances = dict.fromkeys(begin, 0)
         self._before: dict[str, list[tuple[str, str]]] = {}
 
@@ -125,23 +126,17 @@ class _Traversal:
     def is_cut(self) -> bool:
         return self._adjacency.is_cut or bool(self._adjacency.hubs) or len(self.distances) > MOST_NODES
 
-    def walk(self, depth: int) -> None:
-        frontier = sorted(self.distances)
-        for distance in range(1, depth + 1):
-            for id in self._adjacency.load(frontier, MOST_OF_OTHERS):
-                self._step(id, distance)
-            frontier = sorted(id for id, far in self.distances.items() if far == distance)
-            if len(self.distances) > MOST_NODES:
-                # The nearest are shown, and there are enough of them.
-                return
-
-    def _step(self, id: str, distance: int) -> None:
-        for neighbour in self._adjacency.of(id):
-            if self.distances.setdefault(neighbour.id, distance) != distance:
-                continue
-            before = self._before.setdefault(neighbour.id, [])
-            if len(before) < _MOST_PREDECESSORS:
-                before.append((id, named(id, neighbour, self._over).type))
+    def go(self, depth: int) -> None:
+        """Walk so far, or until there are enough nodes: the nearest are shown."""
+        walk = self._walk
+        while walk.depth < depth and len(self.distances) <= MOST_NODES:
+            before = walk.frontier
+            self.distances.update((step.id, walk.depth) for step in walk.advance(MOST_OF_OTHERS))
+            # The adjacency looks nodes up once, so that asking again costs nothing.
+            for step in self._adjacency.neighbours(before, self._names, "both", MOST_OF_OTHERS):
+                ways_there = self._before.setdefault(step.id, [])
+                if self.distances[step.id] == walk.depth and len(ways_there) < _MOST_PREDECESSORS:
+                    ways_there.append((step.own, step.edge.type))
 
     def nearest(self, most: int) -> list[str]:
         return sorted(self.distances, key=lambda id: (self.distances[id], id))[:most]
@@ -159,12 +154,12 @@ class _Traversal:
         return [path for path in ways_back if path.types]
 
 
-def summary(ground: Ground, asker: Asker, ids: Sequence[str], token_budget: int) -> shapes.Summary:
+def summary(snapshot: Snapshot, page: AnswerPage, ids: Sequence[str], token_budget: int) -> shapes.Summary:
     """One line for each of the first nodes, as many as the budget holds."""
     bullets: list[str] = []
     citations: list[str] = []
     left = _positive("token_budget", token_budget)
-    nodes = _shown(ground, ids)
+    nodes = _shown(snapshot, ids)
     for node in nodes[:MOST_BULLETS]:
         line = f"{node.title or node.id} — {node.label} (≈{node.tokens or 0} tokens)"
         left -= estimate_tokens(line) + estimate_tokens(node.id)
@@ -177,7 +172,7 @@ def summary(ground: Ground, asker: Asker, ids: Sequence[str], token_budget: int)
     return shapes.Summary(
         bullets=tuple(bullets),
         citations=tuple(citations),
-        session_id=asker.session,
+        session_id=page.session,
         partial=cut,
         limit_reason="token_cap" if cut else "none",
         meta=Meta(
@@ -188,18 +183,19 @@ def summary(ground: Ground, asker: Asker, ids: Sequence[str], token_budget: int)
 
 
 def context_bundle(
-    ground: Ground, asker: Asker, ids: Sequence[str], texts: Sequence[SectionText], strategy: str, token_budget: int
+    snapshot: Snapshot,
+    page: AnswerPage,
+    ids: Sequence[str],
+    texts: Sequence[SectionText],
+    strategy: str,
+    token_budget: int,
 ) -> shapes.ContextBundle:
     """Nodes first, then their texts, as much as the budget holds; the last text that fits in part is cut."""
     left = _positive("token_budget", token_budget)
-    nodes: list[Projection] = []
     snippets: list[SectionText] = []
-    wanted = [node.projection(USUAL_FIELDS) for node in _shown(ground, ids)]
-    for node in wanted:
-        left -= _cost(node)
-        if left < 0:
-            break
-        nodes.append(node)
+    wanted = [node.projection(USUAL_FIELDS) for node in _shown(snapshot, ids)]
+    kept = trim(wanted, max_tokens=left)
+    nodes, left = kept.items, left - kept.tokens
     for each in texts if len(nodes) == len(wanted) else ():
         fitting = _fitting(each, left)
         if fitting is not None:
@@ -207,13 +203,13 @@ def context_bundle(
             left -= _cost(fitting)
         if fitting is not each:
             break
-    bundle = shapes.Bundle(tuple(nodes), tuple(snippets), strategy)
+    bundle = shapes.Bundle(nodes, tuple(snippets), strategy)
     charge = charged({"bundle": bundle}, "snippets")
     cut = len(nodes) < len(wanted) or list(snippets) != list(texts)
     return shapes.ContextBundle(
         bundle=bundle,
         usage=shapes.BundleUsage(charge.tokens, charge.bytes),
-        session_id=asker.session,
+        session_id=page.session,
         partial=cut,
         limit_reason="token_cap" if cut else "none",
         meta=Meta(
@@ -242,10 +238,10 @@ def _cost(item: msgspec.Struct) -> int:
     return estimate_tokens(msgspec.json.encode(item).decode())
 
 
-def _shown(ground: Ground, ids: Sequence[str]) -> list[Shown]:
-    current = resolved(ground.reading, ground.graph, ground.crossing, ids)
+def _shown(snapshot: Snapshot, ids: Sequence[str]) -> list[Shown]:
+    current = snapshot.resolved(ids)
     present = list(dict.fromkeys(id for id in current.values() if id is not None))
-    return list(shown(ground.reading, ground.graph, present).values())
+    return list(shown(snapshot.reading, snapshot.graph, present).values())
 
 
 def _positive(name: str, value: int) -> int:

@@ -15,8 +15,8 @@ from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Toolset
 
 if TYPE_CHECKING:
-    from clew.kb.walk.answers import Asker
-    from clew.kb.walk.walking import Ground
+    from clew.kb.walk.answers import AnswerPage
+    from clew.kb.walk.walking import Snapshot
 
 MAX_IDS = 1_000
 MAX_ENDS = 50
@@ -56,14 +56,14 @@ class OlderGraphOperation(
         return older.SwitchedOff(error=DISABLED, **nothing)
 
     @contextmanager
-    def walking(self, call: Call) -> Iterator[tuple["Ground", "Asker"]]:
+    def walking(self, call: Call) -> Iterator[tuple["Snapshot", "AnswerPage"]]:
         """One state of documents and graph, and the page that is asked for. Anybody can read the cursor; what is no
         cursor is the beginning."""
         from clew.compat.wekadocs.documents import decode_cursor, encode_cursor, session_name
-        from clew.kb.walk.answers import MOST_OFFSET, Asker
+        from clew.kb.walk.answers import MOST_OFFSET, AnswerPage
 
         cursor = getattr(self, "cursor", None)
-        page = Asker(
+        page = AnswerPage(
             session=session_name(call, getattr(self, "session_id", None)),
             cursor=cursor,
             offset=min(decode_cursor(cursor), MOST_OFFSET),

@@ -20,7 +20,7 @@ from clew.formats.documents.outline import first_title, outline
 from clew.formats.documents.plain import scan_plain
 from clew.formats.documents.rst import docinfo, rst_links, scan_rst
 
-VERSION = 2
+VERSION = 3
 """Changes when the same bytes would be read in another way."""
 
 FORMATS: Mapping[str, Format] = {

@@ -1,31 +1,29 @@
 """reStructuredText cut into blocks.
 
-Like the scanner of markdown, this tells apart what may not be cut: titles, literal and code blocks, tables, items of
-lists and comments. What stands in an admonition or another directive is read like the text around it.
+Docutils says where the titles are. Like the scanner of markdown, this tells apart what else may not be cut: literal and
+code blocks, tables, items of lists and comments. What stands in an admonition or another directive is read like the
+text around it.
 """
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from clew.formats.documents.lines import TextLines
 from clew.formats.documents.model import Block, BlockKind, Link
+from clew.formats.documents.rst_titles import SIMPLE_TABLE, after_simple_table, find_titles
 from clew.formats.documents.slugs import plain_title
 
-_ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*$")
 _DIRECTIVE = re.compile(r"[ \t]*\.\.[ \t]+(?:\|[^|]+\|[ \t]+)?([A-Za-z][\w:+.-]*?)::(?:[ \t]|$)")
 _LABEL = re.compile(r"[ \t]*\.\.[ \t]+_`?([^`:\n]+)`?:[ \t]*$")
 _EXPLICIT = re.compile(r"[ \t]*\.\.(?:[ \t]|$)")
 _BULLET = re.compile(r"[ \t]*(?:[-*+•‣]|(?:\d{1,9}|#|[a-zA-Z])[.)]|\((?:\d{1,9}|[a-zA-Z])\))(?=[ \t]|$)")
 _GRID = re.compile(r"[ \t]*\+(?:[-=]+\+)+[ \t]*$")
-_SIMPLE = re.compile(r"[ \t]*={2,}(?:[ \t]+={2,})+[ \t]*$")
 _FIELD = re.compile(r":([A-Za-z][^:\n]{0,60}):(?:[ \t]+(.*))?$")
 _OPTION = re.compile(r"[ \t]*:[\w-]+:")
 _CODE_NAMES = """
     code code-block sourcecode literalinclude parsed-literal doctest testcode testoutput prompt raw math
 """
 _CODE = frozenset(_CODE_NAMES.split())
-_SHORTEST_UNDERLINE = 0.75
-"""Of the length of a title. Renderers complain about one that is shorter than its title, and read it all the same."""
 _DEEPEST = 16
 _TABLES = frozenset({"table", "list-table", "csv-table"})
 _ROLE = re.compile(r":(doc|ref|term|any|download):`([^`<>]*?)(?:\s*<([^<>`]+)>)?`")
@@ -49,20 +47,15 @@ def scan_rst(lines: TextLines, first: int = 0) -> list[Block]:
     return scan.blocks
 
 
-class _Title(NamedTuple):
-    text: int
-    after: int
-    style: tuple[str, bool]
-    """The sign, and whether it stands above the title too."""
-
-
 class _Scan:
     """Each step takes the line at which a block may begin and returns the line after it; the same line for none."""
 
     def __init__(self, lines: TextLines) -> None:
         self.lines = lines
         self.blocks: list[Block] = []
-        self._styles: list[tuple[str, bool]] = []
+        self._titles = find_titles(lines)
+        self._styles: list[str] = []
+        """In the order of their first use, which is the order of levels."""
         self._labels: list[str] = []
         self._literal_follows = False
         self._depth = 0
@@ -77,7 +70,7 @@ class _Scan:
             index = after if after > index else self._prose(index)
 
     def _title(self, index: int) -> int:
-        found = self._title_at(index)
+        found = self._titles.get(index)
         if found is None:
             return index
         if found.style not in self._styles:
@@ -97,24 +90,6 @@ class _Scan:
         )
         self._labels = []
         return found.after
-
-    def _title_at(self, index: int) -> "_Title | None":
-        """A line with an underline of one sign, with or without the same line above it."""
-        bare = self.lines.bare
-        line = bare[index]
-        over = (
-            _ADORNMENT.match(line) is not None and index + 2 < len(bare) and bare[index + 2].rstrip() == line.rstrip()
-        )
-        text = index + 1 if over else index
-        if text + 1 >= len(bare) or not bare[text].strip() or (bare[text][:1].isspace() and not over):
-            return None
-        under = _ADORNMENT.match(bare[text + 1])
-        if under is None or _ADORNMENT.match(bare[text]):
-            return None
-        length = len(bare[text + 1].rstrip())
-        if length < min(4, len(bare[text].strip())) or length < len(bare[text].strip()) * _SHORTEST_UNDERLINE:
-            return None
-        return _Title(text, text + 2, (under[1], over))
 
     def _explicit(self, index: int) -> int:
         line = self.lines.bare[index]
@@ -164,12 +139,8 @@ class _Scan:
         if _GRID.match(bare[index]):
             while after < len(bare) and bare[after].lstrip()[:1] in ("+", "|"):
                 after += 1
-        elif _SIMPLE.match(bare[index]):
-            # The last of its rulers has a blank line, or the end of the text, after it.
-            while after < len(bare):
-                after += 1
-                if _SIMPLE.match(bare[after - 1]) and (after == len(bare) or self.lines.is_blank(after)):
-                    break
+        elif SIMPLE_TABLE.match(bare[index]):
+            after = after_simple_table(self.lines, index)
         else:
             return index
         self._add(BlockKind.TABLE, index, after)
@@ -192,11 +163,8 @@ class _Scan:
         return after
 
     def _prose(self, index: int) -> int:
-        indent = self.lines.indent(index)
         after = index + 1
-        while after < len(self.lines) and not self.lines.is_blank(after):
-            if self.lines.indent(after) == indent and self._title_at(after) is not None:
-                break
+        while after < len(self.lines) and not self.lines.is_blank(after) and after not in self._titles:
             after += 1
         self._add(BlockKind.PROSE, index, after)
         self._literal_follows = self.lines.bare[after - 1].rstrip().endswith("::")

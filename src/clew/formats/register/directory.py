@@ -18,8 +18,6 @@ MAX_BYTES = 256 * 1024 * 1024
 INDEX = "index.req"
 FOLDER = "requirements"
 ENDING = ".req"
-JOURNAL = ".clew-journal"
-"""What a writer leaves beside the index until all files are written."""
 
 _HEAD = (
     *("name", "next_id", "created", "updated"),

@@ -25,7 +25,8 @@ from clew.graph.build.reading import Progress, Reader, Reading, cache_name, fold
 from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
 from clew.store.interface import CachedFile, Store
-from clew.workspace.files import content_hash, entry_of, read_bytes, time_of
+from clew.text.hashing import content_hash
+from clew.workspace.files import entry_of, read_bytes, time_of
 from clew.workspace.find import Selection
 from clew.workspace.follow import Changes, FileState, Follower
 from clew.workspace.paths import raw

@@ -12,7 +12,8 @@ import msgspec
 
 from clew.errors import ClewError
 from clew.graph.build.reading import Reader, cache_name
-from clew.workspace.files import content_hash, read_bytes
+from clew.text.hashing import content_hash
+from clew.workspace.files import read_bytes
 
 _LENGTH_BYTES = 4
 

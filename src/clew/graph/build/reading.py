@@ -12,7 +12,8 @@ from clew.errors import ClewError, StoreError
 from clew.formats.diagnostics import Diagnostic
 from clew.graph.build.link import Contribution, FileKey
 from clew.store.interface import CachedFile, Store
-from clew.workspace.files import FileEntry, content_hash, entry_of, read_bytes
+from clew.text.hashing import content_hash
+from clew.workspace.files import FileEntry, entry_of, read_bytes
 from clew.workspace.find import Selection, Tree
 from clew.workspace.follow import FileState
 

@@ -15,6 +15,7 @@ from clew.graph.evidence.executed import Executed, LineCount
 from clew.graph.evidence.matching import Mention, exact_ids, file_fits, names_of_mention
 from clew.graph.evidence.test_index import TestIndex
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
+from clew.text.inverted import Inverted
 
 if TYPE_CHECKING:
     from clew.graph.build.link import Contribution, FileKey, Place
@@ -36,7 +37,7 @@ class Evidence:
         """By result: the edges to what yielded it."""
         self._loose: dict[str, tuple[str, ...]] = {}
         """The names by which each loose result is looked up."""
-        self._loose_by_name: dict[str, dict[str, None]] = {}
+        self._loose_by_name: Inverted[str, str, None] = Inverted()
         self._unusual: dict[str, None] = {}
         """Results that concern a whole file or a journey."""
         self._unmatched: dict[str, str] = {}
@@ -139,7 +140,7 @@ class Evidence:
                 yield from [edge.source for edge in region.incoming_edges(id) if edge.kind is EdgeKind.YIELDS]
             if self._tests is not None:
                 for name in self._tests.note(id, node):
-                    yield from self._loose_by_name.get(name, ())
+                    yield from self._loose_by_name.holders(name)
 
     # Results
 
@@ -165,11 +166,7 @@ class Evidence:
             yield edge.target
         self._unmatched.pop(id, None)
         self._unusual.pop(id, None)
-        for name in self._loose.pop(id, ()):
-            filed = self._loose_by_name[name]
-            del filed[id]
-            if not filed:
-                del self._loose_by_name[name]
+        self._loose_by_name.remove(id, self._loose.pop(id, ()))
 
     def _edges(self, node: Node) -> tuple[Edge, ...]:
         fields = node.fields
@@ -186,8 +183,7 @@ class Evidence:
         if whole_file or "JNY-" in node.title:
             self._unusual[node.id] = None
         names = self._loose[node.id] = names_of_mention(mention)
-        for name in names:
-            self._loose_by_name.setdefault(name, {})[node.id] = None
+        self._loose_by_name.add(node.id, dict.fromkeys(names))
         if whole_file:
             targets, several = self._tests_of_file(mention, tests), False
         else:

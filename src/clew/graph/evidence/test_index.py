@@ -13,6 +13,7 @@ from clew.graph.evidence.matching import (
     subject,
 )
 from clew.graph.model import Node, NodeKind
+from clew.text.inverted import Inverted
 
 _MANY = 32
 """So many tests of one name are sorted by place before any is compared."""
@@ -24,7 +25,7 @@ class TestIndex:
     __test__ = False  # keeps pytest from collecting the class itself
 
     def __init__(self, tests: Iterable[Node]) -> None:
-        self._by_name: dict[str, dict[str, Subject]] = {}
+        self._by_name: Inverted[str, str, Subject] = Inverted()
         self._names: dict[str, tuple[str, ...]] = {}
         """Of each test: the names it is filed under."""
         self._by_place: dict[str, dict[str, list[Subject]]] = {}
@@ -36,17 +37,14 @@ class TestIndex:
         """Take note of a test as it is now; returns its names if it came or went."""
         if node is None or node.kind is not NodeKind.TEST or "function" not in node.fields:
             names = self._names.pop(id, ())
+            self._by_name.remove(id, names)
             for name in names:
-                filed = self._by_name[name]
-                del filed[id]
-                if not filed:
-                    del self._by_name[name]
                 self._by_place.pop(name, None)
             return names
         names = names_of_test(node)
         known = subject(node)
+        self._by_name.add(id, dict.fromkeys(names, known))
         for name in names:
-            self._by_name.setdefault(name, {})[id] = known
             self._by_place.pop(name, None)
         is_new = id not in self._names
         self._names[id] = names
@@ -68,13 +66,13 @@ class TestIndex:
 
     def files(self) -> list[str]:
         """The files that hold tests."""
-        return sorted({each.path for filed in self._by_name.values() for each in filed.values()})
+        return sorted({each.path for _, filed in self._by_name.items() for each in filed.values()})
 
     def _candidates(self, mention: Mention, name: str) -> Iterator[Collection[Subject]]:
         """Those that have the name: all of them, or of very many those that share a part of their place with what the
         report says, beginning with the part that fewest share."""
-        filed = self._by_name.get(name)
-        if filed is None:
+        filed = self._by_name.holders(name)
+        if not filed:
             return
         if len(filed) <= _MANY:
             yield filed.values()

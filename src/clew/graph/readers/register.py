@@ -32,7 +32,7 @@ from clew.formats.results.records import FAILED, PASSED
 from clew.graph.build.link import Citation, Contribution, Definition
 from clew.graph.model import EdgeKind, Node, NodeKind, Source
 from clew.graph.readers.elspais import fingerprint
-from clew.workspace.files import content_hash
+from clew.text.hashing import content_hash
 from clew.workspace.find import Selection
 
 LEVEL = "register"

@@ -4,9 +4,10 @@ import threading
 from glob import escape
 from pathlib import Path
 
+from clew.edit.journal import journals
 from clew.errors import FormatError
 from clew.formats.register import read_directory
-from clew.formats.register.directory import ENDING, FOLDER, INDEX, JOURNAL, MAX_BYTES
+from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES
 from clew.workspace.find import Selection
 from clew.workspace.follow import Follower
 from clew.workspace.paths import raw
@@ -32,7 +33,7 @@ class FolderSeals:
 
     def _fault(self, place: str) -> str:
         folder = self._root / raw(place)
-        if (folder / JOURNAL).exists():
+        if journals(folder):
             # Somebody is in the middle of writing; what was true before is true until they are done.
             return self._faults.get(place, "")
         follower = self._followers.get(place)

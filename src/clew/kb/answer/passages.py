@@ -18,8 +18,8 @@ from clew.kb.answer.scratch import NewPassage, Passage, ScratchStore
 from clew.kb.boundary import Boundary
 from clew.kb.ingest.records import DocumentRecord, SectionRecord
 from clew.kb.ingest.suspicion import flags_of
+from clew.operation.budget import trim
 from clew.operation.deadline import Deadline
-from clew.search.rank.diversity import trim
 
 ITEM_TOKENS = 3_600
 ITEM_BYTES = 65_536
@@ -132,8 +132,7 @@ class Passages:
 
 def fitting(items: Sequence[T], *, share: float = 1.0) -> tuple[tuple[T, ...], results.LimitReason]:
     """The first items that fit into an answer, or into a share of one."""
-    room = {"max_tokens": int(ITEM_TOKENS * share), "max_bytes": int(ITEM_BYTES * share)}
-    kept = trim(items, lambda item: msgspec.json.encode(item).decode(), **room)
+    kept = trim(items, max_tokens=int(ITEM_TOKENS * share), max_bytes=int(ITEM_BYTES * share))
     if items and not kept.items:
         raise OverBudget(
             "Not even one item fits into an answer.",

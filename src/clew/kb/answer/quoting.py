@@ -14,7 +14,7 @@ from clew.kb.answer.finding import Mode
 from clew.kb.answer.passages import Caller, fitting, flagged, line_of
 from clew.kb.answer.scratch import Passage
 from clew.kb.answer.shortlist import chosen_mode, fingerprint
-from clew.operation.fitting import Pages
+from clew.operation.paging import Pages
 from clew.search.quote.evidence import Quote, evidence
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Quoting:
                     elapsed_ms=caller.check.elapsed_ms(),
                 )
             ),
-            next_cursor=pages.cursor(state, offset + len(kept)) if more else None,
+            next_cursor=pages.cursor_to(offset + len(kept), state) if more else None,
             partial=reason != "none",
             limit_reason=reason,
             session_id=caller.session,

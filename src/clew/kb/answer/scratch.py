@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from clew.cache import Cache
 from clew.errors import InvalidArgument, OverBudget
 from clew.kb.ingest.records import DocumentRecord
 
@@ -138,7 +139,7 @@ class ScratchStore:
         """All passages, the one that was not read for longest first."""
         self._by_age: OrderedDict[str, None] = OrderedDict()
         """All passages, the one that expires next first."""
-        self._forgotten: OrderedDict[str, str] = OrderedDict()
+        self._forgotten: Cache[str, str] = Cache(_MOST_FORGOTTEN)
         """From the id of a passage that is gone to its session."""
         self._size = 0
         self._counts = dict.fromkeys(("written", "reused", "read", "refused", "expired", "evicted"), 0)
@@ -231,7 +232,7 @@ class ScratchStore:
                 self._counts["read"] += 1
                 return entry.passage
             self._counts["refused"] += 1
-            gone = self._sessions.get(self._forgotten.get(id, ""))
+            gone = self._sessions.get(self._forgotten.get(id) or "")
             was_there = gone is not None and self._may_read(gone, owner, handle)
         raise _no_passage(id, expired=was_there)
 
@@ -267,9 +268,7 @@ class ScratchStore:
         self._size -= entry.size
         if why is not None:
             self._counts[why] += 1
-            self._forgotten[id] = session.handle
-            if len(self._forgotten) > _MOST_FORGOTTEN:
-                self._forgotten.popitem(last=False)
+            self._forgotten.put(id, session.handle)
 
     def _expire(self, now: float) -> None:
         # Every passage lives equally long, so those that were written first go first.

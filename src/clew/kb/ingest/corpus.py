@@ -29,7 +29,8 @@ from clew.search.engine import SearchEngine
 from clew.search.units import Unit
 from clew.store.interface import Store
 from clew.store.watched import Progress, watched
-from clew.workspace.files import FileEntry, content_hash, read_bytes
+from clew.text.hashing import content_hash
+from clew.workspace.files import FileEntry, read_bytes
 from clew.workspace.find import Selection, Tree, scan
 from clew.workspace.follow import FileState, Follower
 

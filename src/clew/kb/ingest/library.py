@@ -4,7 +4,6 @@ Readers see one state for as long as they read, whatever is written meanwhile; a
 do both.
 """
 
-import threading
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -13,20 +12,19 @@ from typing import NamedTuple
 
 import msgspec
 
+from clew.derived.file import PATIENCE_SECONDS, DerivedFile
 from clew.errors import Conflict, StoreCorrupt
 from clew.kb import ids
 from clew.kb.boundary import EVERYTHING, Boundary
-from clew.kb.ingest.library_file import open_library
+from clew.kb.ingest.library_file import SCHEMA
 from clew.kb.ingest.library_rows import Rows, remove_strays, rows_of, strays
 from clew.kb.ingest.records import DocumentRecord, Prepared
 from clew.kb.ingest.succession import Piece, successors
 from clew.kb.queries import Reading
-from clew.store.sqlite.connections import Connection, Connections
-from clew.store.sqlite.derived import remove
+from clew.store.sqlite.connections import Connection
 from clew.store.sqlite.faults import damaged
 from clew.workspace.follow import FileState
 
-PATIENCE_SECONDS = 10.0
 MADE_ANEW = "The store of documents was damaged; it is made anew from the files."
 
 _ENCODE = msgspec.json.Encoder().encode
@@ -52,55 +50,45 @@ class Changed(NamedTuple):
 class Library:
     def __init__(self, path: Path, *, patience: float = PATIENCE_SECONDS) -> None:
         self.path = path
-        self._patience = patience
-        self._opening = threading.Lock()
-        self._opened, self.notes = open_library(path, busy_timeout=patience)
+        self._opened = DerivedFile(path, SCHEMA, patience=patience)
+        self.notes = self._opened.notes
 
     @property
     def opening(self) -> object:
         """Another one whenever the file is another one."""
-        return self._connections
+        return self._file.opening
 
     @property
-    def _connections(self) -> Connections:
-        """To the file that is there: anybody may delete it, or make it anew, at any time."""
-        with self._opening:
-            if self._opened.is_replaced and not self._opened.is_closed:
-                self._opened.close()
-                self._opened, self.notes = open_library(self.path, busy_timeout=self._patience)
-            return self._opened
+    def _file(self) -> DerivedFile:
+        """The file that is there: anybody may delete it, or make it anew, at any time."""
+        if self._opened.follow():
+            self.notes = self._opened.notes
+        return self._opened
 
     def close(self) -> None:
         self._opened.close()
 
     def renew(self) -> None:
         """Begin with an empty file. Whoever has the old one open goes on with the new one."""
-        with self._opening:
-            self._opened.close()
-            remove(self.path)
-            self._opened, _ = open_library(self.path, busy_timeout=self._patience)
-            self.notes = (MADE_ANEW,)
+        self._opened.renew()
+        self.notes = (MADE_ANEW,)
 
     @contextmanager
     def reading(self, boundary: Boundary = EVERYTHING) -> Iterator[Reading]:
         """One state of the library for a whole block: nothing outside of the boundary is there."""
-        with _advised(), self._connections.reading() as connection:
-            connection.execute("BEGIN")
+        with _advised(), self._file.reading() as connection:
             # The state is that of the first look, not of the beginning.
-            connection.execute("SELECT 1 FROM library_state").fetchone()
-            try:
-                with _sound(self.path):
-                    yield Reading(connection, boundary)
-            finally:
-                connection.execute("ROLLBACK")
+            connection.execute("SELECT 1 FROM documents LIMIT 1").fetchone()
+            with _sound(self.path):
+                yield Reading(connection, boundary)
 
     def _writing(self) -> AbstractContextManager[Connection]:
-        return self._connections.writing(durable=False)
+        return self._file.writing()
 
     # What is known of the files
 
     def known(self) -> dict[str, KnownDocument]:
-        with self._connections.reading() as connection:
+        with self._file.reading() as connection:
             rows = connection.execute("SELECT path, size, mtime_ns, content_hash, reader, indexed FROM documents")
             return {
                 path: KnownDocument(FileState(size, mtime, hash), reader, bool(done))
@@ -109,7 +97,7 @@ class Library:
 
     def file_state(self, path: str) -> FileState | None:
         """How the file of a document was when it was last read."""
-        with self._connections.reading() as connection:
+        with self._file.reading() as connection:
             query = "SELECT size, mtime_ns, content_hash FROM documents WHERE path = ?"
             row = connection.execute(query, (path,)).fetchone()
         return FileState(*row) if row is not None else None
@@ -135,13 +123,13 @@ class Library:
 
     def rows_of(self, path: str) -> Rows:
         """Everything that is kept of a document, as it is kept."""
-        with self._connections.reading() as connection:
+        with self._file.reading() as connection:
             return rows_of(connection, path)
 
     def section_ids(self) -> dict[str, list[str]]:
         """The ids of the sections of each document, by its path."""
         found: dict[str, list[str]] = {}
-        with self._connections.reading() as connection:
+        with self._file.reading() as connection:
             for path, id in connection.execute(
                 "SELECT documents.path, sections.id FROM sections JOIN documents ON documents.number = document"
             ):
@@ -150,7 +138,7 @@ class Library:
 
     def strays(self) -> dict[str, int]:
         """How many rows belong to no document, by table."""
-        with self._connections.reading() as connection:
+        with self._file.reading() as connection:
             return strays(connection)
 
     def remove_strays(self) -> None:

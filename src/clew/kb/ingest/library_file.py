@@ -4,16 +4,12 @@ Everything in it was made from the files of the project, so a damaged one, or on
 replaced by an empty one.
 """
 
-from pathlib import Path
+from clew.derived.file import Schema
 
-from clew.store.sqlite.connections import Connection, Connections
-from clew.store.sqlite.derived import Tables, open_derived
-
-LAYOUT = 2
+LAYOUT = 3
 """Changes when a table does."""
 
-_SCHEMA = (
-    "CREATE TABLE library_state (layout INTEGER NOT NULL)",
+_TABLES = (
     """
     CREATE TABLE documents (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -91,29 +87,9 @@ _SCHEMA = (
     "CREATE INDEX aliases_by_new ON aliases (new)",
 )
 
-
-def open_library(path: Path, *, busy_timeout: float) -> tuple[Connections, tuple[str, ...]]:
-    """Connections to the library at `path`, made where there is none, and what happened to it on the way."""
-    return open_derived(path, _TABLES, busy_timeout=busy_timeout)
-
-
-def create_tables(connection: Connection) -> None:
-    for statement in _SCHEMA:
-        connection.execute(statement)
-    connection.execute("INSERT INTO library_state VALUES (?)", (LAYOUT,))
-
-
-def _is_current(connection: Connection) -> bool:
-    made = sum(statement.lstrip().startswith("CREATE TABLE") for statement in _SCHEMA)
-    own = "type = 'table' AND name NOT LIKE 'sqlite_%'"
-    (present,) = connection.execute(f"SELECT count(*) FROM sqlite_master WHERE {own}").fetchone()  # noqa: S608
-    return bool(present == made and connection.execute("SELECT layout FROM library_state").fetchone() == (LAYOUT,))
-
-
-_TABLES = Tables(
+SCHEMA = Schema(
     name="The store of documents",
-    state="library_state",
-    create=create_tables,
-    is_current=_is_current,
+    version=LAYOUT,
+    statements=_TABLES,
     remedy="run `clew kb index` to fill it again",
 )

@@ -26,7 +26,8 @@ from clew.kb.ingest.records import (
     SectionRecord,
     StepRow,
 )
-from clew.workspace.files import FileEntry, content_hash
+from clew.text.hashing import content_hash
+from clew.workspace.files import FileEntry
 
 VERSION = f"2.{READER_VERSION}.{ENTITIES_VERSION}"
 """Changes when the same file would be kept in another way."""

@@ -4,7 +4,6 @@ Every file is read anew, and what it contributes is compared with every row that
 follow from it, with those of the index. Nothing that is kept is believed.
 """
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,10 +11,11 @@ from enum import StrEnum
 
 import msgspec
 
+from clew.derived.file import in_memory
 from clew.errors import FormatError, NotFound, OutsideProject
 from clew.kb.ingest.corpus import OTHERS_READ, Corpus, Ingestion
 from clew.kb.ingest.library import KnownDocument, Library, insert_document
-from clew.kb.ingest.library_file import create_tables
+from clew.kb.ingest.library_file import SCHEMA
 from clew.kb.ingest.library_rows import Rows, rows_of
 from clew.kb.ingest.records import Prepared
 from clew.kb.ingest.units import PART, units_of
@@ -45,9 +45,8 @@ class BlankLibrary:
 @contextmanager
 def blank_library() -> Iterator[BlankLibrary]:
     """A store of documents in memory, with nothing in it."""
-    connection = sqlite3.connect(":memory:", isolation_level=None, factory=Connection)
+    connection = in_memory(SCHEMA.statements)
     try:
-        create_tables(connection)
         yield BlankLibrary(connection)
     finally:
         connection.close()

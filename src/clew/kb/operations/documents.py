@@ -23,7 +23,6 @@ from clew.kb.operations.arguments import (
 )
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, ResourceRef, Toolset
-from clew.operation.fitting import Pages
 
 if TYPE_CHECKING:
     from clew.kb.answer.passages import Caller
@@ -97,7 +96,7 @@ class SearchDocuments(
         )
         caller, shortlist = _caller(call, writes=True), call.project.kb.shortlist
         found = shortlist.ranked(search, caller)
-        pages, state = Pages(call, self, besides=("page_size",)), fingerprint(found.sections)
+        pages, state = call.pages(self, besides=("page_size",)), fingerprint(found.sections)
         offset = pages.start(state)
         shown = Shown(
             offset=offset,
@@ -113,7 +112,7 @@ class SearchDocuments(
         notes = (*clamped.notes, *call.notes, *found.notes, *((found.reason,) if found.reason and not items else ()))
         return results.SearchPage(
             results=items,
-            next_cursor=pages.cursor(state, end) if more else None,
+            next_cursor=pages.cursor_to(end, state) if more else None,
             partial=more,
             limit_reason=reason,
             session_id=caller.session,
@@ -267,7 +266,7 @@ class RetrieveEvidence(
             mode=mode_of(options.mode),
             narrowing=narrowing_of(self.filters),
         )
-        pages = Pages(call, self, besides=("max_quotes",))
+        pages = call.pages(self, besides=("max_quotes",))
         answer = call.project.kb.quoting.retrieve(wanted, _caller(call, writes=True), pages)
         return msgspec.structs.replace(answer, notes=_notes(clamped, answer, call.notes))
 

@@ -12,11 +12,10 @@ from clew.kb.operations.arguments import SCHEMA_VERSION, Clamped, Scope
 from clew.kb.walk import results as shapes
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Toolset
-from clew.operation.fitting import Pages
 
 if TYPE_CHECKING:
-    from clew.kb.walk.answers import Asker
-    from clew.kb.walk.walking import Ground
+    from clew.kb.walk.answers import AnswerPage
+    from clew.kb.walk.walking import Snapshot
 
 MAX_IDS = 100
 MAX_ENDS = 25
@@ -59,21 +58,21 @@ class GraphOperation(
             )
 
     @contextmanager
-    def walking(self, call: Call, clamped: Clamped | None = None) -> Iterator[tuple["Ground", "Asker"]]:
+    def walking(self, call: Call, clamped: Clamped | None = None) -> Iterator[tuple["Snapshot", "AnswerPage"]]:
         """One state of documents and graph, and the page that is asked for: its cursor holds for this question and
         this state only."""
-        from clew.kb.walk.answers import Asker
+        from clew.kb.walk.answers import AnswerPage
 
         project = call.project
         with project.kb.walking(call.boundary, call.deadline) as snapshot:
-            pages, state = Pages(call, self), f"{project.graph.state.fingerprint} {snapshot.reading.state()}"
+            pages, state = call.pages(self), f"{project.graph.state.fingerprint} {snapshot.reading.state()}"
             yield (
                 snapshot,
-                Asker(
+                AnswerPage(
                     session=project.kb.session_name(call.session),
                     cursor=getattr(self, "cursor", None),
                     offset=pages.start(state),
-                    cursor_to=lambda offset: pages.cursor(state, offset),
+                    cursor_to=lambda offset: pages.cursor_to(offset, state),
                     notes=(*(clamped.notes if clamped is not None else ()), *call.notes),
                 ),
             )

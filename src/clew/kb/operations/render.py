@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.kb.ingest.records import DocumentRecord, SectionRecord
-from clew.kb.walk.results import Link
+from clew.kb.walk.results import NamedEdge
 from clew.text.counting import counted
 from clew.text.terminal import coloured, linked, printable
 from clew.workspace.paths import raw
@@ -35,7 +35,7 @@ class ShownDocument(msgspec.Struct, frozen=True, kw_only=True):
 class NodeLinks(msgspec.Struct, frozen=True):
     """The edges of one node."""
 
-    links: tuple[Link, ...]
+    links: tuple[NamedEdge, ...]
     labels: dict[str, tuple[str, ...]]
     """Of nodes at the other end: which parts the mention names, where it names some."""
     is_cut: bool

@@ -4,19 +4,20 @@ Of a node that half of everything mentions only the first neighbours are given, 
 more: a walk that goes through such a node leads everywhere and so nowhere.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import groupby, islice
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby, islice
 
 from clew.graph.graph import Graph
 from clew.graph.model import NodeKind
+from clew.graph.walk import Direction, Step
 from clew.kb import ids
 from clew.kb.queries import CitedBy, LinkOf, Reading, spellings
 from clew.kb.walk import batches
 from clew.kb.walk.batches import Pair, Place
 from clew.kb.walk.crossing import Crossing
 from clew.kb.walk.related import related_documents, relating_documents
-from clew.kb.walk.relationships import BOND_OF_KIND, Bond, Way
+from clew.kb.walk.relationships import BOND_OF_KIND, Bond, Called, Way, ways
+from clew.kb.walk.results import NamedEdge
 
 MOST_LOOKED_UP = 400
 """A walk ends when it has looked at the neighbours of so many nodes."""
@@ -24,6 +25,7 @@ _MOST_AT_ONCE = 200
 _MOST_COMPARED = 5
 """Documents of which the related ones are looked for; that takes longer than all their other neighbours."""
 _MOST_ASKED = 20
+_NO_LIMIT = 1_000_000
 
 _BESIDE = {
     Way(Bond.ABOVE, True): "above",
@@ -36,30 +38,26 @@ _BESIDE = {
     Way(Bond.SIBLING, False): "sibling before",
 }
 """What sections have beside them, by the question that the store answers."""
-
-
-class Neighbour(NamedTuple):
-    id: str
-    way: Way
+_DIRECTIONS: tuple[tuple[bool, Direction], ...] = ((True, "out"), (False, "in"))
 
 
 class Adjacency:
-    """The neighbours of nodes over some kinds of steps, each node looked up once."""
+    """What can be walked from the documents: their sections and entities, and all that they mention.
+
+    Steps go over relationships by their names. One lives as long as one walk, or two that meet: it looks each node up
+    once, and knows at the end where it did not look everywhere."""
 
     def __init__(
-        self,
-        reading: Reading,
-        graph: Graph,
-        crossing: Crossing,
-        ways: Collection[Way],
-        check: Callable[[], None] = lambda: None,
+        self, reading: Reading, graph: Graph, crossing: Crossing, check: Callable[[], None] = lambda: None
     ) -> None:
         self._reading = reading
         self._graph = graph
         self._crossing = crossing
-        self._ways = frozenset(ways)
         self._check = check
-        self._known: dict[str, list[Neighbour]] = {}
+        self._over: Mapping[Way, Called] = {}
+        """The steps that are being asked for."""
+        self._known: dict[str, list[Step[NamedEdge]]] = {}
+        """The steps from each node that was looked up, over those."""
         self._targets: dict[LinkOf, str | None] = {}
         self.hubs: dict[str, None] = {}
         """Nodes that have more neighbours than were given."""
@@ -67,9 +65,18 @@ class Adjacency:
         """Whether there was more to look up than a walk may."""
         self._compared = 0
 
-    def load(self, wanted: Sequence[str], most: int) -> list[str]:
+    def neighbours(
+        self, ids: Sequence[str], kinds: Collection[str] | None, direction: Direction, limit: int | None
+    ) -> Iterator[Step[NamedEdge]]:
+        """The steps from these nodes, as far as they could be looked up."""
+        known = self.load(ids, ways(kinds, direction), _NO_LIMIT if limit is None else limit)
+        return chain.from_iterable(map(self.of, known))
+
+    def load(self, wanted: Sequence[str], over: Mapping[Way, Called], most: int) -> list[str]:
         """Look up the neighbours of nodes, at most so many of each over one kind of step. Those that are known then;
         the others were too many."""
+        if over != self._over:
+            self._over, self._known = over, {}
         new = [id for id in dict.fromkeys(wanted) if id not in self._known]
         room = max(0, MOST_LOOKED_UP - len(self._known))
         self.is_cut |= len(new) > room
@@ -84,15 +91,19 @@ class Adjacency:
                     self._load_outside(id, most)
         return [id for id in wanted if id in self._known]
 
-    def of(self, id: str) -> list[Neighbour]:
-        """The neighbours of a node that was looked up."""
+    def of(self, id: str) -> list[Step[NamedEdge]]:
+        """The steps from a node that was looked up."""
         return self._known[id]
 
     def _add(self, own: str, way: Way, others: Iterable[str], most: int) -> None:
         found = list(islice(others, most + 1))
         if len(found) > most:
             self.hubs[own] = None
-        self._known[own] += [Neighbour(other, way) for other in found[:most]]
+        name, forward = self._over[way]
+        self._known[own] += [
+            Step(own, other, NamedEdge(own, other, name) if forward else NamedEdge(other, own, name))
+            for other in found[:most]
+        ]
 
     def _add_pairs(self, way: Way, pairs: Iterable[Pair], most: int) -> None:
         found: dict[str, dict[str, None]] = {}
@@ -107,10 +118,10 @@ class Adjacency:
         found = batches.places(self._reading, wanted) if wanted else []
         numbers = [place.number for place in found]
         for way, question in _BESIDE.items():
-            if way in self._ways and numbers:
+            if way in self._over and numbers:
                 pairs = batches.beside(self._reading, question, numbers)
                 self._add_pairs(way, self._with_code(pairs) if way.bond is Bond.MENTIONS else pairs, most)
-        if Way(Bond.MENTIONS, True) in self._ways and numbers:
+        if Way(Bond.MENTIONS, True) in self._over and numbers:
             self._add_pairs(Way(Bond.MENTIONS, True), self._cited(batches.cites_of(self._reading, numbers)), most)
         self._load_links(found, most)
         sections = {place.id for place in found}
@@ -131,11 +142,11 @@ class Adjacency:
 
     def _load_links(self, found: Sequence[Place], most: int) -> None:
         numbers = [place.number for place in found]
-        if Way(Bond.REFERENCES, True) in self._ways and numbers:
+        if Way(Bond.REFERENCES, True) in self._over and numbers:
             links = batches.links_of(self._reading, numbers)
             targets = (Pair(link.section, target) for link in links if (target := self._target(link)) is not None)
             self._add_pairs(Way(Bond.REFERENCES, True), (pair for pair in targets if pair.own != pair.other), most)
-        if Way(Bond.REFERENCES, False) in self._ways and numbers:
+        if Way(Bond.REFERENCES, False) in self._over and numbers:
             paths = {place.id: place.path for place in found}
             spelled = [
                 (path, label)
@@ -159,22 +170,22 @@ class Adjacency:
         return self._targets[key]
 
     def _load_document(self, id: str, path: str, most: int) -> None:
-        if Way(Bond.DOCUMENT, False) in self._ways:
+        if Way(Bond.DOCUMENT, False) in self._over:
             self._add(id, Way(Bond.DOCUMENT, False), batches.chunks(self._reading, path, most + 1), most)
-        if Way(Bond.REFERENCES, False) in self._ways:
+        if Way(Bond.REFERENCES, False) in self._over:
             self._add_linking(batches.linking_paths(self._reading, spellings(path), most + 1), (id,), most)
-        if Way(Bond.MENTIONS, False) in self._ways:
+        if Way(Bond.MENTIONS, False) in self._over:
             self._add(id, Way(Bond.MENTIONS, False), self._citing(ids.file_id(path), most), most)
         self._load_related(id, path, most)
 
     def _load_related(self, id: str, path: str, most: int) -> None:
         forth, back = Way(Bond.RELATED, True), Way(Bond.RELATED, False)
-        if not self._ways.intersection((forth, back)):
+        if not self._over.keys() & {forth, back}:
             return
         self._compared += 1
         if self._compared > _MOST_COMPARED:
             self.hubs[id] = None
-        elif forth in self._ways:
+        elif forth in self._over:
             self._add(id, forth, map(ids.document_id, related_documents(self._reading, path)), most)
         else:
             # Each of them has to be asked for its own nearest, which is worth it only for who wants nothing else.
@@ -186,28 +197,26 @@ class Adjacency:
     def _load_entities(self, wanted: Sequence[str], most: int) -> None:
         numbers = batches.entity_numbers(self._reading, wanted) if wanted else {}
         for id, number in numbers.items():
-            if Way(Bond.MENTIONS, False) in self._ways:
+            if Way(Bond.MENTIONS, False) in self._over:
                 self._add(id, Way(Bond.MENTIONS, False), batches.mentioning(self._reading, number, most + 1), most)
-            if Way(Bond.STEP, False) in self._ways:
+            if Way(Bond.STEP, False) in self._over:
                 self._add(id, Way(Bond.STEP, False), batches.steps(self._reading, number), most)
-        if Way(Bond.STEP, True) in self._ways and numbers:
+        if Way(Bond.STEP, True) in self._over and numbers:
             self._add_pairs(Way(Bond.STEP, True), batches.procedures(self._reading, [*numbers.values()]), most)
 
     # Everything that documents mention
 
     def _load_outside(self, id: str, most: int) -> None:
         memory = self._graph.memory
-        ends = ((True, memory.iter_outgoing_edges), (False, memory.iter_incoming_edges))
         found: dict[Way, dict[str, None]] = {}
-        for outgoing, edges in ends:
-            for edge in edges(id):
-                way = Way(BOND_OF_KIND[edge.kind], outgoing)
-                other = edge.target if outgoing else edge.source
-                if way in self._ways and memory.get_node(other) is not None:
-                    found.setdefault(way, {})[other] = None
+        for outgoing, direction in _DIRECTIONS:
+            for step in memory.neighbours((id,), None, direction):
+                way = Way(BOND_OF_KIND[step.edge.kind], outgoing)
+                if way in self._over and memory.get_node(step.id) is not None:
+                    found.setdefault(way, {})[step.id] = None
         for way, others in found.items():
             self._add(id, way, others, most)
-        if Way(Bond.MENTIONS, False) in self._ways:
+        if Way(Bond.MENTIONS, False) in self._over:
             self._add(id, Way(Bond.MENTIONS, False), self._mentioning(id, most), most)
 
     def _mentioning(self, id: str, most: int) -> dict[str, None]:

@@ -1,7 +1,8 @@
 """The answers of the graph tools: pages of projections, within their budget, in one envelope.
 
-`Asker` is what tells the newer tools from the older ones. The newer ones are cut to fit a small budget and say what was
-not there; the older ones are cut only by the hard limit of all answers and pass over what is not there in silence.
+`AnswerPage` holds what differs between the newer tools and the older ones. Answers of the newer tools are cut to a
+small budget and name the ids that do not exist; answers of the older tools are cut only by the hard limit of all
+answers, and leave out ids that do not exist.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 from msgspec import UNSET
 
+from clew.graph.walk import Direction
 from clew.kb.answer.deliveries import Deliveries, Session
 from clew.kb.answer.passages import ITEM_BYTES, ITEM_TOKENS
 from clew.kb.answer.results import LimitReason
@@ -17,12 +19,10 @@ from clew.kb.ingest.suspicion import flags_of, suspicious
 from clew.kb.walk import results as shapes
 from clew.kb.walk import surroundings
 from clew.kb.walk.envelope import Usage, charged, within_hard_limit
-from clew.kb.walk.projections import checked_fields, resolved, shown, snippets
-from clew.kb.walk.relationships import Direction
-from clew.kb.walk.results import Link, Projection
-from clew.kb.walk.shortest import shortest_paths
-from clew.kb.walk.walking import Ground, expand
-from clew.search.rank.diversity import trim
+from clew.kb.walk.projections import checked_fields, shown, snippets
+from clew.kb.walk.results import NamedEdge, Projection
+from clew.kb.walk.walking import Snapshot, expand, shortest_paths
+from clew.operation.budget import trim
 
 MOST_OFFSET = 1_000_000
 _MOST_NAMED = 20
@@ -31,7 +31,7 @@ _LONGEST_ID = 200
 Item = TypeVar("Item", bound=msgspec.Struct)
 
 
-class Asker(NamedTuple):
+class AnswerPage(NamedTuple):
     """Who asks, and for which page."""
 
     session: str
@@ -47,9 +47,7 @@ class Asker(NamedTuple):
         if self.is_legacy:
             fitting, cut = within_hard_limit(items)
             return fitting or tuple(items[:1]), "token_cap" if cut else "none"
-        kept = trim(
-            items, lambda item: msgspec.json.encode(item).decode(), max_tokens=ITEM_TOKENS, max_bytes=ITEM_BYTES
-        )
+        kept = trim(items, max_tokens=ITEM_TOKENS, max_bytes=ITEM_BYTES)
         return kept.items or tuple(items[:1]), kept.limit_reason.value
 
     def next_cursor(self, shown: int, *, more: bool) -> str | None:
@@ -94,15 +92,17 @@ def _told(id: str) -> str:
     return id[:_LONGEST_ID].encode("utf-8", "replace").decode()
 
 
-def described(ground: Ground, asker: Asker, ids: Sequence[str], fields: Sequence[str] | None) -> shapes.Described:
+def described(
+    snapshot: Snapshot, page: AnswerPage, ids: Sequence[str], fields: Sequence[str] | None
+) -> shapes.Described:
     chosen = checked_fields(fields)
-    current = resolved(ground.reading, ground.graph, ground.crossing, ids)
+    current = snapshot.resolved(ids)
     present = list(dict.fromkeys(id for id in current.values() if id is not None))
-    nodes = [_flagged(each.projection(chosen)) for each in shown(ground.reading, ground.graph, present).values()]
-    kept, cut = asker.within_budget(nodes)
+    nodes = [_flagged(each.projection(chosen)) for each in shown(snapshot.reading, snapshot.graph, present).values()]
+    kept, cut = page.within_budget(nodes)
     payload = {"results": kept, "cursor": None, "next_cursor": None}
     missing = [id for id, now in current.items() if now is None]
-    return shapes.Described(results=kept, **asker.envelope(payload, cut=cut, missing=missing))
+    return shapes.Described(results=kept, **page.envelope(payload, cut=cut, missing=missing))
 
 
 class Walk(NamedTuple):
@@ -119,17 +119,17 @@ class _Row(msgspec.Struct, frozen=True):
     """What one node adds to a page."""
 
     node: Projection | None
-    edges: tuple[Link, ...]
+    edges: tuple[NamedEdge, ...]
 
 
 def neighbourhood(
-    ground: Ground, asker: Asker, ids: Sequence[str], walk: Walk, sent: tuple[Deliveries, Session] | None = None
+    snapshot: Snapshot, page: AnswerPage, ids: Sequence[str], walk: Walk, sent: tuple[Deliveries, Session] | None = None
 ) -> shapes.Neighbourhood:
     """A page of what is around nodes; with `sent`, without what the session was told before."""
-    found = expand(ground, ids, walk.names, walk.direction, hops=walk.hops, offset=asker.offset, limit=walk.limit)
+    found = expand(snapshot, ids, walk.names, walk.direction, hops=walk.hops, offset=page.offset, limit=walk.limit)
     reached = [each.id for each in found.reached]
-    nodes = shown(ground.reading, ground.graph, reached)
-    texts = snippets(ground.reading, reached) if walk.include_snippet else {}
+    nodes = shown(snapshot.reading, snapshot.graph, reached)
+    texts = snippets(snapshot.reading, reached) if walk.include_snippet else {}
     known = _known(sent, found.reached)
     rows, seen, duplicates = [], set(known), 0
     for each in found.reached:
@@ -139,19 +139,19 @@ def neighbourhood(
         duplicates += (not is_new) + len(each.path) - len(fresh)
         node = nodes[each.id].projection(snippet=texts.get(each.id)) if is_new else None
         rows.append(_Row(_flagged(node) if node is not None else None, fresh))
-    kept, cut = asker.within_budget(rows)
+    kept, cut = page.within_budget(rows)
     more = found.has_more or len(kept) < len(rows)
     payload: dict[str, Any] = {
         "nodes": tuple(row.node for row in kept if row.node is not None),
         "edges": tuple(link for row in kept for link in row.edges),
-        "cursor": asker.cursor,
-        "next_cursor": asker.next_cursor(len(kept), more=more),
+        "cursor": page.cursor,
+        "next_cursor": page.next_cursor(len(kept), more=more),
         "dedupe_applied": sent is not None,
     }
     if sent is not None:
         deliveries, session = sent
         deliveries.note(session, [*(each.id for each in found.reached[: len(kept)]), *payload["edges"]])
-    envelope = asker.envelope(
+    envelope = page.envelope(
         payload,
         more=more,
         cut=cut,
@@ -176,26 +176,26 @@ def _flagged(node: Projection) -> Projection:
 
 
 def path_page(
-    ground: Ground,
-    asker: Asker,
+    snapshot: Snapshot,
+    page: AnswerPage,
     ends: tuple[Sequence[str], Sequence[str]],
     names: Sequence[str] | None,
     *,
     hops: int,
     limit: int,
 ) -> shapes.PathPage:
-    found = shortest_paths(ground, *ends, names, hops=hops, offset=asker.offset, limit=limit)
+    found = shortest_paths(snapshot, *ends, names, hops=hops, offset=page.offset, limit=limit)
     paths = [shapes.PathShown(path.nodes, path.types, path.length) for path in found.paths]
-    kept, cut = asker.within_budget(paths)
+    kept, cut = page.within_budget(paths)
     more = found.has_more or len(kept) < len(paths)
     payload: dict[str, Any] = {
         "paths": kept,
-        "cursor": asker.cursor,
-        "next_cursor": asker.next_cursor(len(kept), more=more),
+        "cursor": page.cursor,
+        "next_cursor": page.next_cursor(len(kept), more=more),
     }
     # A hub that was not gone through matters only where a pair stayed without a path.
     lacking = len(found.paths) < len(set(ends[0])) * len(set(ends[1])) and not more
-    envelope = asker.envelope(
+    envelope = page.envelope(
         payload,
         more=more,
         cut=cut,
@@ -206,57 +206,57 @@ def path_page(
     return shapes.PathPage(**payload, **envelope)
 
 
-def child_page(ground: Ground, asker: Asker, parent: str, limit: int) -> shapes.ChildPage:
-    around, has_more = surroundings.children(ground, parent, offset=asker.offset, limit=limit)
+def child_page(snapshot: Snapshot, page: AnswerPage, parent: str, limit: int) -> shapes.ChildPage:
+    around, has_more = surroundings.children(snapshot, parent, offset=page.offset, limit=limit)
     parts = [shapes.Child(each.id, each.label, each.title, each.level) for each in around.found.get(parent, ())]
-    kept, cut = asker.within_budget(parts)
+    kept, cut = page.within_budget(parts)
     more = has_more or len(kept) < len(parts)
     payload: dict[str, Any] = {
         "children": kept,
-        "cursor": asker.cursor,
-        "next_cursor": asker.next_cursor(len(kept), more=more),
+        "cursor": page.cursor,
+        "next_cursor": page.next_cursor(len(kept), more=more),
     }
     titles = ((each.id, each.title) for each in kept)
-    envelope = asker.envelope(payload, more=more, cut=cut, missing=around.missing, titles=titles)
+    envelope = page.envelope(payload, more=more, cut=cut, missing=around.missing, titles=titles)
     return shapes.ChildPage(**payload, **envelope)
 
 
-def parent_rows(ground: Ground, asker: Asker, sections: Sequence[str]) -> shapes.Parents:
-    around = surroundings.parents(ground, sections)
+def parent_rows(snapshot: Snapshot, page: AnswerPage, sections: Sequence[str]) -> shapes.Parents:
+    around = surroundings.parents(snapshot, sections)
     rows = [
         shapes.ParentOf(section, each.id, each.title) for section, others in around.found.items() for each in others
     ]
-    kept, cut = asker.within_budget(rows)
+    kept, cut = page.within_budget(rows)
     titles = ((each.parent_id, each.parent_title) for each in kept)
-    envelope = asker.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs, titles=titles)
+    envelope = page.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs, titles=titles)
     return shapes.Parents(results=kept, **envelope)
 
 
 def entity_rows(
-    ground: Ground, asker: Asker, sections: Sequence[str], labels: Sequence[str] | None, most: int
+    snapshot: Snapshot, page: AnswerPage, sections: Sequence[str], labels: Sequence[str] | None, most: int
 ) -> shapes.Entities:
-    around = surroundings.mentioned(ground, sections, labels, most)
+    around = surroundings.mentioned(snapshot, sections, labels, most)
     found = around.found
-    if asker.is_legacy:
+    if page.is_legacy:
         found = {section: found.get(section, []) for section in dict.fromkeys(sections)}
     rows = [
         shapes.EntitiesOf(section, tuple(shapes.EntityNamed(each.id, each.label, each.title) for each in others))
         for section, others in found.items()
     ]
-    kept, cut = asker.within_budget(rows)
+    kept, cut = page.within_budget(rows)
     titles = ((each.id, each.name) for row in kept for each in row.entities)
-    envelope = asker.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs, titles=titles)
+    envelope = page.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs, titles=titles)
     return shapes.Entities(results=kept, **envelope)
 
 
-def section_rows(ground: Ground, asker: Asker, entities: Sequence[str], most: int) -> shapes.Sections:
-    around = surroundings.mentioning(ground, entities, most)
+def section_rows(snapshot: Snapshot, page: AnswerPage, entities: Sequence[str], most: int) -> shapes.Sections:
+    around = surroundings.mentioning(snapshot, entities, most)
     rows = [
         shapes.SectionsOf(entity, tuple(shapes.SectionNamed(each.id, each.title) for each in others))
         for entity, others in around.found.items()
         if others
     ]
-    kept, cut = asker.within_budget(rows)
+    kept, cut = page.within_budget(rows)
     titles = ((each.section_id, each.title) for row in kept for each in row.sections)
-    envelope = asker.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs, titles=titles)
+    envelope = page.envelope({"results": kept}, cut=cut, missing=around.missing, hubs=around.hubs, titles=titles)
     return shapes.Sections(results=kept, **envelope)

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from clew.kb.answer.results import LimitReason
-from clew.search.rank.diversity import trim
+from clew.operation.budget import trim
 from clew.text.tokens import estimate_tokens
 
 TOKENS_PER_TURN = 14_000
@@ -73,5 +73,5 @@ def charged(payload: Any, phase: str) -> Charge:
 
 def within_hard_limit(items: Sequence[T]) -> tuple[tuple[T, ...], bool]:
     """The first items that one answer can hold, and whether some had to go."""
-    kept = trim(items, lambda item: msgspec.json.encode(item).decode(), max_tokens=_ITEM_TOKENS, max_bytes=_ITEM_BYTES)
+    kept = trim(items, max_tokens=_ITEM_TOKENS, max_bytes=_ITEM_BYTES)
     return kept.items, len(kept.items) < len(items)

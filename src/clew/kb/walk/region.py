@@ -14,9 +14,11 @@ requirement and goes with it.
 | related | document | a document about the same things |
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind, Source
+from clew.graph.region import steps_in, steps_out
+from clew.graph.walk import Direction, Step
 from clew.kb import ids
 from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.ingest.library import Library
@@ -87,6 +89,19 @@ class DocumentRegion:
         with self._library().reading(self._boundary) as reading:
             found = list(dict.fromkeys(self._incoming(reading, id)))
         yield from found
+
+    def neighbours(
+        self,
+        ids: Sequence[str],
+        kinds: Collection[EdgeKind] | None = None,
+        direction: Direction = "both",
+        limit: int | None = None,
+    ) -> Iterator[Step[Edge]]:
+        for id in ids:
+            if direction != "in":
+                yield from steps_out(id, self.iter_outgoing_edges(id), kinds, limit)
+            if direction != "out":
+                yield from steps_in(id, self.iter_incoming_edges(id), kinds, limit)
 
     def _node(self, reading: Reading, id: str) -> Node | None:
         if id.startswith(ids.ENTITY):

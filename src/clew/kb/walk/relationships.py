@@ -18,14 +18,14 @@ stand those of Clew's own edges.
 | RELATED_TO | document | a document about the same things |
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from functools import lru_cache
+from typing import NamedTuple
 
 from clew.errors import InvalidArgument
 from clew.graph.model import EdgeKind
-
-Direction = Literal["out", "in", "both"]
+from clew.graph.walk import Direction
 
 
 class Bond(StrEnum):
@@ -111,16 +111,24 @@ BOND_OF_KIND = {
 }
 
 
-def ways(names: Sequence[str] | None, direction: Direction = "both") -> dict[Way, Called]:
-    """The steps that lead along the named relationships, all of them where none is named, and how each is called."""
-    wanted = frozenset(names or _USUAL)
-    unknown = sorted(wanted.difference(NAMES))
+def check_names(names: Iterable[str] | None) -> None:
+    unknown = sorted(set(names or ()).difference(NAMES))
     if unknown:
         raise InvalidArgument(
             f"There is no relationship type '{unknown[0][:80]}'.",
             hint=f"Types are: {', '.join(sorted(NAMES))}.",
             data={"unknown": [name[:80] for name in unknown[:20]], "allowed": sorted(NAMES)},
         )
+
+
+def ways(names: Iterable[str] | None, direction: Direction = "both") -> Mapping[Way, Called]:
+    """The steps that lead along the named relationships, all of them where none is named, and how each is called."""
+    check_names(names)
+    return _ways(frozenset(names or _USUAL), direction)
+
+
+@lru_cache(maxsize=64)
+def _ways(wanted: frozenset[str], direction: Direction) -> Mapping[Way, Called]:
     found: dict[Way, Called] = {}
     for relationship in RELATIONSHIPS:
         if relationship.name not in wanted or relationship.bond is None:

@@ -28,8 +28,8 @@ class Projection(msgspec.Struct, frozen=True, kw_only=True):
     flags: tuple[str, ...] | UnsetType = UNSET
 
 
-class Link(msgspec.Struct, frozen=True, gc=False):
-    """A named edge."""
+class NamedEdge(msgspec.Struct, frozen=True, gc=False):
+    """An edge under the name and in the direction that users know."""
 
     src: str
     dst: str
@@ -63,7 +63,7 @@ class Described(GraphAnswer, frozen=True, kw_only=True):
 
 class Neighbourhood(GraphAnswer, frozen=True, kw_only=True):
     nodes: tuple[Projection, ...]
-    edges: tuple[Link, ...]
+    edges: tuple[NamedEdge, ...]
     cursor: str | None
     next_cursor: str | None
     dedupe_applied: bool | UnsetType = UNSET

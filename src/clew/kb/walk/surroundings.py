@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clew.kb.walk.projections import Shown, resolved, shown
-from clew.kb.walk.relationships import TREE, Called, Way, ways
-from clew.kb.walk.results import Link
-from clew.kb.walk.walking import Ground, named
+from clew.graph.walk import Direction
+from clew.kb.walk.projections import Shown, shown
+from clew.kb.walk.relationships import TREE, ways
+from clew.kb.walk.results import NamedEdge
+from clew.kb.walk.walking import Snapshot
 
 MOST_MENTIONED = 500
 """What one section mentions, at most."""
@@ -24,21 +25,21 @@ class Around(NamedTuple):
     hubs: tuple[str, ...]
 
 
-def children(ground: Ground, parent: str, *, offset: int, limit: int) -> tuple[Around, bool]:
+def children(snapshot: Snapshot, parent: str, *, offset: int, limit: int) -> tuple[Around, bool]:
     """A page of the parts of a node, in their order, and whether there are more."""
-    around = _around(ground, [parent], ways(TREE, "out"), offset + limit)
+    around = _around(snapshot, [parent], TREE, "out", offset + limit)
     parts = around.found.get(parent, [])
     return around._replace(found={parent: parts[offset:]}, hubs=()), bool(around.hubs)
 
 
-def parents(ground: Ground, wanted: Sequence[str]) -> Around:
+def parents(snapshot: Snapshot, wanted: Sequence[str]) -> Around:
     """What each node is part of: the section above and the document, a procedure, a requirement, a spec."""
-    return _around(ground, wanted, ways(TREE, "in"), MOST_MENTIONED)
+    return _around(snapshot, wanted, TREE, "in", MOST_MENTIONED)
 
 
-def mentioned(ground: Ground, sections: Sequence[str], labels: Sequence[str] | None, most: int) -> Around:
+def mentioned(snapshot: Snapshot, sections: Sequence[str], labels: Sequence[str] | None, most: int) -> Around:
     """What each section mentions, most often first; only nodes with one of the labels, where some are given."""
-    around = _around(ground, sections, ways(_MENTIONS, "out"), MOST_MENTIONED)
+    around = _around(snapshot, sections, _MENTIONS, "out", MOST_MENTIONED)
     wanted = frozenset(labels or ())
     return around._replace(
         found={
@@ -48,41 +49,40 @@ def mentioned(ground: Ground, sections: Sequence[str], labels: Sequence[str] | N
     )
 
 
-def mentioning(ground: Ground, entities: Sequence[str], most: int) -> Around:
+def mentioning(snapshot: Snapshot, entities: Sequence[str], most: int) -> Around:
     """The sections that mention each node, those of high rank first, then by title."""
-    around = _around(ground, entities, ways(_MENTIONS, "in"), MOST_MENTIONING)
+    around = _around(snapshot, entities, _MENTIONS, "in", MOST_MENTIONING)
     return around._replace(found={id: sorted(others, key=_rank)[:most] for id, others in around.found.items()})
 
 
 class Bonds(NamedTuple):
     """What holds one node, at most so many of each kind."""
 
-    links: tuple[Link, ...]
+    links: tuple[NamedEdge, ...]
     labels: dict[str, tuple[str, ...]]
     """Of nodes at the other end: which parts the mention names, where it names some."""
     is_cut: bool
 
 
-def bonds(ground: Ground, wanted: Sequence[str], most: int) -> dict[str, Bonds]:
+def bonds(snapshot: Snapshot, wanted: Sequence[str], most: int) -> dict[str, Bonds]:
     """For each node that is there, the edges from it and to it."""
-    current = resolved(ground.reading, ground.graph, ground.crossing, wanted)
-    over = ways(None)
-    adjacency = ground.adjacency(over)
-    known = adjacency.load([id for id in current.values() if id is not None], most)
+    current = snapshot.resolved(wanted)
+    adjacency = snapshot.adjacency()
+    known = adjacency.load([id for id in current.values() if id is not None], ways(None), most)
     return {
         id: Bonds(
-            tuple(dict.fromkeys(named(id, each, over) for each in adjacency.of(id))),
-            _labels(ground, id, most),
+            tuple(dict.fromkeys(step.edge for step in adjacency.of(id))),
+            _labels(snapshot, id, most),
             id in adjacency.hubs,
         )
         for id in known
     }
 
 
-def _labels(ground: Ground, id: str, most: int) -> dict[str, tuple[str, ...]]:
+def _labels(snapshot: Snapshot, id: str, most: int) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    own = ((cite.target, cite.labels) for cite in ground.reading.cites_of(id))
-    others = ((cite.section, cite.labels) for cite in ground.reading.citing(id, most))
+    own = ((cite.target, cite.labels) for cite in snapshot.reading.cites_of(id))
+    others = ((cite.section, cite.labels) for cite in snapshot.reading.citing(id, most))
     for other, labels in (*own, *others):
         found[other] = tuple(dict.fromkeys((*found.get(other, ()), *labels)))
     return found
@@ -92,17 +92,17 @@ def _rank(section: Shown) -> tuple[int, str, str]:
     return (section.level or 0, section.title, section.id)
 
 
-def _around(ground: Ground, wanted: Sequence[str], over: dict[Way, Called], most: int) -> Around:
-    current = resolved(ground.reading, ground.graph, ground.crossing, wanted)
-    adjacency = ground.adjacency(over)
-    # What a walk would not look at any more is reported like a node whose neighbours are too many.
-    known = frozenset(adjacency.load([id for id in current.values() if id is not None], most))
+def _around(snapshot: Snapshot, wanted: Sequence[str], names: Sequence[str], direction: Direction, most: int) -> Around:
+    current = snapshot.resolved(wanted)
+    adjacency = snapshot.adjacency()
+    known = frozenset(adjacency.load([id for id in current.values() if id is not None], ways(names, direction), most))
     near = {
-        asked: list(dict.fromkeys(each.id for each in adjacency.of(id))) if id in known else []
+        asked: list(dict.fromkeys(step.id for step in adjacency.of(id))) if id in known else []
         for asked, id in current.items()
         if id is not None
     }
-    nodes = shown(ground.reading, ground.graph, list(dict.fromkeys(id for ids in near.values() for id in ids)))
+    nodes = shown(snapshot.reading, snapshot.graph, list(dict.fromkeys(id for ids in near.values() for id in ids)))
+    # What a walk would not look at any more is reported like a node whose neighbours are too many.
     left = [asked for asked, id in current.items() if id is not None and id not in known]
     return Around(
         found={asked: [nodes[id] for id in ids if id in nodes] for asked, ids in near.items()},

@@ -1,27 +1,49 @@
-"""Walks through the whole graph: documents, sections and entities of the store, and everything they mention."""
+"""Walks from documents, and the shortest paths between nodes, as far as one page of an answer needs them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from clew.graph.graph import Graph
+from clew.graph.walk import Direction, Walk, meeting_point
 from clew.kb.queries import Reading
-from clew.kb.walk.adjacency import Adjacency, Neighbour
+from clew.kb.walk.adjacency import Adjacency
 from clew.kb.walk.crossing import Crossing
 from clew.kb.walk.projections import resolved
-from clew.kb.walk.relationships import Called, Direction, Way, ways
-from clew.kb.walk.results import Link
+from clew.kb.walk.relationships import check_names
+from clew.kb.walk.results import NamedEdge
 
 MOST_REACHED = 4_000
 """A walk ends when it has met so many nodes."""
 MOST_OF_START = 2_000
 MOST_OF_OTHERS = 100
 """Neighbours of one node over one kind of step: of a node where a walk begins, and of all others."""
+MOST_ON_PATHS = 50
+"""The same where paths are sought."""
+
+BY_ID = attrgetter("id")
+
+
+class Snapshot(NamedTuple):
+    """One state of the documents and of the graph around them, for as long as a call needs it."""
+
+    reading: Reading
+    graph: Graph
+    crossing: Crossing
+    check: Callable[[], None]
+
+    def adjacency(self) -> Adjacency:
+        return Adjacency(self.reading, self.graph, self.crossing, self.check)
+
+    def resolved(self, wanted: Sequence[str]) -> dict[str, str | None]:
+        """Each id with the id that its node has now; None where there is no such node."""
+        return resolved(self.reading, self.graph, self.crossing, wanted)
 
 
 class Reached(NamedTuple):
     id: str
     distance: int
-    path: tuple[Link, ...]
+    path: tuple[NamedEdge, ...]
     """One of the shortest ways from where the walk began."""
 
 
@@ -37,20 +59,8 @@ class Walked(NamedTuple):
     """Whether there was more to reach than a walk may meet."""
 
 
-class Ground(NamedTuple):
-    """Where walks go."""
-
-    reading: Reading
-    graph: Graph
-    crossing: Crossing
-    check: Callable[[], None]
-
-    def adjacency(self, over: dict[Way, Called]) -> Adjacency:
-        return Adjacency(self.reading, self.graph, self.crossing, over, self.check)
-
-
 def expand(
-    ground: Ground,
+    snapshot: Snapshot,
     starts: Sequence[str],
     names: Sequence[str] | None = None,
     direction: Direction = "both",
@@ -60,56 +70,106 @@ def expand(
     limit: int = 25,
 ) -> Walked:
     """A page of what is reached from some nodes within so many steps. Only as far is walked as the page needs."""
-    over = ways(names, direction)
-    current = resolved(ground.reading, ground.graph, ground.crossing, starts)
-    begin = list(dict.fromkeys(id for id in current.values() if id is not None))
-    missing = tuple(id for id, now in current.items() if now is None)
-    adjacency = ground.adjacency(over)
-    walk = _Walk(adjacency, over, begin)
+    check_names(names)
+    current = snapshot.resolved(starts)
+    begin = sorted(_present(current, starts))
+    adjacency = snapshot.adjacency()
+    walk = Walk(adjacency, begin, names, direction, order=BY_ID, most=MOST_REACHED)
     found: list[tuple[str, int]] = []
-    for distance in range(1, hops + 1):
-        layer = walk.step(MOST_OF_START if distance == 1 else MOST_OF_OTHERS)
-        found += [(id, distance) for id in layer]
-        if not layer or walk.is_cut or len(found) > offset + limit:
+    is_cut = False
+    while walk.frontier and walk.depth < hops and not is_cut and len(found) <= offset + limit:
+        layer = walk.advance(MOST_OF_START if walk.depth == 0 else MOST_OF_OTHERS)
+        found += [(step.id, walk.depth) for step in layer]
+        is_cut = walk.is_cut or adjacency.is_cut
+    page = tuple(
+        Reached(id, distance, tuple(step.edge for step in walk.path_to(id)))
+        for id, distance in found[offset : offset + limit]
+    )
+    return Walked(page, len(found) > offset + limit, _missing(current), tuple(adjacency.hubs), is_cut)
+
+
+class Path(NamedTuple):
+    nodes: tuple[str, ...]
+    types: tuple[str, ...]
+
+    @property
+    def length(self) -> int:
+        return len(self.types)
+
+
+class PathsFound(NamedTuple):
+    paths: tuple[Path, ...]
+    """The shortest first, then in the order of the pairs."""
+    has_more: bool
+    missing: tuple[str, ...]
+    hubs: tuple[str, ...]
+    is_cut: bool
+    """Whether the search ended before it had looked everywhere."""
+
+
+def shortest_paths(
+    snapshot: Snapshot,
+    starts: Sequence[str],
+    ends: Sequence[str],
+    names: Sequence[str] | None = None,
+    *,
+    hops: int = 3,
+    offset: int = 0,
+    limit: int = 10,
+) -> PathsFound:
+    """A page of the shortest paths, one for each pair of a start and an end, whatever the directions of their edges."""
+    check_names(names)
+    current = snapshot.resolved([*starts, *ends])
+    adjacency = snapshot.adjacency()
+    search = _Search(adjacency, names, _present(current, starts), _present(current, ends))
+    found: list[Path] = []
+    for _ in range(hops):
+        found += search.deepen()
+        if len(found) > offset + limit or not search.pairs or adjacency.is_cut:
             break
-    page = tuple(Reached(id, distance, walk.path_to(id)) for id, distance in found[offset : offset + limit])
-    return Walked(page, len(found) > offset + limit, missing, tuple(adjacency.hubs), walk.is_cut)
+    page = tuple(found[offset : offset + limit])
+    more = len(found) > offset + limit
+    return PathsFound(page, more, _missing(current), tuple(adjacency.hubs), adjacency.is_cut)
 
 
-class _Walk:
-    """Breadth first, one layer at a time."""
-
-    def __init__(self, adjacency: Adjacency, over: dict[Way, Called], begin: Sequence[str]) -> None:
-        self._adjacency = adjacency
-        self._over = over
-        self._came_from: dict[str, Link | None] = dict.fromkeys(begin)
-        self._frontier = sorted(begin)
-        self.is_cut = False
-
-    def step(self, most: int) -> list[str]:
-        """The nodes of the next layer, by id."""
-        new: dict[str, Link] = {}
-        for id in self._adjacency.load(self._frontier, most):
-            for neighbour in self._adjacency.of(id):
-                if neighbour.id not in self._came_from and neighbour.id not in new:
-                    new[neighbour.id] = named(id, neighbour, self._over)
-        room = MOST_REACHED - len(self._came_from)
-        layer = sorted(new)[: max(0, room)]
-        self.is_cut = self._adjacency.is_cut or len(new) > room
-        self._came_from.update((id, new[id]) for id in layer)
-        self._frontier = layer
-        return layer
-
-    def path_to(self, id: str) -> tuple[Link, ...]:
-        path: list[Link] = []
-        while (link := self._came_from[id]) is not None:
-            path.append(link)
-            id = link.src if link.dst == id else link.dst
-        return tuple(reversed(path))
+def _present(current: dict[str, str | None], wanted: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(id for each in wanted if (id := current[each]) is not None))
 
 
-def named(own: str, neighbour: Neighbour, over: dict[Way, Called]) -> Link:
-    """The step to a neighbour under the name and in the direction that users know."""
-    called = over[neighbour.way]
-    ends = (own, neighbour.id) if called.forward else (neighbour.id, own)
-    return Link(*ends, called.name)
+def _missing(current: dict[str, str | None]) -> tuple[str, ...]:
+    return tuple(id for id, now in current.items() if now is None)
+
+
+class _Search:
+    """A walk from each start and one from each end; a path is complete where two of them meet."""
+
+    def __init__(
+        self, adjacency: Adjacency, names: Sequence[str] | None, starts: Sequence[str], ends: Sequence[str]
+    ) -> None:
+        def walk_from(id: str) -> Walk[NamedEdge]:
+            return Walk(adjacency, (id,), names, "both", order=BY_ID)
+
+        self._walks = {id: walk_from(id) for id in starts}, {id: walk_from(id) for id in ends}
+        self.pairs = [(start, end) for start in starts for end in ends if start != end]
+        """Those without a path."""
+
+    def deepen(self) -> list[Path]:
+        """Go one step further from the side where that is less work; the paths that are complete with it."""
+        sizes = [sum(len(walk.frontier) for walk in walks.values()) for walks in self._walks]
+        side = 0 if sizes[0] <= sizes[1] else 1
+        for walk in self._walks[side].values():
+            walk.advance(MOST_ON_PATHS)
+        complete = {pair: path for pair in self.pairs if (path := self._path(pair, side)) is not None}
+        self.pairs = [pair for pair in self.pairs if pair not in complete]
+        return sorted(complete.values(), key=lambda path: path.length)
+
+    def _path(self, pair: tuple[str, str], side: int) -> Path | None:
+        near, far = self._walks[0][pair[0]], self._walks[1][pair[1]]
+        middle = meeting_point(near, far) if side == 0 else meeting_point(far, near)
+        if middle is None:
+            return None
+        there, back = near.path_to(middle), far.path_to(middle)[::-1]
+        return Path(
+            (*(step.own for step in there), middle, *(step.own for step in back)),
+            tuple(step.edge.type for step in (*there, *back)),
+        )

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from clew.edit.durable import replace_file
+from clew.edit.replacing import replace_file
 
 MARK = ".bak-"
 REPLACED = "replaced"

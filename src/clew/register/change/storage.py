@@ -1,21 +1,20 @@
 """The files of a register: reading them no more often than they change, and writing them whole.
 
-A register in one file is written by one rename. One in a folder is many files; so that they change together, all of
-them are first written to a journal, which whoever comes next carries out if its writer was killed.
+A register in one file is written by one rename. One in a folder is many files, which one transaction changes together.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-import msgspec
-
-from clew.edit.durable import remove_file, replace_file, sweep
-from clew.errors import FormatError, NotFound, Tampered
+from clew.edit.edits import FileEdit
+from clew.edit.journal import journals
+from clew.edit.recovery import recover
+from clew.edit.replacing import replace_file, sweep
+from clew.edit.transaction import Transaction
+from clew.errors import ConfigError, NotFound
 from clew.formats.register import read_directory, read_single, write_directory, write_single
-from clew.formats.register.canonical import parse
-from clew.formats.register.directory import ENDING, FOLDER, INDEX, JOURNAL, MAX_BYTES
-from clew.formats.register.envelope import INTEGRITY
+from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES
 from clew.formats.register.model import Layout, Register
 from clew.formats.register.single import Renderings
 from clew.register.change import backups
@@ -28,14 +27,6 @@ SINGLE = ""
 Files = Mapping[str, bytes]
 
 
-class Journal(msgspec.Struct, frozen=True):
-    before: str
-    """The checksum in the index that the journal was written against."""
-    after: str
-    files: dict[str, str | None]
-    """The new text of each file by its path; None removes it."""
-
-
 class Storage(Protocol):
     """Where a register is kept."""
 
@@ -43,6 +34,14 @@ class Storage(Protocol):
     layout: Layout
 
     def exists(self) -> bool: ...
+
+    def is_interrupted(self) -> bool:
+        """Whether a writer is in the middle of a change, or was killed in the middle of one."""
+        ...
+
+    def recover(self) -> None:
+        """Complete or take back what a killed writer left. Only for the holder of the lock."""
+        ...
 
     def load(self) -> Files: ...
 
@@ -88,6 +87,12 @@ class SingleFile:
     def exists(self) -> bool:
         return self.place.exists()
 
+    def is_interrupted(self) -> bool:
+        return False
+
+    def recover(self) -> None:
+        sweep(self.place)
+
     def load(self) -> Files:
         return {SINGLE: self._contents.read(self.place)}
 
@@ -95,7 +100,6 @@ class SingleFile:
         return read_single(files[SINGLE], self.place.name, trusted=trusted)
 
     def save(self, register: Register) -> Files:
-        sweep(self.place.parent)
         data = write_single(register, self._renderings)
         replace_file(self.place, data)
         return {SINGLE: data}
@@ -117,41 +121,35 @@ class Folder:
     def exists(self) -> bool:
         return (self.place / INDEX).exists()
 
+    def is_interrupted(self) -> bool:
+        return bool(journals(self.place))
+
+    def recover(self) -> None:
+        recover(self.place, None)
+
     def load(self) -> Files:
-        """The files as they are, or as they will be once a journal is carried out."""
         files = {INDEX: self._contents.read(self.place / INDEX)}
         folder = self.place / FOLDER
         for name in names_in(folder):
             if name.endswith(ENDING) and not name.startswith("."):
                 files[f"{FOLDER}/{name}"] = self._contents.read(folder / name)
-        journal = self._journal(files[INDEX])
-        if journal is None:
-            return files
-        changed = {path: text.encode() for path, text in journal.files.items() if text is not None}
-        return {path: data for path, data in {**files, **changed}.items() if journal.files.get(path, "") is not None}
-
-    def _journal(self, index: bytes) -> Journal | None:
-        """A journal that was not carried out to its end; one that others have overtaken is none."""
-        place = self.place / JOURNAL
-        try:
-            journal = msgspec.json.decode(place.read_bytes(), type=Journal)
-        except (FileNotFoundError, msgspec.DecodeError):
-            # Carried out meanwhile, or damaged; then the checksum of the files decides whether they are whole.
-            return None
-        return journal if _seal(index) in (journal.before, journal.after) else None
+        return files
 
     def decode(self, files: Files, *, trusted: bool = False) -> Register:
         return read_directory(files, self.place.name, trusted=trusted)
 
     def save(self, register: Register) -> Files:
-        self._recover()
+        self.place.mkdir(parents=True, exist_ok=True)
         before = self.load() if self.exists() else {}
         after = write_directory(register)
-        texts: dict[str, str | None] = {path: None for path in before if path not in after}
-        texts.update((path, data.decode()) for path, data in after.items() if before.get(path) != data)
-        journal = Journal(_seal(before.get(INDEX, b"{}")), _seal(after[INDEX]), texts)
-        replace_file(self.place / JOURNAL, msgspec.json.encode(journal))
-        self._carry_out(journal)
+        # The index comes last: as long as its checksum is the old one, no other program accepts what is half done.
+        paths = sorted(before.keys() | after.keys(), key=lambda path: (path == INDEX, path))
+        edits = [FileEdit(path, before.get(path), after.get(path)) for path in paths]
+        try:
+            Transaction(self.place, edits, in_project=False, backups=False).commit()
+        except ConfigError as error:
+            # Of a register, the caller says what a system error means.
+            raise error.__cause__ if isinstance(error.__cause__, OSError) else error from None
         return after
 
     def keep(self, tag: str) -> Path | None:
@@ -164,36 +162,12 @@ class Folder:
             replace_file(backup / path, files[path])
         return backup
 
-    def _recover(self) -> None:
-        for folder in (self.place, self.place / FOLDER):
-            sweep(folder)
-        if (self.place / JOURNAL).exists():
-            journal = self._journal(self._contents.read(self.place / INDEX)) if self.exists() else None
-            self._carry_out(journal or Journal("", "", {}))
-
-    def _carry_out(self, journal: Journal) -> None:
-        # The index comes last: as long as its checksum is the old one, no other program accepts what is half done.
-        for path in sorted(journal.files, key=lambda path: path == INDEX):
-            text = journal.files[path]
-            if text is None:
-                remove_file(self.place / path)
-            else:
-                replace_file(self.place / path, text.encode())
-        remove_file(self.place / JOURNAL)
-
 
 def _raw_files(folder: Path) -> dict[str, bytes]:
-    """What lies in a folder of a register, with a journal that waits to be carried out."""
+    """The files of a register in a folder."""
     names = [name for name in names_in(folder / FOLDER) if name.endswith(ENDING)]
-    places = (folder / INDEX, folder / JOURNAL, *(folder / FOLDER / name for name in names))
+    places = (folder / INDEX, *(folder / FOLDER / name for name in names))
     return {place.relative_to(folder).as_posix(): place.read_bytes() for place in places if place.is_file()}
-
-
-def _seal(index: bytes) -> str:
-    try:
-        return str(parse(index, INDEX).document.get(INTEGRITY, ""))
-    except (FormatError, Tampered):
-        return ""
 
 
 def storage_at(place: Path, layout: Layout | None = None) -> Storage:

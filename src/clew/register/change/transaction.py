@@ -1,8 +1,8 @@
 """The one way in which a register is written, by everybody.
 
-A transaction takes the lock that req takes too, reads the file again, compares it with what the caller expects, lets
-the change happen to a draft, checks that the past was left alone, writes a temporary file, syncs it and renames it.
-Whatever fails on the way, the file is as it was before.
+A transaction takes the lock that req takes too, completes what a killed writer left, reads the file again, compares it
+with what the caller expects, applies the change to a draft, checks that the past was left alone, and writes the files
+all or none. Whatever fails on the way, the register is as it was before.
 """
 
 import threading
@@ -15,8 +15,18 @@ from typing import TypeVar
 
 import msgspec
 
-from clew.edit.durable import replace_file, translated
-from clew.errors import AlreadyExists, Conflict, FormatError, InvalidArgument, NotFound, Refused, Tampered
+from clew.edit.faults import translated
+from clew.edit.replacing import replace_file
+from clew.errors import (
+    AlreadyExists,
+    Conflict,
+    FormatError,
+    InvalidArgument,
+    NotFound,
+    Refused,
+    StoreReadOnly,
+    Tampered,
+)
 from clew.formats.register import FORMAT_TAG
 from clew.formats.register.canonical import canonical, digest
 from clew.formats.register.envelope import DIRECTORY_TAG, NOTICE
@@ -97,15 +107,28 @@ class RegisterFile:
 
     def read(self) -> Snapshot:
         """The register as it is now. Needs no lock for a single file: a rename shows the old one or the new one. The
-        files of a folder change one after another, so a mixture is read again once their writer is done."""
+        files of a folder change one after another, so they are read once their writer is done."""
         with translated(self.place):
             try:
-                return self._read()
+                if not self._storage.is_interrupted():
+                    return self._read()
             except (Tampered, NotFound):
                 if self.layout is Layout.SINGLE or not self.exists():
                     raise
-            with writing(self.place, self._patience):
+        try:
+            with self._locked():
                 return self._read()
+        except StoreReadOnly:
+            # Where nobody can write, nobody is in the middle of writing.
+            with translated(self.place):
+                return self._read()
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keep other writers out, and complete what a killed one left."""
+        with translated(self.place), writing(self.place, self._patience):
+            self._storage.recover()
+            yield
 
     def _read(self) -> Snapshot:
         with self._reading:
@@ -123,7 +146,7 @@ class RegisterFile:
     def transaction(self, author: Author, change: Callable[[Draft], Result], *, expected: str | None = None) -> Result:
         """Carry out a change and return what it returns, once it is safely on disk. A change that changes nothing
         writes nothing; one that raises changes nothing."""
-        with translated(self.place), writing(self.place, self._patience):
+        with self._locked():
             before = self._read()
             if expected is not None and expected != before.version:
                 raise Conflict(
@@ -144,7 +167,7 @@ class RegisterFile:
     def held(self) -> Iterator["Held"]:
         """Keep everybody else from writing, so that what is made from the present register loses nothing that was
         written meanwhile."""
-        with translated(self.place), writing(self.place, self._patience):
+        with self._locked():
             yield Held(lambda: self._read().register, lambda: self._storage.keep(REPLACED), self._write)
 
     def create(self, register: Register, *, force: bool = False) -> Path | None:
@@ -163,7 +186,7 @@ class RegisterFile:
     def repair(self, author: Author, check: Callable[[Register], None]) -> Register:
         """Accept a file that was edited by hand: renew its checksum, and note who did. `check` raises where it should
         not be accepted. A file that matches its checksum needs no repair and stays as it is."""
-        with translated(self.place), writing(self.place, self._patience):
+        with self._locked():
             files = self._storage.load()
             register = self._storage.decode(files, trusted=True)
             check(register)
@@ -182,7 +205,7 @@ class RegisterFile:
 
     def migrate(self) -> MigrationReport:
         """Bring the file to the format of today, keeping the old one beside it."""
-        with translated(self.place), writing(self.place, self._patience):
+        with self._locked():
             if self.layout is Layout.DIRECTORY:
                 tag = self._read().register.format_tag
                 return MigrationReport(

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 
-from clew.edit.durable import replace_file
-from clew.edit.writing import real_target
+from clew.edit.replacing import replace_file
+from clew.edit.targets import real_target
 from clew.errors import FormatError
 from clew.register.help import section
 

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import msgspec
 
-from clew.edit.durable import replace_file, translated
+from clew.edit.faults import translated
+from clew.edit.replacing import replace_file
 from clew.register.change.backups import MARK, REPLACED, keep_copy
 from clew.register.git.repository import Repository
 from clew.register.git.starting import folder_first, missing_program

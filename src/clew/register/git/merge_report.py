@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from clew.edit.durable import replace_file
+from clew.edit.replacing import replace_file
 from clew.errors import ClewError, FormatError
 from clew.formats.register import read_single, write_single
 from clew.formats.register.directory import FOLDER, INDEX

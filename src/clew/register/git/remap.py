@@ -6,12 +6,13 @@ from pathlib import Path
 
 import msgspec
 
-from clew.edit.durable import replace_file
+from clew.edit.edits import FileEdit
+from clew.edit.transaction import Transaction
 from clew.errors import InvalidArgument
 from clew.formats.register.ids import normalise, number_of
 from clew.formats.register.model import Register
 from clew.register.reports.mentions import Mentions
-from clew.workspace.files import read_bytes, resolve
+from clew.workspace.files import read_bytes
 
 _ID = re.compile(rb"(?<![A-Za-z0-9_-])REQ-[0-9]{4,18}(?![A-Za-z0-9_])|(?<![A-Za-z0-9])req_[0-9]{4,18}(?![A-Za-z0-9])")
 
@@ -46,16 +47,16 @@ def parse_remap(written: Sequence[str], register: Register) -> dict[str, str]:
 
 
 def remap(root: Path, mentions: Mentions, new: Mapping[str, str], limit: int, *, apply: bool) -> RemapReport:
-    """Say, or write, what the lines that cite old ids would be. All files are read before any is written."""
+    """Say, or write, what the lines that cite old ids would be. All files are written or none."""
     changes: list[Rewritten] = []
-    contents: dict[str, bytes] = {}
+    edits: list[FileEdit] = []
     for path, found in mentions.by_file.items():
         lines = {mention.line for mention in found if mention.id in new}
         if lines:
-            contents[path] = _rewritten(read_bytes(root, path, limit=limit), path, lines, new, changes)
+            data = read_bytes(root, path, limit=limit)
+            edits.append(FileEdit(path, data, _rewritten(data, path, lines, new, changes)))
     if apply:
-        for path, data in contents.items():
-            replace_file(resolve(root, path), data)
+        Transaction(root, edits).commit()
     return RemapReport(True, apply, tuple(changes))
 
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import msgspec
 
-from clew.edit.durable import replace_file, translated
-from clew.edit.writing import real_target
+from clew.edit.faults import translated
+from clew.edit.replacing import replace_file
+from clew.edit.targets import real_target
 from clew.errors import InvalidArgument, OutsideProject
 from clew.register.change.lock import lock_file
 from clew.register.git import hooks as hooking

@@ -7,12 +7,10 @@ import msgspec
 
 from clew.formats.register.model import Requirement
 from clew.formats.register.records import requirement_object
-from clew.operation.budget import Budget, fits
+from clew.operation.budget import Budget, fits, longest_page, trim
 from clew.operation.call import Call
 from clew.operation.declare import Operation
-from clew.operation.fitting import longest_page
 from clew.register import results
-from clew.text.tokens import estimate_tokens
 
 S = TypeVar("S", bound=msgspec.Struct)
 Item = TypeVar("Item")
@@ -133,31 +131,19 @@ def paged(
     """The page that the cursor points to, with as many items as have room; on the command line all of them."""
     if call.surface == "cli":
         return make(items, False, None)
-    arguments: Object = msgspec.to_builtins(request)
-    question = {name: value for name, value in arguments.items() if name not in ("cursor", "max_tokens")}
-    name = request.about.tool or ""
-    cursors = call.project.cursors
-    cursor: str | None = arguments.get("cursor")
-    start = cursors.redeem(cursor, name, question, state) if cursor else 0
+    pages = call.pages(request)
+    start = pages.start(state)
+    limit, max_tokens = getattr(request, "limit", None), getattr(request, "max_tokens", None)
 
     def page(length: int) -> S:
         end = start + length
         more = end < len(items)
-        return make(items[start:end], more, cursors.issue(name, question, state, end) if more else None)
+        return make(items[start:end], more, pages.cursor_to(end, state) if more else None)
 
-    most = min(len(items) - start, arguments.get("limit") or len(items))
-    budget = Budget.of(arguments.get("max_tokens"))
-    return longest_page(page, max(_at_most(items, start, most, budget), 1), arguments.get("max_tokens"))
-
-
-def _at_most(items: Sequence[Item], start: int, most: int, budget: Budget) -> int:
-    """How many items could fit if there were nothing beside them: the first page to try is then not far too long."""
-    tokens = 0
-    for number in range(most):
-        tokens += estimate_tokens(msgspec.json.encode(items[start + number]).decode())
-        if tokens > budget.tokens:
-            return number + 1
-    return most
+    wanted = items[start : start + (limit or len(items))]
+    # One more than could fit if there were nothing beside them: the first page to try is not far too long.
+    most = len(trim(wanted, max_tokens=Budget.of(max_tokens).tokens).items) + 1
+    return longest_page(page, max(min(most, len(wanted)), 1), max_tokens)
 
 
 def shown(call: Call, requirement: Requirement, max_tokens: int | None) -> Object:

@@ -13,7 +13,8 @@ import msgspec
 
 from clew.errors import NotFound
 from clew.formats.register.ids import MENTION
-from clew.workspace.files import FileEntry, content_hash, path_inside, resolve
+from clew.text.hashing import content_hash
+from clew.workspace.files import FileEntry, path_inside, resolve
 from clew.workspace.find import Selection, selects
 from clew.workspace.follow import FileState, Follower, Key
 from clew.workspace.paths import raw

@@ -1,6 +1,5 @@
 """Requirements that say much the same, found by the search engine's lexical index of them."""
 
-import sqlite3
 import threading
 import weakref
 from collections import Counter
@@ -43,12 +42,15 @@ class TwinIndex:
     read again."""
 
     def __init__(self) -> None:
-        from clew.search.lexical.search import LexicalIndex, create
+        from clew.derived.file import in_memory
+        from clew.search.lexical.search import LexicalIndex
+        from clew.search.lexical.tables import SCHEMA
 
         self._lock = threading.Lock()
-        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
+        self._connection = in_memory(SCHEMA)
         weakref.finalize(self, self._connection.close)
-        create(self._connection)
+        # One transaction for good: nothing is ever taken back.
+        self._connection.execute("BEGIN")
         self._index = LexicalIndex(self._connection)
         self._numbers: dict[str, int] = {}
         self._texts: dict[str, tuple[str, str]] = {}

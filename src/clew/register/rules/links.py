@@ -1,9 +1,12 @@
 """Where links lead: to nothing, to themselves, or in a circle."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import msgspec
 
 from clew.formats.register.ids import sort_key
 from clew.formats.register.model import LinkKind, Requirement
+from clew.graph.walk import Direction, Step, shortest_path
 from clew.register.rules.codes import Finding, finding
 
 DIRECTED = (LinkKind.PARENT, LinkKind.DEPENDS_ON, LinkKind.REFINES, LinkKind.VERIFIES)
@@ -22,26 +25,24 @@ def check_targets(requirement: Requirement, known: Requirements) -> Iterator[Fin
             )
 
 
+class _Links(msgspec.Struct, frozen=True):
+    """The links between requirements, for a walk along them."""
+
+    requirements: Requirements
+
+    def neighbours(
+        self, ids: Sequence[str], kinds: Collection[LinkKind] | None, direction: Direction, limit: int | None
+    ) -> Iterator[Step[LinkKind]]:
+        for id in ids:
+            requirement = self.requirements.get(id)
+            for kind in kinds or ():
+                targets = requirement.targets(kind) if requirement is not None else ()
+                yield from (Step(id, target, kind) for target in targets)
+
+
 def path_between(requirements: Requirements, start: str, end: str, kind: LinkKind) -> list[str] | None:
     """The shortest way along links of one kind, both ends included; None where there is none."""
-    came_from: dict[str, str] = {start: ""}
-    queue = [start]
-    for id in queue:
-        if id == end:
-            return _way_back(came_from, end)
-        requirement = requirements.get(id)
-        for target in requirement.targets(kind) if requirement else ():
-            if target not in came_from:
-                came_from[target] = id
-                queue.append(target)
-    return None
-
-
-def _way_back(came_from: Mapping[str, str], end: str) -> list[str]:
-    way = [end]
-    while previous := came_from[way[-1]]:
-        way.append(previous)
-    return way[::-1]
+    return shortest_path(_Links(requirements), (start,), (end,), (kind,))
 
 
 def check_cycles(requirements: Requirements) -> Iterator[Finding]:

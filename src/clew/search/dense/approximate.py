@@ -2,8 +2,8 @@
 
 Rows are grouped into cells around centres; a search looks only into the cells nearest to the query, at vectors in 8
 bits. What it finds are candidates: their scores are computed from the full vectors afterwards. The index is built once
-and never changed. Rows that were added since are searched exactly beside it, rows that died are barred; so it stays
-right as long as the rows keep their places.
+for a mapped file and never changed; its name carries the checksum of that file's vectors and its own. Rows that came
+since are searched exactly beside it, rows that may not be found are barred.
 
 faiss is an optional dependency: without it every search is exact.
 """
@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clew.edit.replacing import put_in_place, temporary_beside
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clew.search.dense.rows import Numbers, Vectors
+    from clew.derived.vector_file import Numbers, VectorFile, Vectors
 
 LIBRARY = "faiss-cpu"
+_SUFFIX = ".index"
 _ROWS_PER_CENTRE_TRAINED = 40
 _ADDED_AT_ONCE = 16_384
 _LOOKED_INTO = 32
@@ -35,23 +38,34 @@ def library() -> Any | None:
     return faiss
 
 
-def build(faiss: Any, vectors: "Vectors", rows: "Numbers", path: Path) -> int:
-    """Index the given rows into a file; its checksum."""
-    dimensions = vectors.shape[1]
-    centres = max(1, int(4 * np.sqrt(len(rows))))
+def build(faiss: Any, file: "VectorFile", place: Path) -> None:
+    """Index the rows of a mapped file, into a file beside it. Indexes of its predecessors are deleted."""
+    rows, dimensions = file.vectors.shape
+    centres = max(1, int(4 * np.sqrt(rows)))
     index = faiss.index_factory(dimensions, f"IVF{centres},SQ8", faiss.METRIC_INNER_PRODUCT)
     # The same rows give the same index: the sample is spread evenly instead of drawn.
-    wanted = min(len(rows), centres * _ROWS_PER_CENTRE_TRAINED)
-    sample = rows[np.linspace(0, len(rows) - 1, wanted).astype(np.int64)]
-    index.train(vectors[np.sort(sample)])
-    for start in range(0, len(rows), _ADDED_AT_ONCE):
-        part = rows[start : start + _ADDED_AT_ONCE]
-        index.add_with_ids(vectors[part], part)
-    faiss.write_index(index, str(path))
-    return checksum(path)
+    sample = np.linspace(0, rows - 1, min(rows, centres * _ROWS_PER_CENTRE_TRAINED)).astype(np.int64)
+    index.train(file.vectors[sample])
+    for start in range(0, rows, _ADDED_AT_ONCE):
+        index.add(file.vectors[start : start + _ADDED_AT_ONCE])
+    temporary = temporary_beside(place)
+    faiss.write_index(index, str(temporary))
+    finished = place.with_name(f"{_stem(file, place)}{_checksum(temporary):08x}{_SUFFIX}")
+    for old in place.parent.glob(f"{place.stem}-*{_SUFFIX}"):
+        old.unlink(missing_ok=True)
+    put_in_place(temporary, finished)
 
 
-def checksum(path: Path) -> int:
+def file_of(file: "VectorFile", place: Path) -> Path | None:
+    """Where the index of a mapped file is; None where it was not built."""
+    return next(iter(place.parent.glob(f"{_stem(file, place)}*{_SUFFIX}")), None)
+
+
+def _stem(file: "VectorFile", place: Path) -> str:
+    return f"{place.stem}-{file.header.checksum:016x}-"
+
+
+def _checksum(path: Path) -> int:
     result = 0
     with path.open("rb") as file:
         while part := file.read(_READ_AT_ONCE):
@@ -59,11 +73,11 @@ def checksum(path: Path) -> int:
     return result
 
 
-def opened(path: Path, rows: int, expected: int) -> "ApproximateIndex | None":
+def opened(path: Path, rows: int) -> "ApproximateIndex | None":
     """The index in a file, where the library is there and the file is whole."""
     faiss = library()
     try:
-        if faiss is None or checksum(path) != expected:
+        if faiss is None or f"{_checksum(path):08x}" != path.stem.rpartition("-")[2]:
             return None
         return ApproximateIndex(faiss, path, rows)
     except (OSError, RuntimeError):

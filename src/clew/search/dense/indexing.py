@@ -6,28 +6,27 @@ was embedded before, under another id or before an edit was taken back, need no 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import msgspec
 
-from clew.errors import StoreBusy, StoreCorrupt, StoreError
+from clew.edit.locking import locked
+from clew.errors import StoreCorrupt, StoreError
 from clew.search.dense.pieces import embedded_texts
-from clew.search.dense.spaces import Space, Spaces, unpacked
+from clew.search.dense.spaces import Space, Spaces
 from clew.search.embed import Embedder
-from clew.search.index import Text, UnitIndex, units_of
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from clew.search.index import UnitIndex, units_of
 
 Progress = Callable[[int, int, str], None]
 """Done, total, what is being done. May raise Cancelled, which ends the work where it is."""
 
 TEXTS_AT_ONCE = 64
 """As much as is lost when the work is stopped, and as long as whoever stops it waits."""
+LOCK = "writer.lock"
 _SURPLUS_BORNE = 1.25
+_REUSED_AT_ONCE = 500
 
 
 class VectorReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,15 +46,18 @@ def index_vectors(folder: Path, index: UnitIndex, spaces: Spaces, progress: Prog
     embedder = spaces.configured()
     if embedder is None:
         return VectorReport(note=spaces.problem or "The configuration asks for no embedder.")
-    from clew.search.dense.lock import writing
-
     folder.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as turn:
-        try:
-            turn.enter_context(writing(folder, 0.0))
-        except StoreBusy:
+    with (folder / LOCK).open("a+b") as file, locked(file, 0.0) as held:
+        if not held:
             return VectorReport(embedder=embedder.name, note="Another process is making the vectors.")
         return _Work(index, spaces, embedder, progress).run()
+
+
+class _Text(NamedTuple):
+    """A unit without a vector."""
+
+    number: int
+    characters: int
 
 
 class _Work:
@@ -75,53 +77,54 @@ class _Work:
         space, rebuilt = self._sound_space()
         # Units may come in while others are embedded: one more look, and the rest is for the next run.
         for _ in range(2):
-            if pending := self._pending(space):
-                self._reuse(space, pending)
-                self._embed(space, self._pending(space))
+            if pending := self._pending():
+                self._reuse(pending)
+                self._embed(space, self._pending())
         if self._embedded or self._reused or rebuilt or known is None or not known.complete:
-            self._finish(space)
-        # An index that is busy is tidied another time.
-        with suppress(StoreError):
-            self._index.tidy()
+            self._spaces.register(self._embedder, complete=True)
+            self._spaces.drop_all_but(self._embedder.name)
+        self._tidy(space)
         return VectorReport(embedder=self._embedder.name, embedded=self._embedded, reused=self._reused, rebuilt=rebuilt)
 
     def _sound_space(self) -> tuple[Space, bool]:
+        space = self._spaces.space(self._embedder)
         try:
-            space = self._spaces.space(self._embedder)
-            space.vectors.check()
+            with self._index.reading() as connection:
+                space.vectors.view(connection).check()
         except StoreCorrupt:
             self._progress(0, 0, "The vectors are damaged; writing them anew")
-            return self._spaces.rebuilt(self._embedder), True
+            space.vectors.drop_malformed()
+            space.vectors.fold()
+            return space, True
         return space, False
 
-    def _pending(self, space: Space) -> list[Text]:
-        """The units without a vector, short texts first. Vectors of units that are gone go too."""
-        import numpy as np
+    def _pending(self) -> list[_Text]:
+        """The units without a vector, short texts first."""
+        find = """
+            SELECT number, characters FROM units
+            WHERE NOT EXISTS (SELECT 1 FROM embeddings WHERE embedder = ? AND embeddings.number = units.number)
+            ORDER BY characters, number
+            """
+        with self._index.reading() as connection:
+            return [_Text(*row) for row in connection.execute(find, (self._embedder.name,)).fetchall()]
 
-        texts = self._index.texts()
-        have = space.vectors.numbers()
-        wanted = np.fromiter((text.number for text in texts), np.int64, len(texts))
-        gone = np.setdiff1d(have, wanted, assume_unique=True)
-        if len(gone):
-            space.vectors.delete(gone)
-        missing = set(np.setdiff1d(wanted, have, assume_unique=True).tolist())
-        return sorted((text for text in texts if text.number in missing), key=lambda text: text.characters)
+    def _reuse(self, pending: Sequence[_Text]) -> None:
+        """Give units the vectors that were made of the same text before."""
+        copy = """
+            INSERT INTO embeddings (embedder, number, text_hash, vectors)
+            SELECT known.embedder, units.number, units.text_hash, known.vectors FROM json_each(?2) AS wanted
+            CROSS JOIN units ON units.number = wanted.value
+            CROSS JOIN embeddings AS known ON known.row = (
+                SELECT row FROM embeddings WHERE embedder = ?1 AND text_hash = units.text_hash LIMIT 1
+            )
+            """
+        for start in range(0, len(pending), _REUSED_AT_ONCE):
+            numbers = [text.number for text in pending[start : start + _REUSED_AT_ONCE]]
+            with self._index.writing() as connection:
+                wanted = msgspec.json.encode(numbers).decode()
+                self._reused += connection.execute(copy, (self._embedder.name, wanted)).rowcount
 
-    def _reuse(self, space: Space, pending: Sequence[Text]) -> None:
-        find = "SELECT vectors FROM embeddings WHERE embedder = ? AND text_hash = ?"
-        for start in range(0, len(pending), TEXTS_AT_ONCE):
-            part = pending[start : start + TEXTS_AT_ONCE]
-            with self._index.reading() as connection:
-                rows = [
-                    (text.number, row[0])
-                    for text in part
-                    if (row := connection.execute(find, (self._embedder.name, text.text_hash)).fetchone())
-                ]
-            if rows:
-                space.vectors.put(*unpacked(rows, self._embedder.dimensions))
-                self._reused += len(rows)
-
-    def _embed(self, space: Space, pending: Sequence[Text]) -> None:
+    def _embed(self, space: Space, pending: Sequence[_Text]) -> None:
         total = len(pending)
         for start in range(0, total, TEXTS_AT_ONCE):
             self._progress(start, total, "Embedding")
@@ -137,36 +140,45 @@ class _Work:
                 self._embed_group(space, present[group], made_of[group])
         self._progress(total, total, "Embedding")
 
-    def _embed_group(self, space: Space, texts: Sequence[Text], made_of: Sequence[Sequence[str]]) -> None:
+    def _embed_group(self, space: Space, texts: Sequence[_Text], made_of: Sequence[Sequence[str]]) -> None:
         import numpy as np
 
         vectors = self._embedder.embed([each for some in made_of for each in some])
         counts = [len(some) for some in made_of]
-        # The space refuses what is no vector before it is kept for good.
         space.vectors.put(np.repeat([text.number for text in texts], counts), vectors)
-        self._keep(texts, np.split(vectors, np.cumsum(counts)[:-1]))
         self._embedded += len(texts)
+        with self._index.reading() as connection:
+            fold = space.vectors.wants_folding(connection)
+        if fold:
+            space.vectors.fold()
 
-    def _keep(self, texts: Sequence[Text], vectors: "Sequence[NDArray[np.float32]]") -> None:
-        rows = [(self._embedder.name, text.text_hash, own.tobytes()) for text, own in zip(texts, vectors, strict=True)]
-        with self._index.writing() as connection:
-            connection.executemany("INSERT OR REPLACE INTO embeddings VALUES (?, ?, ?)", rows)
-
-    def _finish(self, space: Space) -> None:
-        self._spaces.register(self._embedder, complete=True)
-        self._spaces.drop_all_but(self._embedder.name)
-        self._forget_old_texts()
-        if space.vectors.wants_approximate:
+    def _tidy(self, space: Space) -> None:
+        """Fold in what is new, and give back the room of what is gone."""
+        forgotten = self._forget_old_texts()
+        with self._index.reading() as connection:
+            fold = forgotten or space.vectors.wants_folding(connection)
+        if fold:
+            space.vectors.fold()
+        with self._index.reading() as connection:
+            view = space.vectors.view(connection)
+        if space.vectors.wants_approximate(view):
             self._progress(0, 0, "Building the approximate index")
-            space.vectors.build_approximate()
+            space.vectors.build_approximate(view)
+        # An index that is busy is tidied another time.
+        with suppress(StoreError):
+            self._index.tidy()
 
-    def _forget_old_texts(self) -> None:
-        """Drop what was made of texts that are gone, once it is a good part of all: it takes a look at every text."""
-        with self._index.writing() as connection:
+    def _forget_old_texts(self) -> bool:
+        """Drop the vectors of units that are gone, once they are a good part of all: the same text may come again.
+        Whether that was done."""
+        with self._index.reading() as connection:
             (kept,) = connection.execute("SELECT count(*) FROM embeddings").fetchone()
             (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
-            if kept > units * _SURPLUS_BORNE + TEXTS_AT_ONCE:
-                connection.execute("DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM units)")
+        if kept <= units * _SURPLUS_BORNE + TEXTS_AT_ONCE:
+            return False
+        with self._index.writing() as connection:
+            dropped = connection.execute("DELETE FROM embeddings WHERE number NOT IN (SELECT number FROM units)")
+            return dropped.rowcount > 0
 
 
 def _groups(sizes: Sequence[int]) -> Iterator[tuple[int, slice]]:

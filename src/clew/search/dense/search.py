@@ -1,7 +1,7 @@
 """Search by meaning: the units whose vectors lie nearest to that of a query, among those that a condition lets through.
 
-Vectors are kept under the numbers of units, and a number never stands for another text. So whatever the vectors hold,
-only what the units themselves allow at this moment is looked at, and a deleted unit is gone at once.
+Vectors are kept by the numbers of units, and a number never stands for another text. Only the units that the index has
+at this moment are let through, so that a deleted unit is gone at once.
 """
 
 import logging
@@ -47,9 +47,10 @@ class DenseSearch:
         if space is None:
             return DenseRanking(note=note)
         try:
-            if not len(space.vectors):
+            if not len(space.vectors.view(connection).numbers):
                 return DenseRanking(note="No vectors have been made yet.")
-            numbers, scores = self._nearest(connection, space, space.vector(query), condition, depth)
+            allowed = self.visible.mask(connection, condition)
+            numbers, scores = space.vectors.search(connection, space.vector(query), depth, allowed)
         except StoreCorrupt as error:
             return DenseRanking(note=self._noticed(error))
         except Exception as error:
@@ -63,11 +64,11 @@ class DenseSearch:
     def version(self, connection: "Connection") -> str:
         """Differs after every change of the vectors that answer."""
         space, _ = self._serving(connection)
-        return "" if space is None else f"{space.embedder.name}/{self._version_of(space)}"
+        return "" if space is None else f"{space.embedder.name}/{self._version_of(connection, space)}"
 
-    def _version_of(self, space: Space) -> str:
+    def _version_of(self, connection: "Connection", space: Space) -> str:
         try:
-            return space.vectors.version
+            return str(space.vectors.view(connection).last_row)
         except (ClewError, OSError) as error:
             self._noticed(error)
             return "damaged"
@@ -83,7 +84,7 @@ class DenseSearch:
         if space is None:
             return {}
         try:
-            known, vectors = space.vectors.get(numbers)
+            known, vectors = space.vectors.get(connection, numbers)
         except (ClewError, OSError):
             return {}
         return dict(zip(known.tolist(), vectors, strict=True))
@@ -91,7 +92,8 @@ class DenseSearch:
     def state(self, connection: "Connection") -> IndexState:
         """How much is indexed; counted once for each state of the index."""
         space, note = self._serving(connection)
-        key = (index.version(connection), space and space.embedder.name, space and self._version_of(space), note)
+        vectors = space and (space.embedder.name, self._version_of(connection, space))
+        key = (index.version(connection), vectors, note)
         with self._lock:
             known = self._described
         if known is None or known[0] != (*key, self.damaged):
@@ -118,7 +120,7 @@ class DenseSearch:
             state = "damaged"
         else:
             state = "complete" if embedded >= units else "indexing"
-            notes += space.vectors.notes()
+            notes += space.vectors.notes(connection)
         return IndexState(
             units=units, embedded=embedded, embedder=space.embedder.name, state=state, parts=parts, notes=notes
         )
@@ -140,32 +142,14 @@ class DenseSearch:
         self.damaged = True
         return "The vectors are damaged; this answer ranks by words alone."
 
-    def _nearest(
-        self, connection: "Connection", space: Space, vector: "NDArray[np.float32]", condition: Condition, depth: int
-    ) -> "tuple[NDArray[np.int64], NDArray[np.float32]]":
-        import numpy as np
-
-        from clew.search.dense.vectors import LARGEST_K
-
-        if not self.visible.is_everything(connection, condition):
-            return space.vectors.search(vector, depth, self.visible.numbers(connection, condition))
-        everything = self.visible.numbers(connection, EVERYTHING)
-        # No mask is needed where all units are allowed, only room for vectors whose unit is gone.
-        surplus = max(0, len(space.vectors) - len(everything)) + 16
-        if depth + surplus > LARGEST_K:
-            return space.vectors.search(vector, depth, everything)
-        numbers, scores = space.vectors.search(vector, depth + surplus)
-        present = np.isin(numbers, everything)
-        if np.count_nonzero(present) < min(depth, len(everything)):
-            return space.vectors.search(vector, depth, everything)
-        return numbers[present][:depth], scores[present][:depth]
-
     def _embedded(self, connection: "Connection", space: Space) -> int:
+        """How many units have a vector."""
         import numpy as np
 
         try:
-            have = space.vectors.numbers()
+            have = space.vectors.view(connection).units
         except (ClewError, OSError) as error:
             self._noticed(error)
             return 0
-        return int(np.count_nonzero(np.isin(have, self.visible.numbers(connection, EVERYTHING), assume_unique=True)))
+        present = self.visible.mask(connection, EVERYTHING)
+        return int(np.count_nonzero(present[have[have < len(present)]]))

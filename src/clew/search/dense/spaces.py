@@ -1,19 +1,18 @@
 """The vector spaces of an index: one for each embedder that made vectors of its units.
 
 Normally there is one. While another embedder is being introduced there are two: the old one, which is complete, serves
-until the new one is. A space whose files are damaged is written anew from the vectors that the index keeps by text.
+until the new one is.
 """
 
 import hashlib
 import shutil
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from cachetools import LRUCache
 
 from clew.errors import ClewError, ConfigError, NotFound, Unavailable
 from clew.search.embed import Embedder, EmbedSettings, open_embedder
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 REST_SECONDS = 30.0
 
 _QUERIES_KEPT = 64
-_ROWS_AT_ONCE = 2_000
 
 
 class Made(msgspec.Struct, frozen=True):
@@ -49,7 +47,7 @@ class Space:
         self.embedder = embedder
         self.vectors = vectors
         self._lock = threading.Lock()
-        self._queries: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._queries: LRUCache[str, NDArray[np.float32]] = LRUCache(_QUERIES_KEPT)
 
     def vector(self, query: str) -> "NDArray[np.float32]":
         """The vector of a query; the last few are remembered, since a second page asks the same."""
@@ -59,8 +57,6 @@ class Space:
             known = self._embed_query(query)
             with self._lock:
                 self._queries[query] = known
-                while len(self._queries) > _QUERIES_KEPT:
-                    self._queries.popitem(last=False)
         return known
 
     def _embed_query(self, query: str) -> "NDArray[np.float32]":
@@ -125,34 +121,22 @@ class Spaces:
         return None if embedder is None else self.space(embedder)
 
     def space(self, embedder: Embedder) -> Space:
-        """The space of an embedder. StoreCorrupt where its files are damaged."""
+        """The space of an embedder."""
         from clew.search.dense.vectors import VectorSpace
 
         with self._lock:
             space = self._open.get(embedder.name)
-            if space is None or not space.vectors.folder.exists():
-                vectors = VectorSpace(self.folder_of(embedder.name), embedder.name, embedder.dimensions)
+            if space is None:
+                path = self.file_of(embedder.name)
+                vectors = VectorSpace(self._index, path, embedder.name, embedder.dimensions)
                 space = self._open[embedder.name] = Space(embedder, vectors)
             return space
 
-    def rebuilt(self, embedder: Embedder) -> Space:
-        """The space, written anew from the vectors the index keeps."""
-        from clew.search.dense.vectors import VectorSpace
-
-        vectors = VectorSpace.rebuild(
-            self.folder_of(embedder.name),
-            embedder.name,
-            embedder.dimensions,
-            self._kept(embedder),
-        )
-        with self._lock:
-            space = self._open[embedder.name] = Space(embedder, vectors)
-            return space
-
-    def folder_of(self, name: str) -> Path:
-        # The numbers of units mean nothing in another file, so neither do the vectors under them.
+    def file_of(self, name: str) -> Path:
+        """The mapped file of an embedder's vectors."""
+        # The numbers of units mean nothing in another index, so neither do the vectors under them.
         key = f"{name}/{self._index.series}"
-        return self._folder / f"vectors-{hashlib.blake2b(key.encode(), digest_size=6).hexdigest()}"
+        return self._folder / f"vectors-{hashlib.blake2b(key.encode(), digest_size=6).hexdigest()}.f32"
 
     # What the index knows of its embedders
 
@@ -166,7 +150,7 @@ class Spaces:
     def register(self, embedder: Embedder, *, complete: bool) -> None:
         with self._index.writing() as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO embedders VALUES (?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO embedders (name, dimensions, settings, complete) VALUES (?, ?, ?, ?)",
                 (embedder.name, embedder.dimensions, msgspec.json.encode(self.settings).decode(), complete),
             )
 
@@ -175,12 +159,15 @@ class Spaces:
         with self._index.writing() as connection:
             connection.execute("DELETE FROM embedders WHERE name <> ?", (name,))
             connection.execute("DELETE FROM embeddings WHERE embedder <> ?", (name,))
-        kept = self.folder_of(name)
+        kept = self.file_of(name)
         with self._lock:
             self._open = {of: space for of, space in self._open.items() if of == name}
-        for folder in self._folder.glob("vectors-*"):
-            if folder != kept:
-                shutil.rmtree(folder, ignore_errors=True)
+        for path in self._folder.glob("vectors-*"):
+            if path.is_dir():
+                # Earlier versions of Clew kept vectors in folders.
+                shutil.rmtree(path, ignore_errors=True)
+            elif path != kept and not path.name.startswith(f"{kept.stem}-"):
+                path.unlink(missing_ok=True)
 
     def _earlier(self, made: Made) -> Space | None:
         try:
@@ -207,23 +194,3 @@ class Spaces:
             with self._lock:
                 self._embedders[settings] = opened
         return opened
-
-    def _kept(self, embedder: Embedder) -> "Iterator[tuple[list[int], NDArray[np.float32]]]":
-        statement = """
-            SELECT units.number, embeddings.vectors FROM units
-            JOIN embeddings ON embeddings.embedder = ? AND embeddings.text_hash = units.text_hash
-            ORDER BY units.number
-            """
-        with self._index.reading() as connection:
-            rows = connection.execute(statement, (embedder.name,))
-            while batch := rows.fetchmany(_ROWS_AT_ONCE):
-                yield unpacked(batch, embedder.dimensions)
-
-
-def unpacked(kept: Sequence[tuple[int, bytes]], dimensions: int) -> "tuple[list[int], NDArray[np.float32]]":
-    """Units and vectors as a space takes them, from units with what is kept of their texts: the number of a unit comes
-    as often as it has vectors."""
-    import numpy as np
-
-    numbers = [number for number, vectors in kept for _ in range(len(vectors) // (4 * dimensions))]
-    return numbers, np.frombuffer(b"".join(vectors for _, vectors in kept), np.float32).reshape(-1, dimensions)

@@ -1,245 +1,266 @@
-"""Vectors of units on disk: exact search by default, approximate where there are very many.
+"""The vectors of one embedder, by the number of their unit: exact search by default, approximate where there are many.
 
-A space is a folder (vectors_files.py). Any number of processes may read while one writes. Every write is one step: it
-is there as a whole once the call returns, and after a crash at any point either the whole of it or nothing is.
+They are rows of the table `embeddings`. A mapped file (derived/vector_file.py) holds a copy that is fast to search;
+rows that the table got since are read from it and searched beside. `fold` writes the file anew with all of them. Any
+number of threads and processes may read and write meanwhile.
 """
 
+import logging
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clew.derived import vector_file
+from clew.derived.vector_file import Header, VectorFile, damaged, open_vector_file, stamp_of
+from clew.edit.replacing import put_in_place
 from clew.errors import InvalidArgument
-from clew.search.dense import approximate as vectors_approximate
+from clew.search.dense import approximate as faiss_index
 from clew.search.dense.approximate import ApproximateIndex
-from clew.search.dense.entries import FURTHER, deleting, putting
-from clew.search.dense.files import Approximate, translated
-from clew.search.dense.lock import writing
-from clew.search.dense.storage import Storage, write_anew
-from clew.search.dense.view import View
+from clew.search.dense.view import Rows, View
+from clew.search.index import UnitIndex
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from clew.search.dense.rows import Numbers, Vectors
+    from clew.derived.vector_file import Numbers, Vectors
+    from clew.store.sqlite.connections import Connection
 
-    Allowed: TypeAlias = NDArray[np.bool_] | NDArray[np.integer] | Sequence[int]
+log = logging.getLogger(__name__)
 
 APPROXIMATE_FROM = 200_000
 LARGEST_K = 10_000
-PATIENCE = 30.0
-_NEW_SHARE_BORNE = 0.2
-_MANY, _SPARSE = 1000, 8
-"""Looking many units up one by one takes longer than a mask, unless the mask has eight places for each unit."""
+FOLD_FROM, MOST_UNFOLDED = 1_024, 50_000
+"""Newer rows that are worth a new file: an eighth of those in the file, but between these."""
+_ROWS_AT_ONCE = 2_000
 _CANDIDATES_PER_RESULT, _FEWEST_CANDIDATES = 4, 100
 
 
 class VectorSpace:
-    """The vectors of one embedder, by the number of their unit. A unit has one, or several."""
-
     def __init__(
         self,
-        folder: Path,
+        index: UnitIndex,
+        path: Path,
         name: str,
         dimensions: int,
         *,
         approximate_from: int = APPROXIMATE_FROM,
-        patience: float = PATIENCE,
     ) -> None:
-        """`name` is the embedder's: a space made by another one is a Conflict, a damaged one StoreCorrupt.
-
-        From `approximate_from` vectors on the approximate index is used, where it has been built. A writer waits
-        `patience` seconds for another one.
-        """
-        _check_dimensions(dimensions)
-        self.folder = folder
+        """`name` is the embedder's; `path` is where the mapped file is. From `approximate_from` vectors on the
+        approximate index is used, where it has been built."""
+        if dimensions < 1:
+            raise InvalidArgument(f"{dimensions} dimensions are too few.", hint="Pass at least 1.")
+        self.path = path
         self.name = name
         self.dimensions = dimensions
+        self._index = index
+        self._key = f"{index.series}/{name}"
         self._approximate_from = approximate_from
-        self._storage = Storage(folder, name, dimensions, patience)
         self._opening = threading.Lock()
-        self._opened: tuple[Approximate, ApproximateIndex | None] | None = None
+        self._view: View | None = None
+        self._approximate: tuple[object, ApproximateIndex | None] | None = None
 
-    @classmethod
-    def rebuild(
-        cls,
-        folder: Path,
-        name: str,
-        dimensions: int,
-        batches: "Iterable[tuple[ArrayLike, ArrayLike]]",
-        *,
-        approximate_from: int = APPROXIMATE_FROM,
-        patience: float = PATIENCE,
-    ) -> "VectorSpace":
-        """Write the whole space anew from (numbers, vectors) as `put` takes them, whatever state it is in, and open it.
+    def view(self, connection: "Connection") -> View:
+        """All that the state of the index holds that `connection` reads; perhaps also vectors that came since, of units
+        that this state does not have. StoreCorrupt where the mapped file is damaged."""
+        seen = _last_row(connection)
+        known = self._view
+        if known is None or known.seen < seen:
+            with self._opening:
+                known = self._view
+                if known is None or known.seen < seen:
+                    known = self._view = self._advanced(connection, known, seen)
+        return known
 
-        Readers have the old one until the new one is complete; writers wait.
-        """
-        _check_dimensions(dimensions)
-        checked = (
-            (putting(units := _numbers(numbers)), _vectors(vectors, len(units), dimensions))
-            for numbers, vectors in batches
-        )
-        with translated(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            with writing(folder, patience):
-                write_anew(folder, name, dimensions, checked)
-        return cls(folder, name, dimensions, approximate_from=approximate_from, patience=patience)
-
-    def __len__(self) -> int:
-        return self._storage.view().units
-
-    def numbers(self) -> "Numbers":
-        """The units that have a vector, sorted."""
-        return self._storage.view().distinct()
-
-    @property
-    def version(self) -> str:
-        """Differs after every write."""
-        manifest = self._storage.view().manifest
-        return f"{manifest.generation}.{manifest.entries}"
-
-    def get(self, numbers: "ArrayLike") -> "tuple[Numbers, Vectors]":
+    def get(self, connection: "Connection", numbers: "ArrayLike") -> "tuple[Numbers, Vectors]":
         """Those of the units that have a vector, in the given order, and the first vector of each."""
-        view = self._storage.view()
-        units = view.known(_numbers(numbers))
-        rows = view.first_rows_of(units)
-        view.rows.check(rows)
-        return units, view.rows.vectors[rows]
+        view = self.view(connection)
+        view.check()
+        units, rows = view.first_rows_of(_numbers(numbers))
+        return units, view.vectors_of(rows)
 
-    def put(self, numbers: "ArrayLike", vectors: "ArrayLike") -> None:
-        """Set the vectors of units, new ones and known ones. A number that comes several times has several vectors, of
-        which a search takes the one that is nearest."""
-        units = _numbers(numbers)
-        rows = _vectors(vectors, len(units), self.dimensions)
-        with self._storage.writing():
-            self._storage.append(putting(units), rows)
-
-    def delete(self, numbers: "ArrayLike") -> int:
-        """Remove units; how many of them were there."""
-        units = np.unique(_numbers(numbers))
-        with self._storage.writing():
-            known = self._storage.view().known(units)
-            self._storage.append(deleting(known), np.empty((0, self.dimensions), np.float32))
-        return len(known)
-
-    def compact(self) -> None:
-        """Give back the space of dead rows. Happens by itself when a quarter of the rows is dead."""
-        with self._storage.writing():
-            self._storage.compact()
-
-    def check(self) -> None:
-        """Look at every block now instead of when it is first used. StoreCorrupt where one is damaged."""
-        self._storage.view().rows.check()
-
-    def search(self, query: "ArrayLike", k: int, allowed: "Allowed | None" = None) -> "tuple[Numbers, Vectors]":
-        """The k units with the largest scalar product, and the products; equal ones by number.
-
-        `allowed` narrows it to some units: a list of their numbers, or a mask in which the place of an allowed one is
-        true.
-        """
+    def search(
+        self, connection: "Connection", query: "ArrayLike", k: int, allowed: "NDArray[np.bool_] | None" = None
+    ) -> "tuple[Numbers, Vectors]":
+        """The k units with the largest scalar product, and the products; equal ones by number. `allowed` is a mask in
+        which the place of a unit that may be found is true."""
         vector = _vectors(np.asarray(query)[None], 1, self.dimensions)[0]
         if not 1 <= k <= LARGEST_K:
             raise InvalidArgument(f"k is {k}; it must be from 1 to {LARGEST_K:,}.", hint="Pass a number in this range.")
-        view = self._storage.view()
-        rows = _allowed_rows(view, allowed)
-        if len(view.numbers) >= self._approximate_from and not view.is_few(rows):
-            index = self._index(view)
+        view = self.view(connection)
+        eligible = view.eligible(allowed)
+        if len(view.numbers) >= self._approximate_from and not view.is_few(eligible):
+            index = self._approximate_index(view)
             if index is not None:
-                return _search_approximately(view, index, vector, k, rows)
-        return view.search(vector, k, rows)
+                return _search_approximately(view, index, vector, k, eligible)
+        return view.search(vector, k, eligible)
 
-    @property
-    def wants_approximate(self) -> bool:
-        """Whether to call `build_approximate`: there are enough vectors, and many of them are in no index yet."""
-        view = self._storage.view()
-        covered = view.manifest.approximate.rows if view.manifest.approximate else 0
+    # Writing
+
+    def put(self, numbers: "ArrayLike", vectors: "ArrayLike") -> None:
+        """Set the vectors of units, new ones and known ones; units that are gone are passed over. A number that comes
+        several times has several vectors, of which a search takes the one that is nearest."""
+        units = _numbers(numbers)
+        rows = _vectors(vectors, len(units), self.dimensions)
+        order = np.argsort(units, kind="stable")
+        distinct, start = np.unique(units[order], return_index=True)
+        parts = np.split(rows[order], start[1:])
+        with self._index.writing() as connection:
+            connection.executemany(
+                """
+                INSERT OR REPLACE INTO embeddings (embedder, number, text_hash, vectors)
+                SELECT ?1, number, text_hash, ?3 FROM units WHERE number = ?2
+                """,
+                [
+                    (self.name, number, own.tobytes())
+                    for number, own in zip(distinct.tolist(), parts, strict=len(distinct) > 0)
+                ],
+            )
+
+    def drop_malformed(self) -> None:
+        """Delete rows of the table that hold no vectors of this space; their units count as not embedded."""
+        with self._index.writing() as connection:
+            connection.execute(
+                "DELETE FROM embeddings WHERE embedder = ? AND (length(vectors) = 0 OR length(vectors) % ? <> 0)",
+                (self.name, self.dimensions * 4),
+            )
+
+    def wants_folding(self, connection: "Connection") -> bool:
+        view = self.view(connection)
+        return len(view.newer.numbers) >= min(max(FOLD_FROM, view.filed // 8), MOST_UNFOLDED)
+
+    def fold(self) -> None:
+        """Write the mapped file anew from the table. One process at a time may do it. Where the disk does not take it,
+        searches go on with what there is."""
+        try:
+            with self._index.reading() as connection:
+                (last,) = connection.execute(
+                    "SELECT max(row) FROM embeddings WHERE embedder = ?", (self.name,)
+                ).fetchone()
+                header = Header(key=self._key, dimensions=self.dimensions, last_row=last or 0)
+                temporary = vector_file.write_beside(self.path, header, self._table(connection))
+            # What the file holds must be in the table for good: after a loss of power, numbers of lost units are given
+            # to others.
+            with self._index.writing(durable=True) as connection:
+                connection.execute("UPDATE embedders SET folded = ? WHERE name = ?", (last or 0, self.name))
+            put_in_place(temporary, self.path)
+        except OSError as error:
+            log.warning("The vectors in %s could not be written anew: %s", self.path, error)
+            vector_file.remove_leftovers(self.path)
+        with self._opening:
+            self._view = None
+
+    # The approximate index
+
+    def wants_approximate(self, view: View) -> bool:
+        """Whether to call `build_approximate`: there are enough vectors, and no index of those in the file."""
         return (
-            len(view.numbers) >= self._approximate_from
-            and view.manifest.rows - covered > covered * _NEW_SHARE_BORNE
-            and vectors_approximate.library() is not None
+            view.filed >= self._approximate_from
+            and faiss_index.library() is not None
+            and self._approximate_index(view) is None
         )
 
-    def build_approximate(self) -> bool:
-        """Index the present rows approximately; whether that was done. Takes about a minute for a million of them.
-
-        Others may write meanwhile. Only if the rows are compacted in between is the work in vain.
-        """
-        faiss = vectors_approximate.library()
-        view = self._storage.view()
-        if faiss is None or not len(view.numbers):
+    def build_approximate(self, view: View) -> bool:
+        """Index the rows of the mapped file approximately; whether that was done. Takes about a minute for a million of
+        them. The index is of no use once the file is written anew."""
+        faiss = faiss_index.library()
+        if faiss is None or view.file is None:
             return False
-        view.rows.check()
-        generation, rows = view.manifest.generation, view.manifest.rows
-        path = self.folder / f"approximate-{generation}-{rows}.index"
-        with translated(self.folder):
-            checksum = vectors_approximate.build(faiss, view.rows.vectors, np.sort(view.row_of), path)
-        with self._storage.writing():
-            if self._storage.view().manifest.generation != generation:
-                path.unlink(missing_ok=True)
-                return False
-            self._storage.set_approximate(Approximate(path.name, rows, checksum))
+        view.check()
+        try:
+            faiss_index.build(faiss, view.file, self.path)
+        except OSError as error:
+            log.warning("The approximate index of %s could not be written: %s", self.path, error)
+            return False
         return True
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self, connection: "Connection") -> tuple[str, ...]:
         """What an administrator should know about the way searches are done."""
-        view = self._storage.view()
-        count = f"{len(view.numbers):,} vectors"
+        view = self.view(connection)
         if len(view.numbers) < self._approximate_from:
             return ()
-        if vectors_approximate.library() is None:
-            return (f"{count} are searched exactly; install {vectors_approximate.LIBRARY} to make it faster.",)
-        if view.manifest.approximate is None:
+        count = f"{len(view.numbers):,} vectors"
+        if faiss_index.library() is None:
+            return (f"{count} are searched exactly; install {faiss_index.LIBRARY} to make it faster.",)
+        if view.file is None or faiss_index.file_of(view.file, self.path) is None:
             return (f"{count} are searched exactly until the approximate index is built.",)
-        if self._index(view) is None:
+        if self._approximate_index(view) is None:
             return (f"The approximate index of {count} is damaged; searches are exact until it is built anew.",)
         return ()
 
-    def _index(self, view: View) -> ApproximateIndex | None:
-        """The approximate index the manifest names; None where there is none, or it cannot be used."""
-        described = view.manifest.approximate
-        if described is None:
+    def _approximate_index(self, view: View) -> ApproximateIndex | None:
+        """The approximate index of the mapped file; None where there is none, or it cannot be used."""
+        path = None if view.file is None else faiss_index.file_of(view.file, self.path)
+        if path is None:
             return None
+        named = path, stamp_of(path)
         with self._opening:
-            if self._opened is None or self._opened[0] != described:
-                path = self.folder / described.file
-                self._opened = described, vectors_approximate.opened(path, described.rows, described.checksum)
-            return self._opened[1]
+            if self._approximate is None or self._approximate[0] != named:
+                self._approximate = named, faiss_index.opened(path, view.filed)
+            return self._approximate[1]
+
+    # Reading the table
+
+    def _advanced(self, connection: "Connection", known: View | None, seen: int) -> View:
+        """The view after the rows that came since; of the file that is there now, where that is another one."""
+        file = self._mapped(known)
+        none = Rows(np.empty(0, np.int64), np.empty((0, self.dimensions), np.float32))
+        goes_on = known is not None and known.file is file
+        newer, last = (known.newer, known.last_row) if known is not None and goes_on else (none, 0)
+        if not goes_on and file is not None:
+            last = file.header.last_row
+        rows = connection.execute(
+            "SELECT number, vectors, row FROM embeddings WHERE row > ? AND embedder = ? ORDER BY row",
+            (known.seen if known is not None and goes_on else last, self.name),
+        ).fetchall()
+        if rows:
+            newer, last = newer.replaced_by(self._unpacked([row[:2] for row in rows])), rows[-1][2]
+        return View(file, newer, last_row=last, seen=seen)
+
+    def _mapped(self, known: View | None) -> VectorFile | None:
+        if known is not None and known.file is not None and known.file.stamp == stamp_of(self.path):
+            return known.file
+        return open_vector_file(self.path, self._key, self.dimensions)
+
+    def _table(self, connection: "Connection") -> Iterator[Rows]:
+        rows = connection.execute(
+            "SELECT number, vectors FROM embeddings WHERE embedder = ? ORDER BY number", (self.name,)
+        )
+        while batch := rows.fetchmany(_ROWS_AT_ONCE):
+            yield self._unpacked(batch)
+
+    def _unpacked(self, rows: Sequence[tuple[int, bytes]]) -> Rows:
+        """The number of a unit comes as often as it has vectors."""
+        size = self.dimensions * 4
+        for number, own in rows:
+            if not own or len(own) % size:
+                raise damaged(self.path, f"the unit {number} has {len(own)} bytes of vectors of {size} bytes each")
+        numbers = np.fromiter((number for number, _ in rows), np.int64, len(rows))
+        counts = np.fromiter((len(own) // size for _, own in rows), np.int64, len(rows))
+        vectors = np.frombuffer(b"".join(own for _, own in rows), np.float32).reshape(-1, self.dimensions)
+        return Rows(np.repeat(numbers, counts), vectors)
+
+
+def _last_row(connection: "Connection") -> int:
+    """The last row that the table ever had."""
+    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'embeddings'").fetchone()
+    return int(row[0]) if row else 0
 
 
 def _search_approximately(
-    view: View, index: ApproximateIndex, query: "Vectors", k: int, rows: "Numbers | None"
+    view: View, index: ApproximateIndex, query: "Vectors", k: int, eligible: "NDArray[np.bool_]"
 ) -> "tuple[Numbers, Vectors]":
-    eligible = view.eligible(rows)
-    wanted = int(k * _CANDIDATES_PER_RESULT * len(view.numbers) / view.units)
+    view.check()
+    wanted = int(k * _CANDIDATES_PER_RESULT * len(view.numbers) / len(view.units))
     found = index.candidates(query, max(wanted, _FEWEST_CANDIDATES), eligible)
-    newer = index.rows + np.flatnonzero(eligible[index.rows :])
+    newer = view.filed + np.flatnonzero(eligible[view.filed :])
     numbers, scores = view.among(np.concatenate([found, newer]), query, k)
     # A unit with many vectors near to the query takes the place of others.
-    if len(numbers) < k and len(numbers) < view.units_in(rows):
-        return view.search(query, k, rows)
+    if len(numbers) < k and len(numbers) < len(np.unique(view.numbers[eligible])):
+        return view.search(query, k, eligible)
     return numbers, scores
-
-
-def _allowed_rows(view: View, allowed: "Allowed | None") -> "Numbers | None":
-    if allowed is None:
-        return None
-    values = np.asarray(allowed)
-    if values.dtype == np.bool_ and values.ndim == 1:
-        return view.rows_allowed_by(values)
-    units = _numbers(values)
-    if len(units) > _MANY and units.max() < len(view.numbers) * _SPARSE:
-        mask = np.zeros(int(units.max()) + 1, bool)
-        mask[units] = True
-        return view.rows_allowed_by(mask)
-    return view.rows_of(np.unique(units))
-
-
-def _check_dimensions(dimensions: int) -> None:
-    if dimensions < 1:
-        raise InvalidArgument(f"{dimensions} dimensions are too few.", hint="Pass at least 1.")
 
 
 def _numbers(numbers: "ArrayLike") -> "Numbers":
@@ -248,10 +269,10 @@ def _numbers(numbers: "ArrayLike") -> "Numbers":
         return np.empty(0, np.int64)
     if values.ndim != 1 or values.dtype.kind not in "iu":
         raise InvalidArgument("Units are named by a list of whole numbers.", hint="Pass a list of numbers.")
-    low, high = int(values.min()), int(values.max())
-    if low < 0 or high >= FURTHER:
+    if int(values.min()) < 0 or int(values.max()) >= 2**62:
         raise InvalidArgument(
-            f"The number of a unit is from 0 to 2**62 - 1, not {low if low < 0 else high}.", hint="Correct the number."
+            f"The number of a unit is from 0 to 2**62 - 1, not {int(values.min())} to {int(values.max())}.",
+            hint="Correct the number.",
         )
     return values.astype(np.int64)
 

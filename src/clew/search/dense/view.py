@@ -1,147 +1,151 @@
-"""What a vector space held at one moment: it never changes, so that any number of threads can search it."""
+"""What a vector space held at one moment: it never changes, so that any number of threads can search it.
 
-from typing import TYPE_CHECKING
+Its rows are those of the mapped file and, after them, those that the table got since the file was written.
+"""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from clew.search.dense.entries import Journal
-from clew.search.dense.files import Manifest
-from clew.search.dense.rows import MappedRows
+from clew.derived.vector_file import VectorFile
+from clew.search.dense.products import scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clew.search.dense.rows import Numbers, Vectors
+    from clew.derived.vector_file import Numbers, Vectors
 
 _FEW = 1 / 16
 """Up to this share of the rows, fetching the wanted ones is faster than going over all."""
 _GATHERED_AT_ONCE = 4096
-_DEAD = -1
+_ROUNDING = 1e-5
+"""How far the score of a product may be off, as a share of the largest."""
+_REPLACED = -1
+
+
+class Rows(NamedTuple):
+    numbers: "Numbers"
+    """The unit of each row; one with several vectors comes several times."""
+    vectors: "Vectors"
+
+    def replaced_by(self, newer: "Rows") -> "Rows":
+        """These without the units of the newer ones, and the newer ones."""
+        staying = np.isin(self.numbers, newer.numbers, invert=True)
+        return Rows(
+            np.concatenate([self.numbers[staying], newer.numbers]),
+            np.concatenate([self.vectors[staying], newer.vectors]),
+        )
 
 
 class View:
-    def __init__(
-        self, manifest: Manifest, rows: MappedRows, number_of_row: "Numbers", numbers: "Numbers", row_of: "Numbers"
-    ) -> None:
-        self.manifest = manifest
-        self.rows = rows
-        self.number_of_row = number_of_row
-        """The unit in each row, -1 in a dead one."""
-        self.numbers = numbers
-        """The unit of each live row, sorted: one with several vectors comes several times."""
-        self.row_of = row_of
-        """The row of each of `numbers`; those of one unit in the order of its vectors."""
-        self._is_first = np.diff(numbers, prepend=-1) != 0
-        self.units = int(np.count_nonzero(self._is_first))
-        self._most_rows = _longest_run(self._is_first) if self.units < len(numbers) else 1
+    def __init__(self, file: VectorFile | None, newer: Rows, *, last_row: int, seen: int) -> None:
+        self.file = file
+        self.newer = newer
+        self.last_row = last_row
+        """The last row of the table that is one of these."""
+        self.seen = seen
+        """The last row that the table had, whichever embedder made it."""
+        self.filed = 0 if file is None else len(file.numbers)
+        """How many rows are in the file."""
+        self.numbers: Numbers = newer.numbers
+        """The unit in each row, -1 where a newer row took its place."""
+        if file is not None:
+            self.numbers = np.concatenate([file.numbers, newer.numbers])
+            self.numbers[file.rows_of(np.unique(newer.numbers))] = _REPLACED
 
-    @classmethod
-    def empty(cls, manifest: Manifest, rows: MappedRows) -> "View":
-        none = np.empty(0, np.int64)
-        return cls(manifest, rows, none, none, none)
+    @cached_property
+    def _counted(self) -> "tuple[Numbers, NDArray[np.intp]]":
+        """The units, sorted, and how many rows each has."""
+        if self.file is not None and not len(self.newer.numbers):
+            first = np.flatnonzero(self.file.is_first)
+            return self.numbers[first], np.diff(first, append=self.filed)
+        return np.unique(self.numbers[self.numbers >= 0], return_counts=True)
 
-    def advanced(self, manifest: Manifest, rows: MappedRows, entries: "Numbers") -> "View":
-        """The view after more entries of the journal."""
-        journal = Journal(entries)
-        placed, placed_row = journal.placed, journal.placed_row + len(self.number_of_row)
-        number_of_row = np.concatenate([self.number_of_row, np.full(journal.rows, _DEAD, np.int64)])
-        gone = self._places(journal.settled)
-        number_of_row[self.row_of[gone]] = _DEAD
-        number_of_row[placed_row] = placed
+    @property
+    def units(self) -> "Numbers":
+        """The units that have a vector, sorted."""
+        return self._counted[0]
 
-        staying = np.ones(len(self.numbers), bool)
-        staying[gone] = False
-        numbers, row_of = self.numbers[staying], self.row_of[staying]
-        at = np.searchsorted(numbers, placed, side="right")
-        return View(manifest, rows, number_of_row, np.insert(numbers, at, placed), np.insert(row_of, at, placed_row))
+    @cached_property
+    def most_rows(self) -> int:
+        """The most vectors that one unit has."""
+        return int(self._counted[1].max(initial=1))
 
-    def distinct(self) -> "Numbers":
-        """The units, sorted."""
-        distinct: Numbers = self.numbers[self._is_first]
-        return distinct
+    def check(self) -> None:
+        """StoreCorrupt where the mapped vectors are damaged."""
+        if self.file is not None:
+            self.file.check()
 
-    def known(self, numbers: "Numbers") -> "Numbers":
-        """Those of the units that are here."""
-        return numbers[self._positions(numbers)[0]]
+    def first_rows_of(self, numbers: "Numbers") -> "tuple[Numbers, Numbers]":
+        """Those of the units that have a vector, in the given order, and the row of the first of each."""
+        order = np.argsort(self.newer.numbers, kind="stable") + self.filed
+        found = _first(self.numbers[order], order, numbers)
+        if self.file is not None:
+            filed = _first(self.file.numbers, np.arange(self.filed), numbers)
+            found = np.where(found >= 0, found, filed)
+        return numbers[found >= 0], found[found >= 0]
 
-    def first_rows_of(self, numbers: "Numbers") -> "Numbers":
-        """Of those of the units that are here, in the given order."""
-        known, position = self._positions(numbers)
-        return self.row_of[position[known]]
+    def vectors_of(self, rows: "Numbers") -> "Vectors":
+        """The vectors in some rows, in the given order."""
+        if self.file is None:
+            return np.asarray(self.newer.vectors[rows])
+        found = np.empty((len(rows), self.newer.vectors.shape[1]), np.float32)
+        filed = rows < self.filed
+        found[filed] = self.file.vectors[rows[filed]]
+        found[~filed] = self.newer.vectors[rows[~filed] - self.filed]
+        return found
 
-    def rows_of(self, numbers: "Numbers") -> "Numbers":
-        """All rows of those of the units that are here; each unit is given once."""
-        return self.row_of[self._places(numbers)]
+    def eligible(self, allowed: "NDArray[np.bool_] | None") -> "NDArray[np.bool_]":
+        """For each row, whether its unit is allowed: whether the place of its number in the mask is true."""
+        if allowed is None:
+            return self.numbers >= 0
+        # Replaced rows and units beyond the mask both end up at a last place, which is false.
+        mask = np.append(allowed, False)
+        return np.asarray(mask[np.where(self.numbers < len(allowed), self.numbers, _REPLACED)])
 
-    def units_in(self, rows: "Numbers | None") -> int:
-        """How many units the live `rows` are of; how many there are by default."""
-        return self.units if rows is None else len(np.unique(self.number_of_row[rows]))
+    def search(self, query: "Vectors", k: int, eligible: "NDArray[np.bool_]") -> "tuple[Numbers, Vectors]":
+        """The k nearest units among the eligible rows: exactly."""
+        self.check()
+        if self.is_few(eligible):
+            return self.among(np.flatnonzero(eligible), query, k)
+        parts = [] if self.file is None else [scores(self.file.vectors, query)]
+        if len(self.newer.numbers):
+            parts.append(scores(self.newer.vectors, query))
+        found = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        found[~eligible] = -np.inf
+        return self.among(self._candidates(found, k), query, k)
 
-    def rows_allowed_by(self, mask: "NDArray[np.bool_]") -> "Numbers":
-        """Rows of the units whose place in the mask is true; what lies beyond the mask is not allowed."""
-        inside = np.searchsorted(self.numbers, len(mask))
-        return self.row_of[:inside][mask[self.numbers[:inside]]]
-
-    def search(self, query: "Vectors", k: int, rows: "Numbers | None" = None) -> "tuple[Numbers, Vectors]":
-        """The k nearest units among the live `rows`, or among all: exactly."""
-        if rows is not None and self.is_few(rows):
-            return self.among(rows, query, k)
-        self.rows.check()
-        scores = np.where(self.eligible(rows), self.rows.vectors @ query, np.float32(-np.inf))
-        numbers, best = self._best(self.number_of_row, scores, k)
-        wanted = best > -np.inf
-        return numbers[wanted], best[wanted]
-
-    def is_few(self, rows: "Numbers | None") -> bool:
-        return rows is not None and len(rows) <= len(self.number_of_row) * _FEW
-
-    def eligible(self, rows: "Numbers | None") -> "NDArray[np.bool_]":
-        """For each row, whether it is one of the given live ones; whether it is live at all by default."""
-        if rows is None:
-            return self.number_of_row >= 0
-        result = np.zeros(len(self.number_of_row), bool)
-        result[rows] = True
-        return result
+    def is_few(self, eligible: "NDArray[np.bool_]") -> bool:
+        return bool(np.count_nonzero(eligible) <= len(eligible) * _FEW)
 
     def among(self, rows: "Numbers", query: "Vectors", k: int) -> "tuple[Numbers, Vectors]":
-        """Like search, for few rows."""
-        rows = np.sort(rows)
-        self.rows.check(rows)
-        scores = np.empty(len(rows), np.float32)
+        """The k best units of these rows by the score of their best vector, equal scores by number. The score of a row
+        depends on nothing but the row and the query."""
+        found = np.empty(len(rows), np.float32)
         for start in range(0, len(rows), _GATHERED_AT_ONCE):
             part = slice(start, start + _GATHERED_AT_ONCE)
-            scores[part] = self.rows.vectors[rows[part]] @ query
-        return self._best(self.number_of_row[rows], scores, k)
-
-    def _best(self, numbers: "Numbers", scores: "Vectors", k: int) -> "tuple[Numbers, Vectors]":
-        """The k best units by the score of their best vector, equal scores by number."""
-        # So many rows hold k units even where the best one has all of its vectors among them.
-        rows = k * self._most_rows
-        if len(scores) > rows:
-            least = np.partition(scores, len(scores) - rows)[len(scores) - rows]
-            kept = np.flatnonzero(scores >= least)
-            numbers, scores = numbers[kept], scores[kept]
-        order = np.lexsort((numbers, -scores))
-        if self._most_rows > 1:
+            found[part] = np.einsum("ij,j->i", self.vectors_of(rows[part]), query)
+        numbers = self.numbers[rows]
+        order = np.lexsort((numbers, -found))
+        if self.most_rows > 1:
             order = order[np.sort(np.unique(numbers[order], return_index=True)[1])]
-        return numbers[order[:k]], scores[order[:k]]
+        return numbers[order[:k]], found[order[:k]]
 
-    def _places(self, numbers: "Numbers") -> "NDArray[np.intp]":
-        """Where in `self.numbers` the units are, with all of their rows."""
-        start = np.searchsorted(self.numbers, numbers)
-        count = np.searchsorted(self.numbers, numbers, side="right") - start
-        before = np.cumsum(count) - count
-        return np.repeat(start - before, count) + np.arange(count.sum())
-
-    def _positions(self, numbers: "Numbers") -> "tuple[NDArray[np.bool_], NDArray[np.intp]]":
-        """Which of the numbers are known, and where in `self.numbers` each one is, or would be."""
-        position = np.searchsorted(self.numbers, numbers)
-        inside = position < len(self.numbers)
-        known = inside.copy()
-        known[inside] = self.numbers[position[inside]] == numbers[inside]
-        return known, position
+    def _candidates(self, found: "Vectors", k: int) -> "Numbers":
+        """The rows that may be of the k best units."""
+        # So many rows hold k units even where the best one has all of its vectors among them.
+        rows = k * self.most_rows
+        least = np.partition(found, len(found) - rows)[len(found) - rows] if len(found) > rows else -np.inf
+        if least == -np.inf:
+            return np.flatnonzero(found > -np.inf)
+        return np.flatnonzero(found >= least - _ROUNDING * max(1.0, float(np.abs(found[found > -np.inf]).max())))
 
 
-def _longest_run(is_first: "NDArray[np.bool_]") -> int:
-    """The most vectors that one unit has."""
-    return int(np.diff(np.flatnonzero(is_first), append=len(is_first)).max())
+def _first(sorted_numbers: "Numbers", rows: "Numbers", wanted: "Numbers") -> "Numbers":
+    """For each wanted number the first of the rows that has it; -1 where none has."""
+    place = np.searchsorted(sorted_numbers, wanted)
+    inside = np.minimum(place, max(len(sorted_numbers) - 1, 0))
+    if not len(sorted_numbers):
+        return np.full(len(wanted), -1, np.int64)
+    return np.where(sorted_numbers[inside] == wanted, rows[inside], -1)

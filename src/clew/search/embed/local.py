@@ -1,4 +1,4 @@
-"""A model in a local folder."""
+"""A model in a local folder: an ONNX file beside its tokenizer."""
 
 import hashlib
 from collections.abc import Sequence
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from clew.errors import ConfigError
-from clew.search.embed.sentence import Encoder, Pooling, SentenceEncoder
+from clew.search.embed.onnx_encoder import OnnxEncoder
+from clew.search.embed.sentence import Pooling, SentenceEncoder
 from clew.search.embed.tokenizer_file import read_tokenizer
 
 if TYPE_CHECKING:
     from clew.search.embed.embedder import Vectors
 
-MODEL_FILES = ("model.onnx", "onnx/model.onnx", "model.safetensors")
-_DEFAULT_MAX_TOKENS = 512
-_FEWEST_TOKENS = 3
+MODEL_FILES = ("model.onnx", "onnx/model.onnx")
+_FEWEST_TOKENS, _MOST_TOKENS = 3, 512
 
 _Described = TypeVar("_Described")
 
@@ -43,8 +43,8 @@ class LocalModel:
                 hint="Put the model that is meant into the folder, or correct `sha256`.",
             )
         tokenizer_file = folder / "tokenizer.json"
-        encoder, most_tokens = _encoder(model, content)
-        self.max_tokens = _max_tokens(folder, max_tokens, most_tokens)
+        encoder = OnnxEncoder(content, str(model))
+        self.max_tokens = _max_tokens(folder, max_tokens)
         pooling = _pooling(folder)
         self._sentence_encoder = SentenceEncoder(
             read_tokenizer(tokenizer_file), encoder, max_tokens=self.max_tokens, pooling=pooling, threads=threads
@@ -66,36 +66,27 @@ def _model_file(folder: Path) -> Path:
     for name in MODEL_FILES:
         if (folder / name).is_file():
             return folder / name
+    found = "model.safetensors, which Clew does not read, and " if (folder / "model.safetensors").exists() else ""
     raise ConfigError(
-        f"The folder '{folder}' holds none of {', '.join(MODEL_FILES)}.", hint="Put a model there, or name another."
+        f"The folder '{folder}' holds {found}none of {', '.join(MODEL_FILES)}.",
+        hint=(
+            "Most models are published with an ONNX file: copy it there. Other models can be exported: "
+            "`optimum-cli export onnx --task feature-extraction --model NAME FOLDER`."
+        ),
     )
 
 
-def _encoder(model: Path, content: bytes) -> tuple[Encoder, int]:
-    """The encoder, and how many tokens it can take."""
-    if model.suffix == ".onnx":
-        from clew.search.embed.onnx_encoder import OnnxEncoder
-
-        return OnnxEncoder(content, str(model)), _DEFAULT_MAX_TOKENS
-    from clew.search.embed.bert import BertConfig, BertEncoder
-    from clew.search.embed.safetensors import read_tensors
-
-    config = _described(model.parent / "config.json", BertConfig)
-    if config is None:
-        raise ConfigError(f"{model} has no config.json beside it.", hint="Copy the model's config.json there too.")
-    return BertEncoder(config, read_tensors(model, content), model), config.max_position_embeddings
-
-
-def _max_tokens(folder: Path, asked: int | None, most: int) -> int:
+def _max_tokens(folder: Path, asked: int | None) -> int:
     if asked is not None:
-        if not _FEWEST_TOKENS <= asked <= most:
+        if not _FEWEST_TOKENS <= asked <= _MOST_TOKENS:
             raise ConfigError(
-                f"max_tokens is {asked}; this model takes {_FEWEST_TOKENS} to {most}.", hint="Correct max_tokens."
+                f"max_tokens is {asked}; a local model takes {_FEWEST_TOKENS} to {_MOST_TOKENS}.",
+                hint="Correct max_tokens.",
             )
         return asked
     described = _described(folder / "sentence_bert_config.json", _SentenceConfig)
     length = described.max_seq_length if described else None
-    return min(length or _DEFAULT_MAX_TOKENS, most)
+    return min(length or _MOST_TOKENS, _MOST_TOKENS)
 
 
 def _pooling(folder: Path) -> Pooling:

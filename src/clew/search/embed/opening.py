@@ -3,7 +3,6 @@
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from clew.config import EmbedSettings
 from clew.errors import ConfigError
@@ -34,7 +33,7 @@ def open_embedder(settings: EmbedSettings) -> Embedder | None:
     from clew.search.embed.endpoint import EndpointEmbedder
 
     url = _required(settings.url, "url", settings.kind)
-    return EndpointEmbedder(settings, url=_checked(url), model=_required(settings.model, "model", settings.kind))
+    return EndpointEmbedder(settings, url=url, model=_required(settings.model, "model", settings.kind))
 
 
 def open_word_vectors() -> "WordVectors | None":
@@ -57,22 +56,6 @@ def _required(value: str | None, key: str, kind: str) -> str:
     if not value:
         raise ConfigError(f"The embedder '{kind}' needs `{key}`, which is not set.", hint=f"Set `{key}`.")
     return value
-
-
-def _checked(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        usable = False
-    if not usable:
-        raise ConfigError(f"`url` is '{url}', which is no http or https address.", hint="Set it like https://host/v1.")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise ConfigError(
-            "`url` carries more than an address: a user, a password, a query or a fragment.",
-            hint="Leave them out; put the key into an environment variable and its name into `key_variable`.",
-        )
-    return url.rstrip("/")
 
 
 def _check_numbers(settings: EmbedSettings) -> None:

@@ -57,12 +57,6 @@ class LexicalResult(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def create(connection: sqlite3.Connection) -> None:
-    """Make the tables of an empty index."""
-    for statement in lexical_tables.SCHEMA:
-        connection.execute(statement)
-
-
 class LexicalIndex:
     """The lexical index in the database behind `connection`. Writes happen in the transaction of the caller."""
 
@@ -145,12 +139,16 @@ class LexicalIndex:
             # CROSS JOIN keeps the full-text index in the outer loop: one look at `units` for each match.
             join, condition = "CROSS JOIN units ON units.number = lexical.rowid", f"AND ({restrict.sql})"
         # The parts of the statement that vary are Clew's own text; every value is a parameter.
+        # All units in one row: each row that is fetched waits for Python's lock, which other searches want as well.
         statement = f"""
-            SELECT lexical.rowid AS unit, bm25(lexical, ?, 1.0, 1.0) AS badness FROM lexical {join}
-            WHERE lexical MATCH ? {condition} ORDER BY badness, unit LIMIT ?
+            SELECT json_group_array(unit) FROM (
+                SELECT lexical.rowid AS unit, bm25(lexical, ?, 1.0, 1.0) AS badness FROM lexical {join}
+                WHERE lexical MATCH ? {condition} ORDER BY badness, unit LIMIT ?
+            )
             """  # noqa: S608
         values = (float(self._ranking.title_weight), expression, *(restrict.parameters if restrict else ()), wanted)
-        units = [unit for unit, _ in self._connection.execute(statement, values)]
+        (listed,) = self._connection.execute(statement, values).fetchone()
+        units: list[int] = msgspec.json.decode(listed, type=list[int])
         found: list[Stream] = []
         characters = 0
         for stream in self._streams.of(self._connection, units):

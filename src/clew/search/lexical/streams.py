@@ -1,10 +1,10 @@
 """The streams that a ranking reads, kept for the next one: many searches meet the same units."""
 
 import sqlite3
-import threading
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from clew.cache import Cache
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.tables import Row
 
@@ -24,33 +24,20 @@ class Streams:
     """Of one index, in which the number of a unit stands for one text for ever. Any thread may ask."""
 
     def __init__(self, characters: int = MOST_CHARACTERS) -> None:
-        self._lock = threading.Lock()
-        self._kept: dict[int, Stream] = {}
-        self._room = characters
+        self._kept: Cache[int, Stream] = Cache(characters, size_of=_characters)
 
     def of(self, connection: sqlite3.Connection, units: Sequence[int]) -> Iterator[Stream]:
         """The streams of these units, in their order. They are read as they are asked for: some may be very long."""
         for start in range(0, len(units), _AT_ONCE):
             part = units[start : start + _AT_ONCE]
-            with self._lock:
-                known = {unit: self._kept[unit] for unit in part if unit in self._kept}
+            known = self._kept.get_many(part)
             missing = [unit for unit in part if unit not in known]
             if missing:
                 rows = lexical_tables.streams(connection, missing)
                 read = {row.unit: Stream(row, lexical_tables.length(row)) for row in rows}
-                self._keep(read)
+                self._kept.put_many({unit: each for unit, each in read.items() if _characters(each) <= _LONGEST})
                 known |= read
             yield from (known[unit] for unit in part if unit in known)
-
-    def _keep(self, read: dict[int, Stream]) -> None:
-        with self._lock:
-            for unit, stream in read.items():
-                if unit not in self._kept and _characters(stream) <= _LONGEST:
-                    self._kept[unit] = stream
-                    self._room -= _characters(stream)
-            # What came first goes first: no search marks what it meets, so that those at the same time wait for nobody.
-            while self._room < 0 and self._kept:
-                self._room += _characters(self._kept.pop(next(iter(self._kept))))
 
 
 def _characters(stream: Stream) -> int:

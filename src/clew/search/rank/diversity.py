@@ -1,38 +1,15 @@
-"""What happens to a ranking before it is shown: variety, and a size that fits.
+"""What happens to a ranking before it is shown: variety.
 
 All functions keep the order they are given (`spread` apart, whose purpose is another one) and keep or drop whole items.
 """
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from enum import StrEnum
-from typing import Generic, TypeVar
-
-import msgspec
+from typing import TypeVar
 
 from clew.errors import InvalidArgument
-from clew.text.tokens import estimate_tokens
 
 Item = TypeVar("Item")
-
-
-class Reason(StrEnum):
-    """Why a ranking ends where it ends."""
-
-    NONE = "none"
-    TOKENS = "token_cap"
-    BYTES = "byte_cap"
-
-
-class Trimmed(msgspec.Struct, Generic[Item], frozen=True):
-    items: tuple[Item, ...]
-    tokens: int
-    bytes: int
-    limit_reason: Reason
-
-    @property
-    def truncated(self) -> bool:
-        return self.limit_reason is not Reason.NONE
 
 
 def at_most_per_document(
@@ -79,37 +56,6 @@ def spread(
             for place in left:
                 likeness[place] = max(likeness[place], similarity(items[best], items[place]))
     return tuple(chosen)
-
-
-def trim(
-    items: Iterable[Item],
-    rendered: Callable[[Item], str],
-    *,
-    max_tokens: int | None = None,
-    max_bytes: int | None = None,
-) -> Trimmed[Item]:
-    """The first items that fit into both budgets together, as they are `rendered`.
-
-    It ends at the first that does not fit, even when a smaller one follows, so that the next page begins there.
-    """
-    for name, budget in (("max_tokens", max_tokens), ("max_bytes", max_bytes)):
-        _require(name, budget, budget is None or budget >= 0, "0 or more, or None for no limit")
-    kept: list[Item] = []
-    tokens = size = 0
-    reason = Reason.NONE
-    for item in items:
-        text = rendered(item)
-        cost, length = estimate_tokens(text), len(text.encode("utf-8", "surrogatepass"))
-        if max_tokens is not None and tokens + cost > max_tokens:
-            reason = Reason.TOKENS
-        elif max_bytes is not None and size + length > max_bytes:
-            reason = Reason.BYTES
-        if reason is not Reason.NONE:
-            break
-        kept.append(item)
-        tokens += cost
-        size += length
-    return Trimmed(tuple(kept), tokens, size, reason)
 
 
 def _require(name: str, value: object, fits: bool, rule: str) -> None:

@@ -1,12 +1,11 @@
 """From a question to a ranking: every signal of the recipe is asked, their rankings become one, links are followed."""
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from clew.cache import Cache
 from clew.search.dense.search import DenseSearch
 from clew.search.lexical.plan import Correction, all_of, either, is_demand, make_plan
 from clew.search.lexical.query import LexicalQuery, Sign, parse_query
@@ -58,20 +57,13 @@ class Rankings:
     """The last few rankings, so that page two is page two even while units and vectors come in."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[bytes, Kept] = OrderedDict()
+        self._kept: Cache[bytes, Kept] = Cache(_RANKINGS_KEPT)
 
     def get(self, question: Mapping[str, Any]) -> Kept | None:
-        with self._lock:
-            return self._kept.get(_key(question))
+        return self._kept.get(_key(question))
 
     def keep(self, question: Mapping[str, Any], kept: Kept) -> None:
-        key = _key(question)
-        with self._lock:
-            self._kept[key] = kept
-            self._kept.move_to_end(key)
-            while len(self._kept) > _RANKINGS_KEPT:
-                self._kept.popitem(last=False)
+        self._kept.put(_key(question), kept)
 
 
 def _key(question: Mapping[str, Any]) -> bytes:

@@ -14,10 +14,13 @@ from typing import Any
 
 import msgspec
 
-from clew.edit.writing import read_if_there, real_target, replace_file
+from clew.edit.edits import FileEdit
+from clew.edit.targets import read_if_there, real_target
+from clew.edit.transaction import Transaction
 from clew.errors import ConfigError, FormatError, InvalidArgument, Refused
 from clew.setup.clients import json_text, toml_text
 from clew.workspace.own_program import own_program
+from clew.workspace.paths import display
 
 SERVER_NAME = "clew"
 
@@ -28,6 +31,7 @@ __all__ = [
     "client_config",
     "config_path",
     "own_command",
+    "write_file",
     "write_plan",
 ]
 
@@ -126,11 +130,21 @@ def client_config(client: str, root: Path, command: str, *, force: bool = False)
     return ClientPlan(client, path, known.format, before, after, state, snippet, within)
 
 
+def write_file(path: Path, before: bytes | None, after: bytes, *, within: Path | None) -> None:
+    """Write a client's configuration, unless it changed since it was read. A copy of the former one is kept: in the
+    state folder of the project `within`, or beside a file that belongs to no project."""
+    target = real_target(path, within=within)
+    root = target.parent if within is None else within
+    if within is None:
+        root.mkdir(parents=True, exist_ok=True)
+    edit = FileEdit(display(target.relative_to(root.resolve()).as_posix()), before, after)
+    Transaction(root, [edit], in_project=within is not None).commit()
+
+
 def write_plan(plan: ClientPlan) -> None:
     """Put a plan in place, unless the file changed since the plan was made."""
-    if plan.changed:
-        expected = None if plan.before is None else plan.before.encode()
-        replace_file(plan.path, plan.after.encode(), expected=expected, within=plan.within)
+    before = None if plan.before is None else plan.before.encode()
+    write_file(plan.path, before, plan.after.encode(), within=plan.within)
 
 
 def _known(client: str) -> Client:

@@ -10,7 +10,8 @@ from pathlib import Path
 from clew.errors import StoreCorrupt, StoreError
 from clew.store.sqlite.faults import is_refused_access, protected, translated
 
-_MOST_IDLE = 8
+_MOST_IDLE = 32
+"""As many threads as a busy server has. Opening a connection anew takes longer than most questions."""
 
 _ACCESS = {"write": "mode=rw", "read": "mode=ro", "frozen": "mode=ro&immutable=1"}
 """How a file is opened. `frozen` is for a folder in which SQLite cannot make the two files it needs beside a store: it

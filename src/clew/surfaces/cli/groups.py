@@ -87,10 +87,12 @@ def _parser(name: str) -> argparse.ArgumentParser:
         epilog="example:\n  " + group.example.replace("\n", "\n  "),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("-v", "-V", "--version", action="version", version=f"clew {__version__}")
+    if group.options:
+        # Only a group with options of its own takes any before its command.
+        parser.add_argument("-v", "-V", "--version", action="version", version=f"clew {__version__}")
+        parser.add_argument("-C", "--folder", metavar="FOLDER", help="the project's folder (default: this one)")
     for option in group.options:
         parser.add_argument(option.flag, metavar=option.metavar, help=option.about)
-    parser.add_argument("-C", "--folder", metavar="FOLDER", help="the project's folder (default: this one)")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="one of the commands above")
     return parser
 

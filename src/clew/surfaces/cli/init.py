@@ -14,7 +14,9 @@ from typing import Any
 
 import msgspec
 
-from clew.edit.writing import read_if_there, real_target, replace_file
+from clew.edit.edits import FileEdit
+from clew.edit.targets import read_if_there, real_target
+from clew.edit.transaction import Transaction
 from clew.errors import ConfigError
 from clew.setup.clients import CLIENTS, ClientPlan, client_config, config_path, own_command, write_plan
 from clew.setup.detect import Findings, detect, proposed_config
@@ -75,9 +77,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write(root: Path, files: list[FileChange], plans: list[ClientPlan]) -> None:
-    for change in files:
-        if change.changed:
-            replace_file(root / change.path, change.after, expected=change.before, within=root)
+    """The files of the project change together, and each client's file by itself."""
+    Transaction(root, [FileEdit(change.path, change.before, change.after) for change in files]).commit()
     for plan in plans:
         write_plan(plan)
 

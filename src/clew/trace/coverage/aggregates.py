@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import msgspec
 
 from clew.graph.graph import Graph
+from clew.graph.kept import SumRow
 from clew.graph.model import Node, NodeKind
-from clew.graph.tally import Row
 from clew.trace.coverage.annotate import percent
 
 
@@ -59,16 +59,16 @@ class _Sums(msgspec.Struct, frozen=True):
 
 
 def _by_level(graph: Graph) -> dict[str, _Sums]:
-    sums = graph.tallied("requirements", _rows, lambda graph, id: _row(graph, graph.get_node(id)))
+    sums = graph.kept.sum("requirements", _rows, lambda graph, id: _row(graph, graph.get_node(id)))
     return {level: _Sums(*numbers) for level, numbers in sums.items()}
 
 
-def _rows(graph: Graph) -> dict[str, Row]:
+def _rows(graph: Graph) -> dict[str, SumRow]:
     found = ((node.id, _row(graph, node)) for node in graph.nodes_by_kind(NodeKind.REQUIREMENT))
     return {id: row for id, row in found if row is not None}
 
 
-def _row(graph: Graph, node: Node | None) -> Row | None:
+def _row(graph: Graph, node: Node | None) -> SumRow | None:
     if node is None or node.kind is not NodeKind.REQUIREMENT:
         return None
     fields, metrics = node.fields, graph.metrics(node.id)
@@ -145,19 +145,19 @@ def orphan_count(graph: Graph) -> int:
 
 
 _CITING = (NodeKind.TEST, NodeKind.CODE, NodeKind.TEST_RESULT)
-_ONE: Row = ("", (1,))
+_ONE: SumRow = ("", (1,))
 
 
 def _orphan_count(graph: Graph) -> int:
-    sums = graph.tallied("orphans", _orphans, _orphan)
+    sums = graph.kept.sum("orphans", _orphans, _orphan)
     return sum(number for (number,) in sums.values())
 
 
-def _orphans(graph: Graph) -> dict[str, Row]:
+def _orphans(graph: Graph) -> dict[str, SumRow]:
     return {id: _ONE for kind in _CITING for id in graph.memory.citing_nothing(kind)}
 
 
-def _orphan(graph: Graph, id: str) -> Row | None:
+def _orphan(graph: Graph, id: str) -> SumRow | None:
     node = graph.memory.get_node(id)
     is_citing = node is not None and node.kind in _CITING
     return _ONE if is_citing and next(graph.memory.iter_outgoing_edges(id), None) is None else None

@@ -6,10 +6,12 @@ from typing import Any
 
 import msgspec
 
+from clew.edit.edits import Inverse
+from clew.edit.recovery import COLLECTION
 from clew.errors import StoreError
-from clew.store.interface import Store
+from clew.store.interface import Store, Transaction
 from clew.trace.edit.results import MutationEntry
-from clew.trace.edit.sessions import Journal, Session, Sessions
+from clew.trace.edit.sessions import Saving, Session, Sessions
 
 REVERT = "revert"
 """The operation of a draft that takes back a mutation which is in the files already."""
@@ -39,25 +41,11 @@ class Pending(msgspec.Struct, frozen=True):
     draft: DraftRecord
 
 
-class Restoration(msgspec.Struct, frozen=True):
-    """How the content of a file before a mutation comes from the one after it."""
-
-    path: str
-    after: str
-    """Hash of the content after it."""
-    start: int
-    end: int
-    """The bytes after it that are replaced."""
-    text: bytes
-    made: bool = False
-    """Whether there was no such file before it."""
-
-
 class SavedMutation(msgspec.Struct, frozen=True):
     """A mutation that is in the files."""
 
     draft: DraftRecord
-    files: tuple[Restoration, ...]
+    files: tuple[Inverse, ...]
 
 
 class DraftLog:
@@ -139,40 +127,31 @@ class DraftLog:
 
     # Saving
 
-    def begin_save(self, journal: Journal) -> None:
-        """Note where new contents are about to be written."""
-        store, sessions = self._demand()
-        id = self._current(sessions)
-        with store.transaction(actor=f"session {id}", reason="save") as transaction:
-            session = sessions.demand(transaction, id)
-            sessions.put(transaction, id, msgspec.structs.replace(session, saving=journal))
-
-    def prepare_save(self, journal: Journal, mutations: Sequence[SavedMutation]) -> None:
-        """Note that the new contents are complete: from now on the save happens."""
+    def begin_save(self, saving: Saving, mutations: Sequence[SavedMutation]) -> None:
+        """Note what is about to be saved, and how it can be taken back."""
         store, sessions = self._demand()
         id = self._current(sessions)
         with store.transaction(actor=f"session {id}", reason="save") as transaction:
             session = sessions.demand(transaction, id)
             for number, mutation in enumerate(mutations, start=session.saved_count + 1):
                 transaction.put(_saved_of(id), _key(number), msgspec.to_builtins(mutation))
-            saving = msgspec.structs.replace(journal, prepared=True)
             sessions.put(transaction, id, msgspec.structs.replace(session, saving=saving))
 
     @contextmanager
-    def finishing(self, id: str | None = None, *, reason: str = "save") -> Iterator[None]:
+    def finishing(self, id: str | None = None, *, reason: str = "save") -> Iterator[Transaction]:
         """The last step of a save, or of one that was interrupted: what the block does to the files and what is noted
         here belong together, and no other process of Clew writes meanwhile."""
         store, sessions = self._demand()
         id = id or self._current(sessions)
         with store.transaction(actor=f"session {id}", reason=reason) as transaction:
-            journal = sessions.demand(transaction, id).saving
-            yield
-            for each, number in journal.through.items() if journal is not None else ():
+            saving = sessions.demand(transaction, id).saving
+            yield transaction
+            for each, number in saving.through.items() if saving is not None else ():
                 session = sessions.demand(transaction, each)
                 number = max(number, session.saved_through)
                 sessions.put(transaction, each, msgspec.structs.replace(session, saved_through=number))
             session = sessions.demand(transaction, id)
-            count = session.saved_count + (journal.mutations if journal is not None else 0)
+            count = session.saved_count + (saving.mutations if saving is not None else 0)
             sessions.put(transaction, id, msgspec.structs.replace(session, saved_count=count, saving=None))
 
     def give_up_save(self, id: str | None = None) -> None:
@@ -183,9 +162,13 @@ class DraftLog:
             session = sessions.demand(transaction, id)
             sessions.put(transaction, id, msgspec.structs.replace(session, saving=None))
 
-    def interrupted(self) -> list[tuple[str, Journal]]:
-        """Saves that a process left half done, by session."""
-        return [(id, session.saving) for id, session in self._own() if session.saving is not None]
+    def interrupted(self) -> list[tuple[str, bool]]:
+        """The sessions with a save that a process left half done, and whether its files are written."""
+        found = [(id, session.saving) for id, session in self._own() if session.saving is not None]
+        return [(id, self._is_written(saving)) for id, saving in found]
+
+    def _is_written(self, saving: Saving) -> bool:
+        return bool(saving.transaction) and self._demand()[0].get(COLLECTION, saving.transaction) is not None
 
     # What was saved
 

@@ -3,13 +3,14 @@
 from collections.abc import Iterable
 from uuid import uuid4
 
+from clew.edit.edits import Inverse
 from clew.errors import FileChanged, NotFound
 from clew.graph.build.builder import Builder
 from clew.graph.changes import Change, Redefinition, Rewriting
-from clew.trace.edit.drafts import REVERT, DraftLog, DraftRecord, Restoration, SavedMutation
+from clew.text.hashing import content_hash
+from clew.trace.edit.drafts import REVERT, DraftLog, DraftRecord, SavedMutation
 from clew.trace.edit.text.author import Author
 from clew.trace.edit.text.reverting import redrafted
-from clew.workspace.files import content_hash
 
 
 class Reverts:
@@ -42,7 +43,7 @@ class Reverts:
             texts += rewritings
         return Change(uuid4().hex, REVERT, saved.draft.target_id, tuple(definitions), tuple(texts))
 
-    def _former(self, file: Restoration) -> bytes:
+    def _former(self, file: Inverse) -> bytes:
         """The content of a file before the mutation."""
         data = self._author.original(file.path)
         present = self._author.history.patches.written(file.path, data)
@@ -52,4 +53,4 @@ class Reverts:
                 hint="Take back what was done to the file since, or edit it.",
                 data={"path": file.path},
             )
-        return present[: file.start] + file.text + present[file.end :]
+        return file.applied(present)

@@ -1,4 +1,4 @@
-"""From drafts to files: what is written where, and how it can be taken back."""
+"""From drafts to files: which files are written, and how that can be taken back."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -7,9 +7,11 @@ from typing import Any
 
 import msgspec
 
-from clew.edit import saving
-from clew.edit.files_write import FileEdit, check_writable
-from clew.errors import ClewError, FileChanged, NotFound, Refused
+from clew.edit.edits import FileEdit, check_writable, diff_of, inverse_of
+from clew.edit.recovery import RecordStore, recover
+from clew.edit.targets import read_if_there
+from clew.edit.transaction import Purpose, Transaction
+from clew.errors import ClewError, ConfigError, FileChanged, NotFound, Refused
 from clew.graph.build.builder import Builder
 from clew.graph.build.keeper import GraphKeeper
 from clew.graph.build.link import Definition
@@ -17,12 +19,14 @@ from clew.graph.build.reading import Progress
 from clew.graph.changes import History
 from clew.graph.model import Node, NodeKind
 from clew.graph.patches import Patches
-from clew.trace.edit.drafts import REVERT, DraftLog, Pending, Restoration, SavedMutation
-from clew.trace.edit.sessions import Journal
-from clew.workspace.files import content_hash
+from clew.trace.edit.drafts import REVERT, DraftLog, Pending, SavedMutation
+from clew.trace.edit.sessions import Saving
+from clew.workspace.files import resolve
 
 _DEPENDS_ON_THE_REST = "hash_now"
 """The hash to write follows the rule of the other hashes in the file."""
+_MOST_SHOWN = 4_000
+"""Characters of a difference that an error repeats."""
 
 
 class Saved(msgspec.Struct, frozen=True):
@@ -40,16 +44,18 @@ class Saves:
         keeper: Callable[[], GraphKeeper],
         history: History,
         drafts: DraftLog,
+        store: RecordStore | None,
     ) -> None:
         self._root = root
+        self._store = store
         self._builder = builder
         self._keeper = keeper
         self._history = history
         self._drafts = drafts
         self._originals: dict[str, bytes] = {}
         """Files that drafts were made on, as they were read."""
-        self._unnoted: str | None = None
-        """The reason of the last save, where its files are in place and the store does not know it."""
+        self._unnoted: tuple[Transaction, str] | None = None
+        """The last save and its reason, where its files are in place and the store does not know it."""
 
     def original(self, path: str) -> bytes:
         """The content of a file as it was read, kept for the next draft on it, and to show both sides should it
@@ -63,22 +69,34 @@ class Saves:
 
     def recover(self) -> bool:
         """Complete or take back saves that were interrupted; whether there were any."""
-        journals = self._drafts.interrupted()
-        for id, journal in journals:
-            if saving.recovered(self._root, journal):
+        if not self._drafts.interrupted():
+            return False
+        recover(self._root, self._store)
+        for id, is_written in self._drafts.interrupted():
+            if is_written:
                 with self._drafts.finishing(id):
                     pass
             else:
                 self._drafts.give_up_save(id)
-        return bool(journals)
+        return True
 
     def note(self) -> None:
         """Have the store know of the last save, where that failed. Until it does, nothing else can be written: its
         journal is what completes the save should the process end."""
         if self._unnoted is not None:
-            with self._drafts.finishing(reason=self._unnoted):
-                pass
+            files, reason = self._unnoted
+            with self._drafts.finishing(reason=reason) as records:
+                files.record(records)
+            files.finish()
             self._unnoted = None
+
+    def close(self) -> None:
+        """Note the last save. Where that fails, its journal is left to the next process."""
+        try:
+            self.note()
+        finally:
+            if self._unnoted is not None:
+                self._unnoted[0].release()
 
     def save(self, pending: Sequence[Pending], *, save_branch: bool, message: str | None) -> Saved:
         """Write the files, or raise and leave all of them alone."""
@@ -92,23 +110,35 @@ class Saves:
         through: dict[str, int] = {}
         for each in pending:
             through[each.session] = max(each.number, through.get(each.session, 0))
-        files = saving.planned(self._root, edits)
-        journal = Journal(prepared=False, through=through, mutations=len(pending), files=files)
-        self._drafts.begin_save(journal)
+        purpose = Purpose("save", facts={"mutations": len(pending)}, with_diff=False)
+        files = Transaction(self._root, edits, purpose)
+        self._drafts.begin_save(Saving(through, len(pending), files.id), self._mutations(pending))
+        reason = message or "save"
         try:
-            saving.write_temporaries(self._root, edits, files)
-            self._drafts.prepare_save(journal, self._mutations(pending))
-            reason = message or "save"
-            with self._drafts.finishing(reason=reason):
-                saving.replace_all(self._root, edits, files)
-                self._unnoted = reason
+            with self._drafts.finishing(reason=reason) as records:
+                self._write(files, edits)
+                self._unnoted = files, reason
+                files.record(records)
+            files.finish()
             self._unnoted = None
         except ClewError:
             if self._unnoted is None:
-                saving.remove_temporaries(self._root, files)
                 self._drafts.give_up_save()
                 raise
         return Saved(tuple(edit.path for edit in edits), branch, self._noted_late())
+
+    def _write(self, files: Transaction, edits: Sequence[FileEdit]) -> None:
+        try:
+            files.prepare()
+            files.carry_out()
+        except FileChanged as error:
+            edit = next(edit for edit in edits if edit.path == error.data["path"])
+            raise _changed_meanwhile(edit, self._present(edit.path)) from error
+        except ConfigError as error:
+            raise Refused(error.message, hint=error.hint) from error
+
+    def _present(self, path: str) -> bytes | None:
+        return read_if_there(resolve(self._root, path))
 
     def _noted_late(self) -> ClewError | None:
         """A store that was full or busy for a moment is asked once more."""
@@ -134,9 +164,10 @@ class Saves:
         except FileChanged:
             known = self._originals.get(path, b"")
             edit = FileEdit(path, known, self._history.patches.written(path, known))
-            raise saving.changed_meanwhile(edit, saving.content_of(self._root, path)) from None
+            raise _changed_meanwhile(edit, self._present(path)) from None
         after = self._history.patches.written(path, before or b"")
-        return FileEdit(path, before, after, removes=not after and before is not None and path in unmade)
+        is_removed = not after and before is not None and path in unmade
+        return FileEdit(path, before, None if is_removed else after)
 
     def _branch(self, edits: Sequence[FileEdit]) -> str:
         from clew.trace import safety
@@ -152,7 +183,7 @@ class Saves:
             if not places:
                 continue
             drafted = [linker.definition_at(place) for place in places]
-            read = reader.contribute(reader.read(edit.after, edit.path), edit.path).definitions
+            read = reader.contribute(reader.read(edit.after or b"", edit.path), edit.path).definitions
             if _gist(each for each in drafted if each is not None) != _gist(read):
                 raise Refused(
                     f"'{edit.path}' would not read as drafted, so nothing was saved.",
@@ -169,9 +200,7 @@ class Saves:
             for text in change.texts:
                 patches.put(text.slot, text.after)
             after = {path: patches.written(path, self._content(path)) for path in paths}
-            files = tuple(
-                _restoration(path, before[path], after[path], made=self._makes(path, before)) for path in paths
-            )
+            files = tuple(inverse_of(path, before[path], after[path], made=self._makes(path, before)) for path in paths)
             saved.append(SavedMutation(each.draft, files))
         return saved
 
@@ -193,22 +222,15 @@ class Saves:
             self._keeper().catch_up(progress)
 
 
-def _restoration(path: str, before: bytes, after: bytes, *, made: bool) -> Restoration:
-    start = _common(before, after)
-    end = _common(before[start:][::-1], after[start:][::-1])
-    return Restoration(path, content_hash(after), start, len(after) - end, before[start : len(before) - end], made)
-
-
-def _common(one: bytes, other: bytes) -> int:
-    """How many bytes two texts have in common at their beginning."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+def _changed_meanwhile(edit: FileEdit, theirs: bytes | None) -> FileChanged:
+    """Both sides of a file that somebody else changed."""
+    mine = diff_of([edit])
+    other = "The file was deleted.\n" if theirs is None else diff_of([FileEdit(edit.path, edit.before, theirs)])
+    return FileChanged(
+        f"'{edit.path}' changed on disk since it was read. Nothing was saved; the drafts are kept.",
+        hint="refresh_graph reads it and brings the drafts onto the new text; then save again.",
+        data={"path": edit.path, "mine": mine[:_MOST_SHOWN], "theirs": other[:_MOST_SHOWN]},
+    )
 
 
 def _gist(definitions: Iterable[Definition]) -> list[bytes]:

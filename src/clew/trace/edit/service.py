@@ -59,9 +59,8 @@ class MutationService:
         self._saves = saves
 
     def close(self) -> None:
-        """Leave the drafts to the next process. That one could still note a save, but no more once its files are
-        edited."""
-        for leave in (self._saves.note, self._drafts.release):
+        """Leave the drafts to the next process."""
+        for leave in (self._saves.close, self._drafts.release):
             try:
                 leave()
             except ClewError as error:
@@ -300,7 +299,7 @@ def open_mutations(context: Context, builder: Builder, *, with_drafts: bool) -> 
     """The service of a project. Without drafts, those that are pending are kept and not shown."""
     history = History(context.graph, lambda: builder.linker)
     drafts = DraftLog(context.store)
-    saves = Saves(context.root, builder, lambda: context.keeper, history, drafts)
+    saves = Saves(context.root, builder, lambda: context.keeper, history, drafts, context.store)
 
     def reader() -> ElspaisReader:
         return next(reader for reader in builder.readers if isinstance(reader, ElspaisReader))

@@ -23,27 +23,15 @@ class Owner(msgspec.Struct, frozen=True):
     """Two projects may be open in one process."""
 
 
-class WrittenFile(msgspec.Struct, frozen=True):
-    """A file of a save that is under way."""
+class Saving(msgspec.Struct, frozen=True):
+    """A save that is under way. It happened if the store has the event of its transaction over files."""
 
-    path: str
-    temporary: str
-    """The name of the file beside it that holds the new content."""
-    before: str | None
-    """Hash of the content that is replaced; None where there is no file yet."""
-    after: str | None
-    """Hash of the new content; None where the file goes."""
-
-
-class Journal(msgspec.Struct, frozen=True):
-    """A save that is under way. Once it is prepared it will be completed, whatever happens to the process."""
-
-    prepared: bool
     through: Mapping[str, int]
     """By session: the number of its last draft that is saved."""
     mutations: int
     """How many are saved."""
-    files: tuple[WrittenFile, ...]
+    transaction: str = ""
+    """The id of the transaction over files."""
 
 
 class Session(msgspec.Struct, frozen=True):
@@ -52,7 +40,7 @@ class Session(msgspec.Struct, frozen=True):
     """Drafts up to this number are in the files."""
     saved_count: int = 0
     """Mutations that were saved from here, in all."""
-    saving: Journal | None = None
+    saving: Saving | None = None
 
 
 class Sessions:

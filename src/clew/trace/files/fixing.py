@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from clew.edit.files_write import FileEdit
+from clew.edit.edits import FileEdit
 from clew.errors import Refused
 from clew.formats.elspais.hashes import HashState, hash_state, rule_of_file
 from clew.formats.elspais.ids.grammar import IdGrammar

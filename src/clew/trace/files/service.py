@@ -14,7 +14,8 @@ import msgspec
 from clew.ai.model import Model
 from clew.ai.opening import open_model
 from clew.context import Context
-from clew.edit.files_write import FileEdit, Occasion, check_writable, diff_of, write_files
+from clew.edit.edits import FileEdit, check_writable, diff_of
+from clew.edit.transaction import Purpose, Transaction
 from clew.errors import Conflict, InvalidArgument, NotFound, Refused, WrongKind
 from clew.formats.elspais.ids.grammar import ParsedReference
 from clew.formats.elspais.reader import read
@@ -115,7 +116,7 @@ class RequirementFiles:
         self._refuse_drafts([edit.path for edit in edits])
         check_writable(self._root, edits)
         if edits and not dry_run:
-            write_files(self._root, edits, self._store, Occasion(operation, "", ACTOR, None))
+            Transaction(self._root, edits, Purpose(operation, ACTOR)).commit(self._store)
             self._context.refresh()
         return diff_of(edits)
 
@@ -234,9 +235,8 @@ class RequirementFiles:
             if request.save_branch:
                 there = [edit.path for edit in edits if edit.before is not None]
                 branch = create(self._root, found.node.id, datetime.now(UTC), also=there).name
-            write_files(
-                self._root, edits, self._store, Occasion(request.about.tool or "", found.node.id, ACTOR, branch)
-            )
+            facts = {"requirement_id": found.node.id, "safety_branch": branch}
+            Transaction(self._root, edits, Purpose(request.about.tool or "", ACTOR, facts)).commit(self._store)
             self._context.refresh()
         if not edits:
             message = f"Nothing to change: {done} already."

@@ -27,7 +27,7 @@ def uncovered_assertions(graph: Graph, *, implemented_only: bool = False) -> tup
             return None
         return tuple(gaps_of(graph, node, implemented_only=implemented_only)) or None
 
-    return graph.followed(
+    return graph.kept.list(
         f"uncovered_assertions:{implemented_only}",
         lambda graph: {node.id: gaps for node in graph.nodes_by_kind(NodeKind.REQUIREMENT) if (gaps := of(node))},
         lambda graph, id: of(graph.get_node(id)),
@@ -64,7 +64,7 @@ def broken_references(graph: Graph) -> tuple[BrokenReference, ...]:
 
 def orphaned_nodes(graph: Graph) -> tuple[Node, ...]:
     """Tests, places in code and results that cite nothing, by kind and id."""
-    return graph.followed("orphaned_nodes", _orphans, _orphan, _by_kind)
+    return graph.kept.list("orphaned_nodes", _orphans, _orphan, _by_kind)
 
 
 def _orphans(graph: Graph) -> dict[str, Node]:

@@ -77,7 +77,7 @@ def _rated_word(words: Words, word: str) -> Mapping[str, int]:
     for known in _beginning_with(words.vocabulary, _root(word)):
         quality = _likeness(word, known)
         if quality:
-            (same if quality == SAME_WORD else beginning).update(dict.fromkeys(words.places[known], quality))
+            (same if quality == SAME_WORD else beginning).update(dict.fromkeys(words.index.holders(known), quality))
     return {**beginning, **same}
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node
-from clew.trace.find.scope import hierarchy, walk_down, walk_up
+from clew.trace.find.scope import above, below, hierarchy
 
 DEFAULT_EDGE_KINDS = "implements,refines"
 MOST_NAMED = 10
@@ -28,12 +28,12 @@ class Minimized(msgspec.Struct, frozen=True):
 def minimize(graph: Graph, members: Iterable[Node], kinds: Collection[EdgeKind]) -> Minimized:
     """Linear in the part of the hierarchy above the members, whatever their number, but for members on circles."""
     by_id = {node.id: node for node in members}
-    above = set(walk_up(graph, by_id, kinds))
+    cited = set(above(graph, by_id, kinds))
     circular = hierarchy(graph).circular
     pruned = {
         id: None
         for id in by_id
-        if id in above and (id not in circular or any(_below_in_set(graph, id, by_id.keys(), kinds)))
+        if id in cited and (id not in circular or any(_below_in_set(graph, id, by_id.keys(), kinds)))
     }
     return Minimized(
         minimal=tuple(node for id, node in by_id.items() if id not in pruned),
@@ -48,7 +48,5 @@ def superseded_by(graph: Graph, node: Node, members: Collection[str], kinds: Col
 
 def _below_in_set(graph: Graph, id: str, members: Collection[str], kinds: Collection[EdgeKind]) -> Iterable[str]:
     on_circle = id in hierarchy(graph).circular
-    around = frozenset(walk_up(graph, (id,), kinds)) if on_circle else frozenset()
-    return (
-        below for below in walk_down(graph, (id,), kinds) if below in members and below != id and below not in around
-    )
+    around = frozenset(above(graph, (id,), kinds)) if on_circle else frozenset()
+    return (other for other in below(graph, (id,), kinds) if other in members and other != id and other not in around)

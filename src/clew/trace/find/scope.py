@@ -1,11 +1,11 @@
 """Parts of the hierarchy: what stands below or above a node, and which requirements lie on a circle."""
 
-from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
 import msgspec
 
+from clew.graph import walk
 from clew.graph.graph import Graph
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
 
@@ -26,9 +26,21 @@ class Hierarchy(msgspec.Struct, frozen=True):
     circular: frozenset[str]
     """All that lie on a circle, or between two circles."""
 
+    def neighbours(
+        self, ids: Sequence[str], kinds: Collection[EdgeKind] | None, direction: walk.Direction, limit: int | None
+    ) -> Iterator[walk.Step[Edge]]:
+        """What stands one step above (out) or below (in) these nodes; all of it, whatever the limit."""
+        for id in ids:
+            for edge in self.above.get(id, ()) if direction != "in" else ():
+                if kinds is None or edge.kind in kinds:
+                    yield walk.Step(id, edge.target, edge)
+            for edge in self.below.get(id, ()) if direction != "out" else ():
+                if kinds is None or edge.kind in kinds:
+                    yield walk.Step(id, edge.source, edge)
+
 
 def hierarchy(graph: Graph) -> Hierarchy:
-    return graph.followed("hierarchy", _links, _link, _hierarchy)
+    return graph.kept.list("hierarchy", _links, _link, _hierarchy)
 
 
 def _links(graph: Graph) -> dict[str, tuple[Edge, ...]]:
@@ -83,40 +95,27 @@ def _circular(above: dict[str, tuple[Edge, ...]], below: dict[str, tuple[Edge, .
     return frozenset(left)
 
 
-def walk_up(graph: Graph, starts: Iterable[str], kinds: Collection[EdgeKind] | None = None) -> Iterator[str]:
+def above(graph: Graph, starts: Iterable[str], kinds: Collection[EdgeKind] | None = None) -> Iterator[str]:
     """What the starts cite or are part of, over any number of steps, nearest first, each once. A start is among them
     only where a circle leads back to it."""
-    links = hierarchy(graph).above
-    return _walk(starts, lambda id: (edge.target for edge in links.get(id, ()) if kinds is None or edge.kind in kinds))
+    return walk.reached(hierarchy(graph), starts, kinds, "out", returns=True)
 
 
-def walk_down(graph: Graph, starts: Iterable[str], kinds: Collection[EdgeKind] | None = None) -> Iterator[str]:
+def below(graph: Graph, starts: Iterable[str], kinds: Collection[EdgeKind] | None = None) -> Iterator[str]:
     """What cites the starts, likewise."""
-    links = hierarchy(graph).below
-    return _walk(starts, lambda id: (edge.source for edge in links.get(id, ()) if kinds is None or edge.kind in kinds))
-
-
-def _walk(starts: Iterable[str], step: Callable[[str], Iterable[str]]) -> Iterator[str]:
-    seen: set[str] = set()
-    queue = deque(starts)
-    while queue:
-        for id in step(queue.popleft()):
-            if id not in seen:
-                seen.add(id)
-                yield id
-                queue.append(id)
+    return walk.reached(hierarchy(graph), starts, kinds, "in", returns=True)
 
 
 def scope(graph: Graph, node: Node, direction: Direction) -> frozenset[str]:
     """The node itself and everything above code that is reachable from it."""
     if direction is Direction.ANCESTORS:
         first = [parent.id for parent in graph.iter_parents(node.id)]
-        return frozenset((node.id, *first, *walk_up(graph, (node.id, *first))))
+        return frozenset((node.id, *first, *above(graph, (node.id, *first))))
     if node.kind is NodeKind.ASSERTION:
         # An edge leads to the requirement and names the assertion by its label.
         label = node.get_field("label")
         owners = (parent.id for parent in graph.iter_parents(node.id, (EdgeKind.STRUCTURES,)))
         links = hierarchy(graph).below
         first = [edge.source for owner in owners for edge in links.get(owner, ()) if label in edge.labels]
-        return frozenset((node.id, *first, *walk_down(graph, first)))
-    return frozenset((node.id, *walk_down(graph, (node.id,))))
+        return frozenset((node.id, *first, *below(graph, first)))
+    return frozenset((node.id, *below(graph, (node.id,))))

@@ -62,7 +62,7 @@ class RequirementTexts:
         return self._graph.derived("requirement_search", self._prepare)
 
     def _prepare(self, graph: Graph) -> Prepared:
-        known = graph.followed("requirement_texts", _all_folded, _folded, _in_order)
+        known = graph.kept.list("requirement_texts", _all_folded, _folded, _in_order)
         words = self._index.words(NodeKind.REQUIREMENT, requirement_text)
         return Prepared(known.texts, known.folded, known.ids, known.titles, words=words)
 

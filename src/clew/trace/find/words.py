@@ -1,4 +1,4 @@
-"""Which word stands in which node: an inverted index that follows the graph, changed node by changed node."""
+"""The words of nodes, in an inverted index that follows the graph, changed node by changed node."""
 
 import re
 import threading
@@ -9,6 +9,7 @@ import msgspec
 
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
+from clew.text.inverted import Inverted
 
 WORD = re.compile(r"[^\W_]+")
 
@@ -20,8 +21,8 @@ class Words(msgspec.Struct, frozen=True):
     """The words of all nodes of a kind, in folded case."""
 
     nodes: Mapping[str, Node]
-    places: dict[str, set[str]]
-    """By word: the ids of the nodes that have it. They follow the graph, and are nobody's to keep or to change."""
+    index: Inverted[str, str, None]
+    """The ids of the nodes that have a word. It follows the graph."""
     vocabulary: Sequence[str]
     """All words, sorted."""
     joined: str
@@ -34,7 +35,7 @@ class Words(msgspec.Struct, frozen=True):
     def having(self, *parts: str) -> AbstractSet[str] | None:
         """The ids of the nodes that have a word with one of the parts, each a word or a part of one, anywhere in it;
         None where there are too many of them to be worth the effort."""
-        places = [self.places[word] for part in parts for word in self._with(part)]
+        places = [self.index.holders(word).keys() for part in parts for word in self._with(part)]
         if len(places) == 1:
             return places[0]
         if sum(map(len, places)) > _FREQUENT * len(self.nodes):
@@ -67,33 +68,25 @@ class WordIndex:
     def _follow(self, graph: Graph, kind: NodeKind, name: str, text_of: Callable[[Node], str]) -> Words:
         # Whoever reads the graph holds it back from changing, so nobody reads the words of the state before any more.
         # They are taken away first: what fails half-way begins anew.
-        before = self._known.pop(name, None) or Words({}, {}, (), "", text_of)
+        before = self._known.pop(name, None) or Words({}, Inverted(), (), "", text_of)
         nodes = {node.id: node for node in graph.nodes_by_kind(kind)}
-        places, gone, new = before.places, set(), set()
+        index, gone, new = before.index, set[str](), set[str]()
         for id, node in before.nodes.items():
             if nodes.get(id) is not node:
-                for word in _words(text_of(node)):
-                    places[word].discard(id)
-                    if not places[word]:
-                        del places[word]
-                        gone.add(word)
+                gone.update(index.remove(id, _words(text_of(node))))
         for id, node in nodes.items():
             if before.nodes.get(id) is not node:
-                for word in _words(text_of(node)):
-                    if word not in places:
-                        places[word] = set()
-                        new.add(word)
-                    places[word].add(id)
+                new.update(index.add(id, _words(text_of(node))))
         vocabulary, joined = before.vocabulary, before.joined
         if gone != new:
-            vocabulary = sorted(places)
+            vocabulary = sorted(index)
             joined = "".join([f"{word}\n" for word in vocabulary])
-        self._known[name] = Words(nodes, places, vocabulary, joined, text_of)
+        self._known[name] = Words(nodes, index, vocabulary, joined, text_of)
         return self._known[name]
 
 
-def _words(text: str) -> set[str]:
-    return set(WORD.findall(text.casefold()))
+def _words(text: str) -> dict[str, None]:
+    return dict.fromkeys(WORD.findall(text.casefold()))
 
 
 def searchable_text(node: Node) -> str:

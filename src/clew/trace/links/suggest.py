@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clew.cache import Cache
 from clew.config import Config
 from clew.graph.graph import Graph
 from clew.trace.links.confidence import in_a_project, logits
@@ -44,7 +45,7 @@ class LinkSuggester:
         self._decisions = decisions
         self._preparation = Preparation(graph, sources, config.embedder, folder)
         self._lock = threading.Lock()
-        self._remembered: dict[tuple[str, str | None], tuple[list[Found], int, Prepared]] = {}
+        self._remembered: Cache[tuple[str, str | None], tuple[list[Found], int, Prepared]] = Cache(REMEMBERED)
 
     def suggest(
         self,
@@ -100,9 +101,7 @@ class LinkSuggester:
         for start in range(0, len(asked), UNITS_AT_ONCE):
             found += self._compared(asked[start : start + UNITS_AT_ONCE], prepared, surroundings, progress)
         found.sort(key=lambda each: (-each.confidence, each.unit.path, each.unit.line, each.requirement.id))
-        if len(self._remembered) >= REMEMBERED:
-            self._remembered.clear()
-        self._remembered[state, path] = found, len(asked), prepared
+        self._remembered.put((state, path), (found, len(asked), prepared))
         return found, len(asked), prepared
 
     def _compared(

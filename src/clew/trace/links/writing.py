@@ -3,17 +3,19 @@
 import msgspec
 
 from clew.config import Config
-from clew.edit.files_write import FileEdit, Occasion, check_writable, write_files
+from clew.edit.edits import FileEdit, check_writable
+from clew.edit.transaction import Purpose, Transaction
 from clew.errors import Conflict, InvalidArgument, NotFound, Refused
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.graph.graph import Graph
 from clew.graph.model import Node
 from clew.store.interface import Store
+from clew.text.hashing import content_hash
 from clew.text.shortening import shortened
 from clew.trace.links.comment import LinkComment, Linked, Target
 from clew.trace.links.match.sources import KnownFile, ProjectSources
 from clew.trace.read.resolve import Resolver
-from clew.workspace.files import content_hash, path_inside, read_bytes, resolve
+from clew.workspace.files import path_inside, read_bytes, resolve
 
 IMPLEMENTS, VERIFIES = "Implements", "Verifies"
 KEYWORDS_OF_TESTS = (VERIFIES, "Validates", "Tests", IMPLEMENTS)
@@ -32,7 +34,7 @@ class Link(msgspec.Struct, frozen=True):
     @property
     def version(self) -> str:
         """Of the file with the link."""
-        return content_hash(self.edit.after)
+        return content_hash(self.placed.content)
 
 
 class LinkWriter:
@@ -65,8 +67,8 @@ class LinkWriter:
     def write(self, link: Link, *, actor: str) -> None:
         """Replace the file by itself with the link, unless it changed since the plan was made."""
         if not link.placed.already_there:
-            occasion = Occasion("apply_link", link.requirement.id, actor, None)
-            write_files(self._config.root, (link.edit,), self._store, occasion)
+            purpose = Purpose("apply_link", actor, {"requirement_id": link.requirement.id})
+            Transaction(self._config.root, (link.edit,), purpose).commit(self._store)
 
     def target(self, requirement_id: str) -> tuple[Node, Target]:
         """The requirement that an id means and the assertions it names, which must all exist."""

@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from clew.operation.budget import longest_page
 from clew.operation.call import Call
 from clew.operation.declare import MaxTokens, Operation, PageCursor, Toolset
-from clew.operation.fitting import cursor_to, longest_page, place_of
 from clew.trace.find import results as results_find
 from clew.trace.find.minimize import DEFAULT_EDGE_KINDS
 from clew.trace.operations.read import SearchField, ranking_state
@@ -215,12 +215,13 @@ class GetSubtree(
     def run(self, call: Call) -> Subtree:
         graph = call.project.graph
         view = call.project.trace.find.subtree(self, SubtreeFormat(self.format))
-        start = place_of(call, self)
+        pages, state = call.pages(self, strict=True), graph.state.fingerprint
+        start = pages.start(state)
         page = longest_page(lambda count: view.page(graph, start, count), self.limit, self.max_tokens)
         end = start + page.count
         if end >= len(view.members):
             return page
-        return msgspec.structs.replace(page, truncated=True, next_cursor=cursor_to(call, self, end))
+        return msgspec.structs.replace(page, truncated=True, next_cursor=pages.cursor_to(end, state))
 
     def text(self, result: Subtree) -> str:
         """Markdown reads as it is; the other formats are for programs."""

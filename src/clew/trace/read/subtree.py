@@ -1,11 +1,14 @@
 """Subtrees: everything below a node, level by level, as far down and of such kinds as are wanted."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
 
 import msgspec
 
 from clew.graph.graph import Graph
 from clew.graph.model import Edge, Node, NodeKind
+from clew.graph.walk import Direction, Step, Walk
 from clew.trace.read.assertions import citations_of, owner_of
 
 DEFAULT_KINDS = {
@@ -46,27 +49,36 @@ def collect(graph: Graph, root: Node, *, depth: int = 0, kinds: Collection[NodeK
     """
     wanted = frozenset(kinds or DEFAULT_KINDS.get(root.kind, (root.kind,)))
     members = {root.id: Member(root, 0, None)}
-    children = _naming if root.kind is NodeKind.ASSERTION else _children
-    level = [root]
-    steps = 0
-    while level and (depth == 0 or steps < depth):
-        steps += 1
-        below: list[Node] = []
-        for parent in level:
-            for child in children(graph, parent, wanted):
-                if child.id not in members:
-                    members[child.id] = Member(child, steps, parent.id)
-                    below.append(child)
-        level = below
-        children = _children
+    walk = Walk(_Below(graph, root), (root.id,), wanted, "in")
+    for layer in walk.layers(depth or None):
+        members.update((step.id, Member(step.edge, walk.depth, step.own)) for step in layer)
     return Collected(members)
 
 
-def _children(graph: Graph, parent: Node, wanted: frozenset[NodeKind]) -> list[Node]:
-    """The children of these kinds: first the assertions in the order of the file, then the others by id."""
-    found = [child for child in graph.iter_children(parent.id) if child.kind in wanted]
+class _Below(msgspec.Struct, frozen=True):
+    """What is below nodes, for a walk over kinds of nodes: a step leads by the child itself."""
+
+    graph: Graph
+    root: Node
+
+    def neighbours(
+        self, ids: Sequence[str], kinds: Collection[NodeKind] | None, direction: Direction, limit: int | None
+    ) -> Iterator[Step[Node]]:
+        """Of each node, first the assertions in the order of the file, then the others by id."""
+        if self.root.kind is NodeKind.ASSERTION and self.root.id in ids:
+            yield from _as_steps(self.root.id, _naming(self.graph, self.root), kinds)
+            return
+        get_node = self.graph.get_node
+        for own, steps in groupby(self.graph.neighbours(ids, None, direction, limit), key=attrgetter("own")):
+            children = {step.id: get_node(step.id) for step in steps}
+            yield from _as_steps(own, children.values(), kinds)
+
+
+def _as_steps(own: str, children: Iterable[Node | None], kinds: Collection[NodeKind] | None) -> Iterator[Step[Node]]:
+    found = [child for child in children if child is not None and (kinds is None or child.kind in kinds)]
     found.sort(key=_order)
-    return found
+    for child in found:
+        yield Step(own, child.id, child)
 
 
 def _order(node: Node) -> tuple[bool, int, str]:
@@ -74,14 +86,13 @@ def _order(node: Node) -> tuple[bool, int, str]:
     return not is_part, node.source.line if is_part and node.source is not None else 0, node.id
 
 
-def _naming(graph: Graph, assertion: Node, wanted: frozenset[NodeKind]) -> list[Node]:
+def _naming(graph: Graph, assertion: Node) -> Iterable[Node]:
     """Who names an assertion. Such an edge leads to its requirement and carries the label, so that below a requirement
     they are its own children."""
     owner = owner_of(graph, assertion)
     label = assertion.get_field("label")
     citations = citations_of(graph, owner.id) if owner is not None else ()
-    naming = {each.by.id: each.by for each in citations if each.names(label) and each.by.kind in wanted}
-    return sorted(naming.values(), key=_order)
+    return {each.by.id: each.by for each in citations if each.names(label)}.values()
 
 
 def edges_up(graph: Graph, collected: Collected, member: Member) -> Iterator[Edge]:

@@ -7,12 +7,13 @@ text as it is now.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
 
 from clew.graph.graph import Graph
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
+from clew.graph.walk import Direction, Step, Walk
 from clew.trace.read.assertions import written
 from clew.trace.read.subject import Subject
 from clew.trace.reports.citations import links_citing
@@ -100,55 +101,58 @@ def impact(graph: Graph, subject: Subject, suspects: Iterable[Suspect], *, limit
 
 def documented(graph: Graph, subject: Subject) -> list[Affected]:
     """The sections of documents that mention the subject. Asks the store of documents."""
-    edges = [edge for id in subject.ids for edge in _naming(graph, id, graph.edges_into(_whole(graph, id), _MENTIONS))]
+    edges = [edge for id in subject.ids for edge in _naming(graph, id, _mentioning(graph, _whole(graph, id)))]
     if subject.kind == NodeKind.FILE.value:
-        edges += graph.edges_into(f"file:{subject.name}", _MENTIONS)
-    seen: set[str] = set()
-    found = [(edge, node) for edge in sorted(edges, key=_place) if (node := _new(graph, edge.source, seen))]
-    return [_affected(graph, node, edge, 1) for edge, node in found]
+        edges += _mentioning(graph, f"file:{subject.name}")
+    first: dict[str, Edge] = {}
+    for edge in sorted(edges, key=_place):
+        first.setdefault(edge.source, edge)
+    return [_affected(graph, node, edge, 1) for id, edge in first.items() if (node := graph.get_node(id)) is not None]
+
+
+def _mentioning(graph: Graph, id: str) -> list[Edge]:
+    return [step.edge for step in graph.neighbours((id,), _MENTIONS, "in")]
+
+
+class _Citations(msgspec.Struct, frozen=True):
+    """Who cites whom. An assertion is cited by who names it, or who cites the whole that it is part of."""
+
+    graph: Graph
+
+    def neighbours(
+        self, ids: Sequence[str], kinds: Collection[EdgeKind] | None, direction: Direction, limit: int | None
+    ) -> Iterator[Step[Edge]]:
+        for id in ids:
+            if direction == "out":
+                yield from (Step(id, edge.target, edge) for edge in _cited_by(self.graph, id))
+            else:
+                yield from (Step(id, edge.source, edge) for edge in _citing(self.graph, id))
 
 
 def _above(graph: Graph, ids: Iterable[str]) -> Iterator[Affected]:
     """What is cited, and what that cites."""
-    wholes = {_whole(graph, id) for id in ids}
-    first = [edge for id in wholes for edge in _cited_by(graph, id)]
-    return _reached(graph, first, wholes, lambda edge: edge.target, _cited_by)
+    return _reached(graph, {_whole(graph, id) for id in ids}, frozenset(), "out")
 
 
 def _below(graph: Graph, ids: Iterable[str]) -> Iterator[Affected]:
     """What cites, and what cites that."""
-    first = [edge for id in ids for edge in _citing(graph, id)]
-    seen = {*ids, *(_whole(graph, id) for id in ids)}
-    return _reached(graph, first, seen, lambda edge: edge.source, _citing)
+    return _reached(graph, ids, frozenset(_whole(graph, id) for id in ids), "in")
 
 
-def _reached(
-    graph: Graph,
-    edges: list[Edge],
-    seen: set[str],
-    end: Callable[[Edge], str],
-    onwards: Callable[[Graph, str], list[Edge]],
-) -> Iterator[Affected]:
-    """Everything on the way, breadth first, each once: files may describe a circle."""
-    distance = 1
-    while edges:
-        found = [(edge, node) for edge in sorted(edges, key=_place) if (node := _new(graph, end(edge), seen))]
-        for edge, node in found:
-            yield _affected(graph, node, edge, distance)
-        edges = [edge for _, node in found for edge in onwards(graph, node.id)]
-        distance += 1
+def _reached(graph: Graph, starts: Iterable[str], without: Collection[str], direction: Direction) -> Iterator[Affected]:
+    def exists(id: str) -> bool:
+        return id not in without and graph.get_node(id) is not None
+
+    walk = Walk(_Citations(graph), starts, None, direction, scope=exists, order=lambda step: _place(step.edge))
+    for layer in walk.layers():
+        for step in layer:
+            if (node := graph.get_node(step.id)) is not None:
+                yield _affected(graph, node, step.edge, walk.depth)
 
 
 def _place(edge: Edge) -> tuple[str, str, tuple[str, ...]]:
     """An order that is the same however the graph came about."""
     return edge.source, edge.target, edge.labels
-
-
-def _new(graph: Graph, id: str, seen: set[str]) -> Node | None:
-    if id in seen:
-        return None
-    seen.add(id)
-    return graph.get_node(id)
 
 
 def _cited_by(graph: Graph, id: str) -> list[Edge]:

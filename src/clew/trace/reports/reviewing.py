@@ -5,8 +5,9 @@ from pathlib import Path
 
 import msgspec
 
-from clew.edit.files_write import FileEdit, Occasion, check_writable, write_files
-from clew.edit.writing import read_if_there
+from clew.edit.edits import FileEdit, check_writable
+from clew.edit.targets import read_if_there
+from clew.edit.transaction import Purpose, Transaction
 from clew.errors import Refused
 from clew.formats.reviews import Review, read_reviews, render_reviews
 from clew.graph.graph import Graph
@@ -53,5 +54,5 @@ def record(
     if (recorded or gone) and after != data:
         edits = [FileEdit(path, data, after)]
         check_writable(root, edits)
-        write_files(root, edits, store, Occasion("review", "", "clew", None))
+        Transaction(root, edits, Purpose("review")).commit(store)
     return ReviewReport(path, tuple(recorded), unchanged, len(gone))

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import msgspec
 
-from clew.edit.writing import is_write_protected, replace_file
+from clew.edit.replacing import replace_file
+from clew.edit.targets import is_write_protected, real_target
 from clew.errors import Conflict, Refused
 from clew.trace.safety.branches import SafetyBranch, find, keep
 from clew.trace.safety.snapshot import LINK, SUBMODULE, Repository, entries, ignored, repository_of, take
@@ -163,7 +164,7 @@ class _Restoration:
             place.symlink_to(os.fsdecode(content))
             return
         if before != content:
-            replace_file(place, content, expected=before, within=self._repository.top)
+            replace_file(real_target(place, within=self._repository.top), content)
         mode = stat.S_IMODE(place.stat().st_mode)
         runs = (mode & 0o444) >> 2
         wanted = mode | runs if difference.then.mode.endswith("755") else mode & ~0o111

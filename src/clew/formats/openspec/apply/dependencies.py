@@ -1,6 +1,8 @@
 """Which changes must be archived before which."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
 
 import msgspec
 
@@ -38,17 +40,16 @@ def dependencies(changes: Sequence[Change], specs: Mapping[str, Spec]) -> tuple[
 
 def order(changes: Sequence[Change], needed: Sequence[Dependency]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The changes in an order in which they can be archived, and those that wait for each other in a circle."""
-    waiting: dict[str, set[str]] = {change.id: set() for change in changes}
+    sorter: TopologicalSorter[str] = TopologicalSorter({change.id: () for change in changes})
     for each in needed:
-        waiting[each.then].add(each.first)
+        sorter.add(each.then, each.first)
+    with suppress(CycleError):  # the sorter still gives everything that does not wait for the circle
+        sorter.prepare()
     ordered: list[str] = []
-    while ready := sorted(id for id, before in waiting.items() if not before):
-        for id in ready:
-            del waiting[id]
+    while ready := sorted(sorter.get_ready()):
         ordered.extend(ready)
-        for before in waiting.values():
-            before.difference_update(ready)
-    return tuple(ordered), tuple(sorted(waiting))
+        sorter.done(*ready)
+    return tuple(ordered), tuple(sorted({change.id for change in changes}.difference(ordered)))
 
 
 def must_precede(first: Touch, then: Touch, name: str, there: Mapping[str, Requirement]) -> str | None:

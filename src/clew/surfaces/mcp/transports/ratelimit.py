@@ -2,8 +2,8 @@
 
 import ipaddress
 import math
-from collections import OrderedDict
 
+from clew.cache import Cache
 from clew.surfaces.mcp.transports.clock import Clock
 
 _IPV6_NETWORK_BITS = 64
@@ -19,19 +19,16 @@ class RateLimit:
         self._rate = rate
         self._burst = burst
         self._clock = clock
-        self._max_clients = max_clients
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._buckets: Cache[str, tuple[float, float]] = Cache(max_clients)
 
     def take(self, address: str) -> int:
         """Count one request; the answer is 0, or the whole seconds this client has to wait."""
         key = _household(address)
         now = self._clock.monotonic()
-        level, since = self._buckets.pop(key, (float(self._burst), now))
+        level, since = self._buckets.get(key) or (float(self._burst), now)
         level = min(float(self._burst), level + (now - since) * self._rate)
         allowed = level >= 1.0
-        self._buckets[key] = (level - 1.0 if allowed else level, now)
-        if len(self._buckets) > self._max_clients:
-            self._buckets.popitem(last=False)
+        self._buckets.put(key, (level - 1.0 if allowed else level, now))
         return 0 if allowed else math.ceil((1.0 - level) / self._rate)
 
 

@@ -10,7 +10,7 @@ from clew.errors import AlreadyExists, NotFound, WrongKind
 from clew.formats.elspais.write.blocks import NewRequirement, with_id, with_status, with_title
 from clew.graph import circles
 from clew.graph.changes import Change
-from clew.graph.model import BrokenReference, Edge, EdgeKind, Source
+from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind, Source
 from clew.trace.edit.text import assertions as mutations_assertions
 from clew.trace.edit.text import edges as mutations_edges
 from clew.trace.edit.text.author import Author
@@ -32,7 +32,7 @@ class Mutations:
         block = draft.block(old_id)
         self._free(new_id)
         parents = circles.above(author.graph, old_id)
-        circles.refuse_appearing(author, new_id, parents, instead_of=old_id)
+        circles.refuse_appearing(author.graph, new_id, self._citing(new_id), parents, instead_of=old_id)
         expected = msgspec.structs.replace(block.record, id=new_id)
         draft.write(block, with_id(block.data, author.grammar, new_id), expected, "", hashed=True)
         if old_id == block.id:  # references to an id that is defined twice mean the first
@@ -60,7 +60,7 @@ class Mutations:
         if parent is not None:
             self._known(parent)
         parents = [parent.target] if parent is not None else []
-        circles.refuse_appearing(self._author, new.id, parents)
+        circles.refuse_appearing(self._author.graph, new.id, self._citing(new.id), parents)
         draft = self._author.begin()
         add_block(draft, path, new)
         return draft.change("add_requirement", new.id)
@@ -112,6 +112,10 @@ class Mutations:
                 hint="Choose another id; search shows those in use.",
                 data={"node_id": id},
             )
+
+    def _citing(self, id: str) -> set[str]:
+        """The requirements that would stand directly below an id; it need not exist."""
+        return {each.source for each in self._author.linker().citations_of(id) if each.kind in HIERARCHY}
 
     def _known(self, aim: Aim) -> None:
         """Refuse what does not exist, and an assertion other than by its label."""

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clew.text.inverted import Inverted
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -36,24 +38,22 @@ class TermIndex:
         self._here = Counter(term for counts in candidates for term in counts)
         self._there = Counter(term for counts in others for term in counts)
         self._rarities: dict[str, float] = {}
-        found: dict[str, tuple[list[int], list[float]]] = {}
+        found: Inverted[str, int, float] = Inverted()
         for number, counts in enumerate(candidates):
-            for term, weight in self._weighted(counts).items():
-                numbers, weights = found.setdefault(term, ([], []))
-                numbers.append(number)
-                weights.append(weight)
+            found.add(number, self._weighted(counts))
         frequent = sorted(
-            (term for term, (numbers, _) in found.items() if len(numbers) > self._size * _DENSE_FROM),
-            key=lambda term: -len(found[term][0]),
+            (term for term, weights in found.items() if len(weights) > self._size * _DENSE_FROM),
+            key=lambda term: -len(found.holders(term)),
         )
         self._rows = {term: row for row, term in enumerate(frequent[: _DENSE_CELLS // max(self._size, 1)])}
         self._dense = np.zeros((len(self._rows), self._size), np.float32)
         self._postings: dict[str, tuple[NDArray[np.int32], Matrix]] = {}
-        for term, (numbers, weights) in found.items():
+        for term, weights in found.items():
+            numbers, values = np.array(list(weights), np.int32), np.array(list(weights.values()), np.float32)
             if term in self._rows:
-                self._dense[self._rows[term], numbers] = weights
+                self._dense[self._rows[term], numbers] = values
             else:
-                self._postings[term] = np.array(numbers, np.int32), np.array(weights, np.float32)
+                self._postings[term] = numbers, values
 
     def rarity(self, term: str) -> float:
         known = self._rarities.get(term)

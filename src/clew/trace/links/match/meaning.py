@@ -1,23 +1,37 @@
 """Shared meaning: how near the passages of two sides lie in the space of an embedder."""
 
 import hashlib
+import json
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clew.errors import ClewError, StoreError
+from clew.derived.file import DerivedFile, Schema
+from clew.errors import ClewError
 from clew.search.embed import Embedder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clew.search.dense.vectors import VectorSpace
-
     Matrix = NDArray[np.float32]
 
 _TEXTS_AT_ONCE = 256
+_FILE = "passages.db"
+_SCHEMA = Schema(
+    name="The store of passages",
+    version=1,
+    statements=(
+        """
+        CREATE TABLE passages (
+            embedder TEXT NOT NULL, text_hash TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (embedder, text_hash)
+        )
+        """,
+    ),
+    remedy="it is made anew",
+)
 
 Progress = Callable[[int, int, str], None]
 
@@ -28,6 +42,7 @@ class Vectors:
     def __init__(self, embedder: Embedder, folder: Path | None = None) -> None:
         self._embedder = embedder
         self._folder = folder
+        self._opened: DerivedFile | None = None
         self._known: dict[str, NDArray[np.float32]] = {}
 
     def missing(self, texts: Sequence[str]) -> list[str]:
@@ -50,39 +65,53 @@ class Vectors:
         return np.stack([self._known[text] for text in texts])
 
     def _recall(self, texts: Sequence[str]) -> None:
-        unknown = {_number(text): text for text in texts if text not in self._known}
-        space = self._space() if unknown else None
-        if space is None:
+        unknown = {_hash(text): text for text in texts if text not in self._known}
+        file = self._file() if unknown else None
+        if file is None:
             return
+        find = """
+            SELECT text_hash, vector FROM json_each(?) CROSS JOIN passages ON embedder = ? AND text_hash = value
+            """
         try:
-            numbers, vectors = space.get(np.array(list(unknown), np.int64))
+            with file.reading() as connection:
+                found = connection.execute(find, (json.dumps(list(unknown)), self._embedder.name)).fetchall()
         except ClewError:
             # What is kept here can be made again.
             return
-        self._known.update({unknown[int(number)]: vector for number, vector in zip(numbers, vectors, strict=True)})
+        whole = self._embedder.dimensions * 4
+        self._known.update(
+            {unknown[hash]: np.frombuffer(vector, np.float32) for hash, vector in found if len(vector) == whole}
+        )
 
     def _keep(self, texts: Sequence[str], vectors: "Matrix") -> None:
-        space = self._space()
-        if space is not None:
-            try:
-                space.put(np.array([_number(text) for text in texts], np.int64), vectors)
-            except ClewError:
-                self._folder = None
+        file = self._file()
+        if file is None:
+            return
+        rows = [
+            (self._embedder.name, _hash(text), np.ascontiguousarray(vector, np.float32).tobytes())
+            for text, vector in zip(texts, vectors, strict=True)
+        ]
+        try:
+            with file.writing() as connection:
+                connection.executemany("INSERT OR REPLACE INTO passages VALUES (?, ?, ?)", rows)
+        except ClewError:
+            self._folder = None
 
-    def _space(self) -> "VectorSpace | None":
-        from clew.search.dense.vectors import VectorSpace
-
+    def _file(self) -> DerivedFile | None:
         if self._folder is None:
             return None
         try:
-            return VectorSpace(self._folder, self._embedder.name, self._embedder.dimensions)
-        except (StoreError, ClewError):
+            if self._opened is None:
+                self._opened = DerivedFile(self._folder / _FILE, _SCHEMA)
+                weakref.finalize(self, self._opened.close)
+            self._opened.follow()
+        except ClewError:
             self._folder = None
-            return None
+        return self._opened if self._folder is not None else None
 
 
-def _number(text: str) -> int:
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big") >> 2
+def _hash(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 class MeaningIndex:

@@ -10,9 +10,10 @@ from clew.formats.code.markers import MarkerRecords
 from clew.graph.build.reading import Reader
 from clew.graph.graph import Graph
 from clew.graph.readers.markers import MarkerReader
+from clew.text.hashing import content_hash
 from clew.trace.links.match.evidence import cited_by
 from clew.trace.links.match.units import LinkUnit, SourceFile, linked_to, read_units
-from clew.workspace.files import content_hash, path_inside, read_bytes
+from clew.workspace.files import path_inside, read_bytes
 from clew.workspace.find import scan
 
 CODE_READER, TEST_READER = "code", "tests"

@@ -20,7 +20,7 @@ class Titles:
         self.made: list[str] = []
 
     def now(self) -> list[str]:
-        return self._graph.followed("titles", self._rows, self._row, self._whole)
+        return self._graph.kept.list("titles", self._rows, self._row, self._whole)
 
     def _rows(self, graph: Graph) -> dict[str, str]:
         self.made.append("rows")

@@ -25,8 +25,8 @@ def test_a_folder_that_cannot_be_synced_is_told_unless_none_can_be(
     monkeypatch.setattr(os, "fsync", failing)
     if code == errno.EIO:
         with pytest.raises(OSError, match="Input/output"):
-            replace_file(place, b"new", ".tmp")
+            replace_file(place, b"new")
     else:
-        replace_file(place, b"new", ".tmp")
+        replace_file(place, b"new")
     assert place.read_bytes() == b"new"
     assert [each.name for each in tmp_path.iterdir()] == ["kept.txt"]

@@ -1,0 +1,207 @@
+"""A SQLite file that was made from something else: opened, checked, thrown away and made again in one way.
+
+Its owner says which tables it has and which version they are. A file that is damaged, or that another version of Clew
+made, is replaced by an empty one, which the owner fills again. Writes may be lost with the machine's power, never by
+half.
+"""
+
+import os
+import re
+import shutil
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from clew.errors import StoreBusy, StoreCorrupt
+from clew.store.sqlite.connections import Connection, Connections
+from clew.store.sqlite.faults import protected, translated
+
+PATIENCE_SECONDS = 10.0
+_PAUSE = 0.005
+_DAMAGED = "was damaged"
+_TABLE = re.compile(r"\s*CREATE (?:VIRTUAL )?TABLE (\w+)")
+
+
+class Schema(NamedTuple):
+    """What such a file holds."""
+
+    name: str
+    """How people are told of it, as the beginning of a sentence."""
+    version: int
+    """From 1. Another one means other tables, or other content in them."""
+    statements: tuple[str, ...]
+    """What makes the tables of an empty file."""
+    remedy: str
+    """What becomes of one that was replaced, as the end of a sentence."""
+    upgrade: Callable[[Connection], bool] = lambda connection: False
+    """Brings the tables of an earlier version up to this one; False where that is not worth it."""
+
+    def create(self, connection: Connection) -> None:
+        for statement in self.statements:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {self.version:d}")
+
+    def is_whole(self, connection: Connection) -> bool:
+        """Whether the tables are those of this version, all of them."""
+        own = {found[1] for statement in self.statements if (found := _TABLE.match(statement))}
+        return _version(connection) == self.version and own <= _tables(connection)
+
+
+class DerivedFile:
+    """Any number of threads and processes may read and write."""
+
+    def __init__(self, path: Path, schema: Schema, *, patience: float = PATIENCE_SECONDS) -> None:
+        self.path = path
+        self._schema = schema
+        self._patience = patience
+        self._opening = threading.Lock()
+        self.notes: tuple[str, ...] = ()
+        """What happened to the file when it was opened."""
+        self._connections = self._open()
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another file took the place of this one, or none did."""
+        return self._connections.is_replaced
+
+    @property
+    def opening(self) -> object:
+        """Another one whenever the file was opened anew."""
+        return self._connections
+
+    def close(self) -> None:
+        self._connections.close()
+
+    def follow(self) -> bool:
+        """Open the file that is there now, where it was deleted or made anew since it was opened; whether it was."""
+        with self._opening:
+            if self._connections.is_closed or not self._connections.is_replaced:
+                return False
+            self._connections.close()
+            self._connections = self._open()
+            return True
+
+    def renew(self) -> None:
+        """Begin with an empty file. Whoever has the old one open notices, and opens the new one."""
+        with self._opening:
+            self._connections.close()
+            throw_away(self.path)
+            self._connections = self._open()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One state of the file for a whole block, whatever others write meanwhile."""
+        with self._connections.reading() as connection:
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.execute("ROLLBACK")
+
+    @contextmanager
+    def writing(self, *, durable: bool = False) -> Iterator[Connection]:
+        """A transaction. What is written without `durable` may be lost with the machine's power, never by half."""
+        with self._connections.writing(durable=durable) as connection, translated(self.path):
+            yield connection
+
+    @contextmanager
+    def unbound(self) -> Iterator[Connection]:
+        """A connection outside of any transaction, for what SQLite does only there."""
+        with self._connections.reading() as connection:
+            yield connection
+
+    def _open(self) -> Connections:
+        self.notes = ()
+        try:
+            connections = self._ready()
+            cause = self._flaw(connections)
+            if cause is None:
+                return connections
+            connections.close()
+        except StoreCorrupt:
+            cause = _DAMAGED
+        throw_away(self.path)
+        self.notes = (f"{self._schema.name} {cause}; {self._schema.remedy}.",)
+        return self._ready()
+
+    def _flaw(self, connections: Connections) -> str | None:
+        """Why a file that could be opened is of no use."""
+        try:
+            with connections.reading() as connection:
+                if self._schema.is_whole(connection):
+                    return None
+            with connections.writing() as connection, translated(self.path):
+                # Another process may have been faster.
+                if self._schema.is_whole(connection) or self._schema.upgrade(connection):
+                    connection.execute(f"PRAGMA user_version = {self._schema.version:d}")
+                    return None
+            return "was made by another version of Clew"
+        except StoreCorrupt:
+            return _DAMAGED
+
+    def _ready(self) -> Connections:
+        """Connections to the file, with tables in it."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o644))
+        except OSError as error:
+            raise protected(self.path, f"it cannot be made ({error.strerror})") from error
+        connections = Connections(self.path, read_only=False, busy_timeout=self._patience)
+        deadline = time.monotonic() + self._patience
+        try:
+            # Two processes that make one file meet where SQLite reports "busy" without waiting.
+            while not self._is_made(connections, give_up=time.monotonic() >= deadline):
+                time.sleep(_PAUSE)
+        except BaseException:
+            connections.close()
+            raise
+        return connections
+
+    def _is_made(self, connections: Connections, *, give_up: bool) -> bool:
+        try:
+            with connections.reading() as connection:
+                (journal,) = connection.execute("PRAGMA journal_mode").fetchone()
+                if journal != "wal":
+                    connection.execute("PRAGMA journal_mode = WAL")
+                is_empty = not _tables(connection)
+            if is_empty:
+                with connections.writing(durable=False) as connection:
+                    if not _tables(connection):
+                        self._schema.create(connection)
+        except StoreBusy:
+            if give_up:
+                raise
+            return False
+        return True
+
+
+def in_memory(statements: Iterable[str]) -> Connection:
+    """Tables that are gone with the connection. One thread at a time may use it."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=Connection)
+    for statement in statements:
+        connection.execute(statement)
+    return connection
+
+
+def throw_away(place: Path) -> None:
+    """Delete a derived file with what SQLite keeps beside it, or a whole folder of derived files. Whoever has one open
+    notices, and opens the one that is made in its place."""
+    if place.is_dir():
+        shutil.rmtree(place, ignore_errors=True)
+        return
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        place.with_name(place.name + suffix).unlink(missing_ok=True)
+
+
+def _version(connection: Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def _tables(connection: Connection) -> set[str]:
+    own = "type = 'table' AND name NOT LIKE 'sqlite_%'"
+    return {name for (name,) in connection.execute(f"SELECT name FROM sqlite_master WHERE {own}")}  # noqa: S608

@@ -1,0 +1,108 @@
+"""Carrying out one step of a transaction and taking it back, in the process that began it and in the next one alike."""
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from clew.edit.edits import folder_contents, place_of
+from clew.edit.journal import FileStep, MoveStep, Step
+from clew.edit.replacing import replace_file, sync_folder
+from clew.text.hashing import content_hash
+from clew.workspace.files import resolve
+from clew.workspace.paths import raw
+
+
+def difference(root: Path, step: Step) -> str | None:
+    """The path of a file that is not as it was when the step was planned; None where the step can be carried out."""
+    if isinstance(step, FileStep):
+        return None if _hash(place_of(root, step.path)) == step.before else step.path
+    if not _source(root, step).is_dir():
+        return step.source
+    if os.path.lexists(place_of(root, step.target)):
+        return step.target
+    now = folder_contents(_source(root, step))
+    changed = [path for path in (now | step.contents) if now.get(path) != step.contents.get(path)]
+    return f"{step.source}/{min(changed)}" if changed else None
+
+
+def is_done(root: Path, step: Step) -> bool:
+    if isinstance(step, FileStep):
+        return _hash(place_of(root, step.path)) == step.after
+    return not os.path.lexists(_source(root, step)) and place_of(root, step.target).is_dir()
+
+
+def can_go_on(root: Path, step: Step) -> bool:
+    """Whether an interrupted step is done, or can still be: nobody else touched its files."""
+    if is_done(root, step):
+        return True
+    is_ready = isinstance(step, MoveStep) or step.after is None or temporary_of(root, step).exists()
+    return is_ready and difference(root, step) is None
+
+
+def apply(root: Path, step: Step) -> None:
+    if isinstance(step, MoveStep):
+        target = place_of(root, step.target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _source(root, step).rename(target)
+        return
+    place = place_of(root, step.path)
+    if step.after is not None:
+        temporary_of(root, step).replace(place)
+        return
+    place.unlink()
+    if step.prune is not None:
+        _remove_empty(place.parent, resolve(root, step.prune))
+
+
+def revert(root: Path, step: Step) -> None:
+    """Take a step back if it was carried out and nobody changed its result since."""
+    if not is_done(root, step):
+        return
+    if isinstance(step, MoveStep):
+        place_of(root, step.target).rename(_source(root, step))
+        return
+    place = place_of(root, step.path)
+    if step.inverse.made:
+        place.unlink()
+        return
+    replace_file(place, step.inverse.applied(place.read_bytes() if step.after is not None else b""))
+    if step.after is None and step.mode is not None:
+        place.chmod(step.mode)
+
+
+def sync(root: Path, steps: Iterable[Step]) -> None:
+    """Make the names durable in every folder that the steps touch."""
+    folders: set[Path] = set()
+    for step in steps:
+        if isinstance(step, MoveStep):
+            folders |= {_source(root, step).parent, place_of(root, step.target).parent}
+        else:
+            folders.add(place_of(root, step.path).parent)
+    for folder in folders:
+        sync_folder(folder)
+
+
+def temporary_of(root: Path, step: FileStep) -> Path:
+    return place_of(root, step.path).with_name(raw(step.temporary))
+
+
+def _source(root: Path, step: MoveStep) -> Path:
+    """The folder itself, even if it is a link."""
+    place_of(root, step.source)
+    return root / raw(step.source)
+
+
+def _hash(place: Path) -> str | None:
+    try:
+        return content_hash(place.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _remove_empty(folder: Path, top: Path) -> None:
+    """Remove a folder and those around it that are empty, up to one that stays."""
+    with suppress(OSError):
+        while folder != top and folder.is_relative_to(top):
+            folder.rmdir()
+            folder = folder.parent

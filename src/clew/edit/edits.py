@@ -1,0 +1,122 @@
+"""The steps of a transaction over files as values: edits and moves, their inverse and their difference."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from clew.edit.targets import is_write_protected
+from clew.errors import OutsideProject, Refused
+from clew.text.hashing import content_hash
+from clew.workspace.files import resolve
+
+
+class FileEdit(msgspec.Struct, frozen=True):
+    path: str
+    """Relative to the root of the transaction."""
+    before: bytes | None
+    """What the file held when the edit was made; None where there was none."""
+    after: bytes | None
+    """None removes the file."""
+    prune: str | None = None
+    """Where the file is removed, folders that become empty are removed too, but not this folder."""
+
+
+class FolderMove(msgspec.Struct, frozen=True):
+    source: str
+    target: str
+    """Must not exist yet. Its parent folders are made."""
+    contents: dict[str, str]
+    """What the folder holds when the move is planned, as `folder_contents` returns it."""
+
+
+class Inverse(msgspec.Struct, frozen=True):
+    """How the content of a file before an edit is made from the content after it."""
+
+    path: str
+    after: str | None
+    """Hash of the content after the edit; None where the file was removed."""
+    start: int
+    end: int
+    """The bytes after the edit that are replaced."""
+    text: bytes
+    """What they are replaced by."""
+    made: bool = False
+    """Whether there was no such file before the edit."""
+
+    def applied(self, content: bytes) -> bytes:
+        return content[: self.start] + self.text + content[self.end :]
+
+
+def inverse_of(path: str, before: bytes, after: bytes, *, made: bool = False) -> Inverse:
+    start = _common_start(before, after)
+    end = _common_start(before[start:][::-1], after[start:][::-1])
+    return Inverse(path, content_hash(after), start, len(after) - end, before[start : len(before) - end], made)
+
+
+def _common_start(one: bytes, other: bytes) -> int:
+    """How many bytes two texts have in common at their beginning."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def folder_contents(folder: Path) -> dict[str, str]:
+    """The hash of every file in a folder, by its path below it. Links are not followed: their target is hashed."""
+    found: dict[str, str] = {}
+    for place, _, names in os.walk(folder):
+        for name in names:
+            file = Path(place, name)
+            data = os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
+            path = file.relative_to(folder).as_posix()
+            found[path.encode("utf-8", "backslashreplace").decode()] = content_hash(data)
+    return found
+
+
+def diff_of(edits: Iterable[FileEdit]) -> str:
+    """The edits as a unified diff."""
+    from difflib import unified_diff
+
+    lines: list[str] = []
+    for edit in edits:
+        if edit.before != edit.after:
+            old = "/dev/null" if edit.before is None else f"a/{edit.path}"
+            new = "/dev/null" if edit.after is None else f"b/{edit.path}"
+            before, after = _lines(edit.before or b""), _lines(edit.after or b"")
+            lines.extend(map(_ended, unified_diff(before, after, old, new)))
+    return "".join(lines)
+
+
+def _lines(data: bytes) -> list[str]:
+    return [line.decode("utf-8", "replace") for line in data.splitlines(keepends=True)]
+
+
+def _ended(line: str) -> str:
+    return line if line.endswith(("\n", "\r")) else f"{line}\n\\ No newline at end of file\n"
+
+
+def check_writable(root: Path, edits: Iterable[FileEdit]) -> None:
+    """Refuse, before anything is done, an edit that could not be written."""
+    for edit in edits:
+        place = place_of(root, edit.path)
+        if place.is_dir():
+            raise Refused(f"'{edit.path}' is a folder.", hint="Name a file.")
+        folder = next(folder for folder in place.parents if folder.exists())
+        if is_write_protected(place) or not folder.is_dir() or not os.access(folder, os.W_OK):
+            raise Refused(
+                f"'{edit.path}' is write-protected; nothing was changed.", hint="Make it writable, then try again."
+            )
+
+
+def place_of(root: Path, path: str) -> Path:
+    """The real place of a path below the root. OutsideProject where a link or `..` leads out of it."""
+    place = resolve(root, path)
+    if place == root.resolve():
+        raise OutsideProject(f"The path '{path}' names the project itself.", hint="Name a file in it.")
+    return place

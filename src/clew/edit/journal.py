@@ -1,0 +1,174 @@
+"""The journal of a transaction: a file that says what is being done to others, so that the next process can complete
+the transaction or take it back when its writer is killed.
+
+Its first line is the plan. Each later line is a state that the transaction reached. The writer holds a lock on the
+journal for as long as it lives, so nobody takes the transaction of a living process for an interrupted one.
+"""
+
+import errno
+import logging
+import os
+import re
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from clew.edit.edits import Inverse
+from clew.edit.locking import locked
+from clew.edit.replacing import sync_folder
+
+log = logging.getLogger(__name__)
+
+STATE_FOLDER = ".clew"
+_PATIENCE_SECONDS = 1.0
+_ENDING = ".clew-journal"
+_NAME = re.compile(rf"\.[0-9a-f]{{32}}{re.escape(_ENDING)}")
+
+
+class State(StrEnum):
+    PLANNED = "planned"
+    """Temporary files are being written. No file has changed."""
+    PREPARED = "prepared"
+    """All temporary files are complete: from here on the transaction happens."""
+    DONE = "done"
+    """All files are in place. The store may not have the event yet."""
+    TAKING_BACK = "taking back"
+    """It failed, and the files that changed already get their former content again."""
+
+
+class FileStep(msgspec.Struct, frozen=True, tag="file"):
+    path: str
+    temporary: str
+    """The name of the file beside it that holds the new content."""
+    before: str | None
+    """Hash of the content that is replaced; None where there is no file yet."""
+    after: str | None
+    """Hash of the new content; None where the file is removed."""
+    inverse: Inverse
+    mode: int | None
+    """The permissions of the file before."""
+    prune: str | None
+
+
+class MoveStep(msgspec.Struct, frozen=True, tag="move"):
+    source: str
+    target: str
+    contents: dict[str, str]
+
+
+Step = FileStep | MoveStep
+
+
+class Event(msgspec.Struct, frozen=True):
+    """What the store is to record. The inverse of the steps is added to the data."""
+
+    id: str
+    actor: str
+    reason: str
+    data: Mapping[str, Any]
+
+
+class Plan(msgspec.Struct, frozen=True):
+    inode: int
+    """Of the journal itself. A copy has another one, so a journal that came with a cloned project means nothing."""
+    steps: tuple[Step, ...]
+    folders: tuple[str, ...]
+    """Folders that the transaction makes, outermost first."""
+    event: Event | None
+
+
+class Journal:
+    """An open journal, locked by this process."""
+
+    def __init__(self, place: Path, file: IO[bytes], lock: ExitStack, plan: Plan | None, state: State) -> None:
+        self._place = place
+        self._file = file
+        self._lock = lock
+        self.plan = plan
+        """None where the writer was killed before it had written the plan: then nothing else was written either."""
+        self.state = state
+
+    @classmethod
+    def begin(
+        cls, folder: Path, id: str, steps: tuple[Step, ...], folders: tuple[str, ...], event: Event | None
+    ) -> "Journal":
+        place = folder / f".{id}{_ENDING}"
+        try:
+            with ExitStack() as stack:
+                file = stack.enter_context(place.open("xb"))
+                if not stack.enter_context(locked(file, _PATIENCE_SECONDS)) or not place.exists():
+                    # Another process looked for interrupted transactions in this very moment.
+                    raise BlockingIOError(errno.EAGAIN, "another process holds the journal; try again")
+                plan = Plan(os.fstat(file.fileno()).st_ino, steps, folders, event)
+                file.write(msgspec.json.encode(plan) + b"\n")
+                file.flush()
+                return cls(place, file, stack.pop_all(), plan, State.PLANNED)
+        except BaseException:
+            with suppress(OSError):
+                place.unlink(missing_ok=True)
+            raise
+
+    @classmethod
+    def reopen(cls, place: Path) -> "Journal | None":
+        """The journal that a killed process left; None where its writer lives, or somebody else completed it."""
+        with ExitStack() as stack, suppress(FileNotFoundError):
+            file = stack.enter_context(place.open("r+b"))
+            if stack.enter_context(locked(file, 0.0)) and place.exists():
+                plan, state = _read(file)
+                if plan is None or plan.inode == os.fstat(file.fileno()).st_ino:
+                    return cls(place, file, stack.pop_all(), plan, state)
+                log.warning("%s is a copy of a journal, so it was left alone. Remove it.", place)
+        return None
+
+    def mark(self, state: State) -> None:
+        """Note that a state is reached. What has to survive a crash of the machine is synced."""
+        self._file.write(f"{state}\n".encode())
+        self._file.flush()
+        if state is not State.DONE:
+            os.fsync(self._file.fileno())
+            sync_folder(self._place.parent)
+        self.state = state
+
+    def remove(self) -> None:
+        """The transaction is over."""
+        # While it is locked: nobody may take it for interrupted. Windows removes only files that are closed.
+        with suppress(OSError):
+            self._place.unlink(missing_ok=True)
+        self.release()
+        with suppress(OSError):
+            self._place.unlink(missing_ok=True)
+
+    def release(self) -> None:
+        """Leave the journal to the next process that looks for interrupted transactions."""
+        # A state that could not be written is tried once more when the file is closed.
+        with suppress(OSError):
+            self._lock.close()
+
+
+def _read(file: IO[bytes]) -> tuple[Plan | None, State]:
+    # A line without an end was being written when the process was killed: it does not count.
+    first, *states = file.read().split(b"\n")[:-1] or [b""]
+    try:
+        plan = msgspec.json.decode(first, type=Plan)
+        return plan, State(states[-1].decode()) if states else State.PLANNED
+    except (msgspec.DecodeError, ValueError):
+        return None, State.PLANNED
+
+
+def journals(root: Path) -> list[Path]:
+    """The journals of the transactions below a folder: in its state folder, or in the folder itself."""
+    found: list[Path] = []
+    for folder in (root / STATE_FOLDER, root):
+        with suppress(OSError), os.scandir(folder) as entries:
+            found += [Path(entry.path) for entry in entries if _NAME.fullmatch(entry.name)]
+    return sorted(found)
+
+
+def journal_folder(root: Path) -> Path:
+    """Where a transaction of a project keeps its journal: in the state folder, or beside it where there is none."""
+    folder = root / STATE_FOLDER
+    return folder if folder.is_dir() and os.access(folder, os.W_OK) else root

@@ -1,0 +1,46 @@
+"""The file that a path means, and whether it may be read and written."""
+
+import os
+import stat
+from pathlib import Path
+
+from clew.errors import ConfigError, OutsideProject
+
+
+def read_if_there(path: Path) -> bytes | None:
+    """The content of a file; None where there is none."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigError(
+            f"'{path}' cannot be read: {error.strerror or error}.", hint="Check what it is and who may read it."
+        ) from error
+
+
+def real_target(path: Path, *, within: Path | None = None) -> Path:
+    """The file that a path means, links followed, so that a link stays a link when its file is replaced.
+
+    `within` refuses a link that leads out of a folder: a cloned project must not be able to aim a write at the
+    home folder of whoever runs `clew init` in it.
+    """
+    try:
+        real = path.resolve()
+    except (OSError, RuntimeError) as error:
+        raise ConfigError(f"'{path}' is a link that leads nowhere: {error}.", hint="Remove the link.") from error
+    if within is not None and not real.is_relative_to(within.resolve()):
+        raise OutsideProject(
+            f"'{path}' is a link to '{real}', outside the project.",
+            hint="Remove the link, or edit the file it points at yourself.",
+        )
+    return real
+
+
+def is_write_protected(place: Path) -> bool:
+    """Whether nobody may write a file, or we may not. The permission counts even for a user who could ignore it."""
+    try:
+        mode = place.lstat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) and (not mode & 0o222 or not os.access(place, os.W_OK))

@@ -1,0 +1,152 @@
+"""Figures over many nodes, kept in step by what a change touched instead of being made anew.
+
+Each node contributes one row, or none. Whoever changes the graph says which nodes it touched; whoever asks for the
+figure has their rows made again. A sum adds the difference, a list is made again where a row came out otherwise.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+if TYPE_CHECKING:
+    from clew.graph.graph import Graph
+
+V = TypeVar("V")
+T = TypeVar("T")
+F = TypeVar("F", bound="KeptList[Any, Any] | KeptSum")
+
+SumRow = tuple[str, tuple[int, ...]]
+"""What one node adds to a sum: the group it belongs to, and its numbers."""
+
+
+class _Rows(Generic[V]):
+    def __init__(
+        self, graph: "Graph", rows: "Callable[[Graph], dict[str, V]]", row: "Callable[[Graph, str], V | None]"
+    ) -> None:
+        self._graph = graph
+        self._row = row
+        self._touched: set[str] = set()
+        self._rows = rows(graph)
+
+    def touch(self, ids: Iterable[str]) -> None:
+        self._touched.update(ids)
+
+    def _renewed(self) -> Iterator[tuple[V | None, V | None]]:
+        """Make the rows of touched nodes again: those that came out otherwise, before and after, None where there is
+        none. What fails is made again by the next who asks."""
+        for id in self._touched:
+            before, after = self._rows.get(id), self._row(self._graph, id)
+            if after == before:
+                continue
+            if after is None:
+                del self._rows[id]
+            else:
+                self._rows[id] = after
+            yield before, after
+        self._touched.clear()
+
+
+class KeptList(_Rows[V], Generic[V, T]):
+    """A list over many nodes, or anything else that `whole` makes of their rows. Nearly no change of a title or a text
+    concerns the hierarchy, so that most changes leave a list as it is."""
+
+    def __init__(
+        self,
+        graph: "Graph",
+        rows: "Callable[[Graph], dict[str, V]]",
+        row: "Callable[[Graph, str], V | None]",
+        whole: Callable[[Mapping[str, V]], T],
+    ) -> None:
+        super().__init__(graph, rows, row)
+        self._whole = whole
+        self._value: T | None = None
+
+    def now(self) -> T:
+        for _ in self._renewed():
+            self._value = None
+        value = self._value
+        if value is None:
+            value = self._value = self._whole(self._rows)
+        return value
+
+
+class KeptSum(_Rows[SumRow]):
+    """Sums over many nodes, by group."""
+
+    def __init__(
+        self,
+        graph: "Graph",
+        rows: "Callable[[Graph], dict[str, SumRow]]",
+        row: "Callable[[Graph, str], SumRow | None]",
+    ) -> None:
+        super().__init__(graph, rows, row)
+        self._sums: dict[str, list[int]] = {}
+        # Very many rows are alike.
+        for each, times in Counter(self._rows.values()).items():
+            self._add(each, times)
+
+    def now(self) -> Mapping[str, tuple[int, ...]]:
+        """By group, in order; a group without nodes is left out."""
+        for before, after in self._renewed():
+            if before is not None:
+                self._add(before, -1)
+            if after is not None:
+                self._add(after, 1)
+        return {group: tuple(numbers) for group, numbers in sorted(self._sums.items()) if any(numbers)}
+
+    def _add(self, row: SumRow, times: int) -> None:
+        group, numbers = row
+        sums = self._sums.get(group)
+        if sums is None:
+            sums = self._sums[group] = [0] * len(numbers)
+        for position, number in enumerate(numbers):
+            sums[position] += times * number
+
+
+class KeptFigures:
+    """The figures of one graph by name, made by the first who asks."""
+
+    def __init__(self, graph: "Graph") -> None:
+        self._graph = graph
+        self._kept: dict[str, KeptList[Any, Any] | KeptSum] = {}
+        self._lock = threading.RLock()
+        """Several may ask at the same time, and one figure may be made of others."""
+
+    def sum(
+        self,
+        name: str,
+        rows: "Callable[[Graph], dict[str, SumRow]]",
+        row: "Callable[[Graph, str], SumRow | None]",
+    ) -> Mapping[str, tuple[int, ...]]:
+        """Sums over many nodes, by group. `rows` counts all of them once; after that, `row` counts what a change
+        touched: itself, its edges or its figures."""
+        with self._lock:
+            return self._named(name, lambda: KeptSum(self._graph, rows, row)).now()
+
+    def list(
+        self,
+        name: str,
+        rows: "Callable[[Graph], dict[str, V]]",
+        row: "Callable[[Graph, str], V | None]",
+        whole: Callable[[Mapping[str, V]], T],
+    ) -> T:
+        """What `whole` makes of one row for each node that has any. `rows` makes all of them once; after that, `row`
+        makes those again that a change touched, and `whole` is asked again where one of them is another than before.
+        Neither keeps the rows it is given."""
+        with self._lock:
+            return self._named(name, lambda: KeptList(self._graph, rows, row, whole)).now()
+
+    def touch(self, ids: Collection[str]) -> None:
+        """Note that these nodes, or edges at them, changed."""
+        for figure in self._kept.values():
+            figure.touch(ids)
+
+    def clear(self) -> None:
+        self._kept.clear()
+
+    def _named(self, name: str, make: Callable[[], F]) -> F:
+        figure = self._kept.get(name)
+        if figure is None:
+            figure = self._kept[name] = make()
+        return cast("F", figure)

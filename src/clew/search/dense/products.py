@@ -1,0 +1,70 @@
+"""Scores of all rows of a matrix for a query, fast also where many threads ask at once.
+
+BLAS uses every core for one product, so that products in several threads at the same time only get in each other's
+way: with 32 threads, each waits for all others and the throughput falls to a tenth. So one product runs at a time in
+the whole process, and whoever waits for the same matrix joins the next one: a product with many queries reads the
+matrix once for all of them.
+"""
+
+import threading
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from clew.derived.vector_file import Vectors
+
+_TOGETHER_FROM = 4
+"""Fewer queries take less time one after another than in one product of two matrices."""
+_MOST_TOGETHER = 32
+_MOST_SCORES = 8_000_000
+"""Of one product, so that those of a large matrix do not fill the memory."""
+
+
+class _Asked:
+    def __init__(self, matrix: "Vectors", query: "Vectors") -> None:
+        self.matrix = matrix
+        self.query = query
+        self.scores: Vectors | None = None
+
+
+_turn = threading.Lock()
+_guard = threading.Lock()
+_waiting: list[_Asked] = []
+
+
+def scores(matrix: "Vectors", query: "Vectors") -> "Vectors":
+    """The scalar product of each row with the query. Rounding may differ by which queries were asked together."""
+    asked = _Asked(matrix, query)
+    with _guard:
+        _waiting.append(asked)
+    try:
+        with _turn:
+            if asked.scores is None:
+                _answer(_companions(asked))
+    finally:
+        with _guard:
+            _waiting.remove(asked)
+    if asked.scores is None:
+        raise RuntimeError("A product of vectors was left out.")
+    return asked.scores
+
+
+def _companions(asked: _Asked) -> list[_Asked]:
+    """The queries that one product answers: this one, and those that wait for the same matrix."""
+    most = max(1, min(_MOST_TOGETHER, _MOST_SCORES // max(1, len(asked.matrix))))
+    with _guard:
+        others = [
+            each for each in _waiting if each.matrix is asked.matrix and each is not asked and each.scores is None
+        ]
+    return [asked, *others[: most - 1]]
+
+
+def _answer(together: list[_Asked]) -> None:
+    matrix = together[0].matrix
+    if len(together) < _TOGETHER_FROM:
+        for each in together:
+            each.scores = matrix @ each.query
+        return
+    for each, found in zip(together, np.stack([each.query for each in together]) @ matrix.T, strict=True):
+        each.scores = found

@@ -1,0 +1,145 @@
+"""A derived file is opened, versioned, found damaged and replaced by an empty one in one way."""
+
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from clew.derived.file import DerivedFile, Schema, in_memory, throw_away
+from clew.errors import StoreReadOnly
+from clew.store.sqlite.connections import Connection
+
+SCHEMA = Schema(
+    name="The store of notes",
+    version=3,
+    statements=("CREATE TABLE notes (text TEXT NOT NULL)", "CREATE TABLE tags (tag TEXT NOT NULL)"),
+    remedy="it is made anew",
+)
+
+
+def notes(file: DerivedFile) -> list[str]:
+    with file.reading() as connection:
+        return [text for (text,) in connection.execute("SELECT text FROM notes")]
+
+
+def add(file: DerivedFile, text: str) -> None:
+    with file.writing() as connection:
+        connection.execute("INSERT INTO notes VALUES (?)", (text,))
+
+
+# Verifies: REQ-o00010-C
+def test_what_was_written_is_there_when_the_file_is_opened_again(tmp_path: Path) -> None:
+    with closing(DerivedFile(tmp_path / "new" / "notes.db", SCHEMA)) as file:
+        add(file, "one")
+        assert file.notes == ()
+    with closing(DerivedFile(tmp_path / "new" / "notes.db", SCHEMA)) as again:
+        assert notes(again) == ["one"]
+        assert again.notes == ()
+
+
+# Verifies: REQ-o00010-C
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda path: path.write_bytes(b"this is no database" * 400), "was damaged"),
+        (lambda path: path.write_bytes(path.read_bytes()[:100] + b"\xff" * 8000), "was damaged"),
+        (lambda path: change(path, "PRAGMA user_version = 2"), "another version of Clew"),
+        (lambda path: change(path, "PRAGMA user_version = 4"), "another version of Clew"),
+        (lambda path: change(path, "DROP TABLE tags"), "another version of Clew"),
+    ],
+    ids=["another file", "damaged", "an older version", "a newer version", "a table is missing"],
+)
+def test_a_file_of_no_use_is_replaced_by_an_empty_one_and_a_note_says_why(tmp_path: Path, spoil, said: str) -> None:
+    path = tmp_path / "notes.db"
+    with closing(DerivedFile(path, SCHEMA)) as file:
+        add(file, "one")
+    spoil(path)
+    with closing(DerivedFile(path, SCHEMA)) as again:
+        assert notes(again) == []
+        (note,) = again.notes
+        assert note.startswith("The store of notes ")
+        assert said in note
+        add(again, "two")
+    with closing(DerivedFile(path, SCHEMA)) as last:
+        assert (notes(last), last.notes) == (["two"], ())
+
+
+def change(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+# Verifies: REQ-o00010-C
+def test_an_earlier_version_that_can_be_upgraded_keeps_what_it_holds(tmp_path: Path) -> None:
+    with closing(DerivedFile(tmp_path / "notes.db", SCHEMA)) as file:
+        add(file, "one")
+
+    def upgrade(connection: Connection) -> bool:
+        connection.execute("CREATE TABLE authors (name TEXT NOT NULL)")
+        return True
+
+    newer = SCHEMA._replace(
+        version=4, statements=(*SCHEMA.statements, "CREATE TABLE authors (name TEXT)"), upgrade=upgrade
+    )
+    for _ in range(2):
+        with closing(DerivedFile(tmp_path / "notes.db", newer)) as again:
+            assert (notes(again), again.notes) == (["one"], ())
+
+
+# Verifies: REQ-o00010-C
+def test_whoever_has_a_file_open_that_was_thrown_away_follows_to_the_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    with closing(DerivedFile(path, SCHEMA)) as one, closing(DerivedFile(path, SCHEMA)) as other:
+        add(one, "old")
+        assert not other.follow()
+        one.renew()
+        add(one, "new")
+        assert other.is_replaced
+        assert other.follow()
+        assert notes(other) == ["new"]
+        throw_away(path)
+        assert other.follow()
+        assert notes(other) == []
+
+
+def test_throwing_away_a_folder_takes_everything_in_it(tmp_path: Path) -> None:
+    folder = tmp_path / "search"
+    DerivedFile(folder / "notes.db", SCHEMA).close()
+    throw_away(folder)
+    throw_away(folder)
+    assert not folder.exists()
+
+
+def test_many_who_open_a_new_file_at_once_make_it_once(tmp_path: Path) -> None:
+    start = threading.Barrier(8)
+    found: list[tuple[str, ...]] = []
+
+    def run(number: int) -> None:
+        start.wait()
+        with closing(DerivedFile(tmp_path / "notes.db", SCHEMA)) as file:
+            add(file, str(number))
+            found.append(file.notes)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [()] * 8
+    with closing(DerivedFile(tmp_path / "notes.db", SCHEMA)) as file:
+        assert sorted(notes(file)) == [str(number) for number in range(8)]
+
+
+def test_a_place_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    with pytest.raises(StoreReadOnly, match="file"):
+        DerivedFile(tmp_path / "file" / "notes.db", SCHEMA)
+
+
+def test_tables_in_memory_are_those_of_the_statements() -> None:
+    with closing(in_memory(SCHEMA.statements)) as connection:
+        connection.execute("INSERT INTO notes VALUES ('x')")
+        assert connection.execute("SELECT text FROM notes").fetchall() == [("x",)]

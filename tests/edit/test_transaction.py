@@ -1,0 +1,180 @@
+"""One transaction over files: what it changes, refuses, records and takes back."""
+
+import logging
+import shutil
+import stat
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from clew.edit.edits import FileEdit, FolderMove, Inverse, folder_contents
+from clew.edit.recovery import COLLECTION, Records, recover
+from clew.edit.transaction import Purpose, Transaction
+from clew.errors import ConfigError, FileChanged, OutsideProject, StoreError
+from clew.project import Project
+from clew.store.interface import Store
+
+WHY = Purpose("test", "ada", {"subject": "files"})
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    for path, text in {"clew.toml": "", "a.txt": "a", "b.txt": "b", "folder/c.txt": "c"}.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return root
+
+
+@pytest.fixture
+def store(root: Path, opened: Callable[[Path], Project]) -> Store:
+    store = opened(root).store
+    assert store is not None
+    return store
+
+
+def texts(root: Path) -> dict[str, str]:
+    files = [path for path in root.rglob("*") if path.is_file() and path.relative_to(root).parts[0] != ".clew"]
+    return {path.relative_to(root).as_posix(): path.read_text() for path in files}
+
+
+def every_kind(root: Path) -> list[FileEdit | FolderMove]:
+    return [
+        FileEdit("a.txt", b"a", b"A"),
+        FileEdit("new/deep/made.txt", None, b"made"),
+        FileEdit("b.txt", b"b", None),
+        FolderMove("folder", "archive/moved", folder_contents(root / "folder")),
+    ]
+
+
+# Verifies: REQ-d00051-E
+def test_the_event_holds_who_why_and_the_way_back(root: Path, store: Store) -> None:
+    Transaction(root, every_kind(root), WHY).commit(store)
+    assert texts(root) == {"clew.toml": "", "a.txt": "A", "new/deep/made.txt": "made", "archive/moved/c.txt": "c"}
+    (event,) = store.events(collection=COLLECTION)
+    assert (event.actor, event.reason, event.after["subject"]) == ("ada", "test", "files")
+    assert event.after["moves"] == [["folder", "archive/moved"]]
+    inverses = {each.path: each for each in msgspec.convert(event.after["inverse"], list[Inverse])}
+    assert inverses["a.txt"].applied(b"A") == b"a"
+    assert (inverses["b.txt"].after, inverses["b.txt"].applied(b"")) == (None, b"b")
+    assert inverses["new/deep/made.txt"].made
+
+
+# Verifies: REQ-o00022-B
+@pytest.mark.parametrize("path", ["b.txt", "new/deep/made.txt", "folder/c.txt", "folder/unseen.txt", "archive/moved"])
+def test_a_file_that_somebody_changed_stops_everything(root: Path, store: Store, path: str) -> None:
+    steps = every_kind(root)
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text("theirs")
+    before = texts(root)
+    with pytest.raises(FileChanged, match=path):
+        Transaction(root, steps, WHY).commit(store)
+    assert texts(root) == before
+    assert store.count(COLLECTION) == 0
+
+
+class Refusing:
+    """A store that cannot commit."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def transaction(self, **arguments: Any) -> AbstractContextManager[Records]:
+        from contextlib import contextmanager
+
+        @contextmanager
+        def failing() -> Any:
+            with self._store.transaction(**arguments) as records:
+                yield records
+                raise StoreError("No space.", hint="Free some.")
+
+        return failing()
+
+
+# Verifies: REQ-d00048-D
+def test_what_cannot_be_recorded_is_taken_back_with_permissions_and_folders(root: Path, store: Store) -> None:
+    (root / "b.txt").chmod(0o600)
+    before = texts(root)
+    with pytest.raises(StoreError, match="No space"):
+        Transaction(root, every_kind(root), WHY).commit(Refusing(store))
+    assert texts(root) == before
+    assert stat.S_IMODE((root / "b.txt").stat().st_mode) == 0o600
+    assert not (root / "new").exists()
+    assert not (root / "archive").exists()
+    assert list((root / ".clew").glob(".*-journal")) == []
+
+
+# Verifies: REQ-d00048-D
+def test_what_is_completed_without_a_store_is_recorded_by_the_next_who_has_one(root: Path, store: Store) -> None:
+    files = Transaction(root, every_kind(root), WHY)
+    files.prepare()
+    files.release()
+    recover(root, None)
+    assert texts(root)["a.txt"] == "A"
+    (root / "a.txt").write_text("edited since")
+    recover(root, store)
+    assert [record.id for record in store.scan(COLLECTION)] == [files.id]
+    assert texts(root)["a.txt"] == "edited since"
+    assert list((root / ".clew").glob(".*-journal")) == []
+
+
+# Verifies: REQ-d00048-D
+def test_the_transaction_of_a_living_process_is_left_alone(root: Path, store: Store) -> None:
+    files = Transaction(root, every_kind(root), WHY)
+    files.prepare()
+    recover(root, store)
+    assert texts(root)["a.txt"] == "a"
+    files.carry_out()
+    files.finish()
+    assert texts(root)["a.txt"] == "A"
+
+
+def test_a_journal_that_came_with_a_copied_project_is_ignored(
+    root: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whoever clones a project must not have files changed by what lies in it."""
+    files = Transaction(root, every_kind(root))
+    files.prepare()
+    files.release()
+    copy = tmp_path / "copy"
+    shutil.copytree(root, copy)
+    before = texts(copy)
+    with caplog.at_level(logging.WARNING):
+        recover(copy, None)
+    assert texts(copy) == before
+    assert "copy of a journal" in caplog.text
+
+
+@pytest.mark.parametrize("path", ["link/a.txt", "../outside/a.txt", "."])
+def test_nothing_outside_of_the_root_is_written(root: Path, tmp_path: Path, path: str) -> None:
+    (tmp_path / "outside").mkdir()
+    (root / "link").symlink_to(tmp_path / "outside")
+    with pytest.raises(OutsideProject):
+        Transaction(root, [FileEdit("a.txt", b"a", b"A"), FileEdit(path, None, b"x")]).commit()
+    assert list((tmp_path / "outside").iterdir()) == []
+    assert (root / "a.txt").read_text() == "a"
+
+
+def test_a_link_stays_a_link_and_its_file_is_replaced(root: Path) -> None:
+    (root / "link.txt").symlink_to("a.txt")
+    Transaction(root, [FileEdit("link.txt", b"a", b"A")]).commit()
+    assert (root / "link.txt").is_symlink()
+    assert (root / "a.txt").read_text() == "A"
+
+
+def test_without_a_store_a_copy_of_what_is_replaced_is_kept(root: Path) -> None:
+    Transaction(root, [FileEdit("a.txt", b"a", b"A"), FileEdit("n.txt", None, b"n")]).commit()
+    (copy,) = (root / ".clew" / "backups").iterdir()
+    assert (copy.name.startswith("a.txt."), copy.read_bytes()) == (True, b"a")
+    Transaction(root / "folder", [FileEdit("c.txt", b"c", b"C")], in_project=False).commit()
+    assert sorted(path.read_text() for path in (root / "folder").iterdir()) == ["C", "c"]
+
+
+def test_a_folder_in_the_way_of_a_file_is_an_error_and_nothing_is_written(root: Path) -> None:
+    with pytest.raises(ConfigError, match=r"a\.txt/below\.txt"):
+        Transaction(root, [FileEdit("b.txt", b"b", b"B"), FileEdit("a.txt/below.txt", None, b"x")]).commit()
+    assert (root / "b.txt").read_text() == "b"
