@@ -28,36 +28,48 @@ class _Asked:
         self.scores: Vectors | None = None
 
 
-_turn = threading.Lock()
-_guard = threading.Lock()
-_waiting: list[_Asked] = []
+class _Queue:
+    """Who waits for a product; one of them makes it, for all that wait for the same matrix."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._waiting: list[_Asked] = []
+        self._is_busy = False
+
+    def answer(self, asked: _Asked) -> None:
+        with self._changed:
+            self._waiting.append(asked)
+            while self._is_busy and asked.scores is None:
+                self._changed.wait()
+            if asked.scores is not None:
+                return
+            self._is_busy = True
+            together = self._companions(asked)
+        try:
+            _answer(together)
+        finally:
+            with self._changed:
+                self._is_busy = False
+                # Where it failed, the others stay and try for themselves.
+                self._waiting = [each for each in self._waiting if each.scores is None and each is not asked]
+                self._changed.notify_all()
+
+    def _companions(self, asked: _Asked) -> list[_Asked]:
+        """The queries that one product answers: this one, and those that wait for the same matrix."""
+        most = max(1, min(_MOST_TOGETHER, _MOST_SCORES // max(1, len(asked.matrix))))
+        others = [each for each in self._waiting if each.matrix is asked.matrix and each is not asked]
+        return [asked, *others[: most - 1]]
+
+
+_queue = _Queue()
 
 
 def scores(matrix: "Vectors", query: "Vectors") -> "Vectors":
     """The scalar product of each row with the query. Rounding may differ by which queries were asked together."""
     asked = _Asked(matrix, query)
-    with _guard:
-        _waiting.append(asked)
-    try:
-        with _turn:
-            if asked.scores is None:
-                _answer(_companions(asked))
-    finally:
-        with _guard:
-            _waiting.remove(asked)
-    if asked.scores is None:
-        raise RuntimeError("A product of vectors was left out.")
+    _queue.answer(asked)
+    assert asked.scores is not None  # noqa: S101
     return asked.scores
-
-
-def _companions(asked: _Asked) -> list[_Asked]:
-    """The queries that one product answers: this one, and those that wait for the same matrix."""
-    most = max(1, min(_MOST_TOGETHER, _MOST_SCORES // max(1, len(asked.matrix))))
-    with _guard:
-        others = [
-            each for each in _waiting if each.matrix is asked.matrix and each is not asked and each.scores is None
-        ]
-    return [asked, *others[: most - 1]]
 
 
 def _answer(together: list[_Asked]) -> None:
