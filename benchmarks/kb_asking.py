@@ -9,13 +9,13 @@ from benchmarks.kb_golden import GoldenQuestion
 from benchmarks.probes.stopwatch import Stopwatch
 from clew.kb.answer.finding import Mode, Narrowing
 from clew.operation.call import Answer, Call, carry_out
+from clew.operation.listing import all_tools
 from clew.project import Project
-from clew.surfaces.mcp.tools import TOOLS
 from clew.text.tokens import estimate_tokens
 
 PASTED = 5
 MORE_QUOTES = 12
-_TOOLS = {tool.name: tool for tool in TOOLS}
+_TOOLS = {tool.name: tool for tool in all_tools()}
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +92,7 @@ class Asker:
         return next((place for place, id in enumerate(ids, start=1) if id in question.sections), 0)
 
     def _call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
-        return carry_out(_TOOLS[tool], arguments, Call(self._project, TOOLS))
+        return carry_out(_TOOLS[tool], arguments, Call(self._project, all_tools()))
 
 
 def _answers(question: GoldenQuestion, answer: Answer) -> bool:

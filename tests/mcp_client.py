@@ -24,13 +24,13 @@ from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import CallToolResult, Implementation, TextContent, TextResourceContents, Tool
 from starlette.requests import Request
 
+from clew.operation.listing import all_tools
 from clew.operation.names import NameStyle, portable
 from clew.operation.switches import name_style
 from clew.operation.toolsets import Choice, choose
 from clew.project import Project
 from clew.surfaces.mcp.instructions import instructions
 from clew.surfaces.mcp.server import Surface, build_server
-from clew.surfaces.mcp.tools import TOOLS
 from clew.text.tokens import estimate_tokens
 
 __all__ = ["Answer", "McpClient", "Options", "ToolFailed", "estimate_tokens", "list_tools", "start_server"]
@@ -84,7 +84,7 @@ def start_server(project: Project, options: Options | None = None) -> Server[Any
     options = options or Options()
     environ = dict(options.environ)
     choice = Choice(options.toolsets, options.tools, options.exclude, options.read_only, options.profile)
-    chosen = choose(TOOLS, choice, environ)
+    chosen = choose(all_tools(), choice, environ)
     names = NameStyle(options.names) if options.names else name_style(environ) or NameStyle.AUTO
     return build_server(Surface(project, chosen, names=names), instructions(chosen))
 

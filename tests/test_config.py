@@ -8,8 +8,8 @@ from clew.config import CODE_PATTERNS, find_root, load
 from clew.errors import ConfigError
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.graph.readers import readers_for
+from clew.operation.declare import Toolset
 from clew.operation.names import NameStyle
-from clew.operation.registry import Toolset
 from clew.operation.toolsets import ALL, DEFAULT
 from clew.project import Project
 from clew.workspace.find import scan

@@ -11,10 +11,10 @@ import pytest
 from clew.errors import Cancelled, InvalidCursor
 from clew.graph.model import NodeKind
 from clew.operation.call import Call, carry_out
-from clew.operation.registry import tool_of
+from clew.operation.listing import all_tools
+from clew.operation.prepare import as_listed
 from clew.project import Project
 from clew.search.units import Unit
-from clew.surfaces.mcp.tools import TOOLS
 from clew.trace.operations.read import SearchRequirements
 from clew.why.operations import ShowBrief
 
@@ -30,7 +30,7 @@ def plain(demo: Path) -> Path:
 
 
 def search(project: Project, query: str, **more: Any) -> dict[str, Any]:
-    return carry_out(tool_of(SearchRequirements), {"query": query, **more}, Call(project, TOOLS)).data
+    return carry_out(as_listed(SearchRequirements), {"query": query, **more}, Call(project, all_tools())).data
 
 
 def held(project: Project) -> dict[str, str]:
@@ -98,7 +98,7 @@ def test_an_index_that_is_deleted_under_a_server_is_made_anew(plain: Path, opene
     project = opened(plain)
     before = search(project, "tide")["results"]
     shutil.rmtree(plain / ".clew" / "search")
-    carry_out(tool_of(ShowBrief), {}, Call(project, TOOLS))
+    carry_out(as_listed(ShowBrief), {}, Call(project, all_tools()))
     again = search(project, "tide")
     assert again["results"] == before
     assert again["indexed"] is not None

@@ -16,8 +16,8 @@ from benchmarks.search_speed import questions
 from clew.kb.answer.answering import EvidenceRequest, answer
 from clew.kb.answer.finding import Mode
 from clew.operation.call import Call, carry_out
+from clew.operation.listing import all_tools
 from clew.project import Project
-from clew.surfaces.mcp.tools import TOOLS
 
 WARM_UP = 5
 WALKS = {
@@ -83,12 +83,12 @@ class _Asking:
             with self._watch("excerpt").sample(), self._project.kb.library.reading() as reading:
                 reading.section(id)
                 reading.text(id)
-        known = {tool.name: tool for tool in TOOLS}
+        known = {tool.name: tool for tool in all_tools()}
         for name, arguments in WALKS.items():
             for one, other in pairwise(sections):
                 if name in known:
                     with self._watch(name).sample():
-                        carry_out(known[name], arguments(one, other), Call(self._project, TOOLS))
+                        carry_out(known[name], arguments(one, other), Call(self._project, all_tools()))
 
     def edit(self, document: Path, number: int) -> None:
         """Write a word into a document; the clock runs until a search has found it."""

@@ -9,10 +9,10 @@ from typing import Any
 
 from benchmarks.probes.stopwatch import Stopwatch
 from clew.operation.call import Call, carry_out
+from clew.operation.listing import all_tools
 from clew.project import Project
-from clew.surfaces.mcp.tools import TOOLS
 
-_TOOLS = {tool.name: tool for tool in TOOLS}
+_TOOLS = {tool.name: tool for tool in all_tools()}
 NEW: Mapping[str, Any] = {
     "title": "Keep what was measured",
     "statement": "The recorder shall keep every reading for ninety days after the contract ended.",
@@ -22,7 +22,7 @@ NEW: Mapping[str, Any] = {
 
 
 def ask(project: Project, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return carry_out(_TOOLS[tool], arguments, Call(project, TOOLS)).data
+    return carry_out(_TOOLS[tool], arguments, Call(project, all_tools())).data
 
 
 def cold(folder: Path, tool: str) -> dict[str, float]:

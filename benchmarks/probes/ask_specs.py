@@ -11,9 +11,9 @@ from typing import Any
 from benchmarks.probes.stopwatch import Stopwatch
 from benchmarks.specs import SPECS, spec_id
 from clew.operation.call import Call, carry_out
+from clew.operation.listing import all_tools
 from clew.project import Project
 from clew.search.engine import SearchEngine
-from clew.surfaces.mcp.tools import TOOLS
 
 QUERIES = (
     "duplicate invoice after a restart",
@@ -27,7 +27,7 @@ STARTS = 5
 PAUSE_SECONDS = 0.1
 ADDED = "unwaveringly"
 """A word that no spec has."""
-_TOOLS = {tool.name: tool for tool in TOOLS}
+_TOOLS = {tool.name: tool for tool in all_tools()}
 
 
 class Asking:
@@ -38,7 +38,7 @@ class Asking:
         self.watches: dict[str, Stopwatch] = {}
 
     def ask(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return carry_out(_TOOLS[tool], arguments, Call(self.project, TOOLS)).data
+        return carry_out(_TOOLS[tool], arguments, Call(self.project, all_tools())).data
 
     def timed(self, figure: str, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         with self.watches.setdefault(figure, Stopwatch()).sample():

@@ -9,9 +9,9 @@ from typing import Any
 from benchmarks.probes.stopwatch import Stopwatch
 from clew.graph.model import NodeKind
 from clew.operation.call import Call, carry_out
+from clew.operation.listing import all_tools
 from clew.operation.names import by_any_spelling
 from clew.project import Project
-from clew.surfaces.mcp.tools import TOOLS
 
 WARM_UP_CALLS = 3
 
@@ -71,14 +71,14 @@ def _lists(ids: Sequence[str]) -> dict[str, tuple[str, list[dict[str, Any]]]]:
 
 
 def timed(project: Project, name: str, arguments: Sequence[Mapping[str, Any]], rounds: int) -> dict[str, list[float]]:
-    tool = by_any_spelling(TOOLS)[name]
+    tool = by_any_spelling(all_tools())[name]
     for given in arguments[:WARM_UP_CALLS]:
-        carry_out(tool, given, Call(project, TOOLS))
+        carry_out(tool, given, Call(project, all_tools()))
     watch = Stopwatch()
     for number in range(rounds):
         given = arguments[number % len(arguments)]
         with watch.sample():
-            carry_out(tool, given, Call(project, TOOLS))
+            carry_out(tool, given, Call(project, all_tools()))
     return watch.as_data()
 
 

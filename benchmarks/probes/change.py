@@ -8,19 +8,19 @@ from typing import Any
 from benchmarks.probes.stopwatch import Stopwatch
 from clew.graph.model import NodeKind
 from clew.operation.call import Call, carry_out
+from clew.operation.listing import all_tools
 from clew.operation.names import by_any_spelling
 from clew.project import Project
-from clew.surfaces.mcp.tools import TOOLS
 
 
 def main() -> None:
     rounds = int(sys.argv[2])
     project = Project.open(sys.argv[1])
     project.ensure_graph()
-    tools = by_any_spelling(TOOLS)
+    tools = by_any_spelling(all_tools())
 
     def call(name: str, **arguments: Any) -> dict[str, Any]:
-        return carry_out(tools[name], arguments, Call(project, TOOLS)).data
+        return carry_out(tools[name], arguments, Call(project, all_tools())).data
 
     ids = sorted(node.id for node in project.graph.nodes_by_kind(NodeKind.REQUIREMENT) if node.id.startswith("REQ-d"))
     random.Random(3).shuffle(ids)

@@ -8,12 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
-from clew.operation.registry import Tool
+from clew.operation.listing import Listed, all_tools
 from clew.surfaces.cli.main import all_commands, main
-from clew.surfaces.mcp.tools import TOOLS
 
 CLEW = [sys.executable, "-m", "clew"]
 PATIENT_CLEW = [
@@ -108,7 +106,7 @@ async def test_call_prints_the_structured_result_that_an_mcp_client_gets(
     from mcp import Client
     from mcp.client.stdio import StdioServerParameters
 
-    tools = [tool for tool in TOOLS if tool.read_only and tool.name not in OF_A_SESSION and _can_be_tried(tool)]
+    tools = [tool for tool in all_tools() if tool.read_only and tool.name not in OF_A_SESSION and _can_be_tried(tool)]
     different = []
     # Some tools ask git, and one says how long ago the last commit was: long enough ago to be the same in two answers.
     dated = {**os.environ, "GIT_AUTHOR_DATE": "2005-04-07T12:00:00Z", "GIT_COMMITTER_DATE": "2005-04-07T12:00:00Z"}
@@ -127,8 +125,8 @@ async def test_call_prints_the_structured_result_that_an_mcp_client_gets(
         )
     ) as client:
         for tool in tools:
-            structured = (await client.call_tool(tool.name, dict(tool.example))).structured_content
-            main(["call", tool.name, json.dumps(tool.example), "-C", str(demo)])
+            structured = (await client.call_tool(tool.name, dict(tool.operation.about.example))).structured_content
+            main(["call", tool.name, json.dumps(tool.operation.about.example), "-C", str(demo)])
             printed = json.loads(capfd.readouterr().out)
             if _lasting(printed) != _lasting(structured):
                 different.append((tool.name, printed, structured))
@@ -145,8 +143,8 @@ def _lasting(answer: Any) -> Any:
     return answer
 
 
-def _can_be_tried(tool: Tool) -> bool:
-    return bool(tool.example) or not any(field.required for field in msgspec.structs.fields(tool.request))
+def _can_be_tried(tool: Listed) -> bool:
+    return bool(tool.operation.about.example) or not tool.input_schema.get("required")
 
 
 # Verifies: REQ-o00006-B

@@ -21,10 +21,10 @@ from mcp.shared.exceptions import MCPDeprecationWarning
 from tests.conformance.answers import clew_tools, content, conversation, documents, input_required
 from tests.conformance.answers.tool import Context, FixtureTool, Params, Result, text_result
 
+from clew.operation.listing import all_tools
 from clew.operation.toolsets import ALL, Choice, choose
 from clew.project import Project
 from clew.surfaces.mcp.server import Surface, build_server
-from clew.surfaces.mcp.tools import TOOLS
 from clew.surfaces.mcp.transports.http import serve_http
 from clew.surfaces.mcp.transports.settings import HttpSettings
 
@@ -43,7 +43,7 @@ A. The system SHALL answer every request of the suite.
 def fixture_server(folder: Path) -> Server[Any]:
     """Clew's server on the project in a folder, with every capability the suite asks about."""
     # The suite calls the first tool of the listing without arguments, so its own come first.
-    listing = choose((*clew_tools.TOOLS, *TOOLS), Choice(toolsets=(ALL,)))
+    listing = choose((*clew_tools.TOOLS, *all_tools()), Choice(toolsets=(ALL,)))
     surface = Surface(Project.open(folder), listing)
     server = build_server(surface, "Answers the official conformance suite.")
     # Whoever lets a client carry state between two calls has to notice when it was changed on the way.

@@ -13,8 +13,7 @@ from clew.graph.build.builder import Builder
 from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
 from clew.graph.model import NodeKind
-from clew.operation.call import Call, carry_out
-from clew.operation.registry import tool_of
+from clew.operation.call import Call, answer
 from clew.project import Project
 from clew.workspace.find import Selection
 
@@ -93,14 +92,14 @@ def recipe(heading: str) -> dict[str, object]:
 
 # Verifies: REQ-o00004-A
 def test_the_recipe_for_a_tool_gives_a_tool(workplace: Path) -> None:
-    tool = tool_of(recipe("Recipe: add a tool")["GetUntested"])
+    operation = recipe("Recipe: add a tool")["GetUntested"]
     project = Project.open(workplace / "examples" / "demo")
     try:
-        answer = carry_out(tool, tool.example, Call(project, (tool,)))
+        said = answer(operation(**operation.about.example), Call(project, ()))
     finally:
         project.close()
 
-    assert [requirement["id"] for requirement in answer.data["requirements"]] == ["REQ-d00006"]
+    assert [requirement["id"] for requirement in said.data["requirements"]] == ["REQ-d00006"]
 
 
 # Verifies: REQ-p00002-C

@@ -11,16 +11,14 @@ import msgspec
 from clew.errors import ClewError
 from clew.kb.error_codes import code_of
 from clew.operation.call import Answer, Call, carry_out
-from clew.operation.registry import Tool
-from clew.operation.schemas import output_schema
+from clew.operation.listing import Listed, all_tools
 from clew.project import Project
-from clew.surfaces.mcp.tools import TOOLS
 from clew.text.tokens import estimate_tokens
 
 CALLS = 2_000
 READS = ("kb.read_excerpt", "kb.expand_excerpt", "kb.extract_evidence", "get_section_text")
 """Asked more often than what searches, because they are quick."""
-TOOLS_OF_KB = {tool.name: tool for tool in TOOLS if tool.toolset == "kb"}
+TOOLS_OF_KB = {tool.name: tool for tool in all_tools() if tool.toolset == "kb"}
 WORDS = ["margin", "keel", "water", "日本", "S3", "?", "`code`", "the", "Ä", "x" * 60, "😀", "-", "default", "part"]
 NUMBERS = [1, 2, 3, 5, 20, 26, 81, 300, 801, 5_000, 10**9]
 
@@ -109,7 +107,7 @@ def texts_of(data: dict[str, Any], arguments: dict[str, Any]) -> Iterator[tuple[
         yield data["excerpt"], min(arguments.get("max_tokens", 800), 800)
 
 
-def check(tool: Tool, arguments: dict[str, Any], data: dict[str, Any], text: str) -> None:
+def check(tool: Listed, arguments: dict[str, Any], data: dict[str, Any], text: str) -> None:
     encoded = msgspec.json.encode(data).decode()
     is_new = tool.name.startswith("kb.")
     assert estimate_tokens(encoded) <= (4_000 if is_new else 10_000)
@@ -128,9 +126,9 @@ def check(tool: Tool, arguments: dict[str, Any], data: dict[str, Any], text: str
         assert len(data["excerpt"].encode()) <= 32_768
 
 
-def asked(asker: Asker, tool: Tool, arguments: dict[str, Any]) -> Answer | ClewError:
+def asked(asker: Asker, tool: Listed, arguments: dict[str, Any]) -> Answer | ClewError:
     try:
-        return carry_out(tool, arguments, Call(asker.project, TOOLS))
+        return carry_out(tool, arguments, Call(asker.project, all_tools()))
     except ClewError as error:
         return error
 
@@ -139,7 +137,7 @@ def asked(asker: Asker, tool: Tool, arguments: dict[str, Any]) -> Answer | ClewE
 def test_no_answer_exceeds_its_budget_and_every_refusal_has_a_reason(make: Callable[..., Project]) -> None:
     rng = random.Random(7)
     asker = Asker(make(documents(rng)), rng)
-    validators = {name: jsonschema.Draft202012Validator(output_schema(tool)) for name, tool in TOOLS_OF_KB.items()}
+    validators = {name: jsonschema.Draft202012Validator(tool.output_schema) for name, tool in TOOLS_OF_KB.items()}
     answered = 0
     for number in range(CALLS):
         tool = TOOLS_OF_KB[rng.choice(READS if number > 40 and rng.random() < 0.9 else tuple(TOOLS_OF_KB))]

@@ -13,10 +13,10 @@ from mcp.client.sse import sse_client
 from mcp.client.stdio import StdioServerParameters
 from mcp.server.lowlevel import Server
 
+from clew.operation.listing import all_tools
 from clew.operation.toolsets import Choice, choose
 from clew.project import Project
 from clew.surfaces.mcp.server import Surface, build_server
-from clew.surfaces.mcp.tools import TOOLS
 from clew.surfaces.mcp.transports.http import serve_http
 from clew.surfaces.mcp.transports.settings import HttpSettings
 
@@ -34,7 +34,7 @@ def root(make: Callable[..., Project]) -> Path:
 
 
 def server_of(project: Project, **choice: Any) -> Server[Any]:
-    listing = choose(TOOLS, Choice(**choice), {})
+    listing = choose(all_tools(), Choice(**choice), {})
     return build_server(Surface(project, listing), "")
 
 

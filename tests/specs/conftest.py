@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from clew.operation.call import Call, carry_out
+from clew.operation.listing import all_tools
 from clew.project import Project
-from clew.surfaces.mcp.tools import TOOLS
 
 LAMP = """# Lamp
 
@@ -82,10 +82,10 @@ def project(opened: Callable[[Path], Project], folder: Folder) -> Project:
 @pytest.fixture
 def call(project: Project) -> Callable[..., dict[str, Any]]:
     """Calls a tool by name, as every surface does."""
-    by_name = {tool.name: tool for tool in TOOLS}
+    by_name = {tool.name: tool for tool in all_tools()}
 
     def carry(name: str, **arguments: Any) -> dict[str, Any]:
-        data: dict[str, Any] = json.loads(carry_out(by_name[name], arguments, Call(project, TOOLS)).text)
+        data: dict[str, Any] = json.loads(carry_out(by_name[name], arguments, Call(project, all_tools())).text)
         return data
 
     return carry

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from mcp.server.lowlevel import Server
 
+from clew.operation.listing import all_tools
 from clew.operation.names import NameStyle
 from clew.operation.toolsets import Choice, choose
 from clew.project import Project
 from clew.surfaces.mcp.instructions import instructions
 from clew.surfaces.mcp.server import Surface, build_server
-from clew.surfaces.mcp.tools import TOOLS
 
 Serve = Callable[..., Server[Any]]
 
@@ -22,7 +22,7 @@ def serve(opened: Callable[[Path], Project]) -> Serve:
     """A server of a folder, as `clew serve` builds it."""
 
     def build(root: Path, *, names: NameStyle = NameStyle.AUTO, **choice: Any) -> Server[Any]:
-        listing = choose(TOOLS, Choice(**choice))
+        listing = choose(all_tools(), Choice(**choice))
         return build_server(Surface(opened(root), listing, names=names), instructions(listing))
 
     return build

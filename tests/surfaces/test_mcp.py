@@ -9,7 +9,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.server.lowlevel import Server
 
-from clew.surfaces.mcp.tools import TOOLS
+from clew.operation.listing import all_tools
 from clew.text.tokens import estimate_tokens
 
 pytestmark = pytest.mark.anyio
@@ -38,7 +38,7 @@ async def refusal(client: Client, name: str, arguments: dict[str, Any]) -> dict[
 async def test_either_era_lists_and_calls_tools(serve: Serve, demo: Path, era: str) -> None:
     async with Client(serve(demo), mode=era) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert list(tools) == [tool.name for tool in TOOLS if tool.default]
+        assert list(tools) == [tool.name for tool in all_tools() if tool.default]
         assert tools["search"].annotations is not None
         assert tools["search"].annotations.read_only_hint is True
         assert tools["search"].input_schema["required"] == ["query"]
@@ -47,13 +47,17 @@ async def test_either_era_lists_and_calls_tools(serve: Serve, demo: Path, era: s
 
 
 # Verifies: REQ-d00011-D
-@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.example or not tool.request.__struct_fields__])
+@pytest.mark.parametrize(
+    "tool",
+    [tool for tool in all_tools() if tool.operation.about.example or not tool.input_schema.get("properties")],
+    ids=lambda tool: tool.name,
+)
 async def test_every_example_gives_an_answer_that_its_schema_and_its_text_agree_with(
     serve: Serve, demo: Path, tool: Any
 ) -> None:
     async with Client(serve(demo, toolsets=("all",))) as client:
         listed = {listed.name: listed for listed in (await client.list_tools()).tools}
-        result = await client.call_tool(tool.name, dict(tool.example))
+        result = await client.call_tool(tool.name, dict(tool.operation.about.example))
         assert not result.is_error, result.content
         jsonschema.validate(result.structured_content, listed[tool.name].output_schema)
         assert 2 * estimate_tokens(result.content[0].text) <= 4_000
@@ -74,7 +78,7 @@ async def test_the_profile_of_elspais_answers_under_its_name_with_its_tools(serv
         assert client.server_info is not None
         assert client.server_info.name == "elspais"
         assert [tool.name for tool in (await client.list_tools()).tools] == [
-            tool.name for tool in TOOLS if tool.toolset == "trace"
+            tool.name for tool in all_tools() if tool.toolset == "trace"
         ]
         with pytest.raises(MCPError):
             await client.call_tool("clew_brief", {})

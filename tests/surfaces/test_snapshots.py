@@ -6,22 +6,22 @@ from pathlib import Path
 
 import pytest
 
+from clew.operation.declare import result_of
+from clew.operation.listing import Listed, all_tools
 from clew.operation.names import portable
-from clew.operation.registry import Tool
 from clew.surfaces.mcp.server import describe
-from clew.surfaces.mcp.tools import TOOLS
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 
-def rendered(tool: Tool) -> str:
+def rendered(tool: Listed) -> str:
     listed = describe(tool, tool.name).model_dump(by_alias=True, exclude_none=True, mode="json")
     return json.dumps(listed, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 # Verifies: REQ-o00004-E
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_a_tool_is_listed_as_its_snapshot_says(tool: Tool) -> None:
+@pytest.mark.parametrize("tool", all_tools(), ids=lambda tool: tool.name)
+def test_a_tool_is_listed_as_its_snapshot_says(tool: Listed) -> None:
     path = SNAPSHOTS / f"{portable(tool.name)}.json"
     if os.environ.get("UPDATE_SNAPSHOTS"):
         SNAPSHOTS.mkdir(exist_ok=True)
@@ -31,25 +31,27 @@ def test_a_tool_is_listed_as_its_snapshot_says(tool: Tool) -> None:
 
 # Verifies: REQ-o00004-E
 def test_no_snapshot_outlives_its_tool() -> None:
-    assert {path.stem for path in SNAPSHOTS.glob("*.json")} == {portable(tool.name) for tool in TOOLS}
+    assert {path.stem for path in SNAPSHOTS.glob("*.json")} == {portable(tool.name) for tool in all_tools()}
 
 
 # Verifies: REQ-o00004-A
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_every_tool_says_enough_about_itself(tool: Tool) -> None:
+@pytest.mark.parametrize("tool", all_tools(), ids=lambda tool: tool.name)
+def test_every_tool_says_enough_about_itself(tool: Listed) -> None:
     assert len(tool.name) <= 64
     assert 100 <= len(tool.description) <= 900
     assert not (tool.destructive and tool.read_only)
     for name, field in describe(tool, tool.name).input_schema.get("properties", {}).items():
         assert field.get("description"), f"{tool.name}.{name} has no description"
-    if tool.pages is not None:
-        assert {"limit", "cursor"} <= set(tool.request.__struct_fields__)
-        assert {tool.total, "truncated", "next_cursor", tool.pages} <= set(tool.result.__struct_fields__)
-        assert tool.pages in tool.trim
-    assert {field.partition(".")[0] for field in tool.trim} <= set(tool.result.__struct_fields__)
-    assert not tool.trim or "truncated" in tool.result.__struct_fields__
+    about = tool.operation.about
+    fields = set(result_of(tool.operation).__struct_fields__)
+    if about.pages is not None:
+        assert {"limit", "cursor"} <= set(tool.operation.__struct_fields__)
+        assert {about.total, "truncated", "next_cursor", about.pages} <= fields
+        assert about.pages in about.trim
+    assert {field.partition(".")[0] for field in about.trim} <= fields
+    assert not about.trim or "truncated" in fields
 
 
 def test_names_are_unique_in_either_spelling() -> None:
-    names = [portable(tool.name) for tool in TOOLS]
+    names = [portable(tool.name) for tool in all_tools()]
     assert len(set(names)) == len(names)

@@ -1,31 +1,16 @@
 """What is listed, under which names."""
 
-import msgspec
 import pytest
 
 from clew.errors import ConfigError
+from clew.operation.declare import Toolset
+from clew.operation.listing import Listed, all_tools
 from clew.operation.names import NameStyle, by_any_spelling, portable, spell
-from clew.operation.registry import NoArguments, Tool, Toolset
 from clew.operation.toolsets import PROFILES, Choice, check_toolsets, choose
-from clew.surfaces.mcp.tools import TOOLS as ALL_TOOLS
 
 
-class Empty(msgspec.Struct, frozen=True):
-    pass
-
-
-def tool(name: str, toolset: Toolset, *, read_only: bool = True, default: bool = False) -> Tool:
-    return Tool(
-        name=name,
-        toolset=toolset,
-        title=name,
-        description=name,
-        request=NoArguments,
-        result=Empty,
-        run=lambda call, request: Empty(),
-        read_only=read_only,
-        default=default,
-    )
+def tool(name: str, toolset: Toolset, *, read_only: bool = True, default: bool = False) -> Listed:
+    return Listed(module="", declared="", tool=name, toolset=toolset, title=name, read_only=read_only, default=default)
 
 
 TOOLS = (
@@ -59,7 +44,7 @@ def test_toolsets_and_single_tools_add_to_the_core() -> None:
 def test_exclusion_and_read_only_win_over_everything_that_asks_for_a_tool() -> None:
     assert shown(toolsets=("all",), exclude=("search",), read_only=True) == ["kb.search", "gwt/compute"]
     assert shown(tools=("mutate_title",), read_only=True) == []
-    listing = choose(ALL_TOOLS, Choice(read_only=True))
+    listing = choose(all_tools(), Choice(read_only=True))
     assert {"tools_search", "tools_call"} <= {item.name for item in listing.shown}
     assert all(item.read_only and not item.destructive for item in listing.callable)
     listing = choose(TOOLS, Choice(exclude=("mutate_title",)))

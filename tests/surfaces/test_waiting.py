@@ -9,11 +9,11 @@ import anyio
 import pytest
 from mcp import Client
 
+from clew.operation.listing import all_tools
 from clew.operation.toolsets import Choice, choose
 from clew.project import Project
 from clew.surfaces.mcp.instructions import instructions
 from clew.surfaces.mcp.server import Surface, build_server
-from clew.surfaces.mcp.tools import TOOLS
 
 pytestmark = pytest.mark.anyio
 
@@ -40,7 +40,7 @@ class HeldProject:
 
 
 def server_of(project: Project) -> Any:
-    listing = choose(TOOLS, Choice())
+    listing = choose(all_tools(), Choice())
     return build_server(Surface(project, listing), instructions(listing))
 
 

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from clew.operation.call import OWN_SESSION, Call, carry_out
+from clew.operation.listing import all_tools
 from clew.project import Project
-from clew.surfaces.mcp.tools import TOOLS
 
 LEVELS = {"p": "PRD", "o": "OPS", "d": "DEV"}
 
@@ -63,8 +63,8 @@ def ask() -> Ask:
     """Calls a tool as any surface does and returns its structured answer."""
 
     def call(project: Project, tool: str, /, *, session: str | None = OWN_SESSION, **arguments: Any) -> dict[str, Any]:
-        named = {each.name: each for each in TOOLS}
-        data = carry_out(named[tool], arguments, Call(project, TOOLS, session=session)).data
+        named = {each.name: each for each in all_tools()}
+        data = carry_out(named[tool], arguments, Call(project, all_tools(), session=session)).data
         answer: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(data))
         return answer
 

@@ -15,11 +15,11 @@ from mcp_types import CreateMessageRequestParams, CreateMessageResult, TextConte
 
 from clew.ai.opening import open_model
 from clew.errors import Cancelled, ConfigError, Conflict, InvalidArgument, Unavailable
+from clew.operation.listing import all_tools
 from clew.operation.toolsets import Choice, choose
 from clew.project import Project
 from clew.surfaces.mcp.instructions import instructions
 from clew.surfaces.mcp.server import Surface, build_server
-from clew.surfaces.mcp.tools import TOOLS
 from clew.trace.operations.files import TransformWithAi
 
 Open = Callable[[Path], Project]
@@ -379,7 +379,7 @@ def test_a_service_that_is_not_there_is_named(opened: Open, root: Path, monkeypa
 
 
 async def through_client(project: Project, era: str, answer: str | None) -> tuple[dict[str, Any], list[str]]:
-    listing = choose(TOOLS, Choice(profile="elspais"))
+    listing = choose(all_tools(), Choice(profile="elspais"))
     server = build_server(Surface(project, listing), instructions(listing))
     asked: list[str] = []
 

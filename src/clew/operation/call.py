@@ -13,9 +13,9 @@ from msgspec import structs
 from clew.errors import Cancelled, InvalidArgument
 from clew.operation.budget import Budget, fit
 from clew.operation.deadline import Deadline
-from clew.operation.declare import Operation, overrides
+from clew.operation.declare import Freshness, Operation, ResourceRef, overrides, result_of
+from clew.operation.listing import Listed
 from clew.operation.paging import FARTHEST, Pages
-from clew.operation.registry import Freshness, ResourceRef, Tool
 from clew.text.choices import as_listed, choices, explained
 from clew.text.shortening import shortened
 
@@ -40,7 +40,7 @@ class Call:
     def __init__(
         self,
         project: "Project | None",
-        tools: Sequence[Tool],
+        tools: Sequence[Listed],
         *,
         progress: Progress | None = None,
         session: str | None = OWN_SESSION,
@@ -65,7 +65,7 @@ class Call:
         """The client's own language model; None where it offers none."""
         self.tools = tools
         """The tools that may be called here."""
-        self.tool: Tool | None = None
+        self.tool: Listed | None = None
         """The tool that is being carried out; where one calls another, the inner one."""
         self.offset = 0
         """Where the requested page begins."""
@@ -131,20 +131,25 @@ class Answer(msgspec.Struct, frozen=True):
     links: tuple[ResourceRef, ...] = ()
 
 
-def carry_out(tool: Tool, arguments: Mapping[str, Any], call: Call) -> Answer:
-    """Decode the arguments, run the handler on a graph as fresh as it needs, and keep the answer within bounds."""
+def carry_out(tool: Listed, arguments: Mapping[str, Any], call: Call) -> Answer:
+    """Carry out a tool call: the arguments are decoded, and the operation answers within its bounds."""
     call.tool = tool
-    request = decode(tool, arguments)
-    if tool.reaches_others:
-        answer: Answer = tool.run(call, request)
-        return answer
-    early = request.answer_early(call) if isinstance(request, Operation) else None
+    return answer(decode_as(tool.operation, arguments, tool.name), call)
+
+
+def answer(request: Operation, call: Call) -> Answer:
+    """Run an operation on a project as fresh as it needs, and keep the answer within its budget."""
+    about = request.about
+    if about.reaches_others:
+        others: Answer = request.run(call)
+        return others
+    early = request.answer_early(call)
     if early is not None:
-        return _answer(tool, request, _fitted(tool, request, early, call), call)
-    with _ready(tool.needs, request, call):
-        if tool.pages is None or tool.needs is Freshness.NONE:
-            return _answer(tool, request, _fitted(tool, request, tool.run(call, request), call), call)
-        return _page(tool, request, call)
+        return _answer(request, _fitted(request, early, call), call)
+    with _ready(about.needs, request, call):
+        if about.pages is None or about.needs is Freshness.NONE:
+            return _answer(request, _fitted(request, request.run(call), call), call)
+        return _page(request, call)
 
 
 def perform(request: Operation, call: Call) -> Any:
@@ -209,51 +214,37 @@ def _question_of(request: msgspec.Struct, besides: tuple[str, ...]) -> dict[str,
     return {name: value for name, value in asked.items() if name not in ("cursor", *besides)}
 
 
-def _page(tool: Tool, request: msgspec.Struct, call: Call) -> Answer:
-    """Run a handler that lists, from where the cursor points."""
-    pages, state = call.pages(request, strict=True), _listed_state(tool, request, call)
+def _page(request: Operation, call: Call) -> Answer:
+    """Run an operation that lists, from where the cursor points."""
+    about, pages, state = request.about, call.pages(request, strict=True), _state_of(request, call)
     call.offset = pages.start(state)
     # The longest cursor there is holds the place of the one that is known only when the page is cut.
-    data = _fitted(tool, request, tool.run(call, request), call, next_cursor=pages.cursor_to(FARTHEST, state))
-    end = call.offset + len(data[tool.pages or ""])
-    more = end < data[tool.total]
+    data = _fitted(request, request.run(call), call, next_cursor=pages.cursor_to(FARTHEST, state))
+    end = call.offset + len(data[about.pages or ""])
+    more = end < data[about.total]
     data["truncated"] = more or data["truncated"]
-    # The handler itself may have brought what it lists in step.
-    data["next_cursor"] = pages.cursor_to(end, _listed_state(tool, request, call)) if more else None
-    return _answer(tool, request, data, call)
+    # The operation itself may have brought what it lists in step.
+    data["next_cursor"] = pages.cursor_to(end, _state_of(request, call)) if more else None
+    return _answer(request, data, call)
 
 
-def _listed_state(tool: Tool, request: msgspec.Struct, call: Call) -> str:
-    """What a cursor depends on: the graph, and what the tool names besides."""
-    state = call.project.graph.state.fingerprint
-    return state if tool.state is None else f"{state} {tool.state(call, request)}"
-
-
-def _fitted(tool: Tool, request: msgspec.Struct, result: msgspec.Struct, call: Call, **place: Any) -> dict[str, Any]:
+def _fitted(request: Operation, result: msgspec.Struct, call: Call, **place: Any) -> dict[str, Any]:
     call.check()
+    about = request.about
     data = {**msgspec.to_builtins(result), **place}
-    asked = tool.budget or getattr(request, "max_tokens", None)
-    return fit(data, tool.trim, Budget.of(asked), paged=tool.pages)
+    asked = about.budget or getattr(request, "max_tokens", None)
+    return fit(data, about.trim, Budget.of(asked), paged=about.pages)
 
 
-def _answer(tool: Tool, request: msgspec.Struct, data: dict[str, Any], call: Call) -> Answer:
-    if isinstance(request, Operation):
-        # The text shows what is left of the result once it keeps the budget.
-        shown = msgspec.convert(data, tool.result) if overrides(type(request), "text") else data
-        return Answer(data, request.text(shown), request.links(call, data))
-    links = tool.links(call, data) if tool.links is not None else ()
-    if tool.text is None:
-        return Answer(data, msgspec.json.encode(data).decode(), links)
-    return Answer(data, tool.text(msgspec.convert(data, tool.result)), links)
-
-
-def decode(tool: Tool, arguments: Mapping[str, Any]) -> msgspec.Struct:
-    """The arguments as the tool's request type, or an error that says which one breaks which rule."""
-    return decode_as(tool.request, arguments, tool.name)
+def _answer(request: Operation, data: dict[str, Any], call: Call) -> Answer:
+    # The text shows what is left of the result once it keeps the budget.
+    shown = msgspec.convert(data, result_of(type(request))) if overrides(type(request), "text") else data
+    return Answer(data, request.text(shown), request.links(call, data))
 
 
 def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str, *, help_text: str | None = None) -> S:
-    """The same for any struct; `name` says whose arguments they are, and `help_text` where to learn about them."""
+    """The arguments as a struct, or an error that says which one breaks which rule. `name` says whose arguments they
+    are, and `help_text` where to learn about them."""
     known_ones = help_text or f"Arguments: {_signature(type_)}."
     if not isinstance(arguments, Mapping):
         raise InvalidArgument(
@@ -305,11 +296,6 @@ def _with_whole_numbers(value: Any) -> Any:
 
 def _named(problem: str) -> str:
     return f"argument {problem}" if problem.startswith("'") else problem
-
-
-def signature(tool: Tool) -> str:
-    """The arguments in one line, optional ones with a question mark."""
-    return _signature(tool.request)
 
 
 def _signature(type_: type[msgspec.Struct]) -> str:

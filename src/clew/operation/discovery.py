@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from clew.operation.registry import Tool
+from clew.operation.listing import Listed
 from clew.text.inverted import Inverted
 from clew.text.keywords import STOP_WORDS
 
@@ -19,11 +19,11 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 
 class Hit(msgspec.Struct, frozen=True):
-    tool: Tool
+    tool: Listed
     score: float
 
 
-def find_tools(query: str, tools: Sequence[Tool]) -> list[Hit]:
+def find_tools(query: str, tools: Sequence[Listed]) -> list[Hit]:
     """The tools that match the query, best first; ties in the order of the list."""
     index: Inverted[str, int, int] = Inverted()
     lengths: list[int] = []
@@ -48,9 +48,9 @@ def _saturated(count: int, length: float) -> float:
     return count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length))
 
 
-def _terms_of(tool: Tool) -> list[str]:
+def _terms_of(tool: Listed) -> list[str]:
     names = [_stem(word) for word in _words(tool.name)]
-    text = " ".join((tool.title, tool.description, tool.toolset.value, *tool.request.__struct_fields__))
+    text = " ".join((tool.title, tool.description, tool.toolset.value, *tool.input_schema.get("properties", ())))
     return names * _NAME_WEIGHT + [_stem(word) for word in _words(text)]
 
 

@@ -63,8 +63,10 @@ class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
     title: str = ""
     summary: str = ""
     description: str = ""
-    input_schema: dict[str, Any] = {}
-    output_schema: dict[str, Any] = {}
+    arguments: msgspec.Raw = msgspec.Raw(b"{}")
+    """The schema of the arguments, decoded when it is asked for: a server lists a few tools of many."""
+    result: msgspec.Raw = msgspec.Raw(b"{}")
+    """The schema of the result, likewise."""
     read_only: bool = True
     destructive: bool = False
     idempotent: bool = True
@@ -81,10 +83,20 @@ class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.tool or ""
 
     @property
+    def input_schema(self) -> dict[str, Any]:
+        decoded: dict[str, Any] = msgspec.json.decode(self.arguments)
+        return decoded
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        decoded: dict[str, Any] = msgspec.json.decode(self.result)
+        return decoded
+
+    @property
     def signature(self) -> str:
         """The arguments in one line, optional ones with a question mark."""
-        required = self.input_schema.get("required", ())
-        names = self.input_schema.get("properties", {})
+        schema = self.input_schema
+        required, names = schema.get("required", ()), schema.get("properties", {})
         return ", ".join(name if name in required else f"{name}?" for name in names) or "none"
 
     @property

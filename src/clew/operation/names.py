@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from clew.operation.registry import Tool
+from clew.operation.listing import Listed
 
 _NOT_PORTABLE = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -39,9 +39,9 @@ def spell(name: str, style: NameStyle, client: str | None = None) -> str:
     return name
 
 
-def by_any_spelling(tools: Iterable[Tool]) -> Mapping[str, Tool]:
+def by_any_spelling(tools: Iterable[Listed]) -> Mapping[str, Listed]:
     """The tools under their original and their portable names."""
-    spelled: dict[str, Tool] = {}
+    spelled: dict[str, Listed] = {}
     for tool in tools:
         spelled[tool.name] = tool
         spelled.setdefault(portable(tool.name), tool)

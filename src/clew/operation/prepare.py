@@ -13,8 +13,9 @@ from clew.operation.schemas import arguments_schema, result_schema
 
 def prepared() -> bytes:
     """The content of `listing.json`."""
-    made = [_listed(operation) for module in MODULES for operation in declared_in(module)]
-    return msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n"
+    made = [as_listed(operation) for module in MODULES for operation in declared_in(module)]
+    # One operation a line: small to read, and a change shows what it changed.
+    return b"[\n" + b",\n".join(map(msgspec.json.encode, made)) + b"\n]\n"
 
 
 def write_listing() -> Path:
@@ -34,7 +35,8 @@ def declared_in(module: str) -> list[type[Operation]]:
     ]
 
 
-def _listed(operation: type[Operation]) -> Listed:
+def as_listed(operation: type[Operation]) -> Listed:
+    """An operation as the listing has it."""
     about = operation.about
     is_tool = about.tool is not None
     return Listed(
@@ -47,8 +49,8 @@ def _listed(operation: type[Operation]) -> Listed:
         title=about.title,
         summary=about.summary,
         description=description_of(operation),
-        input_schema=arguments_schema(operation) if is_tool else {},
-        output_schema=_result_schema(operation) if is_tool else {},
+        arguments=_encoded(arguments_schema(operation) if is_tool else {}),
+        result=_encoded(_result_schema(operation) if is_tool else {}),
         read_only=not about.writes,
         destructive=about.destructive,
         idempotent=about.idempotent,
@@ -62,3 +64,7 @@ def _listed(operation: type[Operation]) -> Listed:
 
 def _result_schema(operation: type[Operation]) -> dict[str, Any]:
     return result_schema(result_of(operation), in_one_piece=operation.about.schema_version is not None)
+
+
+def _encoded(schema: dict[str, Any]) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(schema))

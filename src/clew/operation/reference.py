@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
-from clew.operation.registry import Tool, Toolset
-from clew.operation.schemas import input_schema, output_schema
+from clew.operation.declare import Toolset
+from clew.operation.listing import Listed
 from clew.operation.toolsets import ABOUT
 
 
-def pages(tools: Sequence[Tool]) -> dict[str, str]:
+def pages(tools: Sequence[Listed]) -> dict[str, str]:
     """File name and content of every page."""
     toolsets = [toolset for toolset in Toolset if any(tool.toolset is toolset for tool in tools)]
     made = {"README.md": _index(tools, toolsets)}
@@ -20,7 +20,7 @@ def pages(tools: Sequence[Tool]) -> dict[str, str]:
     return made
 
 
-def write_pages(tools: Sequence[Tool], folder: Path) -> list[Path]:
+def write_pages(tools: Sequence[Listed], folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for name, content in pages(tools).items():
@@ -29,7 +29,7 @@ def write_pages(tools: Sequence[Tool], folder: Path) -> list[Path]:
     return written
 
 
-def _index(tools: Sequence[Tool], toolsets: Iterable[Toolset]) -> str:
+def _index(tools: Sequence[Listed], toolsets: Iterable[Toolset]) -> str:
     lines = ["# Tools", "", "Made by `make docs` from the registry; do not edit.", ""]
     lines += ["| toolset | tools | what for |", "|---|---|---|"]
     for toolset in toolsets:
@@ -38,7 +38,7 @@ def _index(tools: Sequence[Tool], toolsets: Iterable[Toolset]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _page(toolset: Toolset, tools: Sequence[Tool]) -> str:
+def _page(toolset: Toolset, tools: Sequence[Listed]) -> str:
     lines = [
         f"# Toolset {toolset.value}",
         "",
@@ -50,10 +50,11 @@ def _page(toolset: Toolset, tools: Sequence[Tool]) -> str:
         lines += ["", f"## {tool.name}", "", tool.description, ""]
         kind = "reads only" if tool.read_only else "may change data" + (", destructively" if tool.destructive else "")
         lines.append(f"Listed by default: {'yes' if tool.default else 'no'}. This tool {kind}.")
-        lines += _fields("Arguments", input_schema(tool), "The tool takes no arguments.")
-        lines += _fields("Result", output_schema(tool), "Whatever the called tool returns.")
-        if tool.example or not input_schema(tool).get("required"):
-            example = msgspec.json.encode(tool.example).decode()
+        lines += _fields("Arguments", tool.input_schema, "The tool takes no arguments.")
+        lines += _fields("Result", tool.output_schema, "Whatever the called tool returns.")
+        arguments = tool.operation.about.example
+        if arguments or not tool.input_schema.get("required"):
+            example = msgspec.json.encode(arguments).decode()
             lines += ["", "```sh", f"clew call {tool.name} '{example}' -C examples/demo", "```"]
     return "\n".join(lines) + "\n"
 

@@ -10,16 +10,6 @@ from typing import Any
 
 import msgspec
 
-from clew.operation.registry import Tool
-
-
-def input_schema(tool: Tool) -> dict[str, Any]:
-    return arguments_schema(tool.request)
-
-
-def output_schema(tool: Tool) -> dict[str, Any]:
-    return result_schema(tool.result, in_one_piece=tool.schema_version is not None)
-
 
 def arguments_schema(type_: type[msgspec.Struct]) -> dict[str, Any]:
     """The schema of arguments."""

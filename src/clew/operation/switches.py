@@ -13,8 +13,9 @@ underscore.
 from collections.abc import Mapping, Sequence
 
 from clew.errors import ConfigError
+from clew.operation.declare import Toolset
+from clew.operation.listing import Listed
 from clew.operation.names import NameStyle
-from clew.operation.registry import Tool, Toolset
 
 KB_V2 = "MCP_KB_V2_ENABLED"
 STRUCTURED_OUTPUT = "MCP_STRUCTURED_OUTPUT_ENABLED"
@@ -27,7 +28,7 @@ _OFF = frozenset({"0", "false", "no", "off"})
 _STYLES = {"auto": NameStyle.AUTO, "dot": NameStyle.DOTTED, "underscore": NameStyle.PORTABLE}
 
 
-def present(tools: Sequence[Tool], environ: Mapping[str, str]) -> tuple[Tool, ...]:
+def present(tools: Sequence[Listed], environ: Mapping[str, str]) -> tuple[Listed, ...]:
     """The tools that are not switched off."""
     return tuple(tool for tool in tools if tool.toolset not in DOCUMENT_TOOLSETS or _is_present(tool, environ))
 
@@ -44,7 +45,7 @@ def name_style(environ: Mapping[str, str]) -> NameStyle | None:
     return _STYLES.get(said)
 
 
-def _is_present(tool: Tool, environ: Mapping[str, str]) -> bool:
+def _is_present(tool: Listed, environ: Mapping[str, str]) -> bool:
     if tool.name == "search_documentation":
         return _is_on(SEARCH_DOCUMENTATION, environ)
     is_new = tool.name.startswith(("kb.", "graph."))

@@ -2,15 +2,15 @@
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 
 import msgspec
 
 from clew.errors import ConfigError
 from clew.operation import switches
+from clew.operation.declare import Toolset
+from clew.operation.listing import Listed
 from clew.operation.names import by_any_spelling
-from clew.operation.registry import Tool, Toolset
 
 DEFAULT = "default"
 ALL = "all"
@@ -63,15 +63,15 @@ class Choice(msgspec.Struct, frozen=True):
 class Listing(msgspec.Struct, frozen=True):
     """The tools that are shown, and those that can be called at all."""
 
-    shown: tuple[Tool, ...]
-    callable: tuple[Tool, ...]
+    shown: tuple[Listed, ...]
+    callable: tuple[Listed, ...]
     server_name: str
     scheme: str | None = None
     structured: bool = True
     """Whether the tools on documents answer with data beside the text; see `switches`."""
 
 
-def choose(tools: Sequence[Tool], choice: Choice, environ: Mapping[str, str] = os.environ) -> Listing:
+def choose(tools: Sequence[Listed], choice: Choice, environ: Mapping[str, str] = os.environ) -> Listing:
     """Apply the operator's choice. Read-only and exclusion win over everything that asks for a tool, and what the
     environment switches off is not there at all."""
     tools = switches.present(tools, environ)
@@ -90,11 +90,11 @@ def choose(tools: Sequence[Tool], choice: Choice, environ: Mapping[str, str] = o
     return Listing(shown, tuple(allowed), "clew", None, structured)
 
 
-def _harmless(tool: Tool) -> Tool:
-    return replace(tool, read_only=True, destructive=False)
+def _harmless(tool: Listed) -> Listed:
+    return msgspec.structs.replace(tool, read_only=True, destructive=False)
 
 
-def _in_sets(tool: Tool, sets: Collection[str]) -> bool:
+def _in_sets(tool: Listed, sets: Collection[str]) -> bool:
     # The core tools are how everything that is not listed stays within reach.
     if tool.toolset is Toolset.CORE or ALL in sets:
         return True
@@ -110,9 +110,9 @@ def check_toolsets(names: Iterable[str]) -> tuple[str, ...]:
     return chosen
 
 
-def _named(tools: Sequence[Tool], names: Iterable[str]) -> list[Tool]:
+def _named(tools: Sequence[Listed], names: Iterable[str]) -> list[Listed]:
     spelled = by_any_spelling(tools)
-    found: list[Tool] = []
+    found: list[Listed] = []
     for name in names:
         if name not in spelled:
             close = get_close_matches(name, spelled, n=1)

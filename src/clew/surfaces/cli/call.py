@@ -6,10 +6,10 @@ import sys
 import msgspec
 
 from clew.errors import InvalidArgument, UnknownTool
+from clew.operation.listing import all_tools
 from clew.operation.names import by_any_spelling
 from clew.surfaces.cli.opening import add_folder, answer, opened
 from clew.surfaces.cli.output import print_json
-from clew.surfaces.mcp.tools import TOOLS
 
 EXAMPLE = """clew call get_requirement '{"req_id": "REQ-d00001"}'"""
 
@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    tool = by_any_spelling(TOOLS).get(args.tool)
+    tool = by_any_spelling(all_tools()).get(args.tool)
     if tool is None:
         raise UnknownTool(f"There is no tool '{args.tool}'.", hint="`clew tools --toolsets all` lists them.")
     text = sys.stdin.read() if args.arguments == "-" else args.arguments

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.operation.call import Answer, Call, carry_out
-from clew.operation.registry import Tool
+from clew.operation.listing import Listed
 from clew.project import Project
 from clew.surfaces.cli.output import end_progress, progress
 
@@ -45,11 +45,11 @@ def open_project(folder: str, *, drafts: bool = False, told: bool = True) -> Pro
     return project
 
 
-def answer(project: Project, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+def answer(project: Project, tool: Listed, arguments: Mapping[str, Any]) -> Answer:
     """Call a tool exactly as an MCP client would."""
-    from clew.surfaces.mcp.tools import TOOLS
+    from clew.operation.listing import all_tools
 
-    call = Call(project, TOOLS, progress=progress())
+    call = Call(project, all_tools(), progress=progress())
     try:
         return carry_out(tool, arguments, call)
     finally:

@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 from clew.errors import ConfigError
+from clew.operation.listing import all_tools
 from clew.operation.names import NameStyle
 from clew.operation.switches import name_style
 from clew.operation.toolsets import Listing, choose
 from clew.project import Project
 from clew.surfaces.cli.tools import add_choice, choice_of
-from clew.surfaces.mcp.tools import TOOLS
 
 EXAMPLE = """clew serve                                    # stdio, for the project in this folder
 clew serve --transport http --port 8484       # streamable HTTP on 127.0.0.1
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     _log_to_stderr(verbose=args.verbose)
     project = Project.open(args.folder)
     server = project.config.server
-    listing = choose(TOOLS, choice_of(args, server.toolsets, read_only=server.read_only))
+    listing = choose(all_tools(), choice_of(args, server.toolsets, read_only=server.read_only))
     names = NameStyle(args.names or name_style(os.environ) or server.names)
     try:
         return _serve(args, project, listing, names)

@@ -4,11 +4,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from clew.operation.listing import all_tools
 from clew.operation.reference import write_pages
-from clew.operation.schemas import input_schema, output_schema
 from clew.operation.toolsets import Choice, check_toolsets, choose
 from clew.surfaces.cli.output import print_json
-from clew.surfaces.mcp.tools import TOOLS
 from clew.text.terminal import coloured
 
 EXAMPLE = """clew tools --toolsets all
@@ -48,11 +47,11 @@ def _split(value: str | None) -> tuple[str, ...]:
 
 
 def run(args: argparse.Namespace) -> int:
-    listing = choose(TOOLS, choice_of(args))
+    listing = choose(all_tools(), choice_of(args))
     if not listing.shown:
         print("No tool is listed: this part of Clew has none yet, or all were excluded.", file=sys.stderr)
     if args.write_docs is not None:
-        for path in write_pages(TOOLS, args.write_docs):
+        for path in write_pages(all_tools(), args.write_docs):
             print(path)
     elif args.json:
         print_json(
@@ -63,8 +62,8 @@ def run(args: argparse.Namespace) -> int:
                     "title": tool.title,
                     "description": tool.description,
                     "read_only": tool.read_only,
-                    "input_schema": input_schema(tool),
-                    "output_schema": output_schema(tool),
+                    "input_schema": tool.input_schema,
+                    "output_schema": tool.output_schema,
                 }
                 for tool in listing.shown
             ]

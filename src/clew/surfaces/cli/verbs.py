@@ -136,8 +136,7 @@ def _explained(verb: str, summary: str, examples: str) -> argparse.ArgumentParse
 
 
 def _run(operation: type[Operation], args: argparse.Namespace) -> "tuple[Operation, Any, Call]":
-    from clew.operation.call import Call, carry_out, decode_as, perform
-    from clew.operation.registry import tool_of
+    from clew.operation.call import Call, answer, decode_as, perform
     from clew.surfaces.cli.output import end_progress, progress
 
     about = operation.about
@@ -153,7 +152,7 @@ def _run(operation: type[Operation], args: argparse.Namespace) -> "tuple[Operati
             project, (), progress=progress(), surface="cli", as_data=getattr(args, "json", False), options=options
         )  # fmt: skip
         if getattr(request, "max_tokens", None):
-            data = carry_out(tool_of(operation), arguments, call).data
+            data = answer(request, call).data
             return request, msgspec.convert(data, result_of(operation)), call
         return request, perform(request, call), call
     finally:

@@ -10,7 +10,7 @@ from typing import Any
 from clew.errors import ClewError
 from clew.kb.error_codes import code_of
 from clew.kb.error_codes import envelope as documents
-from clew.operation.registry import Toolset
+from clew.operation.declare import Toolset
 from clew.register.error_codes import envelope
 
 Dialect = Callable[[ClewError], dict[str, Any]]

@@ -1,6 +1,6 @@
 """What the server tells a client about itself before the first call: short, and only about tools that are there."""
 
-from clew.operation.registry import Toolset
+from clew.operation.declare import Toolset
 from clew.operation.toolsets import Listing
 
 _PARAGRAPHS = {

@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from clew.errors import ClewError, InvalidArgument
 from clew.kb.answer.scratch import Passage
 from clew.kb.error_codes import envelope
-from clew.operation.registry import ResourceRef
+from clew.operation.declare import ResourceRef
 from clew.project import Project
 
 MIME_TYPE = "text/plain"

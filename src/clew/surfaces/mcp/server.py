@@ -24,9 +24,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from clew import __version__
 from clew.errors import Cancelled, ClewError
 from clew.operation.call import OWN_SESSION, Answer, Call, carry_out
+from clew.operation.listing import Listed
 from clew.operation.names import NameStyle, by_any_spelling, portable, spell
-from clew.operation.registry import Tool
-from clew.operation.schemas import input_schema, output_schema
 from clew.operation.switches import DOCUMENT_TOOLSETS
 from clew.operation.toolsets import Listing
 from clew.project import Project
@@ -107,15 +106,15 @@ class Surface:
             ) from None
         return self._success(call.tool or tool, answer, ctx)
 
-    def _meant(self, tool: Tool, params: types.CallToolRequestParams) -> Tool:
+    def _meant(self, tool: Listed, params: types.CallToolRequestParams) -> Listed:
         """The tool that a call is about: the one that another one is to call."""
         name = (params.arguments or {}).get("name") if tool.reaches_others else None
         return self._tools.get(name, tool) if isinstance(name, str) else tool
 
-    def _is_structured(self, tool: Tool) -> bool:
+    def _is_structured(self, tool: Listed) -> bool:
         return self.listing.structured or tool.toolset not in DOCUMENT_TOOLSETS
 
-    def _success(self, tool: Tool, answer: Answer, ctx: Context) -> types.CallToolResult:
+    def _success(self, tool: Listed, answer: Answer, ctx: Context) -> types.CallToolResult:
         structured = self._is_structured(tool)
         text = types.TextContent(type="text", text=answer.text if structured else _minified(answer.data))
         return types.CallToolResult(
@@ -124,7 +123,7 @@ class Surface:
             _meta=_meta(tool),
         )
 
-    def _failure(self, tool: Tool, error: ClewError) -> types.CallToolResult:
+    def _failure(self, tool: Listed, error: ClewError) -> types.CallToolResult:
         body = dialect_of(tool.toolset)(error)
         structured = self._is_structured(tool)
         return types.CallToolResult(
@@ -153,7 +152,7 @@ class Surface:
 
 def build_server(surface: Surface, instructions: str) -> Server[Any]:
     """An SDK server that can be run over any transport."""
-    points_to_resources = any(tool.links is not None for tool in surface.listing.callable)
+    points_to_resources = any(tool.links for tool in surface.listing.callable)
     return Server(
         surface.listing.server_name,
         version=__version__,
@@ -167,13 +166,13 @@ def build_server(surface: Surface, instructions: str) -> Server[Any]:
     )
 
 
-def describe(tool: Tool, name: str, *, structured: bool = True) -> types.Tool:
+def describe(tool: Listed, name: str, *, structured: bool = True) -> types.Tool:
     return types.Tool(
         name=name,
         title=tool.title,
         description=tool.description,
-        input_schema=input_schema(tool),
-        output_schema=output_schema(tool) if structured else None,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema if structured else None,
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,
             destructive_hint=tool.destructive,
@@ -184,7 +183,7 @@ def describe(tool: Tool, name: str, *, structured: bool = True) -> types.Tool:
     )
 
 
-def _meta(tool: Tool) -> dict[str, Any] | None:
+def _meta(tool: Listed) -> dict[str, Any] | None:
     return {"schema_version": tool.schema_version} if tool.schema_version is not None else None
 
 
