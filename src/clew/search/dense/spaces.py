@@ -17,6 +17,7 @@ from clew.cache import Cache
 from clew.errors import ClewError, ConfigError, NotFound, Unavailable
 from clew.search.embed import Embedder, EmbedSettings, open_embedder
 from clew.search.index import UnitIndex
+from clew.workspace.find import paths_named
 
 if TYPE_CHECKING:
     import numpy as np
@@ -155,7 +156,7 @@ class Spaces:
         kept = self.file_of(name)
         with self._lock:
             self._open = {of: space for of, space in self._open.items() if of == name}
-        for path in self._folder.glob("vectors-*"):
+        for path in paths_named(self._folder, "vectors-*"):
             if path.is_dir():
                 # Earlier versions of Clew kept vectors in folders.
                 shutil.rmtree(path, ignore_errors=True)
