@@ -24,15 +24,15 @@ from clew.kb.answer.quoting import Quoting
 from clew.kb.answer.scratch import ScratchLimits, ScratchStore
 from clew.kb.answer.shortlist import Shortlist
 from clew.kb.boundary import Boundary, ScopeRequest, boundary_of
-from clew.kb.ingest.citing import Citations
+from clew.kb.ingest.citations import Citations
 from clew.kb.ingest.corpus import Corpus, IndexReport, Ingestion, run_job
 from clew.kb.ingest.keeper import DocumentKeeper
 from clew.kb.ingest.library import Library
 from clew.kb.ingest.reconcile import ReconcileReport, Reconciliation
 from clew.kb.ingest.records import DocumentRecord, Origin
-from clew.kb.walk.crossing import Crossing
+from clew.kb.walk.cross_references import CrossReferences
 from clew.kb.walk.region import DocumentRegion
-from clew.kb.walk.walking import Snapshot
+from clew.kb.walk.traversal import Snapshot
 from clew.search.engine import SearchEngine
 from clew.store.watched import Progress
 from clew.workspace.files import entry_of
@@ -103,8 +103,8 @@ class KnowledgeBase:
         )
         self.deliveries = Deliveries()
         self._graph = context.graph
-        self._crossing = Crossing(context.graph, corpus.root)
-        self.region = DocumentRegion(lambda: self.library, self._crossing, self.boundary())
+        self._cross_references = CrossReferences(context.graph, corpus.root)
+        self.region = DocumentRegion(lambda: self.library, self._cross_references, self.boundary())
         """The documents as a part of the graph."""
 
     @property
@@ -128,7 +128,7 @@ class KnowledgeBase:
         """One state of the documents, and the graph they are part of, to walk in. The graph must not change meanwhile:
         hold the project's lock."""
         with self.library.reading(boundary) as reading:
-            yield Snapshot(reading, self._graph, self._crossing, check)
+            yield Snapshot(reading, self._graph, self._cross_references, check)
 
     @property
     def finder(self) -> Finder:

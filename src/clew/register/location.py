@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from clew.errors import Refused
-from clew.graph.readers.register_places import FILE_VARIABLE, SINGLE, RegisterPlaces
+from clew.graph.readers.register_locations import FILE_VARIABLE, SINGLE, RegisterLocations
 
 
 def locate(root: Path, named: str | None = None, environment: Mapping[str, str] = os.environ) -> Path:
@@ -14,7 +14,7 @@ def locate(root: Path, named: str | None = None, environment: Mapping[str, str] 
     given = named or environment.get(FILE_VARIABLE, "").strip()
     if given:
         return root / given
-    found = RegisterPlaces(root, environment).found()
+    found = RegisterLocations(root, environment).found()
     if len(found) > 1:
         raise Refused(
             f"The project has {len(found)} registers: {', '.join(sorted(found))}.",

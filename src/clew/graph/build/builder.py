@@ -19,7 +19,7 @@ import msgspec
 
 from clew.errors import FileChanged, NotFound, StoreError
 from clew.formats.diagnostics import Diagnostic
-from clew.graph.build.collecting import without_collecting
+from clew.graph.build.garbage import without_garbage_collection
 from clew.graph.build.link import Contribution, FileKey, Linker, LinkReport
 from clew.graph.build.reading import Progress, Reader, Reading, cache_name, folder_diagnostics
 from clew.graph.graph import Graph
@@ -177,7 +177,7 @@ class Builder:
 
     # Catching up
 
-    @without_collecting
+    @without_garbage_collection
     def refresh(self, *, full: bool = False, progress: Progress | None = None) -> BuildReport:
         """Bring the graph in step with the files. `full` trusts nothing that was read before."""
         started = time.perf_counter()

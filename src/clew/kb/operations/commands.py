@@ -220,10 +220,10 @@ class ShowLinks(
 
     def run(self, call: Call) -> dict[str, render.NodeLinks]:
         from clew.kb.operations.naming import meant
-        from clew.kb.walk.surroundings import bonds
+        from clew.kb.walk.neighbours import edges_of
 
         with call.project.kb.walking(call.boundary) as snapshot:
-            found = bonds(snapshot, meant(call.project.config.root, snapshot.reading, self.name), self.limit)
+            found = edges_of(snapshot, meant(call.project.config.root, snapshot.reading, self.name), self.limit)
         if not any(each.links for each in found.values()):
             raise NotFound(
                 f"Nothing that documents are about is called '{self.name}'.",

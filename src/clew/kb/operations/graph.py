@@ -15,7 +15,7 @@ from clew.operation.declare import Freshness, Operation, Toolset
 
 if TYPE_CHECKING:
     from clew.kb.walk.answers import AnswerPage
-    from clew.kb.walk.walking import Snapshot
+    from clew.kb.walk.traversal import Snapshot
 
 MAX_IDS = 100
 MAX_ENDS = 25

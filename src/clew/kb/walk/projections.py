@@ -14,7 +14,7 @@ from clew.kb.entities import EntityKind
 from clew.kb.ingest.records import SectionRecord
 from clew.kb.queries import Reading, in_json
 from clew.kb.walk import batches
-from clew.kb.walk.crossing import Crossing
+from clew.kb.walk.cross_references import CrossReferences
 from clew.kb.walk.results import Projection
 
 SNIPPET_CHARACTERS = 200
@@ -79,7 +79,9 @@ def checked_fields(fields: Sequence[str] | None) -> tuple[str, ...]:
     return chosen
 
 
-def resolved(reading: Reading, graph: Graph, crossing: Crossing, wanted: Sequence[str]) -> dict[str, str | None]:
+def resolved(
+    reading: Reading, graph: Graph, cross_references: CrossReferences, wanted: Sequence[str]
+) -> dict[str, str | None]:
     """Each id with the id that its node has now; None where there is no such node."""
     text = [id for id in dict.fromkeys(wanted) if _is_text(id)]
     here = _stored(reading, text)
@@ -88,7 +90,7 @@ def resolved(reading: Reading, graph: Graph, crossing: Crossing, wanted: Sequenc
     here |= _stored(reading, [*successors.values()])
     found: dict[str, str | None] = dict.fromkeys(wanted)
     for id in text:
-        is_file = id.startswith(ids.FILE) and crossing.is_named(reading, id)
+        is_file = id.startswith(ids.FILE) and cross_references.is_named(reading, id)
         if is_file or id in here or graph.memory.get_node(id) is not None:
             found[id] = id
         elif successors.get(id) in here:

@@ -9,7 +9,7 @@ from typing import Any
 from clew.errors import InvalidArgument, StoreCorrupt
 from clew.store.arguments import check_name, check_number, check_text
 from clew.store.interface import CachedFile, Event, Job, Record, Tombstone, Transaction
-from clew.store.sqlite import filecache, inspection, jobs, records
+from clew.store.sqlite import file_cache, inspection, jobs, records
 from clew.store.sqlite.connections import Connections
 from clew.store.sqlite.faults import translated
 from clew.store.sqlite.opening import open_connections
@@ -113,20 +113,20 @@ class SqliteStore:
     def cached_files(self, reader: str) -> dict[str, CachedFile]:
         check_name("reader", reader)
         with self._connections.reading() as connection:
-            return filecache.cached(connection, reader)
+            return file_cache.cached(connection, reader)
 
     def cache_files(
         self, files: Iterable[CachedFile], *, forget: Iterable[tuple[str, str]] = (), only: Iterable[str] | None = None
     ) -> None:
         # These may be generators that do real work: not while everyone else waits for the writer's lock.
-        rows, keys = [filecache.row_of(file) for file in files], [filecache.key_of(entry) for entry in forget]
+        rows, keys = [file_cache.row_of(file) for file in files], [file_cache.key_of(entry) for entry in forget]
         readers = None if only is None else list(only)
         if not rows and not keys and readers is None:
             return
         with self._connections.writing(durable=False) as connection, translated(self._path):
-            filecache.replace(connection, rows, keys)
+            file_cache.replace(connection, rows, keys)
             if readers is not None:
-                filecache.keep_only(connection, readers)
+                file_cache.keep_only(connection, readers)
 
     def setting(self, name: str, default: bytes) -> bytes:
         check_name("name", name)

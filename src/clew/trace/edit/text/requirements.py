@@ -8,7 +8,7 @@ import msgspec
 
 from clew.errors import AlreadyExists, NotFound, WrongKind
 from clew.formats.elspais.write.blocks import NewRequirement, with_id, with_status, with_title
-from clew.graph import circles
+from clew.graph import cycles
 from clew.graph.changes import Change
 from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind, Source
 from clew.trace.edit.text import assertions as mutations_assertions
@@ -31,8 +31,8 @@ class Mutations:
         author, draft = self._author, self._author.begin()
         block = draft.block(old_id)
         self._free(new_id)
-        parents = circles.above(author.graph, old_id)
-        circles.refuse_appearing(author.graph, new_id, self._citing(new_id), parents, instead_of=old_id)
+        parents = cycles.above(author.graph, old_id)
+        cycles.refuse_appearing(author.graph, new_id, self._citing(new_id), parents, instead_of=old_id)
         expected = msgspec.structs.replace(block.record, id=new_id)
         draft.write(block, with_id(block.data, author.grammar, new_id), expected, "", hashed=True)
         if old_id == block.id:  # references to an id that is defined twice mean the first
@@ -60,7 +60,7 @@ class Mutations:
         if parent is not None:
             self._known(parent)
         parents = [parent.target] if parent is not None else []
-        circles.refuse_appearing(self._author.graph, new.id, self._citing(new.id), parents)
+        cycles.refuse_appearing(self._author.graph, new.id, self._citing(new.id), parents)
         draft = self._author.begin()
         add_block(draft, path, new)
         return draft.change("add_requirement", new.id)
