@@ -183,6 +183,14 @@ def imported(tree: ast.Module) -> set[str]:
 
 
 # Verifies: REQ-o00007-B
+def test_contents_are_hashed_in_one_place() -> None:
+    found = {
+        path.relative_to(SOURCE).as_posix() for path, tree in modules().items() if "hashlib.blake2b" in called(tree)
+    }
+    assert found == {"text/hashing.py", "operation/paging.py"}
+
+
+# Verifies: REQ-o00007-B
 def test_cursors_are_signed_in_one_place() -> None:
     found = {
         path.relative_to(SOURCE).as_posix() for path, tree in modules().items() for call in calls(tree) if signs(call)

@@ -6,7 +6,6 @@ that asks for something else.
 
 import logging
 import secrets
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -33,6 +32,7 @@ from clew.kb.ingest.records import DocumentRecord, Origin
 from clew.kb.walk.cross_references import CrossReferences
 from clew.kb.walk.region import DocumentRegion
 from clew.kb.walk.traversal import Snapshot
+from clew.once import Once
 from clew.search.engine import SearchEngine
 from clew.store.watched import Progress
 from clew.workspace.files import entry_of
@@ -85,8 +85,7 @@ class KnowledgeBase:
         self._path = context.state_folder / FOLDER / LIBRARY_FILE
         self._corpus = corpus
         self._settings = settings
-        self._opening = threading.Lock()
-        self._library: Library | None = None
+        self._library = Once(lambda: Library(self._path, patience=PATIENCE_SECONDS))
         self.scratch = ScratchStore(
             ScratchLimits(
                 ttl_seconds=settings.scratch_minutes * 60.0,
@@ -109,10 +108,7 @@ class KnowledgeBase:
 
     @property
     def library(self) -> Library:
-        with self._opening:
-            if self._library is None:
-                self._library = Library(self._path, patience=PATIENCE_SECONDS)
-            return self._library
+        return self._library.get()
 
     @property
     def was_read(self) -> bool:
@@ -124,7 +120,7 @@ class KnowledgeBase:
         return boundary_of(self._settings, asked)
 
     @contextmanager
-    def walking(self, boundary: Boundary, check: Callable[[], None] = lambda: None) -> Iterator[Snapshot]:
+    def snapshot(self, boundary: Boundary, check: Callable[[], None] = lambda: None) -> Iterator[Snapshot]:
         """One state of the documents, and the graph they are part of, to walk in. The graph must not change meanwhile:
         hold the project's lock."""
         with self.library.reading(boundary) as reading:
@@ -213,9 +209,8 @@ class KnowledgeBase:
 
     def close(self) -> None:
         self.keeper.close()
-        with self._opening:
-            if self._library is not None:
-                self._library.close()
+        if (library := self._library.made) is not None:
+            library.close()
 
     def _ingestion(self) -> Ingestion:
         return Ingestion(self._corpus, self.library, self._searched())

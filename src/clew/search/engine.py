@@ -139,10 +139,6 @@ class SearchEngine:
         """Whether a search met damaged vectors; `index_vectors` writes them anew."""
         return self._dense.damaged
 
-    @property
-    def wants_vectors(self) -> bool:
-        return self.spaces.wanted
-
     def state(self) -> IndexState:
         with self._index.reading() as connection:
             state = self._dense.state(connection)

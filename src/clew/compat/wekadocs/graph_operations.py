@@ -70,7 +70,7 @@ class OlderGraphOperation(
             cursor_to=encode_cursor,
             is_legacy=True,
         )
-        with call.project.kb.walking(call.boundary, call.deadline) as snapshot:
+        with call.project.kb.snapshot(call.boundary, call.deadline) as snapshot:
             yield snapshot, page
 
 

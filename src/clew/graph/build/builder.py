@@ -5,7 +5,6 @@ keeps parsed records in the store by content hash, so that a file is parsed agai
 unchanged one is not even opened.
 """
 
-import hashlib
 import logging
 import threading
 import time
@@ -287,7 +286,7 @@ class Builder:
     def _fingerprint(self) -> str:
         states = self._follower.states
         lines = "".join([f"{key[0]}\0{key[1]}\0{states[key].content_hash}\n" for key in sorted(states)])
-        return hashlib.blake2b(lines.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+        return content_hash(lines.encode("utf-8", "surrogateescape"))
 
     def save(self) -> None:
         """Put what was parsed into the store's cache. A store that cannot be written costs speed and nothing else."""

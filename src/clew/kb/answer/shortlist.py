@@ -1,6 +1,5 @@
 """The shortlist: what a search shows, never whole texts."""
 
-import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from clew.kb.answer import results
 from clew.kb.answer.finding import FoundSection, FoundSections, Mode, Narrowing
 from clew.kb.answer.passages import Caller, fitting, flagged
 from clew.search.quote.evidence import preview
+from clew.text.hashing import content_hash
 
 if TYPE_CHECKING:
     from clew.kb.service import KnowledgeBase
@@ -115,7 +115,7 @@ def chosen_mode(asked: Mode, *, graph: bool) -> tuple[Mode, tuple[str, ...]]:
 def fingerprint(found: Sequence[FoundSection]) -> str:
     """Names a ranking: a page is the next one only of the ranking whose pages came before."""
     ranked = [(each.section.id, each.section.version) for each in found]
-    return hashlib.blake2b(msgspec.json.encode(ranked), digest_size=12).hexdigest()
+    return content_hash(msgspec.json.encode(ranked), size=12)
 
 
 def source_of(found: FoundSection) -> str:

@@ -6,7 +6,6 @@ Whatever stops the work, between or inside these steps, the next run goes on fro
 waits. A document that cannot be read or kept is a problem that is reported, and keeps no other one away.
 """
 
-import hashlib
 import logging
 import time
 from collections import Counter
@@ -71,7 +70,7 @@ class Corpus(msgspec.Struct, frozen=True):
     origin: Origin = ANYWHERE
 
     def reader(self) -> str:
-        return hashlib.blake2b(f"{VERSION}/{self.grammar}/{self.origin}".encode(), digest_size=8).hexdigest()
+        return content_hash(f"{VERSION}/{self.grammar}/{self.origin}".encode(), size=8)
 
     def scan(self) -> Tree:
         return scan(self.root, self.selection)

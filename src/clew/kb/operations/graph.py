@@ -64,7 +64,7 @@ class GraphOperation(
         from clew.kb.walk.answers import AnswerPage
 
         project = call.project
-        with project.kb.walking(call.boundary, call.deadline) as snapshot:
+        with project.kb.snapshot(call.boundary, call.deadline) as snapshot:
             pages, state = call.pages(self), f"{project.graph.state.fingerprint} {snapshot.reading.state()}"
             yield (
                 snapshot,
