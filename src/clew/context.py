@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from clew.config import Config
 from clew.errors import Cancelled, StoreError
-from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
-from clew.graph.model import Node
 from clew.once import Once
 
 if TYPE_CHECKING:
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
     from clew.graph.build.builder import Builder, BuildReport
     from clew.graph.build.keeper import GraphKeeper
     from clew.graph.build.reading import Progress
+    from clew.graph.graph import Graph
+    from clew.graph.model import Node
     from clew.operation.paging import Cursors
     from clew.search.engine import SearchEngine
     from clew.store.interface import Store
@@ -37,9 +37,9 @@ STORE_PATIENCE_SECONDS = 10.0
 
 
 class Context:
-    def __init__(self, config: Config, graph: Graph) -> None:
+    def __init__(self, config: Config, make_graph: "Callable[[], Graph]") -> None:
         self.config = config
-        self.graph = graph
+        self._graph = Once(make_graph)
         self.lock = ReadWriteLock()
         """Many readers of the graph or one writer."""
         self.store_problem: StoreError | None = None
@@ -65,6 +65,11 @@ class Context:
         """Makes unsaved drafts a part of what a new builder builds."""
         self.warm: Callable[[], None] = lambda: None
         """Computes what is asked for most, once the graph is built."""
+
+    @property
+    def graph(self) -> "Graph":
+        """The graph; empty until it is built."""
+        return self._graph.get()
 
     @property
     def root(self) -> Path:
