@@ -17,6 +17,7 @@ from clew.once import Once
 
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
+    from clew.derived.parse_cache import ParseCache
     from clew.formats.elspais.ids.grammar import IdGrammar
     from clew.graph.build.builder import Builder, BuildReport
     from clew.graph.build.keeper import GraphKeeper
@@ -46,6 +47,7 @@ class Context:
         """Why there is no store, if so."""
         self._closed = False
         self._store = Once(self._open_store)
+        self._parse_cache = Once(self._open_parse_cache)
         self._grammar = Once(self._make_grammar)
         self._builder = Once(self._make_builder)
         self._keeper = Once(self._make_keeper)
@@ -86,6 +88,11 @@ class Context:
         return self._open(self._store).get()[0]
 
     @property
+    def parse_cache(self) -> "ParseCache | None":
+        """What readers made of files before; None where it cannot be used: then every file is read."""
+        return self._open(self._parse_cache).get()[0]
+
+    @property
     def grammar(self) -> "IdGrammar":
         """The grammar of the project's ids."""
         return self._open(self._grammar).get()
@@ -118,7 +125,9 @@ class Context:
             self._keeper.made.close()
 
     def close(self) -> None:
-        """Let go of the store; call it last."""
+        """Let go of the store and the cache; call it last."""
+        if self._parse_cache.made is not None and self._parse_cache.made[0] is not None:
+            self._parse_cache.made[0].close()
         if self._store.made is not None and self._store.made[0] is not None:
             self._store.made[0].close()
 
@@ -126,6 +135,18 @@ class Context:
         if self._closed and part.made is None:
             raise Cancelled("The project was closed.")
         return part
+
+    def _open_parse_cache(self) -> "tuple[ParseCache | None]":
+        from clew.derived.parse_cache import ParseCache
+
+        if self.store is None:
+            # The same folder: what keeps the store away keeps the cache away, and is said once.
+            return (None,)
+        try:
+            return (ParseCache(self.state_folder),)
+        except StoreError as error:
+            log.warning("Files are parsed without a cache: %s", error)
+            return (None,)
 
     def _make_grammar(self) -> "IdGrammar":
         from clew.formats.elspais.ids.grammar import IdGrammar
@@ -138,7 +159,7 @@ class Context:
 
         readers = ProjectReaders(self.config, self.grammar)
         builder = Builder(
-            *(self.root, readers.now(), self.graph, self.store, self.lock),
+            *(self.root, readers.now(), self.graph, self.parse_cache, self.lock),
             max_file_bytes=self.config.max_file_bytes,
             choose=readers.now,
         )
