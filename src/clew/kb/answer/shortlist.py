@@ -27,7 +27,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     max_per_document: int
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How the results of a search are shown."""
 
     offset: int
@@ -60,7 +60,7 @@ class Shortlist:
         return msgspec.structs.replace(found, notes=(*note, *found.notes))
 
     def page(
-        self, query: str, found: FoundSections, shown: Shown, caller: Caller
+        self, query: str, found: FoundSections, shown: PageOptions, caller: Caller
     ) -> tuple[tuple[results.SearchResult, ...], results.LimitReason]:
         """The results from an offset on, as many as a page and the budget hold, each kept in scratch space."""
         best = found.sections[0].score if found.sections else 0.0
@@ -76,7 +76,7 @@ class Shortlist:
         return kept, reason
 
     def _result(
-        self, query: str, found: FoundSection, rank: int, best: float, shown: Shown, caller: Caller
+        self, query: str, found: FoundSection, rank: int, best: float, shown: PageOptions, caller: Caller
     ) -> results.SearchResult:
         told = preview(query, found.text, max_chars=shown.max_snippet_chars)
         span = told.anchor

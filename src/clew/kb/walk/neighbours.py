@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clew.graph.walk import Direction
-from clew.kb.walk.projections import Shown, shown
+from clew.kb.walk.projections import NodeView, shown
 from clew.kb.walk.relationships import TREE, ways
 from clew.kb.walk.results import NamedEdge
 from clew.kb.walk.traversal import Snapshot
@@ -20,7 +20,7 @@ _MENTIONS = ("MENTIONS",)
 class Neighbours(NamedTuple):
     """For each id that was asked for, the neighbours of its node, in order."""
 
-    found: dict[str, list[Shown]]
+    found: dict[str, list[NodeView]]
     missing: tuple[str, ...]
     hubs: tuple[str, ...]
 
@@ -88,7 +88,7 @@ def _labels(snapshot: Snapshot, id: str, most: int) -> dict[str, tuple[str, ...]
     return found
 
 
-def _rank(section: Shown) -> tuple[int, str, str]:
+def _rank(section: NodeView) -> tuple[int, str, str]:
     return (section.level or 0, section.title, section.id)
 
 

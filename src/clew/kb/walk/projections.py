@@ -53,7 +53,7 @@ FIELDS = ("id", "label", "title", "level", "tokens", "doc_tag", "anchor")
 USUAL_FIELDS = ("id", "label", "title", "tokens", "doc_tag")
 
 
-class Shown(NamedTuple):
+class NodeView(NamedTuple):
     """All that can be shown of a node."""
 
     id: str
@@ -116,23 +116,23 @@ def _stored(reading: Reading, wanted: Sequence[str]) -> set[str]:
     return found
 
 
-def shown(reading: Reading, graph: Graph, wanted: Sequence[str]) -> dict[str, Shown]:
+def shown(reading: Reading, graph: Graph, wanted: Sequence[str]) -> dict[str, NodeView]:
     """What can be shown of nodes that are there."""
-    found: dict[str, Shown] = {}
+    found: dict[str, NodeView] = {}
     for section, tag in _sections(reading, [id for id in wanted if id.startswith(ids.DOCUMENT)]):
         title = section.title[:MOST_TITLE_CHARACTERS]
-        found[section.id] = Shown(section.id, SECTION, title, section.level, section.tokens, tag, section.anchor)
+        found[section.id] = NodeView(section.id, SECTION, title, section.level, section.tokens, tag, section.anchor)
     rest = [id for id in wanted if id not in found]
     for id, title, tag in _documents(reading, [id for id in rest if id.startswith(ids.DOCUMENT)]):
-        found[id] = Shown(id, DOCUMENT, title[:MOST_TITLE_CHARACTERS], doc_tag=tag)
+        found[id] = NodeView(id, DOCUMENT, title[:MOST_TITLE_CHARACTERS], doc_tag=tag)
     for id, kind, name in _entities(reading, [id for id in rest if id.startswith(ids.ENTITY)]):
-        found[id] = Shown(id, ENTITY_LABELS[EntityKind(kind)], name[:MOST_TITLE_CHARACTERS])
+        found[id] = NodeView(id, ENTITY_LABELS[EntityKind(kind)], name[:MOST_TITLE_CHARACTERS])
     for id in rest:
         node = graph.memory.get_node(id)
         if node is not None:
-            found[id] = Shown(id, NODE_LABELS[node.kind], node.title[:MOST_TITLE_CHARACTERS])
+            found[id] = NodeView(id, NODE_LABELS[node.kind], node.title[:MOST_TITLE_CHARACTERS])
         elif id.startswith(ids.FILE):
-            found[id] = Shown(id, FILE, id.removeprefix(ids.FILE)[:MOST_TITLE_CHARACTERS])
+            found[id] = NodeView(id, FILE, id.removeprefix(ids.FILE)[:MOST_TITLE_CHARACTERS])
     return {id: found[id] for id in wanted if id in found}
 
 
