@@ -76,8 +76,8 @@ class FixRequirements(
             f"{fix.path}:{fix.line}: {coloured(fix.requirement_id, 'cyan')}: {', '.join(fix.what)}" for fix in fixes
         )
 
-    def remarks(self, result: FixReport) -> str:
-        return "\n".join(
+    def messages(self, result: FixReport) -> tuple[str, ...]:
+        return tuple(
             f"{left.path}:{left.line}: {left.requirement_id} was left alone: {left.why}" for left in result.planned.left
         )
 
