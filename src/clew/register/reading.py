@@ -26,7 +26,7 @@ from clew.register.reports.mentions import Mentions, MentionScanner, folder_insi
 from clew.register.reports.review import NearHunks
 from clew.register.rules import lint
 from clew.register.rules.codes import Finding
-from clew.register.rules.duplicates import TwinIndex
+from clew.register.rules.duplicates import DuplicateIndex
 from clew.register.rules.judge import judge_from
 from clew.register.rules.validator import validate_register
 from clew.workspace.files import read_bytes
@@ -63,8 +63,8 @@ class RegisterReading:
         return self._make_scanner()
 
     @cached_property
-    def _twins(self) -> TwinIndex:
-        return TwinIndex()
+    def _twins(self) -> DuplicateIndex:
+        return DuplicateIndex()
 
     @cached_property
     def _around(self) -> Repository:

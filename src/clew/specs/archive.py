@@ -39,7 +39,7 @@ _UNUSABLE = frozenset({"spec_at_root", "delta_misnamed", "specs_not_skipped", "m
 """What makes it uncertain what a change as a whole is meant to do."""
 
 
-class Archivist:
+class ChangeArchiver:
     def __init__(self, root: Path, roots: Sequence[Root], max_bytes: int, store: Store | None) -> None:
         self._root = root
         self._roots = roots

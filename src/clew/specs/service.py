@@ -22,9 +22,17 @@ from clew.formats.openspec.references import requirement_id, scenario_id
 from clew.formats.openspec.rules.rules import Dialect
 from clew.graph.readers.spec_roots import spec_roots
 from clew.specs import results, validation, views
-from clew.specs.archive import Archivist, archived
+from clew.specs.archive import ChangeArchiver, archived
 from clew.specs.baselines import first_seen, forget, record_anew
-from clew.specs.library import Library, Unread, find_deltas, find_requirement, find_scenario, library, unread
+from clew.specs.library import (
+    Library,
+    UnreadableFile,
+    find_deltas,
+    find_requirement,
+    find_scenario,
+    library,
+    unreadable_files,
+)
 from clew.workspace.files import resolve
 
 if TYPE_CHECKING:
@@ -52,8 +60,8 @@ class SpecsService:
         return self._known()
 
     def _known(self) -> Library:
-        def unreadable() -> Iterator[Unread]:
-            return unread(self._context.builder.diagnostics(), self._roots)
+        def unreadable() -> Iterator[UnreadableFile]:
+            return unreadable_files(self._context.builder.diagnostics(), self._roots)
 
         return self._graph.derived("specs.library", lambda graph: library(graph, unreadable()))
 
@@ -285,7 +293,7 @@ class SpecsService:
             known.change(request.change_id)
             found, _ = self._found_conflicts(known)
         own = [each for each in found if request.change_id in each.changes]
-        archivist = Archivist(context.root, self._roots, context.config.max_file_bytes, context.store)
+        archivist = ChangeArchiver(context.root, self._roots, context.config.max_file_bytes, context.store)
         report = archivist.run(known, request, own, date.today(), actor=actor, skip_specs=skip_specs)
         if not request.dry_run:
             context.refresh()

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 from clew.formats.documents.links import link_to
-from clew.formats.documents.model import Block, BlockKind, Link
+from clew.formats.documents.model import Block, BlockKind, DocumentLink
 from clew.formats.documents.page import Page
 from clew.formats.documents.running_text import RunningText
 
@@ -34,7 +34,7 @@ class HtmlPage:
         reading.flush()
         self.text = reading.page.text()
         self.blocks: list[Block] = reading.page.blocks
-        self.links: tuple[Link, ...] = tuple(reading.links)
+        self.links: tuple[DocumentLink, ...] = tuple(reading.links)
         self.properties: Mapping[str, Any] = reading.properties
 
 
@@ -51,7 +51,7 @@ class _Reading(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.page = Page()
-        self.links: list[Link] = []
+        self.links: list[DocumentLink] = []
         self.properties: dict[str, Any] = {}
         self._run = RunningText()
         self._kind = BlockKind.PROSE

@@ -15,7 +15,7 @@ from clew.register.rules.safety_levels import is_live
 from clew.text.counting import counted
 
 if TYPE_CHECKING:
-    from clew.register.rules.duplicates import TwinIndex
+    from clew.register.rules.duplicates import DuplicateIndex
 
 TITLE_LEAST, TITLE_MOST = 5, 120
 
@@ -67,7 +67,7 @@ def _acceptance(requirement: Requirement) -> Iterator[Finding]:
 
 
 def validate_register(
-    register: Register, judge: Judge | None = None, twins: "TwinIndex | None" = None
+    register: Register, judge: Judge | None = None, twins: "DuplicateIndex | None" = None
 ) -> list[Finding]:
     """Everything that is wrong, sorted by id. Whoever validates again and again passes the same `twins`."""
     from clew.register.rules.duplicates import check_duplicates  # a single requirement is judged without

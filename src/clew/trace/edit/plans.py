@@ -11,18 +11,18 @@ import msgspec
 from clew.errors import InvalidArgument, NotFound, Refused
 from clew.formats.elspais.write.blocks import NewRequirement
 from clew.graph.model import EdgeKind, Node, NodeKind
-from clew.trace.edit.places import Places
+from clew.trace.edit.file_choice import FileChoice
 from clew.trace.edit.plan import Plan
 from clew.trace.edit.plans_edges import EdgePlanner
 from clew.trace.edit.rules import Rules
 from clew.trace.edit.text.author import Author
-from clew.trace.edit.text.renaming import Aim, fixed_references
+from clew.trace.edit.text.renaming import ReferenceTarget, fixed_references
 from clew.trace.edit.text.requirements import Mutations
 from clew.trace.read.assertions import owner_of
 
 
 class Planner:
-    def __init__(self, author: Author, rules: Rules, places: Places) -> None:
+    def __init__(self, author: Author, rules: Rules, places: FileChoice) -> None:
         self._author = author
         self._graph = author.graph
         self._mutations = Mutations(author)
@@ -127,7 +127,7 @@ class Planner:
             f"{id} will be written to {path}.",
         )
 
-    def _parent(self, id: str, parent_id: str | None, edge_kind: str | None) -> tuple[Aim | None, EdgeKind]:
+    def _parent(self, id: str, parent_id: str | None, edge_kind: str | None) -> tuple[ReferenceTarget | None, EdgeKind]:
         source = Node(id, NodeKind.REQUIREMENT, "", {})
         kind = self._rules.edge_kind(edge_kind or EdgeKind.IMPLEMENTS.value, source)
         if parent_id is None:
@@ -153,7 +153,8 @@ class Planner:
     def _content(self, node: Node) -> dict[str, Any]:
         edges = self._graph.iter_outgoing_edges(node.id)
         cites = sorted(
-            f"{edge.kind.value} {Aim(edge.target, edge.labels).written(self._author.grammar)}" for edge in edges
+            f"{edge.kind.value} {ReferenceTarget(edge.target, edge.labels).written(self._author.grammar)}"
+            for edge in edges
         )
         fields = {name: node.get_field(name) for name in ("level", "status", "body") if name in node.fields}
         return {"id": node.id, "title": node.title, **fields, "cites": cites}

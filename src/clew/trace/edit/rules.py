@@ -10,7 +10,7 @@ from clew.formats.elspais.write.references import reference_kinds
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.shortening import shortened
-from clew.trace.edit.text.renaming import Aim
+from clew.trace.edit.text.renaming import ReferenceTarget
 from clew.trace.read.resolve import Resolver
 
 LONGEST_TITLE = 500
@@ -66,7 +66,7 @@ class Rules:
     def node(self, id: str) -> Node:
         return self._resolver.node(id)
 
-    def aim(self, target: str, labels: tuple[str, ...] = ()) -> Aim:
+    def aim(self, target: str, labels: tuple[str, ...] = ()) -> ReferenceTarget:
         """What a reference to a target, with or without labels, names."""
         parsed = self._grammar.parse_reference(target.strip()) or self._of_register(target.strip())
         if parsed is None:
@@ -79,7 +79,7 @@ class Rules:
             raise InvalidArgument(
                 f"'{shortened(target)}' does not follow the project's grammar of ids.", hint=self._id_hint()
             )
-        return Aim(parsed.target, tuple(dict.fromkeys((*parsed.labels, *self._labels(labels)))))
+        return ReferenceTarget(parsed.target, tuple(dict.fromkeys((*parsed.labels, *self._labels(labels)))))
 
     def _of_register(self, target: str) -> ParsedReference | None:
         """A requirement of a register, or criteria of one: its ids follow a grammar of their own."""

@@ -315,9 +315,9 @@ def open_mutations(context: Context, builder: Builder, *, with_drafts: bool) -> 
 
 
 def _planner(context: Context, author: Author) -> "Planner":
-    from clew.trace.edit.places import Places
+    from clew.trace.edit.file_choice import FileChoice
     from clew.trace.edit.plans import Planner
     from clew.trace.edit.rules import Rules
 
     rules = Rules(context.graph, context.grammar)
-    return Planner(author, rules, Places(context.root, author, context.config.requirements))
+    return Planner(author, rules, FileChoice(context.root, author, context.config.requirements))

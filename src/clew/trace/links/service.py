@@ -10,7 +10,7 @@ from clew.trace.links.decisions import ACCEPT, REJECT, Decision, Decisions
 from clew.trace.links.match.sources import ProjectSources
 from clew.trace.links.match.units import LinkUnit
 from clew.trace.links.results import AppliedLink, SuggestionPage
-from clew.trace.links.writing import Link, LinkWriter
+from clew.trace.links.writing import LinkWriter, PlannedLink
 
 if TYPE_CHECKING:
     # Needs numpy, which a link that is only written does not.
@@ -97,7 +97,7 @@ class LinkService:
             owner=unit.label,
         )
 
-    def _remember(self, unit: LinkUnit | None, link: Link, actor: str) -> None:
+    def _remember(self, unit: LinkUnit | None, link: PlannedLink, actor: str) -> None:
         if unit is None:
             return
         try:
@@ -121,7 +121,7 @@ class LinkService:
             return self._made
 
 
-def _applied(link: Link, *, dry_run: bool) -> AppliedLink:
+def _applied(link: PlannedLink, *, dry_run: bool) -> AppliedLink:
     placed = link.placed
     where = placed.owner or link.edit.path
     if placed.already_there:

@@ -17,7 +17,7 @@ from clew.graph.changes import Change
 from clew.graph.model import EdgeKind, NodeKind
 from clew.text.spans import Span
 from clew.trace.edit.text.author import Author, Block, Draft
-from clew.trace.edit.text.renaming import Aim, follow
+from clew.trace.edit.text.renaming import ReferenceTarget, follow
 
 _TEXT_RULE = (
     "The text of an assertion must not hold a heading, the beginning of another assertion, a line in emphasis alone, "
@@ -79,8 +79,8 @@ def _relabel(draft: Draft, block: Block, labels: Mapping[str, str]) -> None:
     )
     _write(draft, block, data, assertions)
 
-    def turn(aim: Aim) -> Aim:
-        return Aim(aim.target, tuple(dict.fromkeys(labels.get(label, label) for label in aim.labels)))
+    def turn(aim: ReferenceTarget) -> ReferenceTarget:
+        return ReferenceTarget(aim.target, tuple(dict.fromkeys(labels.get(label, label) for label in aim.labels)))
 
     if draft.author.linker().place_of(block.id) == block.place:
         follow(draft, block.id, turn)

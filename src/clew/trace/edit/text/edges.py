@@ -10,7 +10,7 @@ from clew.graph.build.link import Citation
 from clew.graph.changes import Change
 from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind
 from clew.trace.edit.text.author import Author, Block, Draft
-from clew.trace.edit.text.renaming import Aim, rewrite_comment
+from clew.trace.edit.text.renaming import ReferenceTarget, rewrite_comment
 
 
 def add(author: Author, edge: Edge) -> Change:
@@ -19,7 +19,7 @@ def add(author: Author, edge: Edge) -> Change:
     block = draft.block(edge.source)
     circles.refuse(author.graph, edge.source, edge.target, edge.kind)
     if not author.graph.memory.has_edge(edge):
-        aim = Aim(edge.target, edge.labels)
+        aim = ReferenceTarget(edge.target, edge.labels)
         data = with_added(block.data, author.grammar, edge.kind.value, aim.written(author.grammar))
         _write(draft, block, data, (*block.record.references, _reference(author, edge.kind, aim)))
     return draft.change("add_edge", edge.source)
@@ -49,7 +49,7 @@ def delete(author: Author, source: str, target: str, kind: EdgeKind) -> Change:
     return draft.change("delete_edge", source)
 
 
-def fix(author: Author, reference: BrokenReference, aim: Aim) -> Change:
+def fix(author: Author, reference: BrokenReference, aim: ReferenceTarget) -> Change:
     """Put a reference to something that exists in the place of a broken one, in a spec file or in a comment."""
     draft = author.begin()
     circles.refuse(author.graph, reference.source_id, aim.target, reference.edge_kind)
@@ -90,7 +90,7 @@ def _write(draft: Draft, block: Block, data: bytes, references: tuple[Reference,
     draft.write(block, data, expected, "A reference is one item of a list.", hashed=True)
 
 
-def _reference(author: Author, kind: EdgeKind, aim: Aim) -> Reference:
+def _reference(author: Author, kind: EdgeKind, aim: ReferenceTarget) -> Reference:
     """A reference as it will be read. An id of a register does not follow the grammar of the file that cites it."""
     written = aim.written(author.grammar)
     if author.grammar.parse_reference(written) is None:

@@ -11,7 +11,7 @@ from clew.trace.edit.text.author import Block, Draft
 from clew.trace.edit.text.blocks import GAP, is_in_fence
 
 
-class Spot(msgspec.Struct, frozen=True):
+class InsertionPoint(msgspec.Struct, frozen=True):
     position: int
     lead: bytes
     """What parts the new block from what stands before it."""
@@ -24,16 +24,16 @@ def add_block(draft: Draft, path: str, new: NewRequirement) -> Block:
     return draft.add(path, spot.position, spot.lead, requirement_text(new, spot.style))
 
 
-def _spot(draft: Draft, path: str) -> Spot:
+def _spot(draft: Draft, path: str) -> InsertionPoint:
     try:
         data = draft.file(path)
     except NotFound:
-        return Spot(0, b"", Style())
+        return InsertionPoint(0, b"", Style())
     written = _blocks(draft, path)
     if not written:
         _refuse_fence(path, data, len(data))
         end = Style().line_end.encode()
-        return Spot(len(data), end * (0 if not data else 1 if data.endswith(b"\n") else 2), Style())
+        return InsertionPoint(len(data), end * (0 if not data else 1 if data.endswith(b"\n") else 2), Style())
     last = written[-1]
     _refuse_fence(path, data, last.end)
     style = style_of(data[last.start : last.end], draft.author.grammar)
@@ -41,7 +41,7 @@ def _spot(draft: Draft, path: str) -> Spot:
     lead = _gap(data, written, line_end)
     if data[last.end - 1 : last.end] not in (b"\n", b"\r"):
         lead = line_end + lead
-    return Spot(last.end, lead, style)
+    return InsertionPoint(last.end, lead, style)
 
 
 def _blocks(draft: Draft, path: str) -> list[Source]:

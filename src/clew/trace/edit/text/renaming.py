@@ -23,7 +23,7 @@ _PART_OF_ID = re.compile(r"[\w-]")
 _MORE_OF_ID = re.compile(r"[\w+]|-\w")
 
 
-class Aim(msgspec.Struct, frozen=True, gc=False):
+class ReferenceTarget(msgspec.Struct, frozen=True, gc=False):
     """What a reference names."""
 
     target: str
@@ -34,7 +34,7 @@ class Aim(msgspec.Struct, frozen=True, gc=False):
         return grammar.assertion_id(self.target, joined) if joined else self.target
 
 
-Turn = Callable[[Aim], Aim]
+Turn = Callable[[ReferenceTarget], ReferenceTarget]
 """From what a reference names to what it shall name."""
 
 
@@ -44,7 +44,7 @@ def follow(draft: Draft, id: str, turn: Turn) -> None:
     for place in spec:
         turn_references(draft, draft.block_at(place), lambda aim: turn(aim) if aim.target == id else aim)
     for citations in comments.values():
-        aim = Aim(id, citations[0].labels)
+        aim = ReferenceTarget(id, citations[0].labels)
         if turn(aim) != aim and not rewrite_comment(draft, citations, turn(aim)):
             draft.notes.append(_left_behind(citations[0]))
 
@@ -60,7 +60,7 @@ def turn_references(draft: Draft, block: Block, turn: Turn) -> Block:
     grammar = draft.author.grammar
 
     def rewrite(parsed: ParsedReference) -> str | None:
-        aim = Aim(parsed.target, parsed.labels)
+        aim = ReferenceTarget(parsed.target, parsed.labels)
         turned = turn(aim)
         return turned.written(grammar) if turned != aim else None
 
@@ -72,11 +72,11 @@ def turn_references(draft: Draft, block: Block, turn: Turn) -> Block:
 def _turned(reference: Reference, turn: Turn) -> Reference:
     if reference.malformed:
         return reference
-    aim = turn(Aim(reference.target, reference.labels))
+    aim = turn(ReferenceTarget(reference.target, reference.labels))
     return msgspec.structs.replace(reference, target=aim.target, labels=aim.labels)
 
 
-def rewrite_comment(draft: Draft, citations: list[Citation], aim: Aim) -> bool:
+def rewrite_comment(draft: Draft, citations: list[Citation], aim: ReferenceTarget) -> bool:
     """Rewrite a reference in a comment, for all that cite by it; whether it stands there to be rewritten."""
     text = aim.written(draft.author.grammar)
     found = _comment(draft, citations[0], text)

@@ -15,7 +15,7 @@ from clew.trace.edit.text import assertions as mutations_assertions
 from clew.trace.edit.text import edges as mutations_edges
 from clew.trace.edit.text.author import Author
 from clew.trace.edit.text.placing import add_block
-from clew.trace.edit.text.renaming import Aim, follow
+from clew.trace.edit.text.renaming import ReferenceTarget, follow
 
 _TITLE_RULE = "A title is one line without `*`."
 
@@ -36,7 +36,7 @@ class Mutations:
         expected = msgspec.structs.replace(block.record, id=new_id)
         draft.write(block, with_id(block.data, author.grammar, new_id), expected, "", hashed=True)
         if old_id == block.id:  # references to an id that is defined twice mean the first
-            follow(draft, old_id, lambda aim: Aim(new_id, aim.labels))
+            follow(draft, old_id, lambda aim: ReferenceTarget(new_id, aim.labels))
         return draft.change("rename_node", old_id)
 
     def update_title(self, id: str, title: str) -> Change:
@@ -54,7 +54,7 @@ class Mutations:
         draft.write(block, data, expected, "A status is one word.", hashed=True)
         return draft.change("change_status", id)
 
-    def add_requirement(self, new: NewRequirement, path: str, parent: Aim | None = None) -> Change:
+    def add_requirement(self, new: NewRequirement, path: str, parent: ReferenceTarget | None = None) -> Change:
         """Add a requirement without assertions to a file. References that name its id are no longer broken."""
         self._free(new.id)
         if parent is not None:
@@ -88,7 +88,7 @@ class Mutations:
     # Edges
 
     def add_edge(self, edge: Edge) -> Change:
-        self._known(Aim(edge.target, edge.labels))
+        self._known(ReferenceTarget(edge.target, edge.labels))
         return mutations_edges.add(self._author, edge)
 
     def change_edge_kind(self, source: str, target: str, kind: EdgeKind, new_kind: EdgeKind) -> Change:
@@ -97,7 +97,7 @@ class Mutations:
     def delete_edge(self, source: str, target: str, kind: EdgeKind) -> Change:
         return mutations_edges.delete(self._author, source, target, kind)
 
-    def fix_broken_reference(self, reference: BrokenReference, aim: Aim) -> Change:
+    def fix_broken_reference(self, reference: BrokenReference, aim: ReferenceTarget) -> Change:
         self._known(aim)
         return mutations_edges.fix(self._author, reference, aim)
 
@@ -117,7 +117,7 @@ class Mutations:
         """The requirements that would stand directly below an id; it need not exist."""
         return {each.source for each in self._author.linker().citations_of(id) if each.kind in HIERARCHY}
 
-    def _known(self, aim: Aim) -> None:
+    def _known(self, aim: ReferenceTarget) -> None:
         """Refuse what does not exist, and an assertion other than by its label."""
         target = self._author.graph.get_node(aim.target)
         if target is None:

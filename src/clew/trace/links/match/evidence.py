@@ -50,7 +50,7 @@ def cited_by(graph: Graph, node: Node) -> frozenset[str]:
     return frozenset(edge.target for edge in graph.iter_outgoing_edges(node.id) if edge.kind in CITING)
 
 
-class Surroundings:
+class LinksByPlace:
     """The links there are, by where they are."""
 
     def __init__(self, graph: Graph, paths: Iterable[str], without: Collection[str] = ()) -> None:

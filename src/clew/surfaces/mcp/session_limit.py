@@ -11,7 +11,7 @@ from clew.surfaces.mcp.transports.clock import SYSTEM_CLOCK, Clock
 from clew.surfaces.mcp.transports.ratelimit import RateLimit
 
 
-class Pace:
+class SessionLimit:
     def __init__(self, settings: KbTable, clock: Clock = SYSTEM_CLOCK) -> None:
         self._per_minute = settings.calls_per_minute
         self._limit = RateLimit(settings.calls_per_minute / 60, settings.burst, clock)

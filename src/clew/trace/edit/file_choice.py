@@ -12,7 +12,7 @@ from clew.workspace.paths import is_glob
 NEW_FILE = "requirements.md"
 
 
-class Places:
+class FileChoice:
     def __init__(self, root: Path, author: Author, selection: Selection) -> None:
         self._root = root
         self._author = author
