@@ -5,7 +5,7 @@ import pytest
 from clew.config import KbTable
 from clew.errors import OverBudget
 from clew.kb.error_codes import code_of
-from clew.surfaces.mcp.session_limit import SessionLimit
+from clew.surfaces.mcp.transports.ratelimit import SessionLimit
 
 
 class Clock:

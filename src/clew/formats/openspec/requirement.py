@@ -2,7 +2,7 @@
 
 import re
 
-from clew.formats.elspais.findings import Findings
+from clew.formats.diagnostics import Findings
 from clew.formats.openspec.lines import TEXT, Heading, Lines
 from clew.formats.openspec.records import OtherHeading, Requirement, Scenario
 from clew.formats.openspec.slugs import Slugs

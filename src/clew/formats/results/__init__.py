@@ -25,10 +25,9 @@ The content decides, not the name of the file. No content makes a reader fail; w
 
 import re
 
-from clew.formats.elspais.findings import Findings
-from clew.formats.results.coverage_json import read_coverage
+from clew.formats.diagnostics import Findings
+from clew.formats.results.coverage import read_coverage, read_lcov
 from clew.formats.results.junit import JUnitReader
-from clew.formats.results.lcov import read_lcov
 from clew.formats.results.pytest_json import read_document, read_log
 from clew.formats.results.records import ExecutedLines, Outcome, ResultRecords
 

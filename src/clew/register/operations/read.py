@@ -39,7 +39,7 @@ from clew.register.operations.fields import (
     without,
 )
 from clew.register.operations.schema import schema
-from clew.register.reports.brief_text import brief_text
+from clew.register.operations.texts import brief_text
 from clew.register.reports.queries import rows
 
 

@@ -15,9 +15,9 @@ from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.register.change.draft import rejection
 from clew.register.change.transaction import MigrationReport, RegisterFile, new_register
-from clew.register.location import locate
 from clew.register.operations.fields import RegisterOperation, author_of, register_at, register_of
 from clew.register.operations.inputs import read_input
+from clew.register.reading import locate
 from clew.register.rules.validator import validate_register
 
 

@@ -32,7 +32,7 @@ from clew.project import Project
 from clew.surfaces.mcp.dialects import dialect_of, said, unexpected
 from clew.surfaces.mcp.resources import ScratchResources, link_blocks
 from clew.surfaces.mcp.sampling import AskClient, model_of
-from clew.surfaces.mcp.session_limit import SessionLimit
+from clew.surfaces.mcp.transports.ratelimit import SessionLimit
 from clew.text.shortening import shortened
 
 log = logging.getLogger(__name__)

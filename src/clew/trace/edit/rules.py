@@ -4,8 +4,7 @@ import re
 
 from clew.errors import InvalidArgument, NotFound, Refused, WrongKind
 from clew.formats.code.marker_ids import RegisterIds
-from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
-from clew.formats.elspais.ids.labels import describe_labels, label_at, position_of
+from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference, describe_labels, label_at, position_of
 from clew.formats.elspais.write.references import reference_kinds
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind

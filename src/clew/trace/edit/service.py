@@ -33,7 +33,7 @@ from clew.trace.read.serialize import version_of
 if TYPE_CHECKING:
     # Whoever only reads plans nothing.
     from clew.trace.edit.plan import Plan
-    from clew.trace.edit.plans import Planner
+    from clew.trace.edit.planner import Planner
 
 T = TypeVar("T")
 
@@ -316,7 +316,7 @@ def open_mutations(context: Context, builder: Builder, *, with_drafts: bool) -> 
 
 def _planner(context: Context, author: Author) -> "Planner":
     from clew.trace.edit.file_choice import FileChoice
-    from clew.trace.edit.plans import Planner
+    from clew.trace.edit.planner import Planner
     from clew.trace.edit.rules import Rules
 
     rules = Rules(context.graph, context.grammar)

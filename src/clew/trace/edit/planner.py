@@ -11,9 +11,9 @@ import msgspec
 from clew.errors import InvalidArgument, NotFound, Refused
 from clew.formats.elspais.write.blocks import NewRequirement
 from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.trace.edit.edge_planner import EdgePlanner
 from clew.trace.edit.file_choice import FileChoice
 from clew.trace.edit.plan import Plan
-from clew.trace.edit.plans_edges import EdgePlanner
 from clew.trace.edit.rules import Rules
 from clew.trace.edit.text.author import Author
 from clew.trace.edit.text.renaming import ReferenceTarget, fixed_references
