@@ -126,7 +126,7 @@ def test_the_recipe_for_a_finding_gives_a_finding(tmp_path: Path) -> None:
     project = Project.open(tmp_path)
     try:
         project.ensure_graph()
-        found = list(recipe("Recipe: add a finding")["without_assertions"](project.graph, project.builder))
+        found = list(recipe("Recipe: add a finding")["without_assertions"](project.graph, project.context))
     finally:
         project.close()
 

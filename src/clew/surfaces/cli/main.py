@@ -98,11 +98,9 @@ def main(arguments: list[str]) -> int:
     if name in ("-V", "--version", "version"):
         sys.stdout.write(f"clew {__version__}\n")
         return DONE
-    verb = _verb(arguments)
-    if verb is not None:
-        return _guarded(verb)
     if name not in COMMANDS:
-        return _unknown(name)
+        verb = _verb(arguments)
+        return _guarded(verb) if verb is not None else _unknown(name)
     module = import_module(f"clew.surfaces.cli.{name}")
     parser = argparse.ArgumentParser(
         prog=f"clew {name}",
