@@ -15,7 +15,7 @@ from clew.graph.graph import Graph
 from clew.graph.model import Edge, EdgeKind
 from clew.graph.readers.elspais import ElspaisReader
 from clew.graph.readers.markers import MarkerReader
-from clew.trace.edit.text.author import Author
+from clew.trace.edit.text.draft import DraftContext
 from clew.trace.edit.text.renaming import ReferenceTarget
 from clew.trace.edit.text.requirements import Mutations
 from clew.workspace.find import Selection
@@ -44,10 +44,10 @@ class Desk:
         self.graph, self.linker = self.built(self.files)
         self.history = History(self.graph, lambda: self.linker)
         commenting = frozenset({self.markers.name})
-        author = Author(
+        drafting = DraftContext(
             self.graph, lambda: self.linker, self.original, lambda: self.spec, self.grammar, self.history, commenting
         )
-        self.mutations = Mutations(author)
+        self.mutations = Mutations(drafting)
 
     def original(self, path: str) -> bytes:
         if path not in self.files:

@@ -63,7 +63,7 @@ class RegisterReading:
         return self._make_scanner()
 
     @cached_property
-    def _twins(self) -> DuplicateIndex:
+    def _duplicates(self) -> DuplicateIndex:
         return DuplicateIndex()
 
     @cached_property
@@ -112,9 +112,9 @@ class RegisterReading:
         register = register or self.register
         judge = judge_from()
         if judge is not None:
-            return validate_register(register, judge, self._twins)
+            return validate_register(register, judge, self._duplicates)
         if self._validated is None or self._validated[0] is not register:
-            self._validated = (register, validate_register(register, twins=self._twins))
+            self._validated = (register, validate_register(register, duplicates=self._duplicates))
         return self._validated[1]
 
     def validate(self, *, staged: bool = False) -> results.ValidationReport:

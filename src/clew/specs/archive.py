@@ -18,9 +18,9 @@ from clew.formats.openspec.apply.conflicts import ConflictFound, ConflictKind
 from clew.formats.openspec.apply.delta import Applied, Sides, apply_change
 from clew.formats.openspec.apply.dependencies import dependencies, order
 from clew.formats.openspec.apply.difference import difference, summary
+from clew.formats.openspec.change import Change
 from clew.formats.openspec.layout import SPEC_FILE, PlaceKind, Root, classify, root_for, spec_path
 from clew.formats.openspec.reader import write
-from clew.formats.openspec.records import Change
 from clew.formats.openspec.rules.change import check_whole
 from clew.specs.baselines import forget
 from clew.specs.library import ChangeEntry, Library

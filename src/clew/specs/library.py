@@ -8,10 +8,11 @@ import msgspec
 
 from clew.errors import NotFound
 from clew.formats.diagnostics import Diagnostic
+from clew.formats.openspec.change import Change
 from clew.formats.openspec.layout import Place, PlaceKind, Root, checked_id, classify
 from clew.formats.openspec.names import folded
 from clew.formats.openspec.outline import LazySpec, SpecOutline
-from clew.formats.openspec.records import Change, Delta, Requirement, Scenario, Spec
+from clew.formats.openspec.records import Delta, Requirement, Scenario, Spec
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.graph.readers.specs import MISPLACED, SpecFile

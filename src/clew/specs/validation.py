@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from clew.formats.openspec.change import Change
 from clew.formats.openspec.layout import PlaceKind
-from clew.formats.openspec.records import Change
 from clew.formats.openspec.rules.change import validate_change
 from clew.formats.openspec.rules.delta import OtherChanges
 from clew.formats.openspec.rules.rules import Dialect, Issue, Level, is_valid

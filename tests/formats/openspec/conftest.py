@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from clew.formats.openspec.change import Change
 from clew.formats.openspec.reader import read_delta
-from clew.formats.openspec.records import Change
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "openspec"
 

@@ -6,9 +6,9 @@ from clew.errors import Conflict
 from clew.formats.openspec.apply.delta import Applied, Operation, apply_change, apply_delta
 from clew.formats.openspec.apply.difference import difference, summary
 from clew.formats.openspec.apply.edits import edited
+from clew.formats.openspec.change import Change
 from clew.formats.openspec.metadata import read_metadata
 from clew.formats.openspec.reader import read_delta, read_spec
-from clew.formats.openspec.records import Change
 
 RING = "### Requirement: Ring\nThe bell SHALL ring.\n\n#### Scenario: Noon\n- **WHEN** noon\n- **THEN** it rings"
 DAWN = "### Requirement: Stop at dawn\nThe lamp MUST rest.\n\n#### Scenario: Dawn\n- **WHEN** dawn\n- **THEN** out"

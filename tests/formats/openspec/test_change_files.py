@@ -1,9 +1,9 @@
 """The files of a change besides its deltas."""
 
+from clew.formats.openspec.change import Change
 from clew.formats.openspec.metadata import read_metadata
 from clew.formats.openspec.proposal import read_proposal
 from clew.formats.openspec.reader import write
-from clew.formats.openspec.records import Change
 from clew.formats.openspec.tasks import read_tasks
 
 TASKS = b"""# Tasks

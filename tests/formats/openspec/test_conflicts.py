@@ -5,8 +5,9 @@ from collections.abc import Callable
 from clew.formats.openspec.apply.conflicts import ConflictFound, ConflictKind, conflicts
 from clew.formats.openspec.apply.dependencies import dependencies, order
 from clew.formats.openspec.apply.touches import places, promises, record
+from clew.formats.openspec.change import Change
 from clew.formats.openspec.reader import read_spec
-from clew.formats.openspec.records import Change, Spec
+from clew.formats.openspec.records import Spec
 
 Make = Callable[..., Change]
 

@@ -8,9 +8,10 @@ import pytest
 from clew.formats.openspec.apply.conflicts import ConflictKind, conflicts
 from clew.formats.openspec.apply.delta import apply_change, apply_delta
 from clew.formats.openspec.apply.touches import record
+from clew.formats.openspec.change import Change
 from clew.formats.openspec.layout import Place, PlaceKind, classify, openspec_root
 from clew.formats.openspec.reader import read_delta, read_document, read_spec, write
-from clew.formats.openspec.records import Change, Delta, Spec
+from clew.formats.openspec.records import Delta, Spec
 from clew.formats.openspec.rules.change import validate_change
 from clew.formats.openspec.rules.rules import Dialect, is_valid
 from clew.formats.openspec.rules.spec import validate_spec

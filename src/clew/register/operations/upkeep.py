@@ -33,7 +33,7 @@ class MigrateRegister(
     nothing and says so."""
 
     def run(self, call: Call) -> MigrationReport:
-        return register_of(call).migrate()
+        return register_of(call).file.migrate()
 
     def render(self, result: MigrationReport) -> str:
         return result.message

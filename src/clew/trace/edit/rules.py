@@ -25,16 +25,13 @@ class Rules:
         self._graph = graph
         self._grammar = grammar
         self._settings = grammar.settings
-        self._resolver = Resolver(graph, grammar)
+        self.resolver = Resolver(graph, grammar)
 
     # What exists
 
-    def requirement(self, id: str) -> Node:
-        return self._resolver.requirement(id)
-
     def authored(self, id: str) -> Node:
         """A requirement or journey, which has a text that can be edited."""
-        node = self._resolver.node(id)
+        node = self.resolver.node(id)
         if node.kind is NodeKind.ASSERTION:
             raise WrongKind(
                 f"'{node.id}' is an assertion.",
@@ -48,7 +45,7 @@ class Rules:
         return node
 
     def assertion(self, id: str) -> Node:
-        node = self._resolver.node(id)
+        node = self.resolver.node(id)
         if node.kind is NodeKind.ASSERTION:
             return node
         named = self._grammar.parse_reference(id.strip())
@@ -62,10 +59,7 @@ class Rules:
             hint=f"Pass its label too; it has {labels or 'none'}.",
         )
 
-    def node(self, id: str) -> Node:
-        return self._resolver.node(id)
-
-    def aim(self, target: str, labels: tuple[str, ...] = ()) -> ReferenceTarget:
+    def reference_target(self, target: str, labels: tuple[str, ...] = ()) -> ReferenceTarget:
         """What a reference to a target, with or without labels, names."""
         parsed = self._grammar.parse_reference(target.strip()) or self._of_register(target.strip())
         if parsed is None:

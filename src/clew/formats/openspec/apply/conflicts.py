@@ -24,8 +24,9 @@ from clew.formats.openspec.apply.touches import (
     promises,
     standing,
 )
+from clew.formats.openspec.change import Change
 from clew.formats.openspec.hashes import with_name
-from clew.formats.openspec.records import Change, Requirement, Spec
+from clew.formats.openspec.records import Requirement, Spec
 
 
 class ConflictKind(StrEnum):

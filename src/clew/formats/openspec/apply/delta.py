@@ -12,10 +12,11 @@ import msgspec
 
 from clew.formats.openspec.apply.edits import Edit, edited
 from clew.formats.openspec.apply.plan import Plan, with_newlines
+from clew.formats.openspec.change import Change
 from clew.formats.openspec.hashes import settled
 from clew.formats.openspec.names import misspelled, suggestion
 from clew.formats.openspec.reader import read_spec
-from clew.formats.openspec.records import Change, Delta, Requirement, SectionKind, Spec
+from clew.formats.openspec.records import Delta, Requirement, SectionKind, Spec
 from clew.formats.openspec.rules.delta import check_delta, dropped_scenarios
 from clew.formats.openspec.rules.rules import RULES, Dialect, Issue, Issues, Level
 from clew.formats.openspec.rules.spec import validate_spec

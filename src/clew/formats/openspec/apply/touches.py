@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from clew.formats.openspec.apply.delta import Operation
+from clew.formats.openspec.change import Change
 from clew.formats.openspec.hashes import settled, text_hash, with_name
-from clew.formats.openspec.records import Change, Delta, Requirement, Spec
+from clew.formats.openspec.records import Delta, Requirement, Spec
 
 Place = tuple[str, str]
 """The id of a spec and the name of a requirement."""

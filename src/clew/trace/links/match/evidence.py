@@ -118,7 +118,7 @@ class LinksByPlace:
 
     def _imported(self, file: SourceFile) -> dict[str, str]:
         """The files with links that a file imports, or that it is named after, which says more."""
-        found = dict.fromkeys(self._files.twins(file.path), "named after")
+        found = dict.fromkeys(self._files.counterparts(file.path), "named after")
         for name in file.imports:
             for path in self._files.meant(name):
                 found.setdefault(path, "imports")
