@@ -91,8 +91,8 @@ def recipe(heading: str) -> dict[str, object]:
 
 
 # Verifies: REQ-o00004-A
-def test_the_recipe_for_a_tool_gives_a_tool(workplace: Path) -> None:
-    operation = recipe("Recipe: add a tool")["GetUntested"]
+def test_the_recipe_for_an_operation_gives_a_tool(workplace: Path) -> None:
+    operation = recipe("Recipe: add an operation")["GetUntested"]
     project = Project.open(workplace / "examples" / "demo")
     try:
         said = answer(operation(**operation.about.example), Call(project, ()))
@@ -126,7 +126,8 @@ def test_the_recipe_for_a_finding_gives_a_finding(tmp_path: Path) -> None:
     project = Project.open(tmp_path)
     try:
         project.ensure_graph()
-        found = list(recipe("Recipe: add a finding")["without_assertions"](project.graph, project.builder))
+        source = recipe("Recipe: add a finding")["without_assertions"]
+        found = list(source(project.graph, project.builder, project.config.elspais))
     finally:
         project.close()
 
