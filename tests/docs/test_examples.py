@@ -62,7 +62,7 @@ def _pattern(output: str) -> str:
 
 
 # Verifies: REQ-o00006-A
-@pytest.mark.parametrize(("command", "output"), commands(DOCS / "kb.md"))
+@pytest.mark.parametrize(("command", "output"), commands(DOCS / "documents.md"))
 def test_the_commands_of_the_page_on_documents_print_what_it_shows(
     command: str, output: str | None, workplace: Path, clew: Clew
 ) -> None:

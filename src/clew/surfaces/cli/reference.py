@@ -54,7 +54,7 @@ MORE: Final = {
     "links": "links.md",
     "specs": "formats/openspec.md",
     "change": "formats/openspec.md#applying-a-change",
-    "kb": "kb.md",
+    "kb": "documents.md",
     "req": "formats/register.md",
     "tools": "tools/README.md",
     "eval": "search.md",
