@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING, TypeVar
 
 from clew.config import Config
 from clew.errors import Cancelled, StoreError
-from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
-from clew.graph.model import Node
 from clew.once import Once
 
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
+    from clew.derived.parse_cache import ParseCache
     from clew.formats.elspais.ids.grammar import IdGrammar
     from clew.graph.build.builder import Builder, BuildReport
     from clew.graph.build.keeper import GraphKeeper
     from clew.graph.build.reading import Progress
+    from clew.graph.graph import Graph
+    from clew.graph.model import Node
     from clew.operation.paging import Cursors
     from clew.search.engine import SearchEngine
     from clew.store.interface import Store
@@ -37,15 +38,16 @@ STORE_PATIENCE_SECONDS = 10.0
 
 
 class Context:
-    def __init__(self, config: Config, graph: Graph) -> None:
+    def __init__(self, config: Config, make_graph: "Callable[[], Graph]") -> None:
         self.config = config
-        self.graph = graph
+        self._graph = Once(make_graph)
         self.lock = ReadWriteLock()
         """Many readers of the graph or one writer."""
         self.store_problem: StoreError | None = None
         """Why there is no store, if so."""
         self._closed = False
         self._store = Once(self._open_store)
+        self._parse_cache = Once(self._open_parse_cache)
         self._grammar = Once(self._make_grammar)
         self._builder = Once(self._make_builder)
         self._keeper = Once(self._make_keeper)
@@ -67,6 +69,11 @@ class Context:
         """Computes what is asked for most, once the graph is built."""
 
     @property
+    def graph(self) -> "Graph":
+        """The graph; empty until it is built."""
+        return self._graph.get()
+
+    @property
     def root(self) -> Path:
         return self.config.root
 
@@ -79,6 +86,11 @@ class Context:
     def store(self) -> "Store | None":
         """The project's store; None, with a note, where it cannot be used: reading the project works without."""
         return self._open(self._store).get()[0]
+
+    @property
+    def parse_cache(self) -> "ParseCache | None":
+        """What readers made of files before; None where it cannot be used: then every file is read."""
+        return self._open(self._parse_cache).get()[0]
 
     @property
     def grammar(self) -> "IdGrammar":
@@ -113,7 +125,9 @@ class Context:
             self._keeper.made.close()
 
     def close(self) -> None:
-        """Let go of the store; call it last."""
+        """Let go of the store and the cache; call it last."""
+        if self._parse_cache.made is not None and self._parse_cache.made[0] is not None:
+            self._parse_cache.made[0].close()
         if self._store.made is not None and self._store.made[0] is not None:
             self._store.made[0].close()
 
@@ -121,6 +135,18 @@ class Context:
         if self._closed and part.made is None:
             raise Cancelled("The project was closed.")
         return part
+
+    def _open_parse_cache(self) -> "tuple[ParseCache | None]":
+        from clew.derived.parse_cache import ParseCache
+
+        if self.store is None:
+            # The same folder: what keeps the store away keeps the cache away, and is said once.
+            return (None,)
+        try:
+            return (ParseCache(self.state_folder),)
+        except StoreError as error:
+            log.warning("Files are parsed without a cache: %s", error)
+            return (None,)
 
     def _make_grammar(self) -> "IdGrammar":
         from clew.formats.elspais.ids.grammar import IdGrammar
@@ -133,7 +159,7 @@ class Context:
 
         readers = ProjectReaders(self.config, self.grammar)
         builder = Builder(
-            *(self.root, readers.now(), self.graph, self.store, self.lock),
+            *(self.root, readers.now(), self.graph, self.parse_cache, self.lock),
             max_file_bytes=self.config.max_file_bytes,
             choose=readers.now,
         )

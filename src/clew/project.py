@@ -13,11 +13,7 @@ from typing import TYPE_CHECKING
 from clew.config import Config, load
 from clew.context import Context
 from clew.errors import Cancelled, ClewError
-from clew.graph.graph import Graph
-from clew.graph.late_region import LateRegion
-from clew.graph.model import EdgeKind, NodeKind
 from clew.once import Once
-from clew.trace.coverage.annotate import annotate
 
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
@@ -25,6 +21,7 @@ if TYPE_CHECKING:
     from clew.formats.elspais.ids.grammar import IdGrammar
     from clew.graph.build.builder import Builder, BuildReport
     from clew.graph.build.reading import Progress
+    from clew.graph.graph import Graph
     from clew.graph.lock import ReadWriteLock
     from clew.kb.service import KnowledgeBase
     from clew.operation.paging import Cursors
@@ -44,9 +41,7 @@ class Project:
     def __init__(self, config: Config, *, drafts: bool = True) -> None:
         """Without `drafts` unsaved mutations are no part of the graph: it is the files and nothing else."""
         self.config = config
-        self.graph = Graph(annotate)
-        self.graph.attach(self._documents())
-        self.context = Context(config, self.graph)
+        self.context = Context(config, self._make_graph)
         self._drafts = drafts
         self._trace = Once(self._open_trace)
         self._open_cursors = Once(self._make_open_cursors)
@@ -77,6 +72,27 @@ class Project:
         context.warm = lambda: self.trace.warm()
 
     # What a project is made of
+
+    @property
+    def graph(self) -> "Graph":
+        return self.context.graph
+
+    def _make_graph(self) -> "Graph":
+        """An empty graph that the documents are a part of; they are opened by the first who asks for one."""
+        from clew.graph.graph import Graph
+        from clew.graph.late_region import LateRegion
+        from clew.graph.model import EdgeKind, NodeKind
+        from clew.trace.coverage.annotate import annotate
+
+        graph = Graph(annotate)
+        documents = LateRegion(
+            lambda: self.kb.region,
+            prefixes=("doc:", "entity:", "file:"),
+            kinds=frozenset({NodeKind.DOCUMENT, NodeKind.SECTION, NodeKind.ENTITY}),
+            leads_out=frozenset({EdgeKind.MENTIONS}),
+        )
+        graph.attach(documents)
+        return graph
 
     @property
     def lock(self) -> "ReadWriteLock":
@@ -183,15 +199,6 @@ class Project:
 
         return SpecsService(self.context)
 
-    def _documents(self) -> LateRegion:
-        """The documents as a part of the graph, opened by the first who asks for one."""
-        return LateRegion(
-            lambda: self.kb.region,
-            prefixes=("doc:", "entity:", "file:"),
-            kinds=frozenset({NodeKind.DOCUMENT, NodeKind.SECTION, NodeKind.ENTITY}),
-            leads_out=frozenset({EdgeKind.MENTIONS}),
-        )
-
     @property
     def kb(self) -> "KnowledgeBase":
         """The documents of the project."""
@@ -239,6 +246,8 @@ class Project:
 
     def _remember_changes(self) -> None:
         """Note what open changes touch as soon as a server sees them."""
+        from clew.graph.model import NodeKind
+
         try:
             self.ensure_graph(current=False)
             with self.lock.reading():

@@ -130,8 +130,7 @@ def test_the_recipe_for_a_finding_gives_a_finding(tmp_path: Path) -> None:
     project = Project.open(tmp_path)
     try:
         project.ensure_graph()
-        source = recipe("Recipe: add a finding")["without_assertions"]
-        found = list(source(project.graph, project.builder, project.config.elspais))
+        found = list(recipe("Recipe: add a finding")["without_assertions"](project.graph, project.context))
     finally:
         project.close()
 

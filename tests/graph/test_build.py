@@ -261,8 +261,8 @@ def test_a_store_that_vanishes_costs_the_cache_and_nothing_else(root: Path, open
 
 def test_a_cached_record_that_cannot_be_read_is_parsed_again(root: Path, opened: Open) -> None:
     build_and_close(root)
-    with closing(sqlite3.connect(root / ".clew" / "clew.db")) as store, store:
-        store.execute("UPDATE file_cache SET payload = x'c1ff'")
+    with closing(sqlite3.connect(root / ".clew" / "parsed.db")) as cache, cache:
+        cache.execute("UPDATE files SET payload = x'c1ff'")
     assert opened(root).refresh().parsed == 3
 
 

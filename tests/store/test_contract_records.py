@@ -295,7 +295,6 @@ def test_a_bad_id_or_collection_is_refused_everywhere(store: Store, name: Any) -
         lambda: store.count(name),
         lambda: store.tombstones(name),
         lambda: store.start_job(name),
-        lambda: store.cached_files(name),
         lambda: store.setting(name, b""),
     ):
         with pytest.raises(InvalidArgument):

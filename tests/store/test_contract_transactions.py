@@ -7,7 +7,7 @@ import pytest
 from tests.store.factory import StoreFactory
 
 from clew.errors import BadInput, ClewError, Conflict, NotFound, StoreError
-from clew.store.interface import CachedFile, Store, Transaction
+from clew.store.interface import Store, Transaction
 
 # Verifies: REQ-o00002-A
 
@@ -94,14 +94,12 @@ def test_every_write_outside_the_open_transaction_is_refused_at_once(store: Stor
             lambda: store.advance_job(job.id, done=1),
             lambda: store.finish_job(job.id),
             lambda: store.cancel_job(job.id),
-            lambda: store.cache_files([CachedFile("a.md", "r", 1, 1, "h", b"")]),
             lambda: store.setting("key", b"1"),
         ):
             with pytest.raises(StoreError, match="already open in this thread"):
                 refused()
     assert store.count("notes") == 1
     assert store.jobs() == [job]
-    assert store.cached_files("r") == {}
 
 
 def test_a_transaction_ends_with_its_block(store: Store) -> None:
@@ -205,12 +203,11 @@ def test_a_store_describes_itself_and_is_whole(store: Store) -> None:
         transaction.put("notes", "2", "two")
         transaction.delete("notes", "2")
     store.start_job("index")
-    store.cache_files([CachedFile("a.md", "r", 1, 1, "h", b"")])
     facts = store.describe()
     assert facts["location"]
     assert facts["schema_version"] > 0
     assert facts["read_only"] is False
     assert facts["bytes"] > 0
-    counted = {name: facts[name] for name in ("records", "events", "tombstones", "jobs", "cached_files")}
-    assert counted == {"records": 1, "events": 3, "tombstones": 1, "jobs": 1, "cached_files": 1}
+    counted = {name: facts[name] for name in ("records", "events", "tombstones", "jobs")}
+    assert counted == {"records": 1, "events": 3, "tombstones": 1, "jobs": 1}
     assert store.check() == []

@@ -34,7 +34,6 @@ def assert_readable_but_not_writable(store: SqliteStore) -> None:
     for refused in (
         lambda: store.start_job("index"),
         lambda: store.setting("key", b"default"),
-        lambda: store.cache_files([], forget=[("reader", "path")]),
     ):
         with pytest.raises(StoreReadOnly, match="read-only here"):
             refused()

@@ -14,7 +14,9 @@ _ENDING = ".clew-backup"
 def keep_backup(root: Path, path: str, data: bytes, *, beside: bool) -> None:
     """Keep a copy of a file in the backups of the project, or beside the file. The same content is kept once."""
     place = place_of(root, path)
-    folder = place.parent if beside else _folder(root)
+    state = root / STATE_FOLDER
+    # Where something else stands in the place of the state folder, the copy goes beside the file.
+    folder = place.parent if beside or (state.exists() and not state.is_dir()) else _folder(state)
     copy = folder / f"{place.name}.{content_hash(data)[:12]}{_ENDING}"
     if not copy.exists():
         temporary = temporary_beside(copy)
@@ -22,9 +24,8 @@ def keep_backup(root: Path, path: str, data: bytes, *, beside: bool) -> None:
         temporary.replace(copy)
 
 
-def _folder(root: Path) -> Path:
+def _folder(folder: Path) -> Path:
     """The backups of a project, in the state folder, which git does not see."""
-    folder = root / STATE_FOLDER
     if not folder.is_dir():
         folder.mkdir()
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")

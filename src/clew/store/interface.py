@@ -1,4 +1,4 @@
-"""The store: what was authored through Clew and lives nowhere else, and what is worth not computing twice.
+"""The store: what was authored through Clew and lives nowhere else.
 
 One interface, several engines. `tests/store/test_contract_*.py` are the same for all of them.
 
@@ -6,7 +6,6 @@ One interface, several engines. `tests/store/test_contract_*.py` are the same fo
   the reason; every write appends an event with the value before and after. A deleted record leaves a tombstone and
   is hidden from every read until it is restored.
 - A *job* is long work with progress that any process may watch and cancel.
-- The *parse cache* holds what readers made of files. It may be lost at any time without losing anything.
 - A *setting* is a small value that belongs to the store itself, such as the key that signs cursors.
 
 Collections, ids, actors, kinds of jobs and names of settings are non-empty strings of at most 512 characters without
@@ -14,7 +13,7 @@ control characters; anything else is InvalidArgument. A store may be used by any
 not across a fork: a child process opens its own.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -73,19 +72,6 @@ class Job(msgspec.Struct, frozen=True):
     cancel_requested: bool
     started_at: str
     updated_at: str
-
-
-class CachedFile(msgspec.Struct, frozen=True):
-    """What a reader made of one file."""
-
-    path: str
-    """Relative to the project, with forward slashes."""
-    reader: str
-    """Name and version of the reader and of the settings it ran under; another value is another entry."""
-    size: int
-    mtime_ns: int
-    content_hash: str
-    payload: bytes
 
 
 class Transaction(Protocol):
@@ -157,24 +143,13 @@ class Store(Protocol):
         """The latest first."""
         ...
 
-    def cached_files(self, reader: str) -> dict[str, CachedFile]:
-        """Every cached file of a reader, by path."""
-        ...
-
-    def cache_files(
-        self, files: Iterable[CachedFile], *, forget: Iterable[tuple[str, str]] = (), only: Iterable[str] | None = None
-    ) -> None:
-        """Write cache entries and forget those of the given (reader, path) pairs, in one transaction, without events.
-        With `only`, entries of every other reader are forgotten as well: nobody reads what an earlier version wrote."""
-        ...
-
     def setting(self, name: str, default: bytes) -> bytes:
         """The value under this name; the first caller's default is kept and returned to everyone after."""
         ...
 
     def describe(self) -> Mapping[str, Any]:
         """For `clew doctor`: `engine`, `location`, `schema_version`, `read_only`, `bytes`, and how many `records`,
-        `events`, `tombstones`, `jobs` and `cached_files` there are. Cheap."""
+        `events`, `tombstones` and `jobs` there are. Cheap."""
         ...
 
     def check(self) -> list[str]:

@@ -158,9 +158,7 @@ class TraceService:
 
     def findings(self) -> tuple[Finding, ...]:
         """All findings, sorted by place."""
-        return self._graph.derived(
-            "findings", lambda graph: findings(graph, self._context.builder, self._config.elspais)
-        )
+        return self._graph.derived("findings", lambda graph: findings(graph, self._context))
 
     def matrix(self, requirements: Sequence[Node]) -> Matrix:
         """What implements and what proves these requirements."""

@@ -1,7 +1,7 @@
 """Building the graph from files, incrementally.
 
 A *reader* knows a file format: which files, how to parse one into records, and what the records contribute. The builder
-keeps parsed records in the store by content hash, so that a file is parsed again only when its content changed, and an
+keeps parsed records in a cache by content hash, so that a file is parsed again only when its content changed, and an
 unchanged one is not even opened.
 """
 
@@ -17,6 +17,7 @@ from typing import Protocol
 
 import msgspec
 
+from clew.derived.parse_cache import CachedFile, ParseCache
 from clew.errors import FileChanged, NotFound, StoreError
 from clew.formats.diagnostics import Diagnostic
 from clew.graph.build.collecting import without_collecting
@@ -24,7 +25,6 @@ from clew.graph.build.link import Contribution, FileKey, Linker, LinkReport
 from clew.graph.build.reading import Progress, Reader, Reading, cache_name, folder_diagnostics
 from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
-from clew.store.interface import CachedFile, Store
 from clew.text.hashing import content_hash
 from clew.workspace.files import entry_of, read_bytes, time_of
 from clew.workspace.find import Selection
@@ -41,7 +41,7 @@ class BuildReport(msgspec.Struct, frozen=True):
     parsed: int
     """Files whose content was new."""
     from_cache: int
-    """Files whose records came from the store."""
+    """Files whose records came from the cache."""
     removed: int
     links: LinkReport
     seconds: float
@@ -72,7 +72,7 @@ class Builder:
         root: Path,
         readers: Sequence[Reader],
         graph: Graph,
-        store: Store | None,
+        cache: ParseCache | None,
         lock: ReadWriteLock,
         *,
         max_file_bytes: int,
@@ -85,7 +85,7 @@ class Builder:
         self._outdated: set[str] = set()
         """Readers whose records in the graph another one of the name would not read so."""
         self._graph = graph
-        self._store = store
+        self._cache = cache
         self._lock = lock
         self._max_file_bytes = max_file_bytes
         self._linker = Linker(graph, self._reader_names)
@@ -95,12 +95,7 @@ class Builder:
         self._folders: dict[str, tuple[Diagnostic, ...]] = {}
         self._saving = threading.Lock()
         self._unsaved: dict[tuple[str, str], CachedFile | None] = {}
-        """What the store's cache lacks, by reader and path; None for what it should forget."""
-
-    @property
-    def store(self) -> Store | None:
-        """None where the project has none that can be used."""
-        return self._store
+        """What the cache lacks, by reader and path; None for what it should forget."""
 
     @property
     def linker(self) -> Linker:
@@ -190,7 +185,7 @@ class Builder:
         states = self._follower.states
         if again:
             states = {key: state for key, state in states.items() if key[1] not in again}
-        reading = Reading(self._root, self._store, states, self._max_file_bytes, changes.looked_ns, cached=not full)
+        reading = Reading(self._root, self._cache, states, self._max_file_bytes, changes.looked_ns, cached=not full)
         reading.run(self._readers, changes.entries, progress)
         contributions = dict.fromkeys(changes.gone) | reading.contributions
         with self._lock.writing():
@@ -225,7 +220,7 @@ class Builder:
         """Bring the graph in step with files of which it is known that they, and only they, changed."""
         at = datetime.now(UTC).isoformat()
         states = self._follower.states
-        reading = Reading(self._root, self._store, states, self._max_file_bytes, time.time_ns(), cached=False)
+        reading = Reading(self._root, self._cache, states, self._max_file_bytes, time.time_ns(), cached=False)
         for path in paths:
             for reader in self.readers_of(path):
                 reading.take(reader, path)
@@ -290,15 +285,15 @@ class Builder:
         return hashlib.blake2b(lines.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
     def save(self) -> None:
-        """Put what was parsed into the store's cache. A store that cannot be written costs speed and nothing else."""
+        """Put what was parsed into the cache. A cache that cannot be written costs speed and nothing else."""
         with self._saving:
             unsaved, self._unsaved = self._unsaved, {}
-            if self._store is None or not unsaved:
+            if self._cache is None or not unsaved:
                 return
             fresh = [file for file in unsaved.values() if file is not None]
             forget = [key for key, file in unsaved.items() if file is None]
             try:
-                self._store.cache_files(fresh, forget=forget, only=[cache_name(reader) for reader in self._readers])
+                self._cache.put(fresh, forget=forget, only=[cache_name(reader) for reader in self._readers])
             except StoreError as error:
                 log.warning("The parse cache was not written: %s", error)
 

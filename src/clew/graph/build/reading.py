@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
+from clew.derived.parse_cache import CachedFile, ParseCache
 from clew.errors import ClewError, StoreError
 from clew.formats.diagnostics import Diagnostic
 from clew.graph.build.link import Contribution, FileKey
-from clew.store.interface import CachedFile, Store
 from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry, entry_of, read_bytes
 from clew.workspace.find import Selection, Tree
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FEW_FILES = 5
-"""So few changed files are parsed sooner than the store's cache is searched for them."""
+"""So few changed files are parsed sooner than the cache is searched for them."""
 
 BINARY_PROBE = 8_192
 """A NUL among this many first bytes makes a file binary."""
@@ -60,7 +60,7 @@ class Reading:
     def __init__(
         self,
         root: Path,
-        store: Store | None,
+        cache: ParseCache | None,
         states: Mapping[FileKey, FileState],
         max_file_bytes: int,
         looked_ns: int,
@@ -68,7 +68,7 @@ class Reading:
         cached: bool,
     ) -> None:
         self._root = root
-        self._store = store
+        self._cache = cache
         self._states_before = states
         self._max_file_bytes = max_file_bytes
         self._looked_ns = looked_ns
@@ -160,14 +160,14 @@ class Reading:
         self._read(reader, entry_of(self._root, path), None)
 
     def _are_few(self, entries: list[FileEntry]) -> bool:
-        """Whether it is quicker to parse the files than to look at all that the store keeps."""
+        """Whether it is quicker to parse the files than to look at all that the cache keeps."""
         return not entries or (bool(self._states_before) and len(entries) <= FEW_FILES)
 
     def _cached(self, reader: Reader) -> dict[str, CachedFile]:
-        if self._store is None or not self._use_cache:
+        if self._cache is None or not self._use_cache:
             return {}
         try:
-            return self._store.cached_files(cache_name(reader))
+            return self._cache.files(cache_name(reader))
         except StoreError as error:
             log.warning("The parse cache was not read: %s", error)
             return {}

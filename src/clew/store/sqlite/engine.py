@@ -1,15 +1,15 @@
 """The engine itself: every method of the contract, each one call or one transaction on a connection of its own."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from clew.errors import InvalidArgument, StoreCorrupt
 from clew.store.arguments import check_name, check_number, check_text
-from clew.store.interface import CachedFile, Event, Job, Record, Tombstone, Transaction
-from clew.store.sqlite import filecache, inspection, jobs, records
+from clew.store.interface import Event, Job, Record, Tombstone, Transaction
+from clew.store.sqlite import inspection, jobs, records
 from clew.store.sqlite.connections import Connections
 from clew.store.sqlite.faults import translated
 from clew.store.sqlite.opening import open_connections
@@ -109,24 +109,6 @@ class SqliteStore:
         _limit(limit)
         with self._connections.reading() as connection:
             return jobs.listed(connection, state, limit)
-
-    def cached_files(self, reader: str) -> dict[str, CachedFile]:
-        check_name("reader", reader)
-        with self._connections.reading() as connection:
-            return filecache.cached(connection, reader)
-
-    def cache_files(
-        self, files: Iterable[CachedFile], *, forget: Iterable[tuple[str, str]] = (), only: Iterable[str] | None = None
-    ) -> None:
-        # These may be generators that do real work: not while everyone else waits for the writer's lock.
-        rows, keys = [filecache.row_of(file) for file in files], [filecache.key_of(entry) for entry in forget]
-        readers = None if only is None else list(only)
-        if not rows and not keys and readers is None:
-            return
-        with self._connections.writing(durable=False) as connection, translated(self._path):
-            filecache.replace(connection, rows, keys)
-            if readers is not None:
-                filecache.keep_only(connection, readers)
 
     def setting(self, name: str, default: bytes) -> bytes:
         check_name("name", name)

@@ -12,7 +12,6 @@ _COUNTED = {
     "events": "events",
     "tombstones": "tombstones",
     "jobs": "jobs",
-    "cached_files": "file_cache",
 }
 
 _UNREADABLE = """

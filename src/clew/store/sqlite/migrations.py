@@ -131,6 +131,8 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(3, "jobs", _JOBS),
     Migration(4, "file cache", _FILE_CACHE),
     Migration(5, "settings", _SETTINGS),
+    # What readers made of files is derived data, in a file of its own.
+    Migration(6, "no file cache", ("DROP TABLE file_cache",)),
 )
 
 SCHEMA_VERSION = MIGRATIONS[-1].number

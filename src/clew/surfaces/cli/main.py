@@ -99,11 +99,9 @@ def main(arguments: list[str]) -> int:
     if name in ("-V", "--version", "version"):
         sys.stdout.write(f"clew {__version__}\n")
         return DONE
-    verb = _verb(arguments)
-    if verb is not None:
-        return _guarded(verb)
     if name not in COMMANDS:
-        return _unknown(name)
+        verb = _verb(arguments)
+        return _guarded(verb) if verb is not None else _unknown(name)
     module, parser = module_and_parser(name)
     args = parser.parse_args(rest)
     return _guarded(lambda: int(module.run(args)))

@@ -7,7 +7,7 @@ decide what to do with an address; every tool works without them.
 import re
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 import mcp_types as types
@@ -15,10 +15,13 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from clew.errors import ClewError, InvalidArgument
-from clew.kb.answer.scratch import Passage
 from clew.kb.error_codes import envelope
 from clew.operation.declare import ResourceRef
 from clew.project import Project
+
+if TYPE_CHECKING:
+    # Passages are kept by a part that is opened when somebody asks for documents.
+    from clew.kb.answer.scratch import Passage
 
 MIME_TYPE = "text/plain"
 PRIORITY = 0.1
@@ -74,7 +77,7 @@ class ScratchResources:
         )
         return types.ReadResourceResult(contents=[contents])
 
-    def _passage(self, session: str | None, uri: str) -> Passage:
+    def _passage(self, session: str | None, uri: str) -> "Passage":
         address = _ADDRESS.fullmatch(uri)
         if address is None or address[1] != self._scheme:
             raise InvalidArgument(

@@ -20,8 +20,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from clew.formats.elspais.settings import ElspaisSettings
-from clew.graph.build.builder import Builder
+from clew.context import Context
 from clew.graph.circles import circles
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
@@ -40,13 +39,13 @@ class Finding(msgspec.Struct, frozen=True):
     hint: str = ""
 
 
-def findings(graph: Graph, builder: Builder, settings: ElspaisSettings) -> tuple[Finding, ...]:
+def findings(graph: Graph, context: Context) -> tuple[Finding, ...]:
     """All findings, sorted by place."""
-    found = [finding for source in SOURCES for finding in source(graph, builder, settings)]
+    found = [finding for source in SOURCES for finding in source(graph, context)]
     return tuple(sorted(found, key=lambda finding: (finding.path, finding.line, finding.code, finding.node_id or "")))
 
 
-def broken_references(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+def broken_references(graph: Graph, context: Context) -> Iterator[Finding]:
     for reference in graph.broken_references():
         fault = _FAULTS[reference.fault]
         yield Finding(
@@ -68,8 +67,8 @@ _FAULTS = {
 }
 
 
-def circular_hierarchy(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
-    for circle in () if settings.allow_circular else circles(graph, hierarchy(graph).circular):
+def circular_hierarchy(graph: Graph, context: Context) -> Iterator[Finding]:
+    for circle in () if context.config.elspais.allow_circular else circles(graph, hierarchy(graph).circular):
         *_, last, first = circle
         node = graph.get_node(last)
         if node is None:
@@ -91,9 +90,9 @@ def _shortened(circle: tuple[str, ...]) -> str:
     return " -> ".join(named)
 
 
-def wrong_levels(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
-    allowed = {level.name: level.implements for level in settings.levels if level.implements is not None}
-    known = {level.name for level in settings.levels}
+def wrong_levels(graph: Graph, context: Context) -> Iterator[Finding]:
+    allowed = {level.name: level.implements for level in context.config.elspais.levels if level.implements is not None}
+    known = {level.name for level in context.config.elspais.levels}
     for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
         levels = allowed.get(node.get_field("level"))
         if levels is None:
@@ -112,7 +111,7 @@ def wrong_levels(graph: Graph, builder: Builder, settings: ElspaisSettings) -> I
                 )
 
 
-def duplicate_ids(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+def duplicate_ids(graph: Graph, context: Context) -> Iterator[Finding]:
     for node in _duplicates(graph):
         yield _at(
             node,
@@ -129,7 +128,7 @@ def _duplicates(graph: Graph) -> Iterator[Node]:
     return (node for node in nodes if node.get_field("is_duplicate"))
 
 
-def hashes(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+def hashes(graph: Graph, context: Context) -> Iterator[Finding]:
     for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
         state = node.get_field("hash_state")
         if state == "stale":
@@ -150,7 +149,7 @@ def hashes(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterato
             )
 
 
-def uncovered_assertions(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+def uncovered_assertions(graph: Graph, context: Context) -> Iterator[Finding]:
     for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
         retired = node.get_field("role") == "retired"
         untested = set() if retired else set(graph.metrics(node.id)["untested_labels"])
@@ -165,9 +164,9 @@ def uncovered_assertions(graph: Graph, builder: Builder, settings: ElspaisSettin
                 )
 
 
-def suspect_links(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+def suspect_links(graph: Graph, context: Context) -> Iterator[Finding]:
     """What only this working copy remembers is a remark: an answer that CI depends on must be the same everywhere."""
-    for suspect in suspects(graph, builder.store):
+    for suspect in suspects(graph, context.store):
         link, citing = suspect.link, graph.get_node(suspect.link.citing_id)
         since = "the link was reviewed" if suspect.reviewed else "it was first seen here"
         if citing is not None:
@@ -184,7 +183,7 @@ MOST_UNMATCHED = 100
 """Of one report: where its names lead nowhere, the reason is nearly always the same for all."""
 
 
-def unmatched_results(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+def unmatched_results(graph: Graph, context: Context) -> Iterator[Finding]:
     counts: dict[str, int] = {}
     for id, reason in graph.evidence.unmatched():
         node = graph.get_node(id)
@@ -216,9 +215,9 @@ _UNMATCHED = {
 }
 
 
-def reader_diagnostics(graph: Graph, builder: Builder, settings: ElspaisSettings) -> Iterator[Finding]:
+def reader_diagnostics(graph: Graph, context: Context) -> Iterator[Finding]:
     told = {(node.source.path, node.source.line) for node in _duplicates(graph) if node.source is not None}
-    for path, item in builder.diagnostics():
+    for path, item in context.builder.diagnostics():
         # A reader sees an id twice in one file; the graph sees it wherever it is, and says more.
         if item.code == "elspais.duplicate_id" and (path, item.line) in told:
             continue
@@ -230,7 +229,7 @@ def _at(node: Node, code: str, severity: str, message: str, hint: str) -> Findin
     return Finding(code=code, severity=severity, message=message, path=path, line=line, node_id=node.id, hint=hint)
 
 
-SOURCES: tuple[Callable[[Graph, Builder, ElspaisSettings], Iterator[Finding]], ...] = (
+SOURCES: tuple[Callable[[Graph, Context], Iterator[Finding]], ...] = (
     broken_references,
     circular_hierarchy,
     wrong_levels,

@@ -1,0 +1,92 @@
+"""What readers made of files, kept so that an unchanged file is not read twice."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from clew.derived.file import DerivedFile, Schema
+from clew.store.sqlite.connections import Connection
+
+FILE = "parsed.db"
+
+_TABLE = """
+CREATE TABLE files (
+    reader TEXT NOT NULL,
+    path BLOB NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    payload BLOB NOT NULL,
+    PRIMARY KEY (reader, path)
+)
+"""
+"""`path` holds bytes because the name of a file need not be UTF-8, `mtime_ns` text because a time after the year 2262
+does not fit 64 bits."""
+
+SCHEMA = Schema("The cache of parsed files", 1, (_TABLE,), "the files are read again")
+
+
+class CachedFile(msgspec.Struct, frozen=True):
+    """What one reader made of one file."""
+
+    path: str
+    reader: str
+    """The reader's name with everything its records depend on, such as its version and settings."""
+    size: int
+    mtime_ns: int
+    content_hash: str
+    payload: bytes
+
+
+class ParseCache:
+    """Any number of threads and processes may use it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = DerivedFile(folder / FILE, SCHEMA)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def files(self, reader: str) -> dict[str, CachedFile]:
+        """Every cached file of a reader, by path."""
+        self._file.follow()
+        query = "SELECT path, size, mtime_ns, content_hash, payload FROM files WHERE reader = ?"
+        with self._file.reading() as connection:
+            rows = connection.execute(query, (reader,)).fetchall()
+        found = (
+            CachedFile(_decoded(path), reader, size, int(mtime_ns), content_hash, payload)
+            for path, size, mtime_ns, content_hash, payload in rows
+        )
+        return {file.path: file for file in found}
+
+    def put(
+        self, files: Iterable[CachedFile], *, forget: Iterable[tuple[str, str]] = (), only: Sequence[str] | None = None
+    ) -> None:
+        """Write entries and forget those of the given (reader, path) pairs, in one transaction. With `only`, entries of
+        every other reader are forgotten as well: nobody reads what an earlier version wrote."""
+        rows = [
+            (file.reader, _encoded(file.path), file.size, str(file.mtime_ns), file.content_hash, file.payload)
+            for file in files
+        ]
+        gone = [(reader, _encoded(path)) for reader, path in forget]
+        self._file.follow()
+        with self._file.writing() as connection:
+            connection.executemany("DELETE FROM files WHERE reader = ? AND path = ?", gone)
+            connection.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", rows)
+            if only is not None:
+                _keep_only(connection, only)
+
+
+def _keep_only(connection: Connection, readers: Sequence[str]) -> None:
+    stored = {reader for (reader,) in connection.execute("SELECT DISTINCT reader FROM files").fetchall()}
+    connection.executemany("DELETE FROM files WHERE reader = ?", [(reader,) for reader in stored - set(readers)])
+
+
+# A name that is not UTF-8 reaches Python with lone surrogates in it, which SQLite's text does not take.
+def _encoded(path: str) -> bytes:
+    return path.encode(errors="surrogatepass")
+
+
+def _decoded(path: bytes) -> str:
+    return path.decode(errors="surrogatepass")
