@@ -18,7 +18,7 @@ from clew.graph.graph import Graph
 from clew.graph.model import NodeKind
 from clew.project import Project
 from clew.trace.links.confidence import confidences, in_a_project, logits
-from clew.trace.links.match.evidence import Surroundings, cited_by
+from clew.trace.links.match.evidence import LinksByPlace, cited_by
 from clew.trace.links.match.matching import Candidates
 from clew.trace.links.match.meaning import Vectors
 from clew.trace.links.match.texts import requirement_artefact
@@ -67,7 +67,7 @@ def _observed(name: str, graph: Graph, root: Path, shares: Mapping[str, float], 
     found, labels = np.zeros_like(texts), np.zeros(texts.shape, bool)
     column = {requirement.id: number for number, requirement in enumerate(requirements)}
     forgotten = {id for row in rows for id in row.nodes}
-    surroundings = Surroundings(graph, [file.path for file in files], without=forgotten)
+    surroundings = LinksByPlace(graph, [file.path for file in files], without=forgotten)
     for number, row in enumerate(rows):
         around, elsewhere = surroundings.evidence(row.unit, row.file), surroundings.elsewhere(row.unit)
         for id, place in column.items():

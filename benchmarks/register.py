@@ -22,12 +22,12 @@ from clew.formats.register.model import (
     Evidence,
     HistoryEntry,
     Kind,
-    Link,
     LinkKind,
     Outcome,
     Priority,
     Register,
     Requirement,
+    RequirementLink,
     Status,
     TestRecord,
 )
@@ -158,7 +158,7 @@ def _source(number: int, rng: random.Random, prose: Prose) -> str:
 
 def _requirement(number: int, commit: str, rng: random.Random, prose: Prose) -> Requirement:
     links = (
-        (Link(kind=LinkKind.DEPENDS_ON, target=format_id(rng.randint(1, number - 1))),)
+        (RequirementLink(kind=LinkKind.DEPENDS_ON, target=format_id(rng.randint(1, number - 1))),)
         if number % 4 == 1 < number
         else ()
     )

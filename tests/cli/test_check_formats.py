@@ -13,8 +13,7 @@ import jsonschema
 import pytest
 
 from clew.trace.reports.findings import Finding
-from clew.trace.reports.formats.findings_junit import junit
-from clew.trace.reports.formats.findings_sarif import sarif
+from clew.trace.reports.formats.findings import junit, sarif
 
 Clew = Callable[..., Any]
 

@@ -15,8 +15,8 @@ from clew.graph.graph import Graph
 from clew.graph.model import Edge, EdgeKind
 from clew.graph.readers.elspais import ElspaisReader
 from clew.graph.readers.markers import MarkerReader
-from clew.trace.edit.text.author import Author
-from clew.trace.edit.text.renaming import Aim
+from clew.trace.edit.text.draft import DraftContext
+from clew.trace.edit.text.renaming import ReferenceTarget
 from clew.trace.edit.text.requirements import Mutations
 from clew.workspace.find import Selection
 
@@ -44,10 +44,10 @@ class Desk:
         self.graph, self.linker = self.built(self.files)
         self.history = History(self.graph, lambda: self.linker)
         commenting = frozenset({self.markers.name})
-        author = Author(
+        drafting = DraftContext(
             self.graph, lambda: self.linker, self.original, lambda: self.spec, self.grammar, self.history, commenting
         )
-        self.mutations = Mutations(author)
+        self.mutations = Mutations(drafting)
 
     def original(self, path: str) -> bytes:
         if path not in self.files:
@@ -229,9 +229,9 @@ def test_a_broken_reference_is_mended_in_a_list_and_in_a_comment() -> None:
     )
     broken = sorted(desk.graph.broken_references(), key=lambda each: (each.source_id, each.target_id))
     assert len(broken) == 4
-    desk.apply(desk.mutations.fix_broken_reference(broken[0], Aim(X, ("B",))))
-    desk.apply(desk.mutations.fix_broken_reference(broken[1], Aim(X)))
-    desk.apply(desk.mutations.fix_broken_reference(broken[2], Aim(X, ("A", "B"))))
+    desk.apply(desk.mutations.fix_broken_reference(broken[0], ReferenceTarget(X, ("B",))))
+    desk.apply(desk.mutations.fix_broken_reference(broken[1], ReferenceTarget(X)))
+    desk.apply(desk.mutations.fix_broken_reference(broken[2], ReferenceTarget(X, ("A", "B"))))
     assert desk.broken() == set()
     assert f"**Implements**: {X}, {X}-B\n" in desk.written()
     assert desk.written("test_a.py").startswith(f"# Verifies: {X}-A+B\n")
@@ -251,12 +251,12 @@ def test_circles_and_references_to_oneself_are_refused() -> None:
         desk.mutations.change_edge_kind(X, Z, EdgeKind.ADDRESSES, IMPLEMENTS)
     new = NewRequirement("REQ-d00008", "New", "dev", "Draft", ("implements", "REQ-d00004"))
     with pytest.raises(WouldCycle, match="REQ-d00008"):
-        desk.mutations.add_requirement(new, "a.md", Aim("REQ-d00004"))
+        desk.mutations.add_requirement(new, "a.md", ReferenceTarget("REQ-d00004"))
     with pytest.raises(WouldCycle, match="REQ-d00008"):
         desk.mutations.rename_node("REQ-d00004", "REQ-d00008")
     broken = next(each for each in desk.graph.broken_references() if each.target_id == "REQ-d00008")
     with pytest.raises(WouldCycle):
-        desk.mutations.fix_broken_reference(broken, Aim("REQ-d00004"))
+        desk.mutations.fix_broken_reference(broken, ReferenceTarget("REQ-d00004"))
     desk.check()
 
 
@@ -342,6 +342,10 @@ def test_a_requirement_is_not_put_behind_a_code_block_that_never_ends() -> None:
 
 def test_a_new_file_holds_nothing_but_the_new_requirement() -> None:
     desk = Desk(block(X, "A"))
-    desk.apply(desk.mutations.add_requirement(NewRequirement(Y, "New", "dev", "Draft", ("refines", X)), "b.md", Aim(X)))
+    desk.apply(
+        desk.mutations.add_requirement(
+            NewRequirement(Y, "New", "dev", "Draft", ("refines", X)), "b.md", ReferenceTarget(X)
+        )
+    )
     assert desk.written("b.md").startswith(f"## {Y}: New\n\n**Level**: DEV | **Status**: Draft | **Refines**: {X}\n")
     desk.check()

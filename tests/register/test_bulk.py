@@ -18,8 +18,8 @@ from clew.register.change.import_markdown import read_markdown
 from clew.register.change.imports import candidates, import_all
 from clew.register.change.transaction import new_register
 from clew.register.operations.edit import AddRequirement
+from clew.register.operations.schema import schema
 from clew.register.reports.export import export
-from clew.register.rules.schema import schema
 
 New = Callable[..., AddRequirement]
 Make = Callable[..., Requirement]

@@ -7,12 +7,12 @@ import msgspec
 from clew.formats.register.model import (
     Evidence,
     Kind,
-    Link,
     LinkKind,
     Outcome,
     Priority,
     Register,
     Requirement,
+    RequirementLink,
     Status,
     TestRecord,
 )
@@ -26,8 +26,8 @@ from clew.text.tokens import estimate_tokens
 Make = Callable[..., Requirement]
 
 
-def depends(*targets: str) -> tuple[Link, ...]:
-    return tuple(Link(kind=LinkKind.DEPENDS_ON, target=target) for target in targets)
+def depends(*targets: str) -> tuple[RequirementLink, ...]:
+    return tuple(RequirementLink(kind=LinkKind.DEPENDS_ON, target=target) for target in targets)
 
 
 # Verifies: REQ-d00088-C

@@ -12,12 +12,12 @@ from clew.formats.register.model import (
     Evidence,
     HistoryEntry,
     Kind,
-    Link,
     LinkKind,
     Outcome,
     Priority,
     Register,
     Requirement,
+    RequirementLink,
     Status,
     TestRecord,
 )
@@ -159,8 +159,8 @@ def test_an_obsolete_requirement_has_errors_but_no_warnings() -> None:
 
 # Verifies: REQ-d00084-A
 def test_rules_that_need_the_register() -> None:
-    def link(kind: LinkKind, target: str) -> Link:
-        return Link(kind=kind, target=target)
+    def link(kind: LinkKind, target: str) -> RequirementLink:
+        return RequirementLink(kind=kind, target=target)
 
     verifies = (link(LinkKind.VERIFIES, "REQ-0001"),)
     cases: list[tuple[list[str], Requirement]] = [
@@ -196,7 +196,7 @@ def chain(kind: LinkKind, *pairs: tuple[int, int]) -> Register:
             number,
             title=f"Care for the {topic}",
             statement=f"The keeper shall paint one {topic} in colour {number}{number}{number} today.",
-            links=tuple(Link(kind=kind, target=f"REQ-{end:04d}") for start, end in pairs if start == number),
+            links=tuple(RequirementLink(kind=kind, target=f"REQ-{end:04d}") for start, end in pairs if start == number),
         )
         for number, topic in enumerate(topics, start=1)
     }

@@ -14,7 +14,7 @@ from clew.register.change.draft import Draft
 from clew.register.change.transaction import RegisterFile
 from clew.register.operations.edit import AddRequirement, DeleteRequirement
 from clew.register.reports.mentions import MentionScanner
-from clew.register.rules.duplicates import THRESHOLD, TwinIndex, said
+from clew.register.rules.duplicates import THRESHOLD, DuplicateIndex, said
 from clew.register.rules.validator import validate_register
 from clew.register.service import RegisterService
 from clew.search.lexical.similar import alike_among, similarity
@@ -52,7 +52,7 @@ def test_a_duplicate_is_told_on_the_smaller_id_with_what_is_shared(draft: Draft)
 # Verifies: REQ-d00084-E
 def test_an_obsolete_requirement_is_no_duplicate(draft: Draft) -> None:
     first, second = requirements(draft, ["The gateway shall encrypt stored passwords."] * 2)
-    assert TwinIndex().twins([first, second]) == [(first, second, 1.0)]
+    assert DuplicateIndex().duplicates([first, second]) == [(first, second, 1.0)]
 
     draft.put(msgspec.structs.replace(second, status=Status.OBSOLETE))
 
@@ -74,7 +74,7 @@ def some_alike(draft: Draft) -> list[Requirement]:
 def test_the_index_finds_what_comparing_every_pair_finds(draft: Draft) -> None:
     made = some_alike(draft)
 
-    found = {(twin.first.id, twin.second.id) for twin in TwinIndex().twins(made)}
+    found = {(twin.first.id, twin.second.id) for twin in DuplicateIndex().duplicates(made)}
 
     pairs = combinations(made, 2)
     expected = {(one.id, two.id) for one, two in pairs if similarity(said(one), said(two)) >= THRESHOLD}
@@ -85,15 +85,15 @@ def test_the_index_finds_what_comparing_every_pair_finds(draft: Draft) -> None:
 # Verifies: REQ-d00232-A
 def test_an_index_that_is_kept_answers_like_a_new_one(draft: Draft) -> None:
     made = some_alike(draft)
-    kept = TwinIndex()
-    kept.twins(made)
+    kept = DuplicateIndex()
+    kept.duplicates(made)
     reworded = msgspec.structs.replace(made[0], statement=made[-1].statement)
     later = [reworded, *made[2:150]]
 
     for asked in (later, made):
         found, expected = (
-            {(twin.first.id, twin.second.id, twin.similarity) for twin in index.twins(asked)}
-            for index in (kept, TwinIndex())
+            {(twin.first.id, twin.second.id, twin.similarity) for twin in index.duplicates(asked)}
+            for index in (kept, DuplicateIndex())
         )
         assert found == expected
 
@@ -104,7 +104,7 @@ def test_among_texts_of_few_words_nothing_is_missed(draft: Draft) -> None:
     words = [f"{one}o{two}" for one in "bdfgk" for two in "lmnrt"]
     made = requirements(draft, [f"The system shall keep {' '.join(chance.sample(words, 9))}" for _ in range(300)])
 
-    found = {(twin.first.id, twin.second.id) for twin in TwinIndex().twins(made)}
+    found = {(twin.first.id, twin.second.id) for twin in DuplicateIndex().duplicates(made)}
 
     expected = {(a.id, b.id) for a, b in combinations(made, 2) if similarity(said(a), said(b)) >= THRESHOLD}
     assert len(expected) > 50

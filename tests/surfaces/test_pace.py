@@ -5,7 +5,7 @@ import pytest
 from clew.config import KbTable
 from clew.errors import OverBudget
 from clew.kb.error_codes import code_of
-from clew.surfaces.mcp.pace import Pace
+from clew.surfaces.mcp.transports.ratelimit import SessionLimit
 
 
 class Clock:
@@ -25,7 +25,7 @@ class Clock:
 # Verifies: REQ-d00177-D
 def test_a_session_on_a_network_that_calls_too_often_is_told_when_to_come_back() -> None:
     clock = Clock()
-    pace = Pace(KbTable(), clock)
+    pace = SessionLimit(KbTable(), clock)
     for _ in range(10):
         pace.count("one")
     with pytest.raises(OverBudget) as refused:
@@ -38,6 +38,6 @@ def test_a_session_on_a_network_that_calls_too_often_is_told_when_to_come_back()
     for session in ("", None):
         for _ in range(100):
             pace.count(session)
-    unlimited = Pace(KbTable(calls_per_minute=0), clock)
+    unlimited = SessionLimit(KbTable(calls_per_minute=0), clock)
     for _ in range(100):
         unlimited.count("one")

@@ -330,10 +330,10 @@ def test_a_cursor_holds_a_limited_number_of_items_and_says_how_many_it_left_out(
 def test_a_cursor_stays_where_it_is_when_its_items_cannot_be_delivered() -> None:
     cursors = OpenCursors(lambda: 0.0)
     cursors.open("a", cursor_on(3))
-    with suppress(OSError), cursors.moving("a", None) as moving:
-        moving.take(1)
+    with suppress(OSError), cursors.reading("a", None) as reading:
+        reading.take(1)
         raise OSError
     assert cursors.current("a", None).position == 1
-    with cursors.moving("a", None) as moving:
-        assert moving.take(2).remaining == 0
+    with cursors.reading("a", None) as reading:
+        assert reading.take(2).remaining == 0
     assert cursors.current("a", None).position == 3

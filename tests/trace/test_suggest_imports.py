@@ -67,4 +67,4 @@ def test_an_import_means_the_files_whose_paths_end_alike(name: str, paths: list[
     ],
 )
 def test_a_test_file_may_be_named_after_the_only_file_of_that_name(test: str, paths: list[str]) -> None:
-    assert FilesByName(PATHS).twins(test) == paths
+    assert FilesByName(PATHS).counterparts(test) == paths

@@ -1,5 +1,7 @@
 """What a reader reports instead of losing text silently."""
 
+from collections import Counter
+
 import msgspec
 
 
@@ -13,3 +15,38 @@ class Diagnostic(msgspec.Struct, frozen=True, gc=False, array_like=True):
     message: str
     """Names the value, the rule and what to do."""
     line: int
+
+
+MOST_PER_CODE = 100
+"""A damaged file would otherwise yield as many diagnostics as it has lines."""
+
+
+class Findings:
+    def __init__(self, of_format: str = "elspais") -> None:
+        self._format = of_format
+        """The first part of every code."""
+        self._diagnostics: list[Diagnostic] = []
+        self._counts: Counter[str] = Counter()
+
+    def error(self, code: str, line: int, message: str) -> None:
+        self._add(code, "error", line, message)
+
+    def warning(self, code: str, line: int, message: str) -> None:
+        self._add(code, "warning", line, message)
+
+    def info(self, code: str, line: int, message: str) -> None:
+        self._add(code, "info", line, message)
+
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """In the order of the file, with a last word on those that were too many to list."""
+        listed = sorted(self._diagnostics, key=lambda diagnostic: diagnostic.line)
+        last = Findings(self._format)
+        for code, count in sorted(self._counts.items()):
+            if count > MOST_PER_CODE:
+                last.info("more", 0, f"{count - MOST_PER_CODE} more of {code}; the first {MOST_PER_CODE} are listed.")
+        return (*listed, *last._diagnostics)
+
+    def _add(self, code: str, severity: str, line: int, message: str) -> None:
+        self._counts[code] += 1
+        if self._counts[code] <= MOST_PER_CODE:
+            self._diagnostics.append(Diagnostic(f"{self._format}.{code}", severity, message, line))

@@ -22,7 +22,6 @@ with operations are named in `listing.py`.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, dataclass_transform, get_type_hints
 
 import msgspec
@@ -250,14 +249,6 @@ class Operation(msgspec.Struct, metaclass=OperationType):
         """What a person reads on the command line; the data as JSON, unless an operation says it better."""
         return msgspec.json.format(msgspec.json.encode(result), indent=2).decode()
 
-    def render_in(self, root: Path, result: Any) -> str:
-        """The same, where the text links to files in the project's folder."""
-        return self.render(result)
-
-    def warnings(self, result: Any) -> tuple[str, ...]:
-        """What the command says on standard error beside the result."""
-        return ()
-
     def text(self, result: Any) -> str:
         """What an MCP host shows that reads only text; the data as JSON, unless an operation says it better."""
         return msgspec.json.encode(result).decode()
@@ -266,9 +257,9 @@ class Operation(msgspec.Struct, metaclass=OperationType):
         """What the command writes to the file that a field `output` names, where an operation overrides this."""
         return self.render(result)
 
-    def remarks(self, result: Any) -> str:
-        """What the command says on standard error beside its answer; beside JSON only where the answer is a no."""
-        return ""
+    def messages(self, result: Any) -> tuple[str, ...]:
+        """Lines for standard error, printed beside the answer; beside JSON only if the exit code is not 0."""
+        return ()
 
     def links(self, call: "Call", data: Mapping[str, Any]) -> tuple[ResourceRef, ...]:
         """The resources that the data of an answer points to."""

@@ -11,11 +11,6 @@ from typing import Any
 import msgspec
 
 
-def arguments_schema(type_: type[msgspec.Struct]) -> dict[str, Any]:
-    """The schema of arguments."""
-    return _in_one_piece(type_)
-
-
 def result_schema(type_: type[msgspec.Struct], *, in_one_piece: bool) -> dict[str, Any]:
     """The schema of a result, with objects where they are used if it has to be in one piece."""
     return _slim_piece(type_) if in_one_piece else _slim_schema(type_)
@@ -39,13 +34,19 @@ def _slim_piece(type_: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 @cache
-def _in_one_piece(type_: type[msgspec.Struct]) -> dict[str, Any]:
-    """The schema of a request with objects inside it where they are used. Of what is inside an object only names and
+def arguments_schema(type_: type[msgspec.Struct]) -> dict[str, Any]:
+    """The schema of arguments, with objects inside it where they are used. Of what is inside an object only names and
     types are told: the bounds hold all the same, and whoever breaks one is told which."""
     schema = dict(_schema(type_))
-    inner = {name: _walk(each, _names_and_types) for name, each in schema.pop("$defs", {}).items()}
+    inner = {name: names_and_types(each) for name, each in schema.pop("$defs", {}).items()}
     whole: dict[str, Any] = _walk(schema, lambda each: _filled_in(each, inner)) if inner else schema
     return whole
+
+
+def names_and_types(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema without bounds, defaults and descriptions."""
+    plain: dict[str, Any] = _walk(schema, _names_and_types)
+    return plain
 
 
 _INSIDE = ("type", "properties", "items", "enum")

@@ -1,7 +1,7 @@
 """The register of a project, as far as it is asked and not changed."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -9,15 +9,15 @@ from typing import Any, Self
 import msgspec
 
 from clew.config import Config
-from clew.errors import ClewError, InvalidArgument
+from clew.errors import ClewError, InvalidArgument, Refused
 from clew.formats.register.model import Register, Requirement
+from clew.graph.readers.register_places import FILE_VARIABLE, SINGLE, RegisterPlaces
 from clew.register import results
 from clew.register.change.draft import find
 from clew.register.change.lock import PATIENCE_SECONDS
 from clew.register.change.transaction import RegisterFile, Snapshot
 from clew.register.git import audit, doctor, hooks, revisions
 from clew.register.git.repository import Repository
-from clew.register.location import locate
 from clew.register.operations.read import ListRequirements, NextRequirement
 from clew.register.operations.review import AuditRegister, ReviewChange
 from clew.register.reports import coverage, queries, review, staleness
@@ -26,7 +26,7 @@ from clew.register.reports.mentions import Mentions, MentionScanner, folder_insi
 from clew.register.reports.review import NearHunks
 from clew.register.rules import lint
 from clew.register.rules.codes import Finding
-from clew.register.rules.duplicates import TwinIndex
+from clew.register.rules.duplicates import DuplicateIndex
 from clew.register.rules.judge import judge_from
 from clew.register.rules.validator import validate_register
 from clew.workspace.files import read_bytes
@@ -63,8 +63,8 @@ class RegisterReading:
         return self._make_scanner()
 
     @cached_property
-    def _twins(self) -> TwinIndex:
-        return TwinIndex()
+    def _duplicates(self) -> DuplicateIndex:
+        return DuplicateIndex()
 
     @cached_property
     def _around(self) -> Repository:
@@ -112,9 +112,9 @@ class RegisterReading:
         register = register or self.register
         judge = judge_from()
         if judge is not None:
-            return validate_register(register, judge, self._twins)
+            return validate_register(register, judge, self._duplicates)
         if self._validated is None or self._validated[0] is not register:
-            self._validated = (register, validate_register(register, twins=self._twins))
+            self._validated = (register, validate_register(register, duplicates=self._duplicates))
         return self._validated[1]
 
     def validate(self, *, staged: bool = False) -> results.ValidationReport:
@@ -305,3 +305,19 @@ def scanner_for(config: Config) -> MentionScanner:
 
 def _with_markdown(found: Any, render: Callable[[Any], str]) -> Any:
     return msgspec.structs.replace(found, markdown=render(found))
+
+
+def locate(root: Path, named: str | None = None, environment: Mapping[str, str] = os.environ) -> Path:
+    """The register that somebody named, that REQ_FILE names, or that the project has. Where there is none, the place
+    where it would be made."""
+    given = named or environment.get(FILE_VARIABLE, "").strip()
+    if given:
+        return root / given
+    found = RegisterPlaces(root, environment).found()
+    if len(found) > 1:
+        raise Refused(
+            f"The project has {len(found)} registers: {', '.join(sorted(found))}.",
+            hint="Say which one is meant with --file or the variable REQ_FILE.",
+            data={"registers": sorted(found)},
+        )
+    return root / (found[0] if found else SINGLE)

@@ -14,7 +14,7 @@ from clew.register.change.batch import apply_batch
 from clew.register.change.draft import Draft
 from clew.register.change.evidence import NO_GIT, LinkedFiles, record_run, record_test, verify
 from clew.register.change.imports import candidates, import_all
-from clew.register.change.transaction import MigrationReport, check_purpose
+from clew.register.change.transaction import check_purpose
 from clew.register.git import remap as remapping
 from clew.register.git import revisions
 from clew.register.git.merge import Merged
@@ -160,9 +160,6 @@ class RegisterService(RegisterReading):
             for id in {mention.id for mention in self._scanner.cited(data, path)} & found.keys():
                 found[id].append(path)
         return found
-
-    def migrate(self) -> MigrationReport:
-        return self.file.migrate()
 
     def _commit(self) -> str:
         return self._tree.head() or NO_GIT

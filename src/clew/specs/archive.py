@@ -14,18 +14,19 @@ from clew.edit.edits import FileEdit, FolderMove, folder_contents
 from clew.edit.targets import read_if_there
 from clew.edit.transaction import Purpose, Transaction
 from clew.errors import Conflict, Refused
-from clew.formats.openspec.apply.conflicts import ConflictFound
-from clew.formats.openspec.apply.delta import Applied, apply_change
+from clew.formats.openspec.apply.conflicts import ConflictFound, ConflictKind
+from clew.formats.openspec.apply.delta import Applied, Sides, apply_change
+from clew.formats.openspec.apply.dependencies import dependencies, order
 from clew.formats.openspec.apply.difference import difference, summary
 from clew.formats.openspec.change import Change
 from clew.formats.openspec.layout import SPEC_FILE, PlaceKind, Root, classify, root_for, spec_path
 from clew.formats.openspec.reader import write
 from clew.formats.openspec.rules.change import check_whole
 from clew.specs.baselines import forget
-from clew.specs.deciding import check_order, decided
 from clew.specs.library import ChangeEntry, Library
 from clew.specs.results import ArchiveReport
 from clew.store.interface import Store
+from clew.text.counting import counted
 from clew.workspace.files import read_bytes, resolve
 from clew.workspace.find import files_below, names_in
 from clew.workspace.paths import display, raw
@@ -39,7 +40,7 @@ _UNUSABLE = frozenset({"spec_at_root", "delta_misnamed", "specs_not_skipped", "m
 """What makes it uncertain what a change as a whole is meant to do."""
 
 
-class Archivist:
+class ChangeArchiver:
     def __init__(self, root: Path, roots: Sequence[Root], max_bytes: int, store: Store | None) -> None:
         self._root = root
         self._roots = roots
@@ -213,3 +214,62 @@ def _is_dated(name: str) -> bool:
         date.fromisoformat(name[: _DATED - 1])
         return name[_DATED - 1 : _DATED] == "-"
     return False
+
+
+SIDES = ("spec", "change")
+_SHOWN = 5
+"""Conflicts that a refusal names."""
+
+
+def check_order(known: Library, change_id: str) -> None:
+    """Refuse a change that needs what another open one has yet to bring, or the name that it has yet to free."""
+    changes = known.open_changes()
+    needed = dependencies(changes, known.in_force())
+    waiting = [each for each in needed if each.then == change_id]
+    if not waiting:
+        return
+    reasons = "; ".join(f"it {each.reason} ({each.requirement!r} of {each.spec_id!r})" for each in waiting[:_SHOWN])
+    firsts = ", ".join(sorted({f"'{each.first}'" for each in waiting}))
+    _, circular = order(changes, needed)
+    hint = (
+        "They wait for each other: take what they share out of one of them."
+        if change_id in circular
+        else f"Archive {firsts} first. `clew change conflicts` shows the order."
+    )
+    raise Refused(f"'{change_id}' has to wait for {firsts}: {reasons}.", hint=hint)
+
+
+def decided(change: Change, found: Sequence[ConflictFound], take: str | None) -> dict[str, Sides]:
+    """Which side each requirement in conflict takes; refused where nobody said it."""
+    if not found:
+        return {}
+    if take not in SIDES:
+        raise _undecided(change.id, found)
+    chosen: dict[str, dict[str, frozenset[str]]] = {}
+    for each in found:
+        added = frozenset(each.scenarios) if each.kind is ConflictKind.SCENARIO_LOST else frozenset()
+        names = chosen.setdefault(each.spec_id, {})
+        names[each.requirement] = names.get(each.requirement, frozenset()) | added
+    for delta in change.deltas:
+        names = chosen.get(delta.spec_id, {})
+        for rename in delta.renamed:
+            # A renamed requirement is decided under both of its names.
+            if rename.old in names or rename.new in names:
+                both = names.get(rename.old, frozenset()) | names.get(rename.new, frozenset())
+                names[rename.old] = names[rename.new] = both
+    if take == "spec":
+        return {id: Sides(spec=frozenset(names)) for id, names in chosen.items()}
+    return {id: Sides(change=names) for id, names in chosen.items()}
+
+
+def _undecided(change_id: str, found: Sequence[ConflictFound]) -> Refused:
+    messages = list(dict.fromkeys(each.message for each in found))
+    more = f" And {len(messages) - _SHOWN} more." if len(messages) > _SHOWN else ""
+    return Refused(
+        f"'{change_id}' has {counted(len(found), 'conflict')}: {' '.join(messages[:_SHOWN])}{more}",
+        hint=(
+            "change_conflicts shows both sides. Bring the change up to date and run `clew change rebase"
+            f" {change_id}`, or say which side to take: spec or change (--take, take)."
+        ),
+        data={"conflicts": len(found)},
+    )

@@ -11,7 +11,7 @@ from clew.formats.diagnostics import Diagnostic
 from clew.formats.openspec.change import Change
 from clew.formats.openspec.layout import Place, PlaceKind, Root, checked_id, classify
 from clew.formats.openspec.names import folded
-from clew.formats.openspec.outline import SealedSpec, SpecOutline
+from clew.formats.openspec.outline import LazySpec, SpecOutline
 from clew.formats.openspec.records import Delta, Requirement, Scenario, Spec
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
@@ -23,7 +23,7 @@ _FILE = "file."
 """What the codes begin with of files that no reader got to see."""
 
 
-class Unread(msgspec.Struct, frozen=True):
+class UnreadableFile(msgspec.Struct, frozen=True):
     """A file of a spec or change that is there and could not be read: listed with the reason instead of missing."""
 
     path: str
@@ -31,19 +31,19 @@ class Unread(msgspec.Struct, frozen=True):
     reason: Diagnostic
 
 
-def unread(diagnostics: Iterable[tuple[str, Diagnostic]], roots: Sequence[Root]) -> Iterator[Unread]:
+def unreadable_files(diagnostics: Iterable[tuple[str, Diagnostic]], roots: Sequence[Root]) -> Iterator[UnreadableFile]:
     for path, reason in diagnostics:
         if reason.code.startswith(_FILE) or reason.code == MISPLACED:
             place = classify(path, roots)
             if place is not None and place.kind not in _NOTES:
-                yield Unread(path, place, reason)
+                yield UnreadableFile(path, place, reason)
 
 
 T = TypeVar("T", Requirement, Scenario)
 
 
 class SpecEntry(msgspec.Struct, frozen=True):
-    sealed: SealedSpec
+    sealed: LazySpec
     path: str
 
     @property
@@ -70,13 +70,13 @@ class Library(msgspec.Struct, frozen=True):
     """By id, sorted."""
     changes: Mapping[str, ChangeEntry]
     """Open ones, likewise."""
-    unread: tuple[Unread, ...] = ()
+    unreadable_files: tuple[UnreadableFile, ...] = ()
     """Files of either that are there and could not be read."""
 
     @property
-    def unread_specs(self) -> dict[str, Unread]:
+    def unread_specs(self) -> dict[str, UnreadableFile]:
         """By id, where no other file is that spec."""
-        found = {each.place.spec_id: each for each in self.unread if each.place.kind is PlaceKind.SPEC}
+        found = {each.place.spec_id: each for each in self.unreadable_files if each.place.kind is PlaceKind.SPEC}
         return {id: each for id, each in found.items() if id not in self.specs}
 
     def spec(self, id: str) -> SpecEntry:
@@ -97,13 +97,13 @@ class Library(msgspec.Struct, frozen=True):
         return entry
 
     def in_force(self) -> Mapping[str, Spec]:
-        return InForce(self.specs)
+        return SpecsById(self.specs)
 
     def open_changes(self) -> list[Change]:
         return [entry.change for entry in self.changes.values()]
 
 
-class InForce(Mapping[str, Spec]):
+class SpecsById(Mapping[str, Spec]):
     """The specs by id, each unpacked only when it is looked at."""
 
     def __init__(self, entries: Mapping[str, SpecEntry]) -> None:
@@ -168,12 +168,12 @@ def similar_names(name: str, known: Iterable[str], otherwise: str) -> str:
     return f"Did you mean {', '.join(map(repr, close))}? {otherwise}" if close else otherwise
 
 
-def library(graph: Graph, unread: Iterable[Unread] = ()) -> Library:
+def library(graph: Graph, unreadable_files: Iterable[UnreadableFile] = ()) -> Library:
     """Put together anew; the service keeps it for each state of the graph."""
     specs: dict[str, SpecEntry] = {}
     for node in graph.nodes_by_kind(NodeKind.SPEC):
         if node.source is not None and not node.get_field("is_duplicate"):
-            sealed: SealedSpec = node.get_field("spec")
+            sealed: LazySpec = node.get_field("spec")
             specs[sealed.outline.id] = SpecEntry(sealed, node.source.path)
     parts: dict[str, list[Node]] = {}
     for node in graph.nodes_by_kind(NodeKind.REMAINDER):
@@ -181,7 +181,7 @@ def library(graph: Graph, unread: Iterable[Unread] = ()) -> Library:
         if change_id is not None:
             parts.setdefault(change_id, []).append(node)
     changes = {id: _change(id, nodes) for id, nodes in parts.items()}
-    return Library(dict(sorted(specs.items())), dict(sorted(changes.items())), tuple(unread))
+    return Library(dict(sorted(specs.items())), dict(sorted(changes.items())), tuple(unreadable_files))
 
 
 def _change(id: str, nodes: list[Node]) -> ChangeEntry:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from clew.errors import ClewError, InvalidArgument, Refused, StoreError
 from clew.formats.openspec.layout import checked_id
-from clew.formats.openspec.outline import SealedSpec
+from clew.formats.openspec.outline import LazySpec
 from clew.formats.openspec.records import Delta, Requirement, Scenario
 from clew.search.engine import SearchEngine
 from clew.search.question import Question, RankedUnit
@@ -174,7 +174,7 @@ def _at_first(engine: SearchEngine, known: Library) -> Changes:
     return [unit for unit in made if kept.get(unit.id) != unit.content_hash()], kept.keys() - wanted
 
 
-def _specs(known: Library | None) -> dict[str, SealedSpec]:
+def _specs(known: Library | None) -> dict[str, LazySpec]:
     return {id: entry.sealed for id, entry in known.specs.items()} if known is not None else {}
 
 

@@ -3,7 +3,6 @@
 Every method reads the graph and returns frozen values. What is written goes through `archive`.
 """
 
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -21,10 +20,19 @@ from clew.formats.openspec.records import SectionKind
 from clew.formats.openspec.references import requirement_id, scenario_id
 from clew.formats.openspec.rules.rules import Dialect
 from clew.graph.readers.spec_roots import spec_roots
+from clew.once import Once
 from clew.specs import results, validation, views
-from clew.specs.archive import Archivist, archived
+from clew.specs.archive import ChangeArchiver, archived
 from clew.specs.baselines import first_seen, forget, record_anew
-from clew.specs.library import Library, Unread, find_deltas, find_requirement, find_scenario, library, unread
+from clew.specs.library import (
+    Library,
+    UnreadableFile,
+    find_deltas,
+    find_requirement,
+    find_scenario,
+    library,
+    unreadable_files,
+)
 from clew.workspace.files import resolve
 
 if TYPE_CHECKING:
@@ -42,8 +50,7 @@ class SpecsService:
         self._graph = context.graph
         self._roots = spec_roots(context.config)
         """Where specs are kept."""
-        self._index: SpecIndex | None = None
-        self._opening = threading.Lock()
+        self._index = Once(self._make_index)
 
     @property
     def library(self) -> Library:
@@ -52,8 +59,8 @@ class SpecsService:
         return self._known()
 
     def _known(self) -> Library:
-        def unreadable() -> Iterator[Unread]:
-            return unread(self._context.builder.diagnostics(), self._roots)
+        def unreadable() -> Iterator[UnreadableFile]:
+            return unreadable_files(self._context.builder.diagnostics(), self._roots)
 
         return self._graph.derived("specs.library", lambda graph: library(graph, unreadable()))
 
@@ -264,12 +271,12 @@ class SpecsService:
 
     @property
     def index(self) -> "SpecIndex":
-        with self._opening:
-            if self._index is None:
-                from clew.specs.search import SpecIndex
+        return self._index.get()
 
-                self._index = SpecIndex(self._context.engine, self._context.make_vectors)
-            return self._index
+    def _make_index(self) -> "SpecIndex":
+        from clew.specs.search import SpecIndex
+
+        return SpecIndex(self._context.engine, self._context.make_vectors)
 
     # Writing: none of these may be called while the graph is locked for reading
 
@@ -285,8 +292,8 @@ class SpecsService:
             known.change(request.change_id)
             found, _ = self._found_conflicts(known)
         own = [each for each in found if request.change_id in each.changes]
-        archivist = Archivist(context.root, self._roots, context.config.max_file_bytes, context.store)
-        report = archivist.run(known, request, own, date.today(), actor=actor, skip_specs=skip_specs)
+        archiver = ChangeArchiver(context.root, self._roots, context.config.max_file_bytes, context.store)
+        report = archiver.run(known, request, own, date.today(), actor=actor, skip_specs=skip_specs)
         if not request.dry_run:
             context.refresh()
         return report

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from clew.formats.openspec.change import Change
 from clew.formats.openspec.layout import PlaceKind
 from clew.formats.openspec.rules.change import validate_change
-from clew.formats.openspec.rules.delta import Elsewhere
+from clew.formats.openspec.rules.delta import OtherChanges
 from clew.formats.openspec.rules.rules import Dialect, Issue, Level, is_valid
 from clew.formats.openspec.rules.spec import validate_spec
-from clew.specs.library import Library, SpecEntry, Unread
+from clew.specs.library import Library, SpecEntry, UnreadableFile
 from clew.specs.results import IssueReport, Validation
 from clew.text.counting import counted
 
@@ -27,14 +27,14 @@ def validate_specs(known: Library, spec_id: str | None, dialect: Dialect, *, str
         entries: list[SpecEntry] = []
     else:
         entries = [known.spec(spec_id)] if spec_id is not None else list(known.specs.values())
-        broken = [each for each in known.unread if not each.place.change_id] if spec_id is None else []
+        broken = [each for each in known.unreadable_files if not each.place.change_id] if spec_id is None else []
     issues = [(entry.path, issue) for entry in entries for issue in validate_spec(entry.spec, dialect)]
     issues += [(each.path, _unreadable(each)) for each in broken]
     checked = len(entries) + sum(each.place.kind is PlaceKind.SPEC for each in broken)
     return _report(issues, counted(checked, "spec"), strict=strict)
 
 
-def _unreadable(file: Unread) -> Issue:
+def _unreadable(file: UnreadableFile) -> Issue:
     """Whatever the rules are, nobody can hold a file to them that cannot be read."""
     misplaced = file.place.kind is PlaceKind.MISPLACED
     level, section = Level.WARNING if misplaced else Level.ERROR, _SECTIONS.get(file.place.kind, "")
@@ -50,13 +50,13 @@ def validate_changes(known: Library, change_id: str | None, dialect: Dialect, *,
         found = validate_change(entry.change, known.in_force(), dialect, elsewhere=_elsewhere(others))
         prefix = "" if change_id is not None else f"{entry.change.id}/"
         issues.extend((f"{prefix}{issue.file}", issue) for issue in found)
-        broken = (each for each in known.unread if each.place.change_id == entry.change.id)
+        broken = (each for each in known.unreadable_files if each.place.change_id == entry.change.id)
         inside = len(entry.folder) + 1
         issues.extend((f"{prefix}{each.path[inside:]}", _unreadable(each)) for each in broken)
     return _report(issues, counted(len(entries), "change"), strict=strict)
 
 
-def _elsewhere(changes: Iterable[Change]) -> dict[str, Elsewhere]:
+def _elsewhere(changes: Iterable[Change]) -> dict[str, OtherChanges]:
     """The names that changes bring and free, by spec."""
     found: dict[str, tuple[set[str], set[str]]] = {}
     for delta in (delta for change in changes for delta in change.deltas):
@@ -65,7 +65,7 @@ def _elsewhere(changes: Iterable[Change]) -> dict[str, Elsewhere]:
         brought.update(rename.new for rename in delta.renamed)
         freed.update(each.name for each in delta.removed)
         freed.update(rename.old for rename in delta.renamed)
-    return {id: Elsewhere(frozenset(brought), frozenset(freed)) for id, (brought, freed) in found.items()}
+    return {id: OtherChanges(frozenset(brought), frozenset(freed)) for id, (brought, freed) in found.items()}
 
 
 def _report(issues: list[tuple[str, Issue]], checked: str, *, strict: bool) -> Validation:

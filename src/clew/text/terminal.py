@@ -3,13 +3,16 @@
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 _OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """What a terminal obeys instead of showing it: escapes, and signs that turn the direction of text."""
+_link_folder = ContextVar("link_folder", default=Path())
 
 
 def coloured(text: str, style: str, *, stream: Any = None) -> str:
@@ -20,9 +23,27 @@ def coloured(text: str, style: str, *, stream: Any = None) -> str:
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
 
 
-def linked(text: str, path: Path, line: int) -> str:
+def note(text: str) -> str:
+    """A note for standard error."""
+    return coloured(f"note: {printable(text)}", "yellow", stream=sys.stderr)
+
+
+@contextmanager
+def links_into(folder: Path) -> Iterator[None]:
+    """Relative paths of links mean files in this folder."""
+    token = _link_folder.set(folder)
+    try:
+        yield
+    finally:
+        _link_folder.reset(token)
+
+
+def linked(text: str, path: str, line: int) -> str:
     """The text as a link that opens a file at a line, where a terminal shows it."""
-    return f"\x1b]8;;{path.as_uri()}#{line}\x1b\\{text}\x1b]8;;\x1b\\" if _is_terminal(sys.stdout) else text
+    if not _is_terminal(sys.stdout):
+        return text
+    target = (_link_folder.get() / path).absolute()
+    return f"\x1b]8;;{target.as_uri()}#{line}\x1b\\{text}\x1b]8;;\x1b\\"
 
 
 def printable(text: str) -> str:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.formats.elspais.ids.labels import describe_labels, label_at, position_of
+from clew.formats.elspais.ids.grammar import IdGrammar, describe_labels, label_at, position_of
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Requirement
 from clew.formats.elspais.settings import ElspaisSettings

@@ -10,7 +10,7 @@ from clew.formats.openspec.metadata import read_metadata
 from clew.formats.openspec.proposal import read_proposal
 from clew.formats.openspec.reader import read_spec
 from clew.formats.openspec.rules.change import validate_change
-from clew.formats.openspec.rules.delta import Elsewhere
+from clew.formats.openspec.rules.delta import OtherChanges
 from clew.formats.openspec.rules.rules import Dialect, Issue
 from clew.formats.openspec.tasks import read_tasks
 
@@ -22,7 +22,7 @@ GOOD = f"## ADDED Requirements\n### Requirement: Ring\nThe bell SHALL ring.\n{SC
 
 
 def issues_of(
-    change: Change, lamp: bytes, dialect: Dialect = Dialect.ALL, elsewhere: Mapping[str, Elsewhere] | None = None
+    change: Change, lamp: bytes, dialect: Dialect = Dialect.ALL, elsewhere: Mapping[str, OtherChanges] | None = None
 ) -> list[Issue]:
     specs = {"lamp": read_spec(lamp, "lamp")}
     return list(validate_change(change, specs, dialect, elsewhere=elsewhere or {}))
@@ -182,7 +182,7 @@ def test_a_spec_that_does_not_exist_can_only_be_added(change: Make, lamp: bytes)
 # Verifies: REQ-d00073-C
 def test_what_another_open_change_brings_is_only_a_warning(change: Make, lamp: bytes) -> None:
     delta = f"## MODIFIED Requirements\n### Requirement: Ring\nMUST\n{SCENARIO}"
-    brings = Elsewhere(brought=frozenset({"Ring"}))
+    brings = OtherChanges(brought=frozenset({"Ring"}))
     for spec in ("lamp", "bell"):
         (issue,) = deltas_only(issues_of(change("x", **{spec: delta}), lamp, elsewhere={spec: brings}))
         assert (issue.code, issue.level.value) == ("requirement_promised", "warning")
@@ -192,7 +192,7 @@ def test_what_another_open_change_brings_is_only_a_warning(change: Make, lamp: b
 def test_a_name_that_another_open_change_frees_is_only_a_warning(change: Make, lamp: bytes) -> None:
     adding = GOOD.replace("Ring", "Stop at dawn")
     renaming = "## RENAMED Requirements\n- FROM: Sound in fog\n- TO: Stop at dawn\n"
-    frees = {"lamp": Elsewhere(freed=frozenset({"Stop at dawn"}))}
+    frees = {"lamp": OtherChanges(freed=frozenset({"Stop at dawn"}))}
     for delta, taken in ((adding, "added_exists"), (renaming, "rename_target_exists")):
         (issue,) = deltas_only(issues_of(change("x", lamp=delta), lamp))
         assert (issue.code, issue.level.value) == (taken, "error")

@@ -95,17 +95,17 @@ class OpenCursors:
             return state
 
     @contextmanager
-    def moving(self, session: str | None, cursor_id: str | None) -> Iterator["Moving"]:
+    def reading(self, session: str | None, cursor_id: str | None) -> Iterator["CursorRead"]:
         """Hold a cursor while items are taken from it. It moves when the block ends without an error."""
         with self._lock:
             state = self.current(session, cursor_id)
-            moving = Moving(state)
-            yield moving
-            moved = msgspec.structs.replace(state, position=state.position + moving.taken)
+            reading = CursorRead(state)
+            yield reading
+            moved = msgspec.structs.replace(state, position=state.position + reading.taken)
             self._open.put(state.id, moved)
 
 
-class Moving:
+class CursorRead:
     """A cursor from which items are being taken."""
 
     def __init__(self, state: CursorState) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from clew.compat.elspais.cursor import CursorEntry, CursorState
-from clew.compat.elspais.queries import Asked
+from clew.compat.elspais.queries import CursorRequest
 from clew.compat.elspais.results import CursorItem
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
@@ -43,7 +43,7 @@ class CursorContents:
         self._trace = trace
         self._find = trace.find
 
-    def entries(self, asked: Asked, batch_size: int, check: Check) -> tuple[CursorEntry, ...]:
+    def entries(self, asked: CursorRequest, batch_size: int, check: Check) -> tuple[CursorEntry, ...]:
         """All items of a query, in order."""
         query, limit = asked.query, asked.limit
         match query:

@@ -90,10 +90,10 @@ class CursorNext(
 
     def run(self, call: Call) -> CursorBatch:
         """The cursor moves by exactly as many items as there is room for in the answer."""
-        with call.project.open_cursors.moving(call.session, self.cursor_id) as moving:
-            batch = longest_page(lambda count: _batch(call, moving.state, count), self.count, self.max_tokens)
+        with call.project.open_cursors.reading(call.session, self.cursor_id) as reading:
+            batch = longest_page(lambda count: _batch(call, reading.state, count), self.count, self.max_tokens)
             _check_room(batch, self.max_tokens)
-            moving.take(batch.count)
+            reading.take(batch.count)
         return batch
 
 

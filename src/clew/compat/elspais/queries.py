@@ -37,7 +37,7 @@ OF_PAGES = ("limit", "cursor", "max_tokens", "format")
 """Arguments of the tools that say how an answer is cut and written; a cursor has no pages."""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class CursorRequest(msgspec.Struct, frozen=True):
     """What a cursor goes through."""
 
     query: CursorQuery
@@ -49,7 +49,7 @@ class _Most(msgspec.Struct, frozen=True):
     limit: Annotated[int, Meta(ge=1)] | None = None
 
 
-def decoded(name: str, params: Mapping[str, Any]) -> Asked:
+def decoded(name: str, params: Mapping[str, Any]) -> CursorRequest:
     """The arguments as those of the query's own tool, or an error that says which one breaks which rule."""
     about = f"The query {name}"
     most = {"limit": params["limit"]} if "limit" in params and name in LIMITED else {}
@@ -60,4 +60,4 @@ def decoded(name: str, params: Mapping[str, Any]) -> Asked:
     kinds = others.get("include_kinds")
     if isinstance(kinds, list):
         others["include_kinds"] = ",".join(map(str, kinds))
-    return Asked(decode_as(QUERIES[name], others, about), decode_as(_Most, most, about).limit)
+    return CursorRequest(decode_as(QUERIES[name], others, about), decode_as(_Most, most, about).limit)

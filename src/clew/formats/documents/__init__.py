@@ -22,7 +22,7 @@ What a reader reports. Codes are stable.
 """
 
 from clew.formats.documents.chunks import Chunk, ChunkSizes, chunks_of
-from clew.formats.documents.model import Block, BlockKind, Document, Format, Link, Section
+from clew.formats.documents.model import Block, BlockKind, Document, DocumentLink, Format, Section
 from clew.formats.documents.reader import VERSION, format_of, read_document
 
 __all__ = [
@@ -32,8 +32,8 @@ __all__ = [
     "Chunk",
     "ChunkSizes",
     "Document",
+    "DocumentLink",
     "Format",
-    "Link",
     "Section",
     "chunks_of",
     "format_of",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
-from clew.formats.documents.model import Block, BlockKind, Link
+from clew.formats.documents.model import Block, BlockKind, DocumentLink
 
 _CODE = re.compile(r"(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _HIDDEN = str.maketrans("[]()<>", "\0\0\0\0\0\0")
@@ -15,7 +15,7 @@ _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
 _LINKING = (BlockKind.PROSE, BlockKind.ITEM, BlockKind.TABLE, BlockKind.HEADING)
 
 
-def markdown_links(text: str, blocks: Sequence[Block]) -> tuple[Link, ...]:
+def markdown_links(text: str, blocks: Sequence[Block]) -> tuple[DocumentLink, ...]:
     """The links of a markdown text, in its order. Addresses of the web are none."""
     shown = [(block, _without_code(text[block.start : block.end])) for block in blocks if block.kind in _LINKING]
     targets: dict[str, str] = {}
@@ -26,7 +26,7 @@ def markdown_links(text: str, blocks: Sequence[Block]) -> tuple[Link, ...]:
     return tuple(sorted(found, key=lambda link: link.start))
 
 
-def link_to(target: str, start: int, end: int, text: str) -> Link | None:
+def link_to(target: str, start: int, end: int, text: str) -> DocumentLink | None:
     """A link to a target as written; None where it leads out of the project."""
     target = target.strip()
     if not target or _SCHEME.match(target):
@@ -36,10 +36,10 @@ def link_to(target: str, start: int, end: int, text: str) -> Link | None:
     label = unquote(label)
     if not path and not label:
         return None
-    return Link(start, end, " ".join(text.split()), path, label)
+    return DocumentLink(start, end, " ".join(text.split()), path, label)
 
 
-def _of_block(text: str, block: Block, piece: str, targets: dict[str, str]) -> Iterator[Link]:
+def _of_block(text: str, block: Block, piece: str, targets: dict[str, str]) -> Iterator[DocumentLink]:
     for match in _INLINE.finditer(piece):
         start, end = block.start + match.start(), block.start + match.end()
         inner = text[block.start + match.start(1) : block.start + match.end(1)]

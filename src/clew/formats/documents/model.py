@@ -53,7 +53,7 @@ class Block(msgspec.Struct, frozen=True, gc=False):
     """Of a heading: names that the author gave it for links."""
 
 
-class Link(msgspec.Struct, frozen=True, gc=False):
+class DocumentLink(msgspec.Struct, frozen=True, gc=False):
     """A reference to another place, as the author wrote it."""
 
     start: int
@@ -101,5 +101,5 @@ class Document(msgspec.Struct, frozen=True):
     front_matter: Mapping[str, Any]
     """What the author said about the document: texts, numbers, truth values, and lists of them."""
     sections: tuple[Section, ...]
-    links: tuple[Link, ...]
+    links: tuple[DocumentLink, ...]
     diagnostics: tuple[Diagnostic, ...]

@@ -14,7 +14,7 @@ from clew.formats.documents.html import HtmlPage
 from clew.formats.documents.lines import TextLines
 from clew.formats.documents.links import markdown_links
 from clew.formats.documents.markdown import scan_markdown
-from clew.formats.documents.model import Block, Document, Format, Link
+from clew.formats.documents.model import Block, Document, DocumentLink, Format
 from clew.formats.documents.notebook import read_notebook
 from clew.formats.documents.outline import first_title, outline
 from clew.formats.documents.plain import scan_plain
@@ -103,7 +103,7 @@ def _assembled(
     path: str,
     front: Mapping[str, Any],
     blocks: Sequence[Block],
-    links: tuple[Link, ...],
+    links: tuple[DocumentLink, ...],
     problems: tuple[Diagnostic, ...],
 ) -> Document:
     given = front.get("title")

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from clew.formats.documents.lines import TextLines
-from clew.formats.documents.model import Block, BlockKind, Link
+from clew.formats.documents.model import Block, BlockKind, DocumentLink
 from clew.formats.documents.rst_titles import SIMPLE_TABLE, after_simple_table, find_titles
 from clew.formats.documents.slugs import plain_title
 
@@ -186,9 +186,9 @@ class _Scan:
         self.blocks.append(Block(kind, lines.starts[first], lines.end(after - 1), first + 1, after))
 
 
-def rst_links(text: str, blocks: list[Block]) -> tuple[Link, ...]:
+def rst_links(text: str, blocks: list[Block]) -> tuple[DocumentLink, ...]:
     """References to other documents and to labels, in the order of the text."""
-    found: list[Link] = []
+    found: list[DocumentLink] = []
     for block in blocks:
         if block.kind in (BlockKind.CODE, BlockKind.COMMENT):
             continue
@@ -196,9 +196,9 @@ def rst_links(text: str, blocks: list[Block]) -> tuple[Link, ...]:
             role, written, target = match[1], match[2].strip(), (match[3] or match[2]).strip()
             whole = role in ("doc", "download")
             path, label = (target, "") if whole else ("", target)
-            found.append(Link(match.start(), match.end(), written, path, label, anywhere=not whole))
+            found.append(DocumentLink(match.start(), match.end(), written, path, label, anywhere=not whole))
         for match in _NAMED_TARGET.finditer(text, block.start, block.end):
             if "://" not in match[2] and not match[2].startswith("mailto:"):
                 path, _, label = match[2].partition("#")
-                found.append(Link(match.start(), match.end(), match[1], path, label))
+                found.append(DocumentLink(match.start(), match.end(), match[1], path, label))
     return tuple(sorted(found, key=lambda link: link.start))

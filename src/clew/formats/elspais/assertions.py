@@ -2,7 +2,7 @@
 
 import re
 
-from clew.formats.elspais.findings import Findings
+from clew.formats.diagnostics import Findings
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import BLANK, TEXT, Lines, unwrapped
 from clew.formats.elspais.records import AssertionRecord, SectionRecord

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from clew.formats.elspais.findings import Findings
+from clew.formats.diagnostics import Findings
 from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
 from clew.formats.elspais.lines import TEXT, Lines
 from clew.formats.elspais.records import Reference

@@ -4,8 +4,8 @@ import re
 
 import msgspec
 
+from clew.formats.diagnostics import Findings
 from clew.formats.elspais.fields import ReferenceList, metadata_fields
-from clew.formats.elspais.findings import Findings
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import BLANK, HEADING, Lines, plain_heading
 

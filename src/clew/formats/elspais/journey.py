@@ -2,8 +2,8 @@
 
 import re
 
+from clew.formats.diagnostics import Findings
 from clew.formats.elspais.fields import Field, FieldPattern, ReferenceList
-from clew.formats.elspais.findings import Findings
 from clew.formats.elspais.headers import EndMarker, Header
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import TEXT, Lines, plain_heading

@@ -1,6 +1,6 @@
 """Reads elspais markdown of either dialect without losing a byte, and writes it back."""
 
-from clew.formats.elspais.findings import Findings
+from clew.formats.diagnostics import Findings
 from clew.formats.elspais.headers import Header, HeaderReader, read_end
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.journey import JourneyReader

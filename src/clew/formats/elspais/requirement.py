@@ -2,6 +2,7 @@
 
 import msgspec
 
+from clew.formats.diagnostics import Findings
 from clew.formats.elspais.assertions import ENTRY, AssertionReader
 from clew.formats.elspais.fields import (
     FLAG_FIELD,
@@ -12,7 +13,6 @@ from clew.formats.elspais.fields import (
     metadata_lines,
     word_value,
 )
-from clew.formats.elspais.findings import Findings
 from clew.formats.elspais.headers import EndMarker, Header
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import BLANK, FENCED, TEXT, Lines, plain_heading

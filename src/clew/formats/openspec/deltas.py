@@ -8,7 +8,7 @@ bullets that hold such a heading.
 import re
 from collections.abc import Iterator
 
-from clew.formats.elspais.findings import Findings
+from clew.formats.diagnostics import Findings
 from clew.formats.openspec.lines import TEXT, Lines
 from clew.formats.openspec.records import Removal, Rename, Requirement, Section
 from clew.text.spans import Span

@@ -75,7 +75,7 @@ def sealed(spec: Spec) -> bytes:
     return msgspec.msgpack.encode(spec)
 
 
-class SealedSpec:
+class LazySpec:
     """A spec that is unpacked when somebody first looks into it. Two are the same only if they are one."""
 
     __slots__ = ("_packed", "_spec", "outline")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from clew.formats.elspais.findings import Findings
+from clew.formats.diagnostics import Findings
 from clew.formats.openspec.deltas import removals, renames
 from clew.formats.openspec.lines import Heading, Lines
 from clew.formats.openspec.records import (

@@ -72,7 +72,7 @@ class Scenario(msgspec.Struct, frozen=True, gc=False, array_like=True):
         return tuple(step.text for step in self.steps if step.role == role)
 
 
-class Aside(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class OtherHeading(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A heading inside a requirement that is neither requirement nor scenario, with what stands below it."""
 
     heading: str
@@ -92,12 +92,12 @@ class Requirement(msgspec.Struct, frozen=True, gc=False, array_like=True):
     head: str
     """Heading and description, as they stand in the file."""
     scenarios: tuple[Scenario, ...]
-    asides: tuple[Aside, ...]
+    asides: tuple[OtherHeading, ...]
     span: Span
 
     @property
     def raw(self) -> str:
-        parts: tuple[Scenario | Aside, ...] = (*self.scenarios, *self.asides)
+        parts: tuple[Scenario | OtherHeading, ...] = (*self.scenarios, *self.asides)
         if self.asides:
             parts = tuple(sorted(parts, key=lambda part: part.span.start))
         return self.head + "".join(part.raw for part in parts)

@@ -2,9 +2,9 @@
 
 import re
 
-from clew.formats.elspais.findings import Findings
+from clew.formats.diagnostics import Findings
 from clew.formats.openspec.lines import TEXT, Heading, Lines
-from clew.formats.openspec.records import Aside, Requirement, Scenario
+from clew.formats.openspec.records import OtherHeading, Requirement, Scenario
 from clew.formats.openspec.slugs import Slugs
 from clew.formats.openspec.steps import read_steps
 
@@ -42,7 +42,7 @@ class RequirementReader:
         body = parts[0].index if parts else stop
         text, statement, metadata = self._description(heading.index + 1, body)
         scenarios: list[Scenario] = []
-        asides: list[Aside] = []
+        asides: list[OtherHeading] = []
         slugs = Slugs("scenario")
         for position, part in enumerate(parts):
             end = parts[position + 1].index if position + 1 < len(parts) else stop
@@ -97,13 +97,13 @@ class RequirementReader:
             span=lines.span(heading.index, stop),
         )
 
-    def _aside(self, heading: Heading, stop: int) -> Aside:
+    def _aside(self, heading: Heading, stop: int) -> OtherHeading:
         message = (
             f"The heading {heading.text[:_SHOWN]!r} is no requirement; it is kept with the requirement before it."
             " Write `### Requirement: name`, or set it in bold."
         )
         self._findings.warning("foreign_heading", heading.line, message)
-        return Aside(heading.text, self._lines.raw(heading.index, stop), self._lines.span(heading.index, stop))
+        return OtherHeading(heading.text, self._lines.raw(heading.index, stop), self._lines.span(heading.index, stop))
 
     def _description(self, first: int, stop: int) -> tuple[str, str, tuple[tuple[str, str], ...]]:
         lines = self._lines

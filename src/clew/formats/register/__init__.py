@@ -8,7 +8,7 @@ kept, and a file that does not match its checksum is refused.
 from clew.formats.register.directory import read_directory, write_directory
 from clew.formats.register.envelope import FORMAT_TAG
 from clew.formats.register.migration import Migration, migrate
-from clew.formats.register.model import Layout, Link, Register, Requirement
+from clew.formats.register.model import Layout, Register, Requirement, RequirementLink
 from clew.formats.register.single import read_single, write_single
 
 READER_VERSION = 1
@@ -18,10 +18,10 @@ __all__ = [
     "FORMAT_TAG",
     "READER_VERSION",
     "Layout",
-    "Link",
     "Migration",
     "Register",
     "Requirement",
+    "RequirementLink",
     "migrate",
     "read_directory",
     "read_single",

@@ -91,7 +91,7 @@ class _Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Keys of the file that this version does not know, as they stand."""
 
 
-class Link(_Value, frozen=True, kw_only=True, gc=False):
+class RequirementLink(_Value, frozen=True, kw_only=True, gc=False):
     """Stored with the requirement it starts from."""
 
     kind: LinkKind
@@ -132,7 +132,7 @@ class Requirement(_Value, frozen=True, kw_only=True):
     priority: Priority
     status: Status
     tags: tuple[str, ...]
-    links: tuple[Link, ...]
+    links: tuple[RequirementLink, ...]
     created: str
     updated: str
     history: tuple[HistoryEntry, ...]

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from clew.errors import FormatError
-from clew.formats.register.model import EXTRAS_KEY, HistoryEntry, Link, Requirement, TestRecord
+from clew.formats.register.model import EXTRAS_KEY, HistoryEntry, Requirement, RequirementLink, TestRecord
 
 _Raw = dict[str, Any]
 
@@ -14,7 +14,12 @@ def _keys(type_: type[msgspec.Struct]) -> frozenset[str]:
     return frozenset(field.encode_name for field in msgspec.structs.fields(type_)) - {EXTRAS_KEY}
 
 
-_REQUIREMENT, _LINK, _HISTORY, _TEST = _keys(Requirement), _keys(Link), _keys(HistoryEntry), _keys(TestRecord)
+_REQUIREMENT, _LINK, _HISTORY, _TEST = (
+    _keys(Requirement),
+    _keys(RequirementLink),
+    _keys(HistoryEntry),
+    _keys(TestRecord),
+)
 _TEST_ALWAYS = _TEST - {"content_hash", "linked_files", "sil_gate_exception"}
 
 

@@ -4,8 +4,7 @@
 |---|---|
 | `junit` | JUnit XML, as nearly every test runner writes it |
 | `pytest_json` | pytest-json-report, pytest-reportlog, and plain lists of outcomes |
-| `coverage_json` | `coverage json`, with or without contexts |
-| `lcov` | LCOV tracefiles |
+| `coverage` | LCOV, and `coverage json` with or without contexts |
 
 The content decides, not the name of the file. No content makes a reader fail; what it cannot use it reports.
 
@@ -25,10 +24,9 @@ The content decides, not the name of the file. No content makes a reader fail; w
 
 import re
 
-from clew.formats.elspais.findings import Findings
-from clew.formats.results.coverage_json import read_coverage
+from clew.formats.diagnostics import Findings
+from clew.formats.results.coverage import read_coverage, read_lcov
 from clew.formats.results.junit import JUnitReader
-from clew.formats.results.lcov import read_lcov
 from clew.formats.results.pytest_json import read_document, read_log
 from clew.formats.results.records import ExecutedLines, Outcome, ResultRecords
 

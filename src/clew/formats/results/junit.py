@@ -8,7 +8,7 @@ import math
 import re
 from xml.parsers import expat
 
-from clew.formats.elspais.findings import Findings
+from clew.formats.diagnostics import Findings
 from clew.formats.results.records import (
     ERROR,
     FAILED,

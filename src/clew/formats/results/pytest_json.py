@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from clew.formats.elspais.findings import Findings
+from clew.formats.diagnostics import Findings
 from clew.formats.results.records import (
     ERROR,
     FAILED,

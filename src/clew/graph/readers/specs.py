@@ -19,9 +19,9 @@ from clew.formats.openspec import READER_VERSION
 from clew.formats.openspec.layout import Place, PlaceKind, Root, classify
 from clew.formats.openspec.metadata import ChangeMetadata, read_metadata
 from clew.formats.openspec.outline import (
+    LazySpec,
     RequirementOutline,
     ScenarioOutline,
-    SealedSpec,
     SpecOutline,
     outline,
     sealed,
@@ -151,7 +151,7 @@ def _may_cite(data: bytes) -> bool:
 
 def _spec(spec: SpecOutline, file: SpecFile, path: str) -> Iterator[Definition]:
     id = spec_node_id(spec.id)
-    fields = {"spec": SealedSpec(spec, file.packed), "body": spec.purpose}
+    fields = {"spec": LazySpec(spec, file.packed), "body": spec.purpose}
     yield Definition(Node(id, NodeKind.SPEC, spec.title or spec.id, fields, Source(path, 1, spec.lines)))
     cited = dict(file.cited)
     for place, requirement in enumerate(spec.requirements):

@@ -1,6 +1,5 @@
 """The commands `clew kb`: what people do with documents, without the budgets of the tools."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
@@ -9,6 +8,7 @@ from clew.errors import InvalidArgument, NotFound
 from clew.kb.operations import render
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option, Toolset
+from clew.text.terminal import note
 
 if TYPE_CHECKING:
     from clew.kb.answer.answering import QuotedAnswer
@@ -41,11 +41,11 @@ clew kb graph REQ-d00001""",
     def run(self, call: Call) -> "KbStatus":
         return call.project.kb.status()
 
-    def render_in(self, root: Path, result: "KbStatus") -> str:
-        return render.status(root, result)
+    def render(self, result: "KbStatus") -> str:
+        return render.status(result)
 
-    def warnings(self, result: "KbStatus") -> tuple[str, ...]:
-        return result.notes
+    def messages(self, result: "KbStatus") -> tuple[str, ...]:
+        return tuple(map(note, result.notes))
 
 
 class IndexDocuments(
@@ -68,8 +68,8 @@ class IndexDocuments(
     def render(self, result: "IndexReport") -> str:
         return render.index_report(result)
 
-    def warnings(self, result: "IndexReport") -> tuple[str, ...]:
-        return (*result.problems, *((result.note,) if result.note else ()))
+    def messages(self, result: "IndexReport") -> tuple[str, ...]:
+        return tuple(map(note, (*result.problems, *filter(None, (result.note,)))))
 
 
 class Reconcile(
@@ -90,8 +90,8 @@ class Reconcile(
     def render(self, result: "ReconcileReport") -> str:
         return render.reconcile_report(result)
 
-    def warnings(self, result: "ReconcileReport") -> tuple[str, ...]:
-        return () if result.note is None else (result.note,)
+    def messages(self, result: "ReconcileReport") -> tuple[str, ...]:
+        return () if result.note is None else (note(result.note),)
 
     def exit_code(self, result: "ReconcileReport") -> int:
         return 1 if result.left else 0
@@ -119,11 +119,11 @@ class FindSections(
 
         return call.project.kb.finder.find(self.query, limit=self.limit, narrowing=Narrowing(tags=self.tags))
 
-    def render_in(self, root: Path, result: "FoundSections") -> str:
-        return render.found_sections(root, self.query, result)
+    def render(self, result: "FoundSections") -> str:
+        return render.found_sections(self.query, result)
 
-    def warnings(self, result: "FoundSections") -> tuple[str, ...]:
-        return result.notes
+    def messages(self, result: "FoundSections") -> tuple[str, ...]:
+        return tuple(map(note, result.notes))
 
     def exit_code(self, result: "FoundSections") -> int:
         return 0 if result.sections else 1
@@ -150,11 +150,11 @@ class Ask(
             call.project.kb.finder, EvidenceRequest(question=self.question, narrowing=Narrowing(tags=self.tags))
         )
 
-    def render_in(self, root: Path, result: "QuotedAnswer") -> str:
-        return render.quoted_answer(root, self.question, result)
+    def render(self, result: "QuotedAnswer") -> str:
+        return render.quoted_answer(self.question, result)
 
-    def warnings(self, result: "QuotedAnswer") -> tuple[str, ...]:
-        return result.notes
+    def messages(self, result: "QuotedAnswer") -> tuple[str, ...]:
+        return tuple(map(note, result.notes))
 
     def exit_code(self, result: "QuotedAnswer") -> int:
         return 0 if result.quotes else 1
@@ -194,8 +194,8 @@ class ShowDocument(
                 outline=tuple(reading.sections_of(document.path)) if document is not None else (),
             )
 
-    def render_in(self, root: Path, result: render.ShownDocument) -> str:
-        return render.shown_document(root, result)
+    def render(self, result: render.ShownDocument) -> str:
+        return render.shown_document(result)
 
 
 class ShowLinks(

@@ -1,7 +1,6 @@
 """Documents and answers from them as people read them on a terminal."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -41,7 +40,7 @@ class NodeLinks(msgspec.Struct, frozen=True):
     is_cut: bool
 
 
-def status(root: Path, found: "KbStatus") -> str:
+def status(found: "KbStatus") -> str:
     formats = ", ".join(f"{number} {name}" for name, number in sorted(found.formats.items())) or "none"
     entities = counted(found.entities, "entity", "entities")
     lines = [
@@ -51,7 +50,7 @@ def status(root: Path, found: "KbStatus") -> str:
         f"index: {found.indexed}" + (f"; {counted(found.pending, 'document')} to go" if found.pending else ""),
     ]
     lines += [
-        f"{_place(root, each.path, each.line)}: {each.severity} {each.code}: {printable(each.message)}"
+        f"{_place(each.path, each.line)}: {each.severity} {each.code}: {printable(each.message)}"
         for each in found.problems[:_SHOWN_PROBLEMS]
     ]
     if len(found.problems) > _SHOWN_PROBLEMS:
@@ -74,7 +73,7 @@ def reconcile_report(report: "ReconcileReport") -> str:
     return "\n".join((*lines, f"{counted(total, 'difference')}, {mended}" if total else "no differences"))
 
 
-def found_sections(root: Path, query: str, found: "FoundSections") -> str:
+def found_sections(query: str, found: "FoundSections") -> str:
     from clew.kb.answer.places import lines_in
     from clew.search.quote.evidence import question_tokens
 
@@ -84,32 +83,32 @@ def found_sections(root: Path, query: str, found: "FoundSections") -> str:
     for each in found.sections:
         section = each.section
         line = lines_in(section, each.text, *each.anchor)[0] if each.anchor is not None else section.line
-        lines.append(f"{_place(root, section.document, line)}  {printable(section.trail)}")
+        lines.append(f"{_place(section.document, line)}  {printable(section.trail)}")
         lines.append(f"    {_bold(' '.join(each.preview.split()), asked)}")
     return "\n".join(lines)
 
 
-def quoted_answer(root: Path, question: str, found: "QuotedAnswer") -> str:
+def quoted_answer(question: str, found: "QuotedAnswer") -> str:
     from clew.search.quote.evidence import question_tokens
 
     if not found.quotes:
         return "No document says anything about that."
     asked, lines = question_tokens(question), []
     for each in found.quotes:
-        lines.append(f"{_place(root, each.path, each.line)}  {coloured(printable(each.title), 'dim')}")
+        lines.append(f"{_place(each.path, each.line)}  {coloured(printable(each.title), 'dim')}")
         # The lines of tables and code stay as they are.
         lines += [f"    {_bold(line.rstrip(), asked)}" for line in each.quote.splitlines() if line.strip()]
     return "\n".join(lines)
 
 
-def shown_document(root: Path, found: ShownDocument) -> str:
+def shown_document(found: ShownDocument) -> str:
     section, document = found.section, found.document
     if section is not None:
-        place = f"{_place(root, section.document, section.line)}-{section.end_line}"
+        place = f"{_place(section.document, section.line)}-{section.end_line}"
         return f"{place}  {printable(section.trail)}\n{printable(found.text or '')}"
     lines = [coloured(printable(f"{document.path}  {document.title}"), "bold")] if document is not None else []
     for each in found.outline:
-        place = _place(root, each.document, each.line)
+        place = _place(each.document, each.line)
         lines.append(f"{'  ' * each.level}{each.id}  {place} {coloured(f'{each.tokens} tokens', 'dim')}")
     return "\n".join(lines)
 
@@ -133,9 +132,9 @@ def _edges(id: str, found: NodeLinks) -> Iterator[str]:
         yield f"{arrow} {link.type} {other}" + (f" ({', '.join(labels)})" if labels else "")
 
 
-def _place(root: Path, path: str, line: int) -> str:
+def _place(path: str, line: int) -> str:
     """A line of a file, as terminals let people click on it."""
-    return linked(coloured(printable(f"{path}:{line}"), "cyan"), root / raw(path), line)
+    return linked(coloured(printable(f"{path}:{line}"), "cyan"), raw(path), line)
 
 
 def _bold(line: str, asked: frozenset[str]) -> str:

@@ -20,16 +20,22 @@ from clew.text.shortening import shortened
 _REFERENCE = re.compile(r"\$([1-9][0-9]{0,8})")
 _IDS = ("id", "from", "to", "parent")
 """The arguments that may refer to an earlier mutation."""
-_OPERATIONS: Mapping[str, type[Operation]] = {
+OPERATIONS: Mapping[str, type[Operation]] = {
     "add": AddRequirement,
     "update": UpdateCommand,
     "delete": DeleteCommand,
     "link": LinkRequirements,
     "verify": VerifyRequirement,
 }
-_RENAMED = {"req_kind": "kind", "link_kind": "kind"}
-"""In a mutation `kind` says which operation it is, so the argument of that name has another one."""
+_KIND_NAMES = {"link": "link_kind"}
+"""In a mutation `kind` says which operation it is, so the argument `kind` has another name: req_kind, or one of these.
+Both names are understood everywhere."""
 _HINT = "A mutation has `kind`: add, update, delete, link or verify; req_schema describes each."
+
+
+def name_in_batch(kind: str, argument: str) -> str:
+    """The name that an argument of an operation has in a mutation of a kind."""
+    return _KIND_NAMES.get(kind, "req_kind") if argument == "kind" else argument
 
 
 def apply_batch(
@@ -85,11 +91,11 @@ class _Batch:
         if not isinstance(raw, Mapping):
             raise InvalidArgument(f"A mutation is an object, got {type(raw).__name__}.", hint=_HINT)
         kind = str(raw.get("kind"))
-        operation = _OPERATIONS.get(kind)
+        operation = OPERATIONS.get(kind)
         if operation is None:
             raise InvalidArgument(f"There is no kind of mutation '{shortened(kind)}'.", hint=_HINT)
         given = {str(name): value for name, value in raw.items() if name not in ("kind", "reason")}
-        arguments = {_RENAMED.get(name, name): value for name, value in given.items()}
+        arguments = {"kind" if name in ("req_kind", "link_kind") else name: value for name, value in given.items()}
         arguments.update({name: self._id(arguments[name]) for name in _IDS if name in arguments})
         reason = raw.get("reason") or self._reason
         if "reason" in operation.__struct_fields__:

@@ -6,7 +6,7 @@ import msgspec
 
 from clew.errors import AlreadyExists, InvalidArgument, NotFound, Refused, WouldCycle
 from clew.formats.register.ids import in_order, normalise, number_of
-from clew.formats.register.model import Kind, Link, LinkKind, Priority, Requirement, Status
+from clew.formats.register.model import Kind, LinkKind, Priority, Requirement, RequirementLink, Status
 from clew.register import results
 from clew.register.change.draft import REMOVED, Draft, checked
 from clew.register.dossier import may_be_verified
@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 def add(draft: Draft, new: "AddRequirement", *, action: str | None = None, reason: str | None = None) -> results.Added:
     """A new draft requirement. What the validator rejects costs no id."""
-    links = () if new.parent is None else (Link(kind=LinkKind.PARENT, target=draft.find(new.parent, "parent").id),)
+    links = (
+        ()
+        if new.parent is None
+        else (RequirementLink(kind=LinkKind.PARENT, target=draft.find(new.parent, "parent").id),)
+    )
     moment = draft.author.at
     requirement = Requirement(
         id="",
@@ -184,7 +188,7 @@ def link(draft: Draft, wanted: "LinkRequirements", *, reason: str | None = None)
                 f"{start.id} has a {kind.word} link to {end.id} already.", hint="Nothing is left to do."
             )
         check_circle(draft, start.id, end.id, kind)
-        draft.change(start, entry, links=(*start.links, Link(kind=kind, target=end.id)))
+        draft.change(start, entry, links=(*start.links, RequirementLink(kind=kind, target=end.id)))
     return results.Linked(start.id, kind.word, remove, end.id)
 
 
@@ -245,7 +249,7 @@ def _part(draft: Draft, original: Requirement, statement: str, number: int, coun
         priority=original.priority,
         status=Status.DRAFT,
         tags=original.tags,
-        links=(Link(kind=LinkKind.REFINES, target=original.id),),
+        links=(RequirementLink(kind=LinkKind.REFINES, target=original.id),),
         created=draft.author.at,
         updated=draft.author.at,
         history=(draft.author.entry(f"split from {original.id}"),),

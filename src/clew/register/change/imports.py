@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from clew.errors import BadInput, ClewError, InvalidArgument, Refused, Rejected
-from clew.formats.register.model import Link, LinkKind
+from clew.formats.register.model import LinkKind, RequirementLink
 from clew.register import results
 from clew.register.change import changes
 from clew.register.change.draft import Draft
@@ -124,6 +124,6 @@ def _relink(draft: Draft, links: Iterable[tuple[str, str, str]], new_ids: Mappin
             continue
         changes.check_circle(draft, start, end, kind)
         requirement = draft.requirements[start]
-        link = Link(kind=kind, target=end)
+        link = RequirementLink(kind=kind, target=end)
         if link not in requirement.links:
             draft.put(msgspec.structs.replace(requirement, links=(*requirement.links, link)))

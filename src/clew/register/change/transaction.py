@@ -59,7 +59,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LockedRegister:
     """A register that nobody else can write meanwhile."""
 
     read: Callable[[], Register]
@@ -164,11 +164,11 @@ class RegisterFile:
         return result
 
     @contextmanager
-    def held(self) -> Iterator["Held"]:
+    def held(self) -> Iterator["LockedRegister"]:
         """Keep everybody else from writing, so that what is made from the present register loses nothing that was
         written meanwhile."""
         with self._locked():
-            yield Held(lambda: self._read().register, lambda: self._storage.keep(REPLACED), self._write)
+            yield LockedRegister(lambda: self._read().register, lambda: self._storage.keep(REPLACED), self._write)
 
     def create(self, register: Register, *, force: bool = False) -> Path | None:
         """Make a register, with `force` in the place of another. Returns where that one is kept."""

@@ -13,7 +13,7 @@ import msgspec
 from clew.errors import ClewError, InvalidArgument
 from clew.formats.register.model import Register
 from clew.register.change.author import Author
-from clew.register.change.transaction import Held, RegisterFile
+from clew.register.change.transaction import LockedRegister, RegisterFile
 from clew.register.git.merge import Merged, merge
 from clew.register.git.repository import Repository
 from clew.register.git.revisions import register_at
@@ -65,7 +65,7 @@ def side_of(
     )
 
 
-def _is_worth_keeping(held: Held, *known: Register) -> bool:
+def _is_worth_keeping(held: LockedRegister, *known: Register) -> bool:
     """Whether the work tree holds a sound register that is none of these: somebody may have gone on from a conflict."""
     try:
         present = held.read().requirements

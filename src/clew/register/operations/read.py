@@ -38,9 +38,9 @@ from clew.register.operations.fields import (
     register_of,
     without,
 )
-from clew.register.reports.brief_text import brief_text
+from clew.register.operations.schema import schema
+from clew.register.operations.texts import brief_text
 from clew.register.reports.queries import rows
-from clew.register.rules.schema import schema
 
 
 class ListRequirements(

@@ -5,6 +5,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from clew.formats.register.ids import in_order
+from clew.formats.register.model import Outcome, Register, Requirement, Status
 from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.register.git import audit, doctor, revisions
@@ -21,7 +23,7 @@ from clew.register.operations.fields import (
     without,
 )
 from clew.register.reports import review, staleness
-from clew.register.reports.review_summary import summary
+from clew.register.reports.review import Review
 from clew.register.rules import lint
 from clew.text.counting import counted
 from clew.text.terminal import table
@@ -280,3 +282,38 @@ class LintRegister(
 
 def _readable(found: review.Review | lint.Lint) -> str:
     return found.markdown or msgspec.json.encode(found).decode()
+
+
+MOST, SHOWN = 5, 3
+
+_NEXT = {
+    Status.DRAFT: "clew req update {id} --status approved --reason ...",
+    Status.PROPOSED: "clew req update {id} --status approved --reason ...",
+    Status.APPROVED: "clew req update {id} --status implemented --reason ...",
+    Status.IMPLEMENTED: "clew req verify {id} --by inspection --notes ... --promote",
+    Status.OBSOLETE: "take its marker out of the code: it is obsolete",
+}
+
+
+def summary(found: Review, register: Register) -> str:
+    """Of many requirements only the first few are named."""
+    ids = in_order({*found.added, *(each.id for each in found.changed), *found.coverage.referenced})
+    lines = [f"{id} was removed from the register: see that nothing names it any more" for id in found.removed]
+    lines += [_line(requirement) for id in ids if (requirement := register.requirements.get(id)) is not None]
+    if not lines:
+        return "No requirement is touched."
+    if len(lines) > MOST:
+        lines = [*lines[:SHOWN], f"and {counted(len(lines) - SHOWN, 'more requirement')}"]
+    return "\n".join(lines)
+
+
+def _line(requirement: Requirement) -> str:
+    return f"{requirement.id} ({requirement.status.word}) {requirement.title}: {_next(requirement)}"
+
+
+def _next(requirement: Requirement) -> str:
+    if requirement.status is not Status.VERIFIED:
+        return _NEXT[requirement.status].format(id=requirement.id)
+    if requirement.tests and requirement.tests[-1].outcome is Outcome.FAIL:
+        return f"its last evidence failed: clew req test record {requirement.id} --result pass, once it passes"
+    return f"clew req stale says whether its evidence still holds; clew req test record {requirement.id} renews it"

@@ -15,9 +15,9 @@ from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.register.change.draft import rejection
 from clew.register.change.transaction import MigrationReport, RegisterFile, new_register
-from clew.register.location import locate
 from clew.register.operations.fields import RegisterOperation, author_of, register_at, register_of
 from clew.register.operations.inputs import read_input
+from clew.register.reading import locate
 from clew.register.rules.validator import validate_register
 
 
@@ -33,7 +33,7 @@ class MigrateRegister(
     nothing and says so."""
 
     def run(self, call: Call) -> MigrationReport:
-        return register_of(call).migrate()
+        return register_of(call).file.migrate()
 
     def render(self, result: MigrationReport) -> str:
         return result.message

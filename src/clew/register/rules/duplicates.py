@@ -30,14 +30,14 @@ RETIRED_DAYS = 60
 """How long a requirement that was retired is still worth a word."""
 
 
-class Twin(NamedTuple):
+class Duplicate(NamedTuple):
     first: Requirement
     second: Requirement
     """The larger id of the two."""
     similarity: float
 
 
-class TwinIndex:
+class DuplicateIndex:
     """Requirements in a lexical index of their own, kept in step from one look to the next: only what changed since is
     read again."""
 
@@ -56,7 +56,7 @@ class TwinIndex:
         self._texts: dict[str, tuple[str, str]] = {}
         self._pairs: tuple[Alike, ...] = ()
 
-    def twins(self, live: Iterable[Requirement]) -> list[Twin]:
+    def duplicates(self, live: Iterable[Requirement]) -> list[Duplicate]:
         """Every pair of these requirements that says much the same."""
         requirements = {requirement.id: requirement for requirement in sorted(live, key=lambda each: sort_key(each.id))}
         with self._lock:
@@ -89,28 +89,28 @@ class TwinIndex:
         self._pairs = (*kept, *new)
 
 
-def _ordered(one: Requirement, other: Requirement, similarity: float) -> Twin:
+def _ordered(one: Requirement, other: Requirement, similarity: float) -> Duplicate:
     swapped = sort_key(other.id) < sort_key(one.id)
-    return Twin(other, one, similarity) if swapped else Twin(one, other, similarity)
+    return Duplicate(other, one, similarity) if swapped else Duplicate(one, other, similarity)
 
 
-def check_duplicates(live: Iterable[Requirement], index: TwinIndex | None = None) -> list[Finding]:
-    """One finding for each requirement that has twins with larger ids: the nearest explained, the others named."""
-    by_first: dict[str, list[Twin]] = {}
-    for twin in (index or TwinIndex()).twins(live):
-        by_first.setdefault(twin.first.id, []).append(twin)
-    return [finding("0020", id, _explained(twins)) for id, twins in by_first.items()]
+def check_duplicates(live: Iterable[Requirement], index: DuplicateIndex | None = None) -> list[Finding]:
+    """One finding for each requirement that has duplicates with larger ids: the nearest explained, the others named."""
+    by_first: dict[str, list[Duplicate]] = {}
+    for duplicate in (index or DuplicateIndex()).duplicates(live):
+        by_first.setdefault(duplicate.first.id, []).append(duplicate)
+    return [finding("0020", id, _explained(duplicates)) for id, duplicates in by_first.items()]
 
 
-def _explained(twins: list[Twin]) -> str:
-    nearest, *others = sorted(twins, key=lambda twin: (-twin.similarity, sort_key(twin.second.id)))
+def _explained(duplicates: list[Duplicate]) -> str:
+    nearest, *others = sorted(duplicates, key=lambda duplicate: (-duplicate.similarity, sort_key(duplicate.second.id)))
     message = f"It says {told(nearest.similarity)} the same as {nearest.second.id}: "
     message += compared(nearest.first, nearest.second)
     if others:
-        named = ", ".join(f"{twin.second.id} ({told(twin.similarity)})" for twin in others[:_NAMED])
+        named = ", ".join(f"{duplicate.second.id} ({told(duplicate.similarity)})" for duplicate in others[:_NAMED])
         count = len(others) - _NAMED
         # Of a crowd only some are looked for.
-        more = " and more" if len(twins) >= MOST_ALIKE else f" and {count} more" if count > 0 else ""
+        more = " and more" if len(duplicates) >= MOST_ALIKE else f" and {count} more" if count > 0 else ""
         message += f". Also alike: {named}{more}"
     return message + "."
 

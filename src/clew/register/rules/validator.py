@@ -15,7 +15,7 @@ from clew.register.rules.safety_levels import is_live
 from clew.text.counting import counted
 
 if TYPE_CHECKING:
-    from clew.register.rules.duplicates import TwinIndex
+    from clew.register.rules.duplicates import DuplicateIndex
 
 TITLE_LEAST, TITLE_MOST = 5, 120
 
@@ -67,9 +67,9 @@ def _acceptance(requirement: Requirement) -> Iterator[Finding]:
 
 
 def validate_register(
-    register: Register, judge: Judge | None = None, twins: "TwinIndex | None" = None
+    register: Register, judge: Judge | None = None, duplicates: "DuplicateIndex | None" = None
 ) -> list[Finding]:
-    """Everything that is wrong, sorted by id. Whoever validates again and again passes the same `twins`."""
+    """Everything that is wrong, sorted by id. To validate often, pass the same index of `duplicates` each time."""
     from clew.register.rules.duplicates import check_duplicates  # a single requirement is judged without
 
     found: list[Finding] = []
@@ -77,7 +77,7 @@ def validate_register(
         found.extend(validate_requirement(requirement))
         found.extend(_in_context(requirement, register))
     live = [each for each in register.requirements.values() if each.status is not Status.OBSOLETE]
-    found.extend(check_duplicates(live, twins))
+    found.extend(check_duplicates(live, duplicates))
     found.extend(check_cycles(register.requirements))
     found.extend(check_safety(register))
     for id, artefact in register.safety_requirements.items():

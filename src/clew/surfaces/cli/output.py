@@ -24,10 +24,6 @@ def print_error(error: ClewError) -> None:
         print(f"      {error.hint}", file=sys.stderr)
 
 
-def print_note(text: str) -> None:
-    print(coloured(f"note: {printable(text)}", "yellow", stream=sys.stderr), file=sys.stderr)
-
-
 def progress() -> Callable[[int, int, str], None]:
     """Shows progress as a bar on one line of a terminal; silent elsewhere."""
     if not sys.stderr.isatty():

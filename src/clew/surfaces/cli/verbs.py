@@ -48,7 +48,8 @@ def verbs_of(group: str) -> Iterator[Listed]:
 
 def run_verb(listed: Listed, words: list[str], options: Mapping[str, str]) -> int:
     """Carry out a command; `options` are those that its group was given before the command."""
-    from clew.surfaces.cli.output import print_json, print_note
+    from clew.surfaces.cli.output import print_json
+    from clew.text.terminal import links_into, note
 
     operation = listed.operation
     if "" in listed.aliases and words and not words[0].startswith("-"):
@@ -72,13 +73,15 @@ def run_verb(listed: Listed, words: list[str], options: Mapping[str, str]) -> in
         _write(request.document(result), Path(file))
     if as_json:
         print_json(msgspec.to_builtins(request.data(result)))
-    elif text := request.render_in(call.root, result):
-        print(text, end="" if text.endswith("\n") else "\n")
-    for note in (*call.notes, *request.warnings(result)):
-        print_note(note)
+    else:
+        with links_into(call.root):
+            text = request.render(result)
+        if text:
+            print(text, end="" if text.endswith("\n") else "\n")
     code = request.exit_code(result)
-    if (code or not as_json) and (said := request.remarks(result)):
-        print(said, file=sys.stderr)
+    messages = request.messages(result) if code or not as_json else ()
+    for line in (*map(note, call.notes), *messages):
+        print(line, file=sys.stderr)
     return code
 
 

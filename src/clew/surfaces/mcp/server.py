@@ -30,9 +30,9 @@ from clew.operation.switches import DOCUMENT_TOOLSETS
 from clew.operation.toolsets import Listing
 from clew.project import Project
 from clew.surfaces.mcp.dialects import dialect_of, said, unexpected
-from clew.surfaces.mcp.pace import Pace
 from clew.surfaces.mcp.resources import ScratchResources, link_blocks
 from clew.surfaces.mcp.sampling import AskClient, model_of
+from clew.surfaces.mcp.transports.ratelimit import SessionLimit
 from clew.text.shortening import shortened
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class Surface:
         self.names = names
         self._tools = by_any_spelling(listing.callable)
         self._threads = anyio.CapacityLimiter(MAX_CONCURRENT_CALLS)
-        self._pace = Pace(project.config.kb)
+        self._pace = SessionLimit(project.config.kb)
         self.resources = ScratchResources(project, listing.scheme or project.config.kb.scheme)
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:

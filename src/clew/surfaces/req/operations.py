@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +15,9 @@ from clew.graph.readers.register_places import FILE_VARIABLE
 from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.register.operations.fields import RegisterOperation, register_of
+from clew.surfaces.cli.main import main
+from clew.surfaces.cli.verbs import verbs_of
+from clew.text.terminal import coloured, table
 
 
 class ServeAgents(RegisterOperation, verb="req mcp", summary="the server for agents, over stdio", writes=True):
@@ -64,10 +68,56 @@ class ShowMenu(RegisterOperation, verb="req tui", summary="a menu of the command
     def run(self, call: Call) -> None:
         if not sys.stdin.isatty():
             raise Refused("There is no terminal to ask on.", hint="Run the commands themselves; see `clew req --help`.")
-        from clew.surfaces.req.menu import show_menu
-
         register = register_of(call)
         show_menu(["--file", str(register.file.place), "-C", str(register.root)])
 
     def render(self, result: None) -> str:
         return ""
+
+
+_SHOWN = (
+    *("brief", "list", "show", "next", "status", "validate", "add", "update", "delete", "link", "split", "verify"),
+    *("test run", "coverage", "stale", "diff", "review", "lint", "doctor", "export", "help"),
+)
+"""What the menu offers; every other command can be typed as well."""
+
+
+def show_menu(place: list[str]) -> None:
+    """Ask for commands and carry them out until there are no more; `place` are the options that name the register."""
+    print(_menu())
+    while (line := _asked()) is not None:
+        _carry_out(line, place)
+
+
+def _menu() -> str:
+    summaries = {listed.verb: listed.summary for listed in verbs_of("req")}
+    rows = table((str(number), name, summaries[f"req {name}"]) for number, name in enumerate(_SHOWN, start=1))
+    return f"{rows}\nA number or a command with its arguments; `menu` shows this again, `quit` ends."
+
+
+def _asked() -> str | None:
+    try:
+        line = input(coloured("req> ", "bold")).strip()
+    except (EOFError, KeyboardInterrupt):
+        return None
+    return None if line in ("q", "quit", "exit") else line
+
+
+def _carry_out(line: str, place: list[str]) -> None:
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        print(f"This is no command: {error}.")
+        return
+    if not words:
+        return
+    if words[0] == "menu":
+        print(_menu())
+        return
+    if words[0].isdecimal() and 1 <= int(words[0]) <= len(_SHOWN):
+        words[:1] = _SHOWN[int(words[0]) - 1].split()
+    try:
+        main(["req", *words, *place])
+    except SystemExit:
+        # The parser said what it did not understand.
+        return

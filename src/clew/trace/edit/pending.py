@@ -16,7 +16,7 @@ from clew.trace.edit.reverts import Reverts
 from clew.trace.edit.saves import Saves
 
 if TYPE_CHECKING:
-    from clew.trace.edit.plans import Planner
+    from clew.trace.edit.planner import Planner
 
 log = logging.getLogger(__name__)
 

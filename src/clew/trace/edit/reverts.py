@@ -9,13 +9,13 @@ from clew.graph.build.builder import Builder
 from clew.graph.changes import Change, Redefinition, Rewriting
 from clew.text.hashing import content_hash
 from clew.trace.edit.drafts import REVERT, DraftLog, DraftRecord, SavedMutation
-from clew.trace.edit.text.author import Author
+from clew.trace.edit.text.draft import DraftContext
 from clew.trace.edit.text.reverting import redrafted
 
 
 class Reverts:
-    def __init__(self, author: Author, builder: Builder, drafts: DraftLog) -> None:
-        self._author = author
+    def __init__(self, drafting: DraftContext, builder: Builder, drafts: DraftLog) -> None:
+        self._drafting = drafting
         self._builder = builder
         self._drafts = drafts
 
@@ -38,15 +38,15 @@ class Reverts:
         texts: list[Rewriting] = []
         for file in saved.files:
             readers = self._builder.readers_of(file.path)
-            redefinitions, rewritings = redrafted(self._author, readers, file.path, self._former(file))
+            redefinitions, rewritings = redrafted(self._drafting, readers, file.path, self._former(file))
             definitions += redefinitions
             texts += rewritings
         return Change(uuid4().hex, REVERT, saved.draft.target_id, tuple(definitions), tuple(texts))
 
     def _former(self, file: Inverse) -> bytes:
         """The content of a file before the mutation."""
-        data = self._author.original(file.path)
-        present = self._author.history.patches.written(file.path, data)
+        data = self._drafting.original(file.path)
+        present = self._drafting.history.patches.written(file.path, data)
         if content_hash(present) != file.after:
             raise FileChanged(
                 f"'{file.path}' is no longer as the mutation left it, so the mutation cannot be taken back.",

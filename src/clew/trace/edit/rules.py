@@ -4,13 +4,12 @@ import re
 
 from clew.errors import InvalidArgument, NotFound, Refused, WrongKind
 from clew.formats.code.marker_ids import RegisterIds
-from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
-from clew.formats.elspais.ids.labels import describe_labels, label_at, position_of
+from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference, describe_labels, label_at, position_of
 from clew.formats.elspais.write.references import reference_kinds
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.shortening import shortened
-from clew.trace.edit.text.renaming import Aim
+from clew.trace.edit.text.renaming import ReferenceTarget
 from clew.trace.read.resolve import Resolver
 
 LONGEST_TITLE = 500
@@ -26,16 +25,13 @@ class Rules:
         self._graph = graph
         self._grammar = grammar
         self._settings = grammar.settings
-        self._resolver = Resolver(graph, grammar)
+        self.resolver = Resolver(graph, grammar)
 
     # What exists
 
-    def requirement(self, id: str) -> Node:
-        return self._resolver.requirement(id)
-
     def authored(self, id: str) -> Node:
         """A requirement or journey, which has a text that can be edited."""
-        node = self._resolver.node(id)
+        node = self.resolver.node(id)
         if node.kind is NodeKind.ASSERTION:
             raise WrongKind(
                 f"'{node.id}' is an assertion.",
@@ -49,7 +45,7 @@ class Rules:
         return node
 
     def assertion(self, id: str) -> Node:
-        node = self._resolver.node(id)
+        node = self.resolver.node(id)
         if node.kind is NodeKind.ASSERTION:
             return node
         named = self._grammar.parse_reference(id.strip())
@@ -63,10 +59,7 @@ class Rules:
             hint=f"Pass its label too; it has {labels or 'none'}.",
         )
 
-    def node(self, id: str) -> Node:
-        return self._resolver.node(id)
-
-    def aim(self, target: str, labels: tuple[str, ...] = ()) -> Aim:
+    def reference_target(self, target: str, labels: tuple[str, ...] = ()) -> ReferenceTarget:
         """What a reference to a target, with or without labels, names."""
         parsed = self._grammar.parse_reference(target.strip()) or self._of_register(target.strip())
         if parsed is None:
@@ -79,7 +72,7 @@ class Rules:
             raise InvalidArgument(
                 f"'{shortened(target)}' does not follow the project's grammar of ids.", hint=self._id_hint()
             )
-        return Aim(parsed.target, tuple(dict.fromkeys((*parsed.labels, *self._labels(labels)))))
+        return ReferenceTarget(parsed.target, tuple(dict.fromkeys((*parsed.labels, *self._labels(labels)))))
 
     def _of_register(self, target: str) -> ParsedReference | None:
         """A requirement of a register, or criteria of one: its ids follow a grammar of their own."""

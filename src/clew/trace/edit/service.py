@@ -27,13 +27,13 @@ from clew.trace.edit.pending import MOST_UNSEEN, PendingDrafts
 from clew.trace.edit.results import LogPage, MutationEntry, MutationResult, SaveResult, UndoResult, UndoToResult
 from clew.trace.edit.reverts import Reverts
 from clew.trace.edit.saves import Saves
-from clew.trace.edit.text.author import Author
+from clew.trace.edit.text.draft import DraftContext
 from clew.trace.read.serialize import version_of
 
 if TYPE_CHECKING:
     # Whoever only reads plans nothing.
     from clew.trace.edit.plan import Plan
-    from clew.trace.edit.plans import Planner
+    from clew.trace.edit.planner import Planner
 
 T = TypeVar("T")
 
@@ -305,19 +305,21 @@ def open_mutations(context: Context, builder: Builder, *, with_drafts: bool) -> 
         return next(reader for reader in builder.readers if isinstance(reader, ElspaisReader))
 
     commenting = frozenset(reader.name for reader in builder.readers if isinstance(reader, MarkerReader))
-    author = Author(context.graph, lambda: builder.linker, saves.original, reader, context.grammar, history, commenting)
-    planner = Once(lambda: _planner(context, author)).get
-    reverts = Reverts(author, builder, drafts)
+    drafting = DraftContext(
+        context.graph, lambda: builder.linker, saves.original, reader, context.grammar, history, commenting
+    )
+    planner = Once(lambda: _planner(context, drafting)).get
+    reverts = Reverts(drafting, builder, drafts)
     pending = PendingDrafts(history, context.lock, planner, drafts, reverts, saves)
     if with_drafts:
         builder.attach(pending)
     return MutationService(context, planner, pending, drafts, reverts, saves)
 
 
-def _planner(context: Context, author: Author) -> "Planner":
-    from clew.trace.edit.places import Places
-    from clew.trace.edit.plans import Planner
+def _planner(context: Context, drafting: DraftContext) -> "Planner":
+    from clew.trace.edit.file_choice import FileChoice
+    from clew.trace.edit.planner import Planner
     from clew.trace.edit.rules import Rules
 
     rules = Rules(context.graph, context.grammar)
-    return Planner(author, rules, Places(context.root, author, context.config.requirements))
+    return Planner(drafting, rules, FileChoice(context.root, drafting, context.config.requirements))

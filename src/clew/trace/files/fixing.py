@@ -20,7 +20,7 @@ from clew.formats.elspais.write.edits import SpanEdit, spliced, with_canonical_r
 from clew.workspace.files import read_bytes
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class FixRequest(msgspec.Struct, frozen=True):
     """What is to be mended."""
 
     hashes: bool
@@ -37,7 +37,7 @@ class Fix(msgspec.Struct, frozen=True):
     """What was mended, in words."""
 
 
-class Left(msgspec.Struct, frozen=True):
+class Unfixed(msgspec.Struct, frozen=True):
     requirement_id: str
     path: str
     line: int
@@ -47,15 +47,15 @@ class Left(msgspec.Struct, frozen=True):
 class Fixes(msgspec.Struct, frozen=True):
     edits: tuple[FileEdit, ...]
     fixes: tuple[Fix, ...]
-    left: tuple[Left, ...]
+    left: tuple[Unfixed, ...]
     """What was asked for and cannot be done."""
 
 
-def plan_fixes(root: Path, paths: Iterable[str], grammar: IdGrammar, wanted: Wanted, *, max_bytes: int) -> Fixes:
+def plan_fixes(root: Path, paths: Iterable[str], grammar: IdGrammar, wanted: FixRequest, *, max_bytes: int) -> Fixes:
     """The edits that mend these files."""
     edits: list[FileEdit] = []
     fixes: list[Fix] = []
-    left: list[Left] = []
+    left: list[Unfixed] = []
     for path in paths:
         data = read_bytes(root, path, limit=max_bytes)
         after = _FileFixer(path, data, grammar, wanted, fixes, left).run()
@@ -66,7 +66,7 @@ def plan_fixes(root: Path, paths: Iterable[str], grammar: IdGrammar, wanted: Wan
 
 class _FileFixer:
     def __init__(
-        self, path: str, data: bytes, grammar: IdGrammar, wanted: Wanted, fixes: list[Fix], left: list[Left]
+        self, path: str, data: bytes, grammar: IdGrammar, wanted: FixRequest, fixes: list[Fix], left: list[Unfixed]
     ) -> None:
         self._path = path
         self._data = data
@@ -120,7 +120,7 @@ class _FileFixer:
                 yield "End marker", with_end_marker(block, self._grammar, record.title, record.stored_hash)
 
     def _leave(self, record: Requirement, why: str) -> None:
-        self._left.append(Left(record.id, self._path, record.span.line, why))
+        self._left.append(Unfixed(record.id, self._path, record.span.line, why))
 
     def _expect_same_text(self, before: Sequence[Requirement], after: bytes) -> None:
         now = [block for block in read(after, self._grammar).blocks if isinstance(block, Requirement)]

@@ -20,8 +20,8 @@ from clew.errors import Conflict, InvalidArgument, NotFound, Refused, WrongKind
 from clew.formats.elspais.ids.grammar import ParsedReference
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Requirement
+from clew.formats.elspais.write.blocks import with_block, without_block
 from clew.formats.elspais.write.edits import with_reference_kind
-from clew.formats.elspais.write.moving import with_block, without_block
 from clew.trace.files.guard import Located, expect_arrival, expect_others, expect_rest
 from clew.trace.files.results import FileChange, Moved, RestoreReport, Rewritten, SafetyBranches
 from clew.trace.files.rewriting import LONGEST_PROMPT, Original, question, rewritten

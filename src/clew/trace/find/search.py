@@ -44,7 +44,7 @@ class Matches(msgspec.Struct, frozen=True):
     """How much of the project the search index covers; None where it was not asked."""
 
 
-class Ordered(Sequence[Match]):
+class LazyMatches(Sequence[Match]):
     """Matches in order. Those that nobody looks at are only counted: a page is a small part of what is found."""
 
     def __init__(self, first: list[Match], others: Callable[[], list[Match]], count: int, last: list[Match]) -> None:
@@ -153,7 +153,7 @@ class RequirementSearch:
             return [Match(texts[id].node, 1.0) for id in left]
 
         last = [id for id in relevance.related if id not in held.ids] if related and parsed.is_plain else []
-        found = Ordered(
+        found = LazyMatches(
             [Match(texts[id].node, rated[id]) for id in first],
             others,
             len(held.ids) - len(first),

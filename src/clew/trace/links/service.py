@@ -1,16 +1,16 @@
 """The link service: suggestions, decisions about them, and links written into files."""
 
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from clew.context import Context
 from clew.errors import InvalidArgument, StoreError
+from clew.once import Once
 from clew.trace.links.decisions import ACCEPT, REJECT, Decision, Decisions
 from clew.trace.links.match.sources import ProjectSources
 from clew.trace.links.match.units import LinkUnit
 from clew.trace.links.results import AppliedLink, SuggestionPage
-from clew.trace.links.writing import Link, LinkWriter
+from clew.trace.links.writing import LinkWriter, PlannedLink
 
 if TYPE_CHECKING:
     # Needs numpy, which a link that is only written does not.
@@ -29,8 +29,7 @@ class LinkService:
         self._sources = ProjectSources(context.graph, context.config, lambda: context.builder.readers)
         self._writer = LinkWriter(context.graph, context.config, context.grammar, self._sources, context.store)
         self._decisions = Decisions(context.store)
-        self._opening = threading.Lock()
-        self._made: LinkSuggester | None = None
+        self._suggester = Once(self._make_suggester)
 
     def suggest(
         self,
@@ -42,7 +41,7 @@ class LinkService:
         progress: Progress | None = None,
     ) -> SuggestionPage:
         """Links that are probably missing. The graph must not change meanwhile: call it under the reading lock."""
-        return self._suggester().suggest(path, offset=offset, limit=limit, patient=patient, progress=progress)
+        return self._suggester.get().suggest(path, offset=offset, limit=limit, patient=patient, progress=progress)
 
     def decisions_state(self) -> str:
         """Differs after every decision; a further page of suggestions belongs to one state."""
@@ -97,7 +96,7 @@ class LinkService:
             owner=unit.label,
         )
 
-    def _remember(self, unit: LinkUnit | None, link: Link, actor: str) -> None:
+    def _remember(self, unit: LinkUnit | None, link: PlannedLink, actor: str) -> None:
         if unit is None:
             return
         try:
@@ -112,16 +111,13 @@ class LinkService:
         units = source.units if source is not None else ()
         return next((unit for unit in units if unit.line <= line <= unit.end_line), None)
 
-    def _suggester(self) -> "LinkSuggester":
-        with self._opening:
-            if self._made is None:
-                from clew.trace.links.suggest import LinkSuggester
+    def _make_suggester(self) -> "LinkSuggester":
+        from clew.trace.links.suggest import LinkSuggester
 
-                self._made = LinkSuggester(self._graph, self._config, self._sources, self._decisions, self._folder)
-            return self._made
+        return LinkSuggester(self._graph, self._config, self._sources, self._decisions, self._folder)
 
 
-def _applied(link: Link, *, dry_run: bool) -> AppliedLink:
+def _applied(link: PlannedLink, *, dry_run: bool) -> AppliedLink:
     placed = link.placed
     where = placed.owner or link.edit.path
     if placed.already_there:

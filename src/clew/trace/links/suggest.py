@@ -16,13 +16,13 @@ from clew.config import Config
 from clew.graph.graph import Graph
 from clew.trace.links.confidence import in_a_project, logits
 from clew.trace.links.decisions import Decisions, is_rejected
-from clew.trace.links.match.evidence import Surroundings
+from clew.trace.links.match.evidence import LinksByPlace
 from clew.trace.links.match.meaning import Progress
 from clew.trace.links.match.prepare import Preparation, Prepared
 from clew.trace.links.match.sources import ProjectSources
 from clew.trace.links.match.units import TEST, LinkUnit, SourceFile
 from clew.trace.links.results import SuggestionPage
-from clew.trace.links.wording import Found, in_words
+from clew.trace.links.wording import FoundLink, in_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +45,7 @@ class LinkSuggester:
         self._decisions = decisions
         self._preparation = Preparation(graph, sources, config.embedder, folder)
         self._lock = threading.Lock()
-        self._remembered: Cache[tuple[str, str | None], tuple[list[Found], int, Prepared]] = Cache(REMEMBERED)
+        self._remembered: Cache[tuple[str, str | None], tuple[list[FoundLink], int, Prepared]] = Cache(REMEMBERED)
 
     def suggest(
         self,
@@ -81,7 +81,7 @@ class LinkSuggester:
 
     def _found(
         self, path: str | None, *, again: bool, patient: bool, progress: Progress | None
-    ) -> tuple[list[Found], int, Prepared]:
+    ) -> tuple[list[FoundLink], int, Prepared]:
         state = self._graph.state.fingerprint
         remembered = self._remembered.get((state, path))
         if remembered is not None and (again or (remembered[2].settled and not patient)):
@@ -95,9 +95,9 @@ class LinkSuggester:
         ]
         prepared = self._preparation.prepare([unit for unit, _ in asked], patient, progress)
         surroundings = self._graph.derived(
-            "link_surroundings", lambda graph: Surroundings(graph, self._sources.files())
+            "link_surroundings", lambda graph: LinksByPlace(graph, self._sources.files())
         )
-        found: list[Found] = []
+        found: list[FoundLink] = []
         for start in range(0, len(asked), UNITS_AT_ONCE):
             found += self._compared(asked[start : start + UNITS_AT_ONCE], prepared, surroundings, progress)
         found.sort(key=lambda each: (-each.confidence, each.unit.path, each.unit.line, each.requirement.id))
@@ -108,9 +108,9 @@ class LinkSuggester:
         self,
         asked: Sequence[tuple[LinkUnit, SourceFile]],
         prepared: Prepared,
-        surroundings: Surroundings,
+        surroundings: LinksByPlace,
         progress: Progress | None,
-    ) -> list[Found]:
+    ) -> list[FoundLink]:
         if not prepared.requirements:
             return []
         own = {unit.id for unit, _ in asked}
@@ -118,17 +118,19 @@ class LinkSuggester:
         comparison = prepared.candidates.compare([*(unit.artefact() for unit, _ in asked), *beside], progress)
         texts = logits(comparison, with_meaning=prepared.candidates.with_meaning)
         column = {node.id: number for number, node in enumerate(prepared.requirements)}
-        found: list[Found] = []
+        found: list[FoundLink] = []
         for row, (unit, source) in enumerate(asked):
             around, elsewhere = surroundings.evidence(unit, source), surroundings.elsewhere(unit)
             best = _highest(texts[row], CONSIDERED_BY_TEXT)
-            likely: list[Found] = []
+            likely: list[FoundLink] = []
             for number in dict.fromkeys([*best, *(column[id] for id in around if id in column)]):
                 requirement = prepared.requirements[number]
                 evidence = around.get(requirement.id, elsewhere)
                 said = float(texts[row, number])
                 confidence = in_a_project(said, evidence.features(), is_code=unit.kind != TEST)
-                likely.append(Found(unit, source.version, requirement, confidence, evidence, comparison.counts[row]))
+                likely.append(
+                    FoundLink(unit, source.version, requirement, confidence, evidence, comparison.counts[row])
+                )
             likely.sort(key=lambda each: (-each.confidence, each.requirement.id))
             found += [each for each in likely[:MOST_PER_UNIT] if each.confidence >= LEAST_CONFIDENCE]
         return found

@@ -53,7 +53,7 @@ ALIKE_FROM = 0.4
 """The similarity of meaning that is worth mentioning; unrelated texts stay around 0.1."""
 
 
-class Found(msgspec.Struct, frozen=True):
+class FoundLink(msgspec.Struct, frozen=True):
     """A suggestion before it is put into words."""
 
     unit: LinkUnit
@@ -66,7 +66,7 @@ class Found(msgspec.Struct, frozen=True):
     """The terms of the unit."""
 
 
-def in_words(graph: Graph, found: Found, prepared: Prepared) -> Suggestion:
+def in_words(graph: Graph, found: FoundLink, prepared: Prepared) -> Suggestion:
     unit, requirement = found.unit, found.requirement
     artefact = unit.artefact()
     index = prepared.candidates.index

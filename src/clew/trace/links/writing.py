@@ -22,7 +22,7 @@ KEYWORDS_OF_TESTS = (VERIFIES, "Validates", "Tests", IMPLEMENTS)
 """The words of a test's comment that are read as a link; another one in the configuration would bind nothing."""
 
 
-class Link(msgspec.Struct, frozen=True):
+class PlannedLink(msgspec.Struct, frozen=True):
     """A link that may be written: everything about it was looked at."""
 
     edit: FileEdit
@@ -47,7 +47,7 @@ class LinkWriter:
         self._store = store
         self._resolver = Resolver(graph, grammar)
 
-    def plan(self, path: str, line: int, requirement_id: str, *, if_version: str | None = None) -> Link:
+    def plan(self, path: str, line: int, requirement_id: str, *, if_version: str | None = None) -> PlannedLink:
         """Where and how the link would be written. Reads the graph and the file, writes nothing."""
         requirement, target = self.target(requirement_id)
         file = self._file(path)
@@ -62,9 +62,9 @@ class LinkWriter:
         placed = comment.place(line, self._keyword(file), target)
         edit = FileEdit(file.path, data, placed.content)
         check_writable(self._config.root, (edit,))
-        return Link(edit, placed, requirement, comment.spelled(target))
+        return PlannedLink(edit, placed, requirement, comment.spelled(target))
 
-    def write(self, link: Link, *, actor: str) -> None:
+    def write(self, link: PlannedLink, *, actor: str) -> None:
         """Replace the file by itself with the link, unless it changed since the plan was made."""
         if not link.placed.already_there:
             purpose = Purpose("apply_link", actor, {"requirement_id": link.requirement.id})

@@ -14,9 +14,9 @@ from clew.text.terminal import coloured
 from clew.trace.read.resolve import Resolver
 from clew.trace.read.subject import Subject, subject_of
 from clew.trace.reports.changed import Changed, changed
-from clew.trace.reports.citations import Link, links, links_citing, links_made_by
+from clew.trace.reports.citations import HashedCitation, links, links_citing, links_made_by
 from clew.trace.reports.impact import Affected, Impact, documented, impact
-from clew.trace.reports.reviewing import ReviewReport, record
+from clew.trace.reports.review import ReviewReport, record
 from clew.trace.reports.suspect import Suspect, suspects
 
 _RESULTS = {"passed": "green", "failed": "red", "error": "red"}
@@ -163,7 +163,7 @@ class ReviewLinks(
             config.root, config.reviews, project.graph, project.store, self._chosen(call), drop_gone=drop_gone
         )
 
-    def _chosen(self, call: Call) -> list[Link]:
+    def _chosen(self, call: Call) -> list[HashedCitation]:
         graph = call.project.graph
         if self.every:
             found = links(graph)

@@ -67,7 +67,7 @@ class ShowMatrix(
         ending = Path(self.output).suffix.lower() if self.output is not None else ""
         match self.format or _ENDINGS.get(ending):
             case "csv":
-                from clew.trace.reports.formats.matrix_csv import as_csv
+                from clew.trace.reports.formats.matrix_text import as_csv
 
                 return as_csv(result.matrix)
             case "html":
@@ -77,7 +77,7 @@ class ShowMatrix(
             case "json":
                 return msgspec.json.format(msgspec.json.encode(result.matrix), indent=2).decode() + "\n"
             case _:
-                from clew.trace.reports.formats.matrix_markdown import as_markdown
+                from clew.trace.reports.formats.matrix_text import as_markdown
 
                 return as_markdown(result.matrix)
 
@@ -87,8 +87,8 @@ class ShowMatrix(
     def exit_code(self, result: MatrixShown) -> int:
         return 0 if result.matrix.rows or self.gaps else 1
 
-    def remarks(self, result: MatrixShown) -> str:
-        return result.nothing_fits if self.exit_code(result) else ""
+    def messages(self, result: MatrixShown) -> tuple[str, ...]:
+        return (result.nothing_fits,) if self.exit_code(result) else ()
 
 
 class ShowCoverage(
@@ -125,17 +125,19 @@ class ShowCoverage(
         return "\n".join(_requirement(matrix.rows[0]) if self.id is not None else (*_table(matrix), *_missing(matrix)))
 
     def exit_code(self, result: MatrixShown) -> int:
-        return 1 if self.remarks(result) else 0
+        return 1 if self.messages(result) else 0
 
-    def remarks(self, result: MatrixShown) -> str:
+    def messages(self, result: MatrixShown) -> tuple[str, ...]:
         tested, least = result.matrix.totals.tested_pct, self.fail_under
         if not result.matrix.rows and (self.level or self.status):
-            return result.nothing_fits
+            return (result.nothing_fits,)
         if least is None:
-            return ""
+            return ()
         if tested is None:
-            return "clew: there are no assertions, so nothing can be said about their coverage."
-        return f"clew: {tested:.1f} % of the assertions are tested, less than {least:g} %." if tested < least else ""
+            return ("clew: there are no assertions, so nothing can be said about their coverage.",)
+        if tested >= least:
+            return ()
+        return (f"clew: {tested:.1f} % of the assertions are tested, less than {least:g} %.",)
 
 
 def _levels(call: Call) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from clew.graph.model import Node, NodeKind, Source
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option, Toolset
 from clew.text.terminal import coloured
-from clew.trace.files.fixing import Fixes, Wanted, plan_fixes
+from clew.trace.files.fixing import Fixes, FixRequest, plan_fixes
 from clew.trace.operations.changes import meant
 from clew.trace.read.assertions import owner_of
 from clew.workspace.find import selects
@@ -47,14 +47,14 @@ class FixRequirements(
         planned = plan_fixes(config.root, paths, project.grammar, wanted, max_bytes=config.max_file_bytes)
         return FixReport(planned, project.files.write(planned.edits, "fix", dry_run=self.dry_run))
 
-    def _asked(self, call: Call) -> tuple[list[str], Wanted]:
+    def _asked(self, call: Call) -> tuple[list[str], FixRequest]:
         """The files to look at, and what to mend in them."""
         if self.what:
             sources = [source for text in self.what for source in _places(call, text)]
         else:
             sources = _in_spec_files(call, call.project.graph.nodes_by_kind(NodeKind.REQUIREMENT))
         places = {(source.path, source.line) for source in sources} if self.what else None
-        wanted = Wanted(hashes=self.hashes or not self.format, formatting=self.format, places=places)
+        wanted = FixRequest(hashes=self.hashes or not self.format, formatting=self.format, places=places)
         return sorted({source.path for source in sources}), wanted
 
     def data(self, result: FixReport) -> Any:
@@ -76,8 +76,8 @@ class FixRequirements(
             f"{fix.path}:{fix.line}: {coloured(fix.requirement_id, 'cyan')}: {', '.join(fix.what)}" for fix in fixes
         )
 
-    def remarks(self, result: FixReport) -> str:
-        return "\n".join(
+    def messages(self, result: FixReport) -> tuple[str, ...]:
+        return tuple(
             f"{left.path}:{left.line}: {left.requirement_id} was left alone: {left.why}" for left in result.planned.left
         )
 

@@ -1,6 +1,5 @@
 """Toolset trace: the requirements graph, under the names and shapes that users of elspais know."""
 
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,7 +9,7 @@ from msgspec import Meta, structs
 from clew.graph.model import NodeKind
 from clew.operation.call import Call, perform
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
-from clew.text.terminal import coloured
+from clew.text.terminal import coloured, note
 from clew.trace.read import results
 
 if TYPE_CHECKING:
@@ -112,8 +111,8 @@ class SearchRequirements(
         elif not page.results:
             yield "Nothing found."
 
-    def remarks(self, result: results.SearchPage) -> str:
-        return "\n".join(coloured(f"note: {note}", "dim", stream=sys.stderr) for note in result.notes)
+    def messages(self, result: results.SearchPage) -> tuple[str, ...]:
+        return tuple(map(note, result.notes))
 
     def exit_code(self, result: results.SearchPage) -> int:
         return 0 if result.results else 1

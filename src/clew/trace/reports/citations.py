@@ -23,7 +23,7 @@ LinkKey = tuple[str, str, str]
 """What is cited, who cites it and how. Equal on every machine, and the same after lines were inserted."""
 
 
-class Link(msgspec.Struct, frozen=True, gc=False):
+class HashedCitation(msgspec.Struct, frozen=True, gc=False):
     """One citation of one thing, with the hash of what it cites as it reads now."""
 
     cited: str
@@ -41,12 +41,12 @@ class Link(msgspec.Struct, frozen=True, gc=False):
         return self.cited, self.citing, self.kind
 
 
-def links(graph: Graph) -> tuple[Link, ...]:
+def links(graph: Graph) -> tuple[HashedCitation, ...]:
     """Every citation in the graph."""
     return graph.derived("links", lambda graph: tuple(_links(graph)))
 
 
-def links_citing(graph: Graph, ids: Iterable[str]) -> tuple[Link, ...]:
+def links_citing(graph: Graph, ids: Iterable[str]) -> tuple[HashedCitation, ...]:
     """The links that end at one of these nodes; at an assertion end those that name it, and those that cite the whole
     it is part of."""
     nodes = [node for id in ids if (node := graph.get_node(id)) is not None]
@@ -56,13 +56,13 @@ def links_citing(graph: Graph, ids: Iterable[str]) -> tuple[Link, ...]:
     return tuple(link for link in links(graph) if link.cited_id in wholes or link.cited in parts)
 
 
-def links_made_by(graph: Graph, ids: Iterable[str]) -> tuple[Link, ...]:
+def links_made_by(graph: Graph, ids: Iterable[str]) -> tuple[HashedCitation, ...]:
     """The links that begin at one of these nodes."""
     wanted = frozenset(ids)
     return tuple(link for link in links(graph) if link.citing_id in wanted)
 
 
-def _links(graph: Graph) -> Iterator[Link]:
+def _links(graph: Graph) -> Iterator[HashedCitation]:
     names: dict[str, str] = {}
     for kind in _CITED:
         for node in graph.nodes_by_kind(kind):
@@ -79,7 +79,7 @@ def _links(graph: Graph) -> Iterator[Link]:
                 for label in edge.labels or _WHOLE:
                     if label in texts:
                         id, hash = texts[label]
-                        yield Link(id, name, _KINDS[edge.kind], hash, edge.target, edge.source)
+                        yield HashedCitation(id, name, _KINDS[edge.kind], hash, edge.target, edge.source)
 
 
 def _texts(graph: Graph, node: Node, edges: Iterable[Edge]) -> dict[str, tuple[str, str]]:

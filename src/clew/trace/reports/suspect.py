@@ -18,7 +18,7 @@ from clew.errors import StoreError
 from clew.graph.graph import Graph
 from clew.graph.readers.reviews import recorded_reviews
 from clew.store.interface import Store
-from clew.trace.reports.citations import Link, LinkKey, links
+from clew.trace.reports.citations import HashedCitation, LinkKey, links
 
 log = logging.getLogger(__name__)
 COLLECTION = "first_sight"
@@ -26,7 +26,7 @@ _ACTOR = "clew"
 
 
 class Suspect(msgspec.Struct, frozen=True):
-    link: Link
+    link: HashedCitation
     was: str
     """The hash that is remembered."""
     reviewed: bool
@@ -40,7 +40,7 @@ def suspects(graph: Graph, store: Store | None) -> tuple[Suspect, ...]:
 
 def _suspects(graph: Graph, store: Store | None) -> Iterator[Suspect]:
     reviewed = reviewed_hashes(graph)
-    unreviewed: list[Link] = []
+    unreviewed: list[HashedCitation] = []
     for link in links(graph):
         known = reviewed.get(link.key)
         if known is None:
@@ -63,7 +63,7 @@ def reviewed_hashes(graph: Graph) -> Mapping[LinkKey, tuple[str, ...]]:
     return found
 
 
-def first_hashes(graph: Graph, store: Store, links: Iterable[Link]) -> Mapping[LinkKey, str]:
+def first_hashes(graph: Graph, store: Store, links: Iterable[HashedCitation]) -> Mapping[LinkKey, str]:
     """The first hash of every link that is remembered. Those among `links` that are new are remembered now, unless the
     graph holds drafts, which are nobody's text yet. A store that cannot be used costs the memory and nothing else."""
     try:
@@ -83,7 +83,7 @@ def _known(store: Store) -> dict[LinkKey, str]:
     }
 
 
-def _remember(graph: Graph, store: Store, fresh: Iterable[Link]) -> None:
+def _remember(graph: Graph, store: Store, fresh: Iterable[HashedCitation]) -> None:
     by_file: dict[str, dict[LinkKey, str]] = {}
     for link in fresh:
         citing = graph.get_node(link.citing_id)

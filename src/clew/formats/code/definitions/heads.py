@@ -105,7 +105,7 @@ class Head:
         return found
 
 
-class Found(msgspec.Struct, frozen=True, gc=False):
+class DefinedNames(msgspec.Struct, frozen=True, gc=False):
     """What a head defines."""
 
     names: tuple[str, ...]
@@ -129,7 +129,7 @@ def is_data(head: Head, family: str) -> bool:
     return family == "c" and _INITIALISERS.search(code) is not None and _INITIALISER.search(code) is not None
 
 
-def defined(head: Head, family: str, *, in_function: bool) -> Found | None:
+def defined(head: Head, family: str, *, in_function: bool) -> DefinedNames | None:
     """What the block after a head is, where it is a function or class."""
     found = _marked_test(head, family)
     if found is None:
@@ -144,37 +144,37 @@ def defined(head: Head, family: str, *, in_function: bool) -> Found | None:
         return None
     begin = _beginning(head.code, found.index, family in _LINE_ENDS)
     is_test = found.is_test or (found.kind == FUNCTION and _TEST_ATTRIBUTE.search(head.code, begin) is not None)
-    return Found(found.names, found.kind, begin, is_test)
+    return DefinedNames(found.names, found.kind, begin, is_test)
 
 
-def _marked_test(head: Head, family: str) -> Found | None:
+def _marked_test(head: Head, family: str) -> DefinedNames | None:
     if family == "c" and (macro := _TEST_MACRO.search(head.code)):
         names = head.arguments()[: 1 if macro[1].endswith(("CASE", "SCENARIO")) else 2]
-        return Found(tuple(filter(None, names)) or (macro[1],), FUNCTION, macro.start(), True)
+        return DefinedNames(tuple(filter(None, names)) or (macro[1],), FUNCTION, macro.start(), True)
     if family in ("shell", "zig") and (test := _TEST_STRING.search(head.code)):
-        return Found((_quoted(head, test, 1),), FUNCTION, test.start(), True)
+        return DefinedNames((_quoted(head, test, 1),), FUNCTION, test.start(), True)
     return None
 
 
-def _function(head: Head, family: str) -> Found | None:
+def _function(head: Head, family: str) -> DefinedNames | None:
     """A function with a keyword."""
     code = head.code
     if plain := _SUBROUTINE.search(code):
-        return Found((plain[1],), FUNCTION, plain.start(), plain[1].startswith(("test", "Test")))
+        return DefinedNames((plain[1],), FUNCTION, plain.start(), plain[1].startswith(("test", "Test")))
     for named in reversed(list(_NAMED_FUNCTION.finditer(code))):
         if family not in _LINE_ENDS or _GOES_ON.fullmatch(code, named.end()):
             group = 1 if named[1] else 2
             name = named[group]
             is_test = name.startswith(("test", "Test")) or (group == 2 and name[0] == '"')
-            return Found((_quoted(head, named, group),), FUNCTION, named.start(), is_test)
+            return DefinedNames((_quoted(head, named, group),), FUNCTION, named.start(), is_test)
     if family in ("kotlin", "swift") and (special := _CONSTRUCTOR.search(code)):
-        return Found((special[1],), FUNCTION, special.start())
+        return DefinedNames((special[1],), FUNCTION, special.start())
     return None
 
 
-def _class(code: str, family: str) -> Found | None:
+def _class(code: str, family: str) -> DefinedNames | None:
     if family == "rust" and (block := _IMPL_HEAD.search(code)):
-        return Found((_implementing(block[1]),), CLASS, block.start())
+        return DefinedNames((_implementing(block[1]),), CLASS, block.start())
     last = None
     for pattern in (_CLASS_HEAD, _TYPE_HEAD):
         named = pattern.search(code)
@@ -183,7 +183,7 @@ def _class(code: str, family: str) -> Found | None:
             if goes_on and (last is None or named.start() > last.start()):
                 last = named
             named = pattern.search(code, named.start() + 1)
-    return Found((last[1],), CLASS, last.start()) if last is not None else None
+    return DefinedNames((last[1],), CLASS, last.start()) if last is not None else None
 
 
 def _implementing(rest: str) -> str:
@@ -196,10 +196,10 @@ def _implementing(rest: str) -> str:
     return words[-1] if words else "impl"
 
 
-def _unmarked(code: str, family: str, *, in_function: bool) -> Found | None:
+def _unmarked(code: str, family: str, *, in_function: bool) -> DefinedNames | None:
     """A function that only its shape gives away."""
     if assigned := _ASSIGNED_FUNCTION.search(code):
-        return Found((assigned[1],), FUNCTION, assigned.start())
+        return DefinedNames((assigned[1],), FUNCTION, assigned.start())
     if family == "r" or (in_function and family in _FREE_STANDING):
         return None
     plain = _PLAIN_FUNCTION.search(code)
@@ -210,7 +210,7 @@ def _unmarked(code: str, family: str, *, in_function: bool) -> Found | None:
     before = code[code.rfind("\n", 0, plain.start()) + 1 : plain.start()].rstrip()
     if "=" in before or before.endswith((".", "!")) or _last_word(before) in _BEFORE_VALUES:
         return None
-    return Found((plain[1],), FUNCTION, plain.start(), family == "shell" and plain[1].startswith("test"))
+    return DefinedNames((plain[1],), FUNCTION, plain.start(), family == "shell" and plain[1].startswith("test"))
 
 
 def _beginning(code: str, index: int, line_ends: bool) -> int:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from clew.formats.diagnostics import Findings
 from clew.formats.elspais.fields import Field, ReferenceList, continued_field, metadata_lines
-from clew.formats.elspais.findings import Findings
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.journey import JOURNEY_FIELD
 from clew.formats.elspais.lines import TEXT

@@ -7,14 +7,14 @@ from clew.formats.openspec.change import Change
 from clew.formats.openspec.metadata import FLAG
 from clew.formats.openspec.proposal import Proposal
 from clew.formats.openspec.records import Spec
-from clew.formats.openspec.rules.delta import NOTHING_ELSEWHERE, Elsewhere, check_against, check_delta
+from clew.formats.openspec.rules.delta import NO_OTHER_CHANGES, OtherChanges, check_against, check_delta
 from clew.formats.openspec.rules.rules import Dialect, Issue, Issues
 from clew.formats.openspec.tasks import Tasks
 
 SHORTEST_WHY, LONGEST_WHY = 50, 1_000
 SHORTEST_DESCRIPTION = 10
 MOST_OPERATIONS = 10
-_NOTHING: Final[Mapping[str, Elsewhere]] = {}
+_NOTHING: Final[Mapping[str, OtherChanges]] = {}
 
 
 def validate_change(
@@ -22,7 +22,7 @@ def validate_change(
     specs: Mapping[str, Spec],
     dialect: Dialect = Dialect.ALL,
     *,
-    elsewhere: Mapping[str, Elsewhere] = _NOTHING,
+    elsewhere: Mapping[str, OtherChanges] = _NOTHING,
 ) -> tuple[Issue, ...]:
     """Everything a change breaks.
 
@@ -41,7 +41,7 @@ def validate_change(
     for delta in change.deltas:
         issues.enter(f"specs/{delta.spec_id}/spec.md", "deltas", delta.spec_id)
         check_delta(delta, issues)
-        check_against(delta, specs.get(delta.spec_id), issues, elsewhere.get(delta.spec_id, NOTHING_ELSEWHERE), specs)
+        check_against(delta, specs.get(delta.spec_id), issues, elsewhere.get(delta.spec_id, NO_OTHER_CHANGES), specs)
     return issues.found()
 
 

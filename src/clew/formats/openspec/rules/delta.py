@@ -16,14 +16,14 @@ Named = tuple[str, int]
 """A name and the line in which it stands."""
 
 
-class Elsewhere(msgspec.Struct, frozen=True):
+class OtherChanges(msgspec.Struct, frozen=True):
     """What other open changes do to the names of a spec."""
 
     brought: frozenset[str] = frozenset()
     freed: frozenset[str] = frozenset()
 
 
-NOTHING_ELSEWHERE = Elsewhere()
+NO_OTHER_CHANGES = OtherChanges()
 
 
 def check_delta(delta: Delta, issues: Issues) -> None:
@@ -127,7 +127,7 @@ def _check_requirement(kind: SectionKind, requirement: Requirement, issues: Issu
 
 
 def check_against(
-    delta: Delta, spec: Spec | None, issues: Issues, elsewhere: Elsewhere, known_specs: Iterable[str]
+    delta: Delta, spec: Spec | None, issues: Issues, elsewhere: OtherChanges, known_specs: Iterable[str]
 ) -> None:
     """What shows only beside the spec in force, and what other open changes do to it."""
     promised = elsewhere.brought
@@ -178,7 +178,7 @@ def _check_new(delta: Delta, issues: Issues, promised: Set[str], known_specs: It
 
 
 def _check_renames(
-    delta: Delta, there: dict[str, Requirement], issues: Issues, elsewhere: Elsewhere
+    delta: Delta, there: dict[str, Requirement], issues: Issues, elsewhere: OtherChanges
 ) -> dict[str, Requirement]:
     """The requirements by their names after the renames."""
     after = dict(there)

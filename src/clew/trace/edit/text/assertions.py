@@ -16,8 +16,8 @@ from clew.formats.elspais.write.assertions import (
 from clew.graph.changes import Change
 from clew.graph.model import EdgeKind, NodeKind
 from clew.text.spans import Span
-from clew.trace.edit.text.author import Author, Block, Draft
-from clew.trace.edit.text.renaming import Aim, follow
+from clew.trace.edit.text.draft import Block, Draft, DraftContext
+from clew.trace.edit.text.renaming import ReferenceTarget, follow
 
 _TEXT_RULE = (
     "The text of an assertion must not hold a heading, the beginning of another assertion, a line in emphasis alone, "
@@ -26,24 +26,24 @@ _TEXT_RULE = (
 _NOWHERE = Span(0, 0, 0, 0)
 
 
-def add(author: Author, requirement_id: str, label: str, text: str) -> Change:
+def add(drafting: DraftContext, requirement_id: str, label: str, text: str) -> Change:
     """Add an assertion as the last of its requirement. References that name it are no longer broken."""
-    draft = author.begin()
+    draft = drafting.begin()
     block = draft.block(requirement_id)
     record = block.requirement
     _free(block, label)
     depth = section_depth(_content(draft, block.path)) if not record.assertions else None
-    data = with_assertion(block.data, author.grammar, record, label, text, depth=depth)
+    data = with_assertion(block.data, drafting.grammar, record, label, text, depth=depth)
     assertions = (*record.assertions, AssertionRecord(label, text, _NOWHERE))
     _write(draft, block, data, assertions)
-    return draft.change("add_assertion", author.grammar.assertion_id(requirement_id, label))
+    return draft.change("add_assertion", drafting.grammar.assertion_id(requirement_id, label))
 
 
-def update(author: Author, id: str, text: str) -> Change:
+def update(drafting: DraftContext, id: str, text: str) -> Change:
     """Give an assertion another text."""
-    draft = author.begin()
+    draft = drafting.begin()
     block, assertion = _find(draft, id)
-    data = with_assertion_text(block.data, author.grammar, assertion, text)
+    data = with_assertion_text(block.data, drafting.grammar, assertion, text)
     assertions = tuple(
         msgspec.structs.replace(each, text=text) if each is assertion else each for each in block.requirement.assertions
     )
@@ -51,20 +51,20 @@ def update(author: Author, id: str, text: str) -> Change:
     return draft.change("update_assertion", id)
 
 
-def delete(author: Author, id: str, relabelled: Mapping[str, str]) -> Change:
+def delete(drafting: DraftContext, id: str, relabelled: Mapping[str, str]) -> Change:
     """Remove an assertion, and give others their new labels. What named it is left with a broken reference."""
-    draft = author.begin()
+    draft = drafting.begin()
     block, assertion = _find(draft, id)
     kept = tuple(each for each in block.requirement.assertions if each is not assertion)
-    block = _write(draft, block, without_assertion(block.data, author.grammar, assertion), kept)
+    block = _write(draft, block, without_assertion(block.data, drafting.grammar, assertion), kept)
     if relabelled:
         _relabel(draft, block, relabelled)
     return draft.change("delete_assertion", id)
 
 
-def relabel(author: Author, id: str, label: str) -> Change:
+def relabel(drafting: DraftContext, id: str, label: str) -> Change:
     """Give an assertion another label. References that name it follow; no other does."""
-    draft = author.begin()
+    draft = drafting.begin()
     block, assertion = _find(draft, id)
     _free(block, label)
     _relabel(draft, block, {assertion.label: label})
@@ -73,16 +73,16 @@ def relabel(author: Author, id: str, label: str) -> Change:
 
 def _relabel(draft: Draft, block: Block, labels: Mapping[str, str]) -> None:
     record = block.requirement
-    data = with_labels(block.data, draft.author.grammar, record, dict(labels))
+    data = with_labels(block.data, draft.drafting.grammar, record, dict(labels))
     assertions = tuple(
         msgspec.structs.replace(each, label=labels.get(each.label, each.label)) for each in record.assertions
     )
     _write(draft, block, data, assertions)
 
-    def turn(aim: Aim) -> Aim:
-        return Aim(aim.target, tuple(dict.fromkeys(labels.get(label, label) for label in aim.labels)))
+    def turn(aim: ReferenceTarget) -> ReferenceTarget:
+        return ReferenceTarget(aim.target, tuple(dict.fromkeys(labels.get(label, label) for label in aim.labels)))
 
-    if draft.author.linker().place_of(block.id) == block.place:
+    if draft.drafting.linker().place_of(block.id) == block.place:
         follow(draft, block.id, turn)
 
 
@@ -93,7 +93,7 @@ def _write(draft: Draft, block: Block, data: bytes, assertions: tuple[AssertionR
 
 def _find(draft: Draft, id: str) -> tuple[Block, AssertionRecord]:
     """An assertion in the block of its requirement."""
-    graph = draft.author.graph
+    graph = draft.drafting.graph
     node = graph.get_node(id)
     if node is None:
         raise NotFound(f"Assertion '{id}' not found.", hint="get_requirement lists the assertions of a requirement.")

@@ -9,58 +9,58 @@ from clew.graph import circles
 from clew.graph.build.link import Citation
 from clew.graph.changes import Change
 from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind
-from clew.trace.edit.text.author import Author, Block, Draft
-from clew.trace.edit.text.renaming import Aim, rewrite_comment
+from clew.trace.edit.text.draft import Block, Draft, DraftContext
+from clew.trace.edit.text.renaming import ReferenceTarget, rewrite_comment
 
 
-def add(author: Author, edge: Edge) -> Change:
+def add(drafting: DraftContext, edge: Edge) -> Change:
     """Add a reference. One that is there already changes nothing."""
-    draft = author.begin()
+    draft = drafting.begin()
     block = draft.block(edge.source)
-    circles.refuse(author.graph, edge.source, edge.target, edge.kind)
-    if not author.graph.memory.has_edge(edge):
-        aim = Aim(edge.target, edge.labels)
-        data = with_added(block.data, author.grammar, edge.kind.value, aim.written(author.grammar))
-        _write(draft, block, data, (*block.record.references, _reference(author, edge.kind, aim)))
+    circles.refuse(drafting.graph, edge.source, edge.target, edge.kind)
+    if not drafting.graph.memory.has_edge(edge):
+        aim = ReferenceTarget(edge.target, edge.labels)
+        data = with_added(block.data, drafting.grammar, edge.kind.value, aim.written(drafting.grammar))
+        _write(draft, block, data, (*block.record.references, _reference(drafting, edge.kind, aim)))
     return draft.change("add_edge", edge.source)
 
 
-def change_kind(author: Author, source: str, target: str, kind: EdgeKind, new_kind: EdgeKind) -> Change:
+def change_kind(drafting: DraftContext, source: str, target: str, kind: EdgeKind, new_kind: EdgeKind) -> Change:
     """Put the references of one kind to a target under another kind."""
-    draft = author.begin()
+    draft = drafting.begin()
     block = draft.block(source)
     if kind not in HIERARCHY:
-        circles.refuse(author.graph, source, target, new_kind)
+        circles.refuse(drafting.graph, source, target, new_kind)
     references = tuple(
-        msgspec.structs.replace(each, kind=new_kind.value) if _is_to(author, each, target, kind) else each
+        msgspec.structs.replace(each, kind=new_kind.value) if _is_to(drafting, each, target, kind) else each
         for each in block.record.references
     )
-    data = with_kind(block.data, author.grammar, kind.value, target, new_kind.value)
+    data = with_kind(block.data, drafting.grammar, kind.value, target, new_kind.value)
     _write(draft, block, data, references)
     return draft.change("change_edge_kind", source)
 
 
-def delete(author: Author, source: str, target: str, kind: EdgeKind) -> Change:
+def delete(drafting: DraftContext, source: str, target: str, kind: EdgeKind) -> Change:
     """Remove the references of one kind to a target."""
-    draft = author.begin()
+    draft = drafting.begin()
     block = draft.block(source)
-    references = tuple(each for each in block.record.references if not _is_to(author, each, target, kind))
-    _write(draft, block, with_removed(block.data, author.grammar, kind.value, target), references)
+    references = tuple(each for each in block.record.references if not _is_to(drafting, each, target, kind))
+    _write(draft, block, with_removed(block.data, drafting.grammar, kind.value, target), references)
     return draft.change("delete_edge", source)
 
 
-def fix(author: Author, reference: BrokenReference, aim: Aim) -> Change:
+def fix(drafting: DraftContext, reference: BrokenReference, aim: ReferenceTarget) -> Change:
     """Put a reference to something that exists in the place of a broken one, in a spec file or in a comment."""
-    draft = author.begin()
-    circles.refuse(author.graph, reference.source_id, aim.target, reference.edge_kind)
-    place = author.linker().place_of(reference.source_id)
-    if place is not None and place[1] == author.reader.name:
+    draft = drafting.begin()
+    circles.refuse(drafting.graph, reference.source_id, aim.target, reference.edge_kind)
+    place = drafting.linker().place_of(reference.source_id)
+    if place is not None and place[1] == drafting.reader.name:
         block = draft.block_at(place)
         kind, written = reference.edge_kind.value, reference.target_id
         references = (*(each for each in block.record.references if (each.kind, each.written) != (kind, written)),)
-        data = with_replaced(block.data, author.grammar, kind, written, aim.written(author.grammar))
-        _write(draft, block, data, (*references, _reference(author, reference.edge_kind, aim)))
-    elif not rewrite_comment(draft, _citations(author, reference), aim):
+        data = with_replaced(block.data, drafting.grammar, kind, written, aim.written(drafting.grammar))
+        _write(draft, block, data, (*references, _reference(drafting, reference.edge_kind, aim)))
+    elif not rewrite_comment(draft, _citations(drafting, reference), aim):
         raise Refused(
             f"{reference.path}:{reference.line} says {reference.target_id}, which is no comment that can be rewritten.",
             hint="Edit that line by hand, then refresh the graph.",
@@ -68,14 +68,14 @@ def fix(author: Author, reference: BrokenReference, aim: Aim) -> Change:
     return draft.change("fix_broken_reference", reference.source_id)
 
 
-def _citations(author: Author, reference: BrokenReference) -> list[Citation]:
+def _citations(drafting: DraftContext, reference: BrokenReference) -> list[Citation]:
     """All citations that the text of a broken reference stands for: a comment may hold for many tests."""
-    place = author.linker().place_of(reference.source_id)
-    definition = author.linker().definition_at(place) if place is not None else None
+    place = drafting.linker().place_of(reference.source_id)
+    definition = drafting.linker().definition_at(place) if place is not None else None
     own = definition.citations if definition is not None else ()
     wanted = (reference.path, reference.line, reference.target_id)
     aims = {each.target for each in own if (each.path, each.line, each.written) == wanted}
-    found = [each for aim in aims for each in author.linker().citations_of(aim)]
+    found = [each for aim in aims for each in drafting.linker().citations_of(aim)]
     found = [each for each in found if (each.path, each.line, each.written) == wanted]
     if not found:
         raise NotFound(
@@ -90,13 +90,13 @@ def _write(draft: Draft, block: Block, data: bytes, references: tuple[Reference,
     draft.write(block, data, expected, "A reference is one item of a list.", hashed=True)
 
 
-def _reference(author: Author, kind: EdgeKind, aim: Aim) -> Reference:
+def _reference(drafting: DraftContext, kind: EdgeKind, aim: ReferenceTarget) -> Reference:
     """A reference as it will be read. An id of a register does not follow the grammar of the file that cites it."""
-    written = aim.written(author.grammar)
-    if author.grammar.parse_reference(written) is None:
+    written = aim.written(drafting.grammar)
+    if drafting.grammar.parse_reference(written) is None:
         return Reference(kind.value, written, written, (), 0, malformed=True)
     return Reference(kind.value, aim.target, aim.target, aim.labels, 0)
 
 
-def _is_to(author: Author, reference: Reference, target: str, kind: EdgeKind) -> bool:
-    return reference.kind == kind.value and names(reference.written, target, author.grammar)
+def _is_to(drafting: DraftContext, reference: Reference, target: str, kind: EdgeKind) -> bool:
+    return reference.kind == kind.value and names(reference.written, target, drafting.grammar)

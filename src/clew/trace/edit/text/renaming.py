@@ -14,7 +14,7 @@ from clew.formats.elspais.records import Reference
 from clew.formats.elspais.write.references import with_rewritten
 from clew.graph.build.link import Citation, Place
 from clew.graph.patches import Slot
-from clew.trace.edit.text.author import Block, Draft
+from clew.trace.edit.text.draft import Block, Draft
 
 _LOSSLESS = "surrogateescape"
 
@@ -23,7 +23,7 @@ _PART_OF_ID = re.compile(r"[\w-]")
 _MORE_OF_ID = re.compile(r"[\w+]|-\w")
 
 
-class Aim(msgspec.Struct, frozen=True, gc=False):
+class ReferenceTarget(msgspec.Struct, frozen=True, gc=False):
     """What a reference names."""
 
     target: str
@@ -34,33 +34,33 @@ class Aim(msgspec.Struct, frozen=True, gc=False):
         return grammar.assertion_id(self.target, joined) if joined else self.target
 
 
-Turn = Callable[[Aim], Aim]
+Turn = Callable[[ReferenceTarget], ReferenceTarget]
 """From what a reference names to what it shall name."""
 
 
 def follow(draft: Draft, id: str, turn: Turn) -> None:
     """Rewrite every reference to an id. What cannot be rewritten is noted in the draft."""
-    spec, comments = _sorted_out(draft, draft.author.linker().citations_of(id))
+    spec, comments = _sorted_out(draft, draft.drafting.linker().citations_of(id))
     for place in spec:
         turn_references(draft, draft.block_at(place), lambda aim: turn(aim) if aim.target == id else aim)
     for citations in comments.values():
-        aim = Aim(id, citations[0].labels)
+        aim = ReferenceTarget(id, citations[0].labels)
         if turn(aim) != aim and not rewrite_comment(draft, citations, turn(aim)):
             draft.notes.append(_left_behind(citations[0]))
 
 
 def fixed_references(draft: Draft, id: str) -> list[Citation]:
     """The references to an id that cannot be rewritten."""
-    _, comments = _sorted_out(draft, draft.author.linker().citations_of(id))
+    _, comments = _sorted_out(draft, draft.drafting.linker().citations_of(id))
     return [citations[0] for citations in comments.values() if _comment(draft, citations[0], "") is None]
 
 
 def turn_references(draft: Draft, block: Block, turn: Turn) -> Block:
     """Rewrite the references of a block."""
-    grammar = draft.author.grammar
+    grammar = draft.drafting.grammar
 
     def rewrite(parsed: ParsedReference) -> str | None:
-        aim = Aim(parsed.target, parsed.labels)
+        aim = ReferenceTarget(parsed.target, parsed.labels)
         turned = turn(aim)
         return turned.written(grammar) if turned != aim else None
 
@@ -72,20 +72,20 @@ def turn_references(draft: Draft, block: Block, turn: Turn) -> Block:
 def _turned(reference: Reference, turn: Turn) -> Reference:
     if reference.malformed:
         return reference
-    aim = turn(Aim(reference.target, reference.labels))
+    aim = turn(ReferenceTarget(reference.target, reference.labels))
     return msgspec.structs.replace(reference, target=aim.target, labels=aim.labels)
 
 
-def rewrite_comment(draft: Draft, citations: list[Citation], aim: Aim) -> bool:
+def rewrite_comment(draft: Draft, citations: list[Citation], aim: ReferenceTarget) -> bool:
     """Rewrite a reference in a comment, for all that cite by it; whether it stands there to be rewritten."""
-    text = aim.written(draft.author.grammar)
+    text = aim.written(draft.drafting.grammar)
     found = _comment(draft, citations[0], text)
     if found is None:
         return False
     draft.put_text(*found)
     for citation in citations:
         turned = msgspec.structs.replace(citation, target=aim.target, labels=aim.labels, written=text, malformed=False)
-        place = draft.author.linker().place_of(citation.source)
+        place = draft.drafting.linker().place_of(citation.source)
         definition = draft.definition(place) if place is not None else None
         if place is not None and definition is not None:
             cited = tuple(turned if each == citation else each for each in definition.citations)
@@ -95,10 +95,10 @@ def rewrite_comment(draft: Draft, citations: list[Citation], aim: Aim) -> bool:
 
 def _comment(draft: Draft, citation: Citation, text: str) -> tuple[Slot, bytes] | None:
     """The line of a comment, and how it reads with another reference in the place of this one."""
-    place = draft.author.linker().place_of(citation.source)
-    if place is None or place[1] not in draft.author.commenting:
+    place = draft.drafting.linker().place_of(citation.source)
+    if place is None or place[1] not in draft.drafting.commenting:
         return None
-    parsed = draft.author.grammar.parse_reference(citation.written)
+    parsed = draft.drafting.grammar.parse_reference(citation.written)
     if not citation.malformed and (parsed is None or parsed.target != citation.target):
         return None
     slot = draft.line(citation.path, citation.line)
@@ -115,8 +115,8 @@ def _sorted_out(
     spec: dict[Place, None] = {}
     comments: dict[tuple[str, int, str], list[Citation]] = {}
     for citation in citations:
-        place = draft.author.linker().place_of(citation.source)
-        if place is not None and place[1] == draft.author.reader.name:
+        place = draft.drafting.linker().place_of(citation.source)
+        if place is not None and place[1] == draft.drafting.reader.name:
             spec[place] = None
         else:
             comments.setdefault((citation.path, citation.line, citation.written), []).append(citation)

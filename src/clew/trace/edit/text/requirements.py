@@ -4,107 +4,117 @@ Every method reads the graph, refuses what cannot be done, and returns the chang
 What an id, a level or a status may look like is decided by the calling service, which knows the rules of the project.
 """
 
+from itertools import pairwise
+
 import msgspec
 
-from clew.errors import AlreadyExists, NotFound, WrongKind
-from clew.formats.elspais.write.blocks import NewRequirement, with_id, with_status, with_title
+from clew.errors import AlreadyExists, NotFound, Refused, WrongKind
+from clew.formats.elspais.write.blocks import (
+    NewRequirement,
+    Style,
+    requirement_text,
+    style_of,
+    with_id,
+    with_status,
+    with_title,
+)
 from clew.graph import circles
 from clew.graph.changes import Change
-from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind, Source
+from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind, NodeKind, Source
 from clew.trace.edit.text import assertions as mutations_assertions
 from clew.trace.edit.text import edges as mutations_edges
-from clew.trace.edit.text.author import Author
-from clew.trace.edit.text.placing import add_block
-from clew.trace.edit.text.renaming import Aim, follow
+from clew.trace.edit.text.blocks import GAP, is_in_fence
+from clew.trace.edit.text.draft import Block, Draft, DraftContext
+from clew.trace.edit.text.renaming import ReferenceTarget, follow
 
 _TITLE_RULE = "A title is one line without `*`."
 
 
 class Mutations:
-    def __init__(self, author: Author) -> None:
-        self._author = author
+    def __init__(self, drafting: DraftContext) -> None:
+        self._drafting = drafting
 
     # Nodes
 
     def rename_node(self, old_id: str, new_id: str) -> Change:
         """Give a requirement or journey another id. Its assertions and the references to it follow."""
-        author, draft = self._author, self._author.begin()
+        drafting, draft = self._drafting, self._drafting.begin()
         block = draft.block(old_id)
         self._free(new_id)
-        parents = circles.above(author.graph, old_id)
-        circles.refuse_appearing(author.graph, new_id, self._citing(new_id), parents, instead_of=old_id)
+        parents = circles.above(drafting.graph, old_id)
+        circles.refuse_appearing(drafting.graph, new_id, self._citing(new_id), parents, instead_of=old_id)
         expected = msgspec.structs.replace(block.record, id=new_id)
-        draft.write(block, with_id(block.data, author.grammar, new_id), expected, "", hashed=True)
+        draft.write(block, with_id(block.data, drafting.grammar, new_id), expected, "", hashed=True)
         if old_id == block.id:  # references to an id that is defined twice mean the first
-            follow(draft, old_id, lambda aim: Aim(new_id, aim.labels))
+            follow(draft, old_id, lambda aim: ReferenceTarget(new_id, aim.labels))
         return draft.change("rename_node", old_id)
 
     def update_title(self, id: str, title: str) -> Change:
-        draft = self._author.begin()
+        draft = self._drafting.begin()
         block = draft.block(id)
         expected = msgspec.structs.replace(block.record, title=title)
-        draft.write(block, with_title(block.data, self._author.grammar, title), expected, _TITLE_RULE, hashed=True)
+        draft.write(block, with_title(block.data, self._drafting.grammar, title), expected, _TITLE_RULE, hashed=True)
         return draft.change("update_title", id)
 
     def change_status(self, id: str, status: str) -> Change:
-        draft = self._author.begin()
+        draft = self._drafting.begin()
         block = draft.block(id)
         expected = msgspec.structs.replace(block.requirement, status=status)
-        data = with_status(block.data, self._author.grammar, status)
+        data = with_status(block.data, self._drafting.grammar, status)
         draft.write(block, data, expected, "A status is one word.", hashed=True)
         return draft.change("change_status", id)
 
-    def add_requirement(self, new: NewRequirement, path: str, parent: Aim | None = None) -> Change:
+    def add_requirement(self, new: NewRequirement, path: str, parent: ReferenceTarget | None = None) -> Change:
         """Add a requirement without assertions to a file. References that name its id are no longer broken."""
         self._free(new.id)
         if parent is not None:
             self._known(parent)
         parents = [parent.target] if parent is not None else []
-        circles.refuse_appearing(self._author.graph, new.id, self._citing(new.id), parents)
-        draft = self._author.begin()
+        circles.refuse_appearing(self._drafting.graph, new.id, self._citing(new.id), parents)
+        draft = self._drafting.begin()
         add_block(draft, path, new)
         return draft.change("add_requirement", new.id)
 
     def delete_requirement(self, id: str) -> Change:
         """Remove a requirement with its assertions. What cites it is left with a broken reference."""
-        draft = self._author.begin()
+        draft = self._drafting.begin()
         draft.remove(draft.block(id))
         return draft.change("delete_requirement", id)
 
     # Assertions
 
     def add_assertion(self, requirement_id: str, label: str, text: str) -> Change:
-        return mutations_assertions.add(self._author, requirement_id, label, text)
+        return mutations_assertions.add(self._drafting, requirement_id, label, text)
 
     def update_assertion(self, id: str, text: str) -> Change:
-        return mutations_assertions.update(self._author, id, text)
+        return mutations_assertions.update(self._drafting, id, text)
 
     def delete_assertion(self, id: str, relabelled: dict[str, str]) -> Change:
-        return mutations_assertions.delete(self._author, id, relabelled)
+        return mutations_assertions.delete(self._drafting, id, relabelled)
 
     def rename_assertion(self, id: str, label: str) -> Change:
-        return mutations_assertions.relabel(self._author, id, label)
+        return mutations_assertions.relabel(self._drafting, id, label)
 
     # Edges
 
     def add_edge(self, edge: Edge) -> Change:
-        self._known(Aim(edge.target, edge.labels))
-        return mutations_edges.add(self._author, edge)
+        self._known(ReferenceTarget(edge.target, edge.labels))
+        return mutations_edges.add(self._drafting, edge)
 
     def change_edge_kind(self, source: str, target: str, kind: EdgeKind, new_kind: EdgeKind) -> Change:
-        return mutations_edges.change_kind(self._author, source, target, kind, new_kind)
+        return mutations_edges.change_kind(self._drafting, source, target, kind, new_kind)
 
     def delete_edge(self, source: str, target: str, kind: EdgeKind) -> Change:
-        return mutations_edges.delete(self._author, source, target, kind)
+        return mutations_edges.delete(self._drafting, source, target, kind)
 
-    def fix_broken_reference(self, reference: BrokenReference, aim: Aim) -> Change:
+    def fix_broken_reference(self, reference: BrokenReference, aim: ReferenceTarget) -> Change:
         self._known(aim)
-        return mutations_edges.fix(self._author, reference, aim)
+        return mutations_edges.fix(self._drafting, reference, aim)
 
     # What is refused
 
     def _free(self, id: str) -> None:
-        node = self._author.graph.get_node(id)
+        node = self._drafting.graph.get_node(id)
         if node is not None:
             where = f" by {_place(node.source)}" if node.source is not None else ""
             raise AlreadyExists(
@@ -115,14 +125,14 @@ class Mutations:
 
     def _citing(self, id: str) -> set[str]:
         """The requirements that would stand directly below an id; it need not exist."""
-        return {each.source for each in self._author.linker().citations_of(id) if each.kind in HIERARCHY}
+        return {each.source for each in self._drafting.linker().citations_of(id) if each.kind in HIERARCHY}
 
-    def _known(self, aim: Aim) -> None:
+    def _known(self, aim: ReferenceTarget) -> None:
         """Refuse what does not exist, and an assertion other than by its label."""
-        target = self._author.graph.get_node(aim.target)
+        target = self._drafting.graph.get_node(aim.target)
         if target is None:
             raise NotFound(f"'{aim.target}' does not exist.", hint="search finds ids by words of the title or text.")
-        if self._author.linker().place_of(aim.target) is None:
+        if self._drafting.linker().place_of(aim.target) is None:
             raise WrongKind(
                 f"'{aim.target}' is a {target.kind.value}; an edge leads to its requirement and carries its label.",
                 hint="Pass the id of the requirement, and the label among the labels.",
@@ -137,3 +147,63 @@ class Mutations:
 
 def _place(source: Source) -> str:
     return f"{source.path}:{source.line}" if source.line else f"a draft for {source.path}"
+
+
+class InsertionPoint(msgspec.Struct, frozen=True):
+    position: int
+    lead: bytes
+    """What parts the new block from what stands before it."""
+    style: Style
+
+
+def add_block(draft: Draft, path: str, new: NewRequirement) -> Block:
+    """Put a new requirement into a file, which is made where it does not exist."""
+    spot = _spot(draft, path)
+    return draft.add(path, spot.position, spot.lead, requirement_text(new, spot.style))
+
+
+def _spot(draft: Draft, path: str) -> InsertionPoint:
+    try:
+        data = draft.file(path)
+    except NotFound:
+        return InsertionPoint(0, b"", Style())
+    written = _blocks(draft, path)
+    if not written:
+        _refuse_fence(path, data, len(data))
+        end = Style().line_end.encode()
+        return InsertionPoint(len(data), end * (0 if not data else 1 if data.endswith(b"\n") else 2), Style())
+    last = written[-1]
+    _refuse_fence(path, data, last.end)
+    style = style_of(data[last.start : last.end], draft.drafting.grammar)
+    line_end = style.line_end.encode()
+    lead = _gap(data, written, line_end)
+    if data[last.end - 1 : last.end] not in (b"\n", b"\r"):
+        lead = line_end + lead
+    return InsertionPoint(last.end, lead, style)
+
+
+def _blocks(draft: Draft, path: str) -> list[Source]:
+    """Where the blocks of the file stand that are in it already."""
+    authored = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
+    nodes = (node for node in draft.drafting.graph.nodes_in_file(path) if node.kind in authored)
+    return sorted(
+        (node.source for node in nodes if node.source is not None and node.source.end), key=lambda each: each.start
+    )
+
+
+def _gap(data: bytes, written: list[Source], line_end: bytes) -> bytes:
+    """What parts the last two blocks, or the last from what follows; else a blank line."""
+    candidates = [data[one.end : other.start] for one, other in list(pairwise(written))[-1:]]
+    found = GAP.match(data, written[-1].end)
+    if not candidates and found is not None and b"---" in found[0]:
+        candidates = [line_end + b"---" + line_end + line_end]
+    is_plain = bool(candidates) and not candidates[0].strip(b" \t\r\n-")
+    return candidates[0] if is_plain and candidates[0].startswith((b"\n", b"\r")) else line_end
+
+
+def _refuse_fence(path: str, data: bytes, position: int) -> None:
+    if is_in_fence(data, position):
+        raise Refused(
+            f"A code block in {path} is never closed, so a requirement behind it would be read as code.",
+            hint="Close the code block, or pass another file_path.",
+        )

@@ -16,8 +16,8 @@ from clew.graph.build.reading import Reader
 from clew.graph.changes import Redefinition, Rewriting
 from clew.graph.model import NodeKind
 from clew.graph.patches import Slot
-from clew.trace.edit.text.author import ADDED, Author
 from clew.trace.edit.text.blocks import Record, with_known_parts
+from clew.trace.edit.text.draft import ADDED, DraftContext
 
 _AUTHORED = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
 
@@ -26,15 +26,15 @@ Definitions = dict[Place, Definition | None]
 
 
 def redrafted(
-    author: Author, readers: Sequence[Reader], path: str, target: bytes
+    drafting: DraftContext, readers: Sequence[Reader], path: str, target: bytes
 ) -> tuple[tuple[Redefinition, ...], tuple[Rewriting, ...]]:
     """What has to change, in the graph as it is with its drafts, for the file to have this content."""
-    data = author.original(path)
-    if author.linker().definition_at((path, author.reader.name, 0)) is not None or path.endswith(".md"):
-        texts, definitions = _Spec(author, path, data, target).drafted()
+    data = drafting.original(path)
+    if drafting.linker().definition_at((path, drafting.reader.name, 0)) is not None or path.endswith(".md"):
+        texts, definitions = _Spec(drafting, path, data, target).drafted()
     else:
         texts, definitions = _lines(readers, path, data, target)
-    patches, linker = author.history.patches, author.linker()
+    patches, linker = drafting.history.patches, drafting.linker()
     slots = dict.fromkeys((*patches.slots(path), *texts))
     rewritings = (Rewriting(slot, patches.get(slot), texts.get(slot)) for slot in slots)
     places = dict.fromkeys((*definitions, *(place for place in linker.places(path) if place[2] >= ADDED)))
@@ -48,8 +48,8 @@ def redrafted(
 class _Spec:
     """A file of requirements."""
 
-    def __init__(self, author: Author, path: str, data: bytes, target: bytes) -> None:
-        self._author = author
+    def __init__(self, drafting: DraftContext, path: str, data: bytes, target: bytes) -> None:
+        self._drafting = drafting
         self._path = path
         self._data = data
         self._target = target
@@ -59,7 +59,7 @@ class _Spec:
 
     def drafted(self) -> tuple[Texts, Definitions]:
         old = [(place, definition) for place, definition in self._written()]
-        new = [block for block in read(self._target, self._author.grammar).blocks if not isinstance(block, Remainder)]
+        new = [block for block in read(self._target, self._drafting.grammar).blocks if not isinstance(block, Remainder)]
         matcher = SequenceMatcher(None, [each.node.id for _, each in old], [each.id for each in new], autojunk=False)
         end = new_end = 0
         """How far both contents are dealt with."""
@@ -78,7 +78,7 @@ class _Spec:
 
     def _written(self) -> Iterator[tuple[Place, Definition]]:
         """What the file defines as it is."""
-        reader = self._author.reader
+        reader = self._drafting.reader
         contribution = reader.contribute(reader.read(self._data, self._path), self._path)
         for position, definition in enumerate(contribution.definitions):
             if definition.node.kind in _AUTHORED:
@@ -90,12 +90,12 @@ class _Spec:
         if text == self._data[_start(before) : _end(before)]:
             return
         self._texts[Slot(self._path, _start(before), 0, _end(before))] = text
-        alone = self._author.read(text)
+        alone = self._drafting.read(text)
         if alone is None:
             raise Refused(
                 f"'{record.id}' does not read the same by itself as in {self._path}.", hint="Restore the file with git."
             )
-        definition = self._author.define(alone, self._path, before.node.source)
+        definition = self._drafting.define(alone, self._path, before.node.source)
         self._definitions[place] = with_known_parts(definition, before)
 
     def _between(
@@ -130,8 +130,8 @@ class _Spec:
     def _put_in(self, position: int, record: Record, text: bytes) -> None:
         self._added += 1
         self._texts[Slot(self._path, position, self._added - ADDED, position)] = text
-        place = (self._path, self._author.reader.name, ADDED + self._added)
-        self._definitions[place] = self._author.define(record, self._path)
+        place = (self._path, self._drafting.reader.name, ADDED + self._added)
+        self._definitions[place] = self._drafting.define(record, self._path)
 
     def _put_text(self, position: int, text: bytes) -> None:
         if text:

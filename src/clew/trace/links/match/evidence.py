@@ -50,7 +50,7 @@ def cited_by(graph: Graph, node: Node) -> frozenset[str]:
     return frozenset(edge.target for edge in graph.iter_outgoing_edges(node.id) if edge.kind in CITING)
 
 
-class Surroundings:
+class LinksByPlace:
     """The links there are, by where they are."""
 
     def __init__(self, graph: Graph, paths: Iterable[str], without: Collection[str] = ()) -> None:
@@ -118,7 +118,7 @@ class Surroundings:
 
     def _imported(self, file: SourceFile) -> dict[str, str]:
         """The files with links that a file imports, or that it is named after, which says more."""
-        found = dict.fromkeys(self._files.twins(file.path), "named after")
+        found = dict.fromkeys(self._files.counterparts(file.path), "named after")
         for name in file.imports:
             for path in self._files.meant(name):
                 found.setdefault(path, "imports")

@@ -75,7 +75,7 @@ class FilesByName:
                 found.append(path)
         return found if best >= 2 or len(found) == 1 else []
 
-    def twins(self, path: str) -> list[str]:
+    def counterparts(self, path: str) -> list[str]:
         """The files that a test file is named after: `test_tides.py` after `tides.py`."""
         stem = PurePosixPath(path).stem
         bare = _TEST_MARKS.sub("", stem)

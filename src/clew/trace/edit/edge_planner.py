@@ -6,20 +6,23 @@ from clew.errors import InvalidArgument, NotFound
 from clew.graph.model import BrokenReference, Edge, Node
 from clew.trace.edit.plan import Plan
 from clew.trace.edit.rules import Rules
-from clew.trace.edit.text.author import Author
+from clew.trace.edit.text.draft import DraftContext
 from clew.trace.edit.text.requirements import Mutations
 
 
 class EdgePlanner:
-    def __init__(self, author: Author, mutations: Mutations, rules: Rules) -> None:
-        self._author = author
-        self._graph = author.graph
+    def __init__(self, drafting: DraftContext, mutations: Mutations, rules: Rules) -> None:
+        self._drafting = drafting
+        self._graph = drafting.graph
         self._mutations = mutations
         self._rules = rules
 
     def add_edge(self, source_id: str, target_id: str, edge_kind: str, assertion_targets: tuple[str, ...] = ()) -> Plan:
         source = self._rules.authored(source_id)
-        kind, aim = self._rules.edge_kind(edge_kind, source), self._rules.aim(target_id, tuple(assertion_targets))
+        kind, aim = (
+            self._rules.edge_kind(edge_kind, source),
+            self._rules.reference_target(target_id, tuple(assertion_targets)),
+        )
         edge = Edge(kind, source.id, aim.target, aim.labels)
         duplicate = self._graph.memory.has_edge(edge)
         state = _edge_state(edge)
@@ -30,7 +33,7 @@ class EdgePlanner:
             source.id,
             {},
             {**state, "duplicate": True} if duplicate else state,
-            f"{source.id} {kind.value} {aim.written(self._author.grammar)}{' already' if duplicate else ''}.",
+            f"{source.id} {kind.value} {aim.written(self._drafting.grammar)}{' already' if duplicate else ''}.",
         )
 
     def change_edge_kind(self, source_id: str, target_id: str, new_kind: str, edge_kind: str | None = None) -> Plan:
@@ -66,7 +69,7 @@ class EdgePlanner:
 
     def _edges(self, source: Node, target_id: str, edge_kind: str | None) -> list[Edge]:
         """The edges of one kind between two nodes."""
-        target = self._rules.aim(target_id).target
+        target = self._rules.reference_target(target_id).target
         kind = self._rules.edge_kind(edge_kind, source) if edge_kind is not None else None
         found = sorted(
             (edge for edge in self._graph.iter_outgoing_edges(source.id) if edge.target == target),
@@ -88,9 +91,9 @@ class EdgePlanner:
         return chosen
 
     def fix_broken_reference(self, source_id: str, old_target_id: str, new_target_id: str) -> Plan:
-        source, aim = self._rules.node(source_id), self._rules.aim(new_target_id)
+        source, aim = self._rules.resolver.node(source_id), self._rules.reference_target(new_target_id)
         reference = self._broken(source, old_target_id)
-        written = aim.written(self._author.grammar)
+        written = aim.written(self._drafting.grammar)
         return Plan(
             self._mutations.fix_broken_reference(reference, aim),
             {"source_id": source.id, "old_target_id": reference.target_id, "new_target_id": written},
@@ -103,12 +106,12 @@ class EdgePlanner:
 
     def _broken(self, source: Node, written: str) -> BrokenReference:
         own = [each for each in self._graph.broken_references() if each.source_id == source.id]
-        meant = self._author.grammar.parse_reference(written.strip())
+        meant = self._drafting.grammar.parse_reference(written.strip())
         for reference in own:
             if reference.target_id == written.strip():
                 return reference
         for reference in own:
-            parsed = self._author.grammar.parse_reference(reference.target_id)
+            parsed = self._drafting.grammar.parse_reference(reference.target_id)
             if (
                 parsed is not None
                 and meant is not None

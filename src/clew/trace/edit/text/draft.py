@@ -59,7 +59,7 @@ class Block(msgspec.Struct, frozen=True):
         raise WrongKind(f"'{self.id}' is a journey, not a requirement.", hint="Pass the id of a requirement.")
 
 
-class Author:
+class DraftContext:
     """What drafts are written with: one for a graph, its linker and the reader of its requirements."""
 
     def __init__(
@@ -141,8 +141,8 @@ class Draft:
     """One change while it is written. Nothing touches the graph until the change is applied; reads see what the draft
     itself has written."""
 
-    def __init__(self, author: Author) -> None:
-        self.author = author
+    def __init__(self, drafting: DraftContext) -> None:
+        self.drafting = drafting
         self._definitions: dict[Place, Definition | None] = {}
         self._texts: dict[Slot, bytes | None] = {}
         self._files: dict[str, bytes] = {}
@@ -154,12 +154,12 @@ class Draft:
 
     def block(self, id: str) -> Block:
         """The block that defines a node."""
-        node = self.author.graph.get_node(id)
+        node = self.drafting.graph.get_node(id)
         if node is None:
             raise NotFound(f"Node '{id}' not found.", hint="search finds ids by words of the title or text.")
-        place = self.author.linker().place_of(id)
+        place = self.drafting.linker().place_of(id)
         authored = node.kind in (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
-        if place is None or not authored or place[1] != self.author.reader.name:
+        if place is None or not authored or place[1] != self.drafting.reader.name:
             where = f" of {node.source.path}" if node.source is not None else ""
             raise WrongKind(
                 f"'{id}' is a {node.kind.value}{where}, which the mutations cannot change.",
@@ -179,7 +179,7 @@ class Draft:
             self.file(place[0])
         text = self.text(slot)
         _, data, _ = parted(text) if place[2] >= ADDED else (b"", text, b"")
-        record = self.author.read(data)
+        record = self.drafting.read(data)
         if record is None:
             raise Refused(
                 f"'{definition.node.id}' does not read the same by itself as in {place[0]}.",
@@ -188,23 +188,23 @@ class Draft:
         return Block(place, slot, data, definition, record)
 
     def definition(self, place: Place) -> Definition | None:
-        return self._definitions[place] if place in self._definitions else self.author.linker().definition_at(place)
+        return self._definitions[place] if place in self._definitions else self.drafting.linker().definition_at(place)
 
     def text(self, slot: Slot) -> bytes:
         """What stands in a slot now."""
-        drafted = self._texts[slot] if slot in self._texts else self.author.history.patches.get(slot)
+        drafted = self._texts[slot] if slot in self._texts else self.drafting.history.patches.get(slot)
         return self.file(slot.path)[slot.start : slot.end] if drafted is None else drafted
 
     def file(self, path: str) -> bytes:
         """The content of a file as it was read."""
         if path not in self._files:
-            self._files[path] = self.author.original(path)
+            self._files[path] = self.drafting.original(path)
         return self._files[path]
 
     def line(self, path: str, number: int) -> Slot | None:
         """A line of a file of code or tests; None where there is no such line, or where the file holds blocks, which
         are edited as a whole."""
-        if self.author.linker().definition_at((path, self.author.reader.name, 0)) is not None:
+        if self.drafting.linker().definition_at((path, self.drafting.reader.name, 0)) is not None:
             return None
         if path not in self._line_starts:
             lengths = map(len, self.file(path).splitlines(keepends=True))
@@ -219,7 +219,7 @@ class Draft:
         return next(slot for slot in self._slots(place[0]) if slot.order == order)
 
     def _slots(self, path: str) -> list[Slot]:
-        return [*self.author.history.patches.slots(path), *(slot for slot in self._texts if slot.path == path)]
+        return [*self.drafting.history.patches.slots(path), *(slot for slot in self._texts if slot.path == path)]
 
     # Writing
 
@@ -233,7 +233,7 @@ class Draft:
         record = self._read_as(data, expected, rule)
         if hashed and isinstance(record, Requirement):
             record, data = self._signed(block, record, data)
-        definition = self.author.define(record, block.path, block.definition.node.source)
+        definition = self.drafting.define(record, block.path, block.definition.node.source)
         definition = with_known_parts(definition, block.definition)
         lead, _, tail = parted(self.text(block.slot)) if block.place[2] >= ADDED else (b"", b"", b"")
         self._texts[block.slot] = lead + data + tail
@@ -242,17 +242,17 @@ class Draft:
 
     def _signed(self, block: Block, record: Requirement, data: bytes) -> tuple[Requirement, bytes]:
         """The text with its right hash, and its record."""
-        settings, rule = self.author.grammar.settings, self.author.rule(block)
+        settings, rule = self.drafting.grammar.settings, self.drafting.rule(block)
         if hash_state(record, settings).state in ("current", "none"):
             return record, data
         value = hash_state(record, settings, rule).value
         if value == hash_state(block.requirement, settings, rule).value:
             return record, data
-        signed = with_hash(data, self.author.grammar, value)
+        signed = with_hash(data, self.drafting.grammar, value)
         return (record if signed == data else msgspec.structs.replace(record, stored_hash=value)), signed
 
     def _read_as(self, data: bytes, expected: Record, rule: str) -> Record:
-        record = self.author.read(data)
+        record = self.drafting.read(data)
         if record is None or essence(record) != essence(expected):
             raise InvalidArgument(f"The result would not read as meant. {rule}", hint="Change the text, and try again.")
         return record
@@ -283,14 +283,14 @@ class Draft:
         """Put a new block into a file, or into one that does not exist yet."""
         if position:
             self._check_encoding(path, b"", data)
-        record = self.author.read(data)
+        record = self.drafting.read(data)
         if record is None:
             raise InvalidArgument("The result would not read as a requirement.", hint="Change the text, and try again.")
         taken = [slot.order for slot in self._slots(path) if slot.order < 0]
         number = max(taken, default=-ADDED) + 1 + ADDED
         slot = Slot(path, position, number - ADDED, position)
-        place = (path, self.author.reader.name, ADDED + number)
-        definition = self.author.define(record, path)
+        place = (path, self.drafting.reader.name, ADDED + number)
+        definition = self.drafting.define(record, path)
         self._texts[slot] = lead + data + tail
         self._definitions[place] = definition
         return Block(place, slot, data, definition, record)
@@ -303,7 +303,7 @@ class Draft:
         self._texts[slot] = text
 
     def change(self, operation: str, target_id: str) -> Change:
-        linker, patches = self.author.linker(), self.author.history.patches
+        linker, patches = self.drafting.linker(), self.drafting.history.patches
         definitions = (
             Redefinition(place, linker.definition_at(place), after) for place, after in self._definitions.items()
         )

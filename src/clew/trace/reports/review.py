@@ -12,13 +12,13 @@ from clew.errors import Refused
 from clew.formats.reviews import Review, read_reviews, render_reviews
 from clew.graph.graph import Graph
 from clew.store.interface import Store
-from clew.trace.reports.citations import Link, links
+from clew.trace.reports.citations import HashedCitation, links
 from clew.workspace.files import resolve
 
 
 class ReviewReport(msgspec.Struct, frozen=True):
     file: str
-    recorded: tuple[Link, ...]
+    recorded: tuple[HashedCitation, ...]
     """Links whose line in the file is new or another than before."""
     unchanged: int
     """Links that were recorded with the same text already."""
@@ -27,7 +27,7 @@ class ReviewReport(msgspec.Struct, frozen=True):
 
 
 def record(
-    root: Path, path: str, graph: Graph, store: Store | None, chosen: Iterable[Link], *, drop_gone: bool
+    root: Path, path: str, graph: Graph, store: Store | None, chosen: Iterable[HashedCitation], *, drop_gone: bool
 ) -> ReviewReport:
     """Record that these links were reviewed with the text they cite now. The file comes into being with the first
     review. With `drop_gone`, lines of links that no longer exist are removed."""
@@ -36,7 +36,7 @@ def record(
     if before.diagnostics:
         first = before.diagnostics[0]
         raise Refused(f"{path}:{first.line}: {first.message}", hint="Nothing was recorded.")
-    recorded: list[Link] = []
+    recorded: list[HashedCitation] = []
     rows: dict[tuple[str, str, str], tuple[str, ...]] = {}
     for review in before.reviews:
         key = (review.cited, review.citing, review.kind)

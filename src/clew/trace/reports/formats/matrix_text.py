@@ -1,5 +1,7 @@
-"""The matrix as Markdown: figures, then a table with a line for every requirement and every assertion."""
+"""The matrix as Markdown and as CSV, with a line for every requirement and every assertion."""
 
+import csv
+import io
 import re
 
 from clew.text.counting import counted
@@ -48,3 +50,39 @@ def _lines(row: MatrixRow) -> list[str]:
 def _cell(text: str) -> str:
     """A text that stays in its cell and means nothing to Markdown."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+COLUMNS = (
+    "requirement",
+    "title",
+    "level",
+    "status",
+    "parents",
+    "assertion",
+    "text",
+    "implemented_by",
+    "verified_by",
+    "proof",
+    "source",
+)
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""A cell that begins like this would be calculated by a spreadsheet."""
+
+
+def as_csv(matrix: Matrix) -> str:
+    file = io.StringIO(newline="")
+    writer = csv.writer(file)
+    writer.writerow(COLUMNS)
+    for row in matrix.rows:
+        head = (row.id, row.title, row.level, row.status, " ".join(parent.written for parent in row.parents))
+        tail = ("", "", cited(row.implemented_by), cited(row.verified_by), row.tier, row.source or "")
+        writer.writerow(map(_csv_cell, (*head, *tail)))
+        for each in row.assertions:
+            proved = (each.label, each.text, cited(each.implemented_by), cited(each.verified_by), each.proof)
+            writer.writerow(map(_csv_cell, (*head, *proved, row.source or "")))
+    return file.getvalue()
+
+
+def _csv_cell(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULA) else text

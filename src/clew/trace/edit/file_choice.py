@@ -4,7 +4,7 @@ from pathlib import Path
 
 from clew.errors import InvalidArgument
 from clew.graph.model import Node, NodeKind
-from clew.trace.edit.text.author import Author
+from clew.trace.edit.text.draft import DraftContext
 from clew.workspace.files import resolve
 from clew.workspace.find import Selection, selects
 from clew.workspace.paths import is_glob
@@ -12,10 +12,10 @@ from clew.workspace.paths import is_glob
 NEW_FILE = "requirements.md"
 
 
-class Places:
-    def __init__(self, root: Path, author: Author, selection: Selection) -> None:
+class FileChoice:
+    def __init__(self, root: Path, drafting: DraftContext, selection: Selection) -> None:
         self._root = root
-        self._author = author
+        self._drafting = drafting
         self._selection = selection
 
     def choose(self, wanted: str | None, parent: Node | None, level: str) -> str:
@@ -34,7 +34,7 @@ class Places:
 
     def _last_of(self, level: str) -> str | None:
         """The file of the last requirement of a level, or else of any."""
-        graph = self._author.graph
+        graph = self._drafting.graph
         other: str | None = None
         for id in sorted((node.id for node in graph.nodes_by_kind(NodeKind.REQUIREMENT)), reverse=True):
             node = graph.get_node(id)
@@ -47,8 +47,8 @@ class Places:
 
     def _path_of(self, node: Node) -> str | None:
         """The file of a node, where it is one that requirements can be written to."""
-        place = self._author.linker().place_of(node.id)
-        return place[0] if place is not None and place[1] == self._author.reader.name else None
+        place = self._drafting.linker().place_of(node.id)
+        return place[0] if place is not None and place[1] == self._drafting.reader.name else None
 
     def _checked(self, path: str) -> str:
         """A path below the project that a reader of requirements would read."""

@@ -11,24 +11,24 @@ import msgspec
 from clew.errors import InvalidArgument, NotFound, Refused
 from clew.formats.elspais.write.blocks import NewRequirement
 from clew.graph.model import EdgeKind, Node, NodeKind
-from clew.trace.edit.places import Places
+from clew.trace.edit.edge_planner import EdgePlanner
+from clew.trace.edit.file_choice import FileChoice
 from clew.trace.edit.plan import Plan
-from clew.trace.edit.plans_edges import EdgePlanner
 from clew.trace.edit.rules import Rules
-from clew.trace.edit.text.author import Author
-from clew.trace.edit.text.renaming import Aim, fixed_references
+from clew.trace.edit.text.draft import DraftContext
+from clew.trace.edit.text.renaming import ReferenceTarget, fixed_references
 from clew.trace.edit.text.requirements import Mutations
 from clew.trace.read.assertions import owner_of
 
 
 class Planner:
-    def __init__(self, author: Author, rules: Rules, places: Places) -> None:
-        self._author = author
-        self._graph = author.graph
-        self._mutations = Mutations(author)
+    def __init__(self, drafting: DraftContext, rules: Rules, places: FileChoice) -> None:
+        self._drafting = drafting
+        self._graph = drafting.graph
+        self._mutations = Mutations(drafting)
         self._rules = rules
         self._places = places
-        edges = EdgePlanner(author, self._mutations, rules)
+        edges = EdgePlanner(drafting, self._mutations, rules)
         self._operations: dict[str, Callable[..., Plan]] = {
             "rename_node": self.rename_node,
             "update_title": self.update_title,
@@ -50,7 +50,7 @@ class Planner:
 
     def subject(self, id: str) -> Node:
         """The requirement or journey whose version guards a mutation of a node."""
-        node = self._rules.node(id)
+        node = self._rules.resolver.node(id)
         return self._owner(node) if node.kind is NodeKind.ASSERTION else node
 
     # Nodes
@@ -85,7 +85,7 @@ class Planner:
         )
 
     def change_status(self, node_id: str, new_status: str) -> Plan:
-        node, status = self._rules.requirement(node_id), self._rules.status(new_status)
+        node, status = self._rules.resolver.requirement(node_id), self._rules.status(new_status)
         return Plan(
             self._mutations.change_status(node.id, status),
             {"node_id": node.id, "new_status": status},
@@ -113,7 +113,7 @@ class Planner:
         path = self._places.choose(file_path, self._graph.get_node(aim.target) if aim is not None else None, new.level)
         state = {"id": id, "title": new.title, "level": new.level, "status": new.status}
         if aim is not None:
-            written = aim.written(self._author.grammar)
+            written = aim.written(self._drafting.grammar)
             new = msgspec.structs.replace(new, reference=(kind.value, written))
             state |= {"parent_id": written, "edge_kind": kind.value}
         arguments = {"req_id": id, "file_path": path} | {key: value for key, value in state.items() if key != "id"}
@@ -127,14 +127,14 @@ class Planner:
             f"{id} will be written to {path}.",
         )
 
-    def _parent(self, id: str, parent_id: str | None, edge_kind: str | None) -> tuple[Aim | None, EdgeKind]:
+    def _parent(self, id: str, parent_id: str | None, edge_kind: str | None) -> tuple[ReferenceTarget | None, EdgeKind]:
         source = Node(id, NodeKind.REQUIREMENT, "", {})
         kind = self._rules.edge_kind(edge_kind or EdgeKind.IMPLEMENTS.value, source)
         if parent_id is None:
             if edge_kind is not None:
                 raise InvalidArgument("edge_kind is given without parent_id.", hint="Pass both, or neither.")
             return None, kind
-        return self._rules.aim(parent_id), kind
+        return self._rules.reference_target(parent_id), kind
 
     def delete_requirement(self, node_id: str) -> Plan:
         node = self._rules.authored(node_id)
@@ -153,7 +153,8 @@ class Planner:
     def _content(self, node: Node) -> dict[str, Any]:
         edges = self._graph.iter_outgoing_edges(node.id)
         cites = sorted(
-            f"{edge.kind.value} {Aim(edge.target, edge.labels).written(self._author.grammar)}" for edge in edges
+            f"{edge.kind.value} {ReferenceTarget(edge.target, edge.labels).written(self._drafting.grammar)}"
+            for edge in edges
         )
         fields = {name: node.get_field(name) for name in ("level", "status", "body") if name in node.fields}
         return {"id": node.id, "title": node.title, **fields, "cites": cites}
@@ -161,9 +162,9 @@ class Planner:
     # Assertions
 
     def add_assertion(self, req_id: str, text: str, label: str | None = None) -> Plan:
-        node = self._rules.requirement(req_id)
+        node = self._rules.resolver.requirement(req_id)
         name, words = self._rules.new_label(label, node), self._rules.text(text)
-        id = self._author.grammar.assertion_id(node.id, name)
+        id = self._drafting.grammar.assertion_id(node.id, name)
         return Plan(
             self._mutations.add_assertion(node.id, name, words),
             {"req_id": node.id, "label": name, "text": words},
@@ -217,10 +218,10 @@ class Planner:
 
     def _fixed(self, owner: Node, label: str, moved: Mapping[str, str]) -> str:
         """Why labels cannot move: a reference that would come to mean another assertion."""
-        for citation in self._author.linker().citations_of(owner.id):
+        for citation in self._drafting.linker().citations_of(owner.id):
             if label in citation.labels:
                 return f"{citation.path}:{citation.line} still says {citation.written}"
-        for citation in fixed_references(self._author.begin(), owner.id):
+        for citation in fixed_references(self._drafting.begin(), owner.id):
             if any(named in moved for named in citation.labels):
                 return f"{citation.path}:{citation.line} says {citation.written}, which cannot be rewritten"
         return ""
@@ -228,7 +229,7 @@ class Planner:
     def rename_assertion(self, old_id: str, new_label: str) -> Plan:
         node, label = self._rules.assertion(old_id), self._rules.label(new_label)
         owner = self._owner(node)
-        id = self._author.grammar.assertion_id(owner.id, label)
+        id = self._drafting.grammar.assertion_id(owner.id, label)
         return Plan(
             self._mutations.rename_assertion(node.id, label),
             {"old_id": node.id, "new_label": label},
