@@ -48,9 +48,10 @@ conformance: $(STAMP) ## run the official protocol suite
 differential: $(STAMP) ## compare with OpenSpec itself
 	@$(BIN)/python -m tests.differential
 
-docs: $(STAMP) ## write the listing of operations and docs/tools from the declarations
+docs: $(STAMP) ## write the listing of operations, docs/tools and docs/cli.md from the declarations
 	@$(BIN)/python -c "from clew.operation.prepare import write_listing; print(write_listing())"
 	@$(BIN)/clew tools --write-docs docs/tools
+	@$(BIN)/python -m clew.surfaces.cli.reference docs/cli.md
 
 lock: $(STAMP) ## resolve the development dependencies anew
 	@$(BIN)/python -m pip install --quiet uv

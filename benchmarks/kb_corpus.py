@@ -1,19 +1,27 @@
 """The documents that answers are measured on: Clew's own, and those of libraries that are installed beside it.
 
+Clew's own pages are those of the commit that the frozen questions ask about, taken from git. So the pages can be
+rewritten, and figures stay comparable.
+
 Nothing of the libraries is kept in the repository. Their modules and the pages that their packages carry are copied
 into a temporary project when the benchmark runs; the lock file pins their versions. A library that is not installed is
 named and left out.
 """
 
+import io
 import shutil
+import subprocess
+import tarfile
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
 import msgspec
 
-from benchmarks.workspace import REPOSITORY
+from benchmarks.workspace import REPOSITORY, BenchmarkFailed
 
 OWN = ("README.md", "docs", "spec")
+OWN_COMMIT = "7f85ff475bdd6ea374cfa3b8608e2f0966b711af"
+"""The commit whose pages the golden questions ask about."""
 
 LIBRARIES = {
     "anyio": ("anyio", "anyio/**/*.py"),
@@ -67,10 +75,7 @@ def build(folder: Path) -> Corpus:
     """A project that holds all documents, in a folder that is made, or brought up to date."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "clew.toml").write_text(CONFIG, encoding="utf-8")
-    for name in OWN:
-        source, target = REPOSITORY / name, folder / "clew" / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(source, target, dirs_exist_ok=True) if source.is_dir() else shutil.copyfile(source, target)
+    own_pages(folder / "clew")
     present, absent = [], []
     for name, (own, pattern) in LIBRARIES.items():
         try:
@@ -81,6 +86,21 @@ def build(folder: Path) -> Corpus:
         _copy(found, own, pattern, folder / "libraries")
         present.append(f"{name} {found.version}")
     return Corpus(folder, tuple(present), tuple(absent))
+
+
+def own_pages(folder: Path) -> None:
+    """Write Clew's own documents, as they were at the commit, into a folder."""
+    try:
+        packed = subprocess.run(
+            ["git", "archive", "--format=tar", OWN_COMMIT, *OWN], cwd=REPOSITORY, capture_output=True, check=True
+        ).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise BenchmarkFailed(
+            f"The golden questions ask about the documents of commit {OWN_COMMIT[:7]}, which git does not give here. "
+            "Run the benchmark in a clone with the whole history (`git fetch --unshallow`)."
+        ) from error
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        archive.extractall(folder, filter="data")
 
 
 def _copy(found: Distribution, own: str, pattern: str, folder: Path) -> None:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from benchmarks import kb_golden
+from benchmarks import kb_corpus, kb_golden
 from benchmarks.kb_golden import golden, halves
 from benchmarks.workspace import BenchmarkFailed
 
@@ -41,3 +41,10 @@ def test_a_phrase_is_found_across_line_breaks_and_in_any_case() -> None:
         f"Some text:\n  {question.answers[0].upper().replace(' ', chr(10) + '   ')} and more"
     )
     assert not question.is_answered_by("Some text.")
+
+
+# Verifies: REQ-d00188-A
+def test_pages_that_git_does_not_give_cannot_be_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kb_corpus, "OWN_COMMIT", "0" * 40)
+    with pytest.raises(BenchmarkFailed, match="git fetch --unshallow"):
+        kb_corpus.own_pages(tmp_path)

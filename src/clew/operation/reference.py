@@ -1,4 +1,4 @@
-"""The reference pages in `docs/tools/`, one for each toolset, made from the registry."""
+"""The reference pages in `docs/tools/`, one for each toolset, made from the listing."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -30,7 +30,7 @@ def write_pages(tools: Sequence[Listed], folder: Path) -> list[Path]:
 
 
 def _index(tools: Sequence[Listed], toolsets: Iterable[Toolset]) -> str:
-    lines = ["# Tools", "", "Made by `make docs` from the registry; do not edit.", ""]
+    lines = ["# Tools", "", "Made by `make docs` from the declarations; do not edit.", ""]
     lines += ["| toolset | tools | what for |", "|---|---|---|"]
     for toolset in toolsets:
         number = sum(1 for tool in tools if tool.toolset is toolset)
@@ -44,7 +44,7 @@ def _page(toolset: Toolset, tools: Sequence[Listed]) -> str:
         "",
         ABOUT[toolset],
         "",
-        "Made by `make docs` from the registry; do not edit.",
+        "Made by `make docs` from the declarations; do not edit.",
     ]
     for tool in tools:
         lines += ["", f"## {tool.name}", "", tool.description, ""]

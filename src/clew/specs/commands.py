@@ -20,8 +20,8 @@ class ShowDashboard(
     toolset=Toolset.SPECS,
     summary="the dashboard: what there is, what is open, what needs attention",
     epilog="""clew specs
-clew specs show auth
-clew specs search "locked out after three attempts"
+clew specs show passage-windows
+clew specs search "not enough water"
 clew specs validate --strict""",
 ):
     """What there is, what is open, and what needs attention."""
@@ -52,7 +52,7 @@ class ShowSpec(
     verb="specs show",
     toolset=Toolset.SPECS,
     summary="a spec in outline, or one of its requirements in full",
-    epilog="clew specs show auth\nclew specs show auth Log in",
+    epilog="clew specs show passage-windows\nclew specs show passage-windows Margin under the keel",
     hidden=("detail", *_PAGE),
 ):
     def run(self, call: Call) -> results.SpecRequirements:
@@ -70,7 +70,7 @@ class FindInSpecs(
     verb="specs search",
     toolset=Toolset.SPECS,
     summary="find purposes, requirements and scenarios",
-    epilog='clew specs search "locked out after three attempts"',
+    epilog='clew specs search "not enough water"',
     hidden=("spec_prefix", "auto_build"),
 ):
     top_k: Annotated[
@@ -110,8 +110,8 @@ class ListAllChanges(
     toolset=Toolset.SPECS,
     summary="the open changes with their progress",
     epilog="""clew change conflicts
-clew change archive add-login --dry-run
-clew change archive add-login --take change""",
+clew change archive add-neap-warning --dry-run
+clew change archive add-neap-warning --yes --take change""",
     hidden=_PAGE,
 ):
     def run(self, call: Call) -> results.ChangeList:
@@ -126,7 +126,7 @@ class ShowChangeStatus(
     verb="change status",
     toolset=Toolset.SPECS,
     summary="progress, validity and conflicts of a change",
-    epilog="clew change status add-login",
+    epilog="clew change status add-neap-warning",
 ):
     """The status of one change; without an id the list of all."""
 
@@ -152,7 +152,7 @@ class ShowChange(
     verb="change show",
     toolset=Toolset.SPECS,
     summary="why, what, tasks and deltas of a change",
-    epilog="clew change show add-login --full",
+    epilog="clew change show add-neap-warning --full",
     hidden=("section", "spec_id", "requirement"),
 ):
     def run(self, call: Call) -> results.ChangeDetail:
@@ -167,7 +167,7 @@ class CheckChanges(
     verb="change validate",
     toolset=Toolset.SPECS,
     summary="hold changes to the rules and against the specs",
-    epilog="clew change validate add-login --strict",
+    epilog="clew change validate add-neap-warning --strict",
     hidden=_PAGE,
 ):
     def run(self, call: Call) -> results.Validation:
@@ -224,7 +224,7 @@ class ArchiveNow(
     verb="change archive",
     toolset=Toolset.SPECS,
     summary="apply a change to the specs and move it into the archive",
-    epilog="clew change archive add-login --dry-run",
+    epilog="clew change archive add-neap-warning --dry-run",
     needs=Freshness.NONE,
     writes=True,
     destructive=True,
@@ -248,7 +248,7 @@ class ApplyNow(
     verb="change apply",
     toolset=Toolset.SPECS,
     summary="apply a change to the specs and leave its folder in place",
-    epilog="clew change apply add-login --dry-run",
+    epilog="clew change apply add-neap-warning --dry-run",
     needs=Freshness.NONE,
     writes=True,
     destructive=True,

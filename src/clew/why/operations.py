@@ -21,7 +21,7 @@ class ShowBrief(
     toolset=Toolset.CORE,
     title="Brief of this project",
     summary="what this project is, what needs attention, what to do next",
-    epilog="clew brief examples/demo",
+    epilog="clew brief",
     folder="argument",
     default=True,
     trim=("attention", "next_calls", "notes"),

@@ -45,7 +45,8 @@ GROUPS: Final = {
     "req": Group(
         summary="managed requirements in project.req: add, list, validate, review and more",
         example="""clew req brief
-clew req add -t 'Lock the account' -s 'The system shall ...' -r 'Because ...' -a '...'""",
+clew req show 2
+clew req coverage --by-req""",
         options=(GroupOption("file", "FILE", "the register (default: project.req, or REQ_FILE)"),),
         has_version=True,
     ),
@@ -60,7 +61,7 @@ def options_of(verb: str | None) -> tuple[GroupOption, ...]:
 
 def set_aside(name: str, words: list[str]) -> tuple[list[str], dict[str, str]]:
     """The words of a command of this group, and the group's options that stand before them."""
-    parser = _parser(name)
+    parser = parser_of(name)
     given = vars(parser.parse_args(words))
     left: list[str] = given.pop("command")
     if not left:
@@ -74,7 +75,7 @@ def refuse(name: str, words: list[str]) -> NoReturn:
 
     from clew.surfaces.cli.verbs import verbs_of
 
-    parser = _parser(name)
+    parser = parser_of(name)
     further = [listed.verb or "" for listed in verbs_of(f"{name} {words[0]}")]
     if further and {"-h", "--help"} & set(words[1:]):
         parser.exit(0, _listed(f"{name} {words[0]}") + "\n")
@@ -85,7 +86,7 @@ def refuse(name: str, words: list[str]) -> NoReturn:
     parser.error(f"there is no command '{words[0]}'" + (f". Did you mean '{close[0]}'?" if close else ""))
 
 
-def _parser(name: str) -> argparse.ArgumentParser:
+def parser_of(name: str) -> argparse.ArgumentParser:
     group = GROUPS[name]
     summary = group.summary
     parser = argparse.ArgumentParser(

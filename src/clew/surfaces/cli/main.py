@@ -10,6 +10,7 @@ import io
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from types import ModuleType
 from typing import Final
 
 from clew import __version__
@@ -101,6 +102,13 @@ def main(arguments: list[str]) -> int:
     if name not in COMMANDS:
         verb = _verb(arguments)
         return _guarded(verb) if verb is not None else _unknown(name)
+    module, parser = module_and_parser(name)
+    args = parser.parse_args(rest)
+    return _guarded(lambda: int(module.run(args)))
+
+
+def module_and_parser(name: str) -> tuple[ModuleType, argparse.ArgumentParser]:
+    """The module of a command that is no operation, and its parser."""
     module = import_module(f"clew.surfaces.cli.{name}")
     parser = argparse.ArgumentParser(
         prog=f"clew {name}",
@@ -109,8 +117,7 @@ def main(arguments: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     module.configure(parser)
-    args = parser.parse_args(rest)
-    return _guarded(lambda: int(module.run(args)))
+    return module, parser
 
 
 def _verb(arguments: list[str]) -> Callable[[], int] | None:

@@ -58,7 +58,7 @@ def run_verb(listed: Listed, words: list[str], options: Mapping[str, str]) -> in
         raise InvalidArgument(
             f"There is no command 'clew {group} {shortened(words[0])}'.", hint=f"Commands are: {', '.join(known)}."
         )
-    args = _parser(operation, options).parse_args(words)
+    args = parser_of(operation, options).parse_args(words)
     as_json = getattr(args, "json", False)
     try:
         request, result, call = _run(operation, args)
@@ -94,7 +94,8 @@ def _write(document: str, file: Path) -> None:
         ) from error
 
 
-def _parser(operation: type[Operation], options: Mapping[str, str]) -> argparse.ArgumentParser:
+def parser_of(operation: type[Operation], options: Mapping[str, str]) -> argparse.ArgumentParser:
+    """The options of a command; `options` are those that its group was given before the command."""
     from clew.surfaces.cli.opening import add_folder, add_json
 
     about = operation.about

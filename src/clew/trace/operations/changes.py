@@ -34,7 +34,7 @@ class ShowImpact(
     verb="impact",
     toolset=Toolset.TRACE,
     summary="what depends on a requirement or file, what proves it, what becomes suspect",
-    epilog="clew impact REQ-d00001-A\nclew impact src/clock.py",
+    epilog="clew impact REQ-d00001-A\nclew impact src/fairwater/curve.py",
 ):
     """What depends on something, what proves it, and which links become suspect when it changes."""
 
@@ -135,7 +135,7 @@ class ReviewLinks(
     verb="review",
     toolset=Toolset.TRACE,
     summary="record that links still hold although what they cite changed",
-    epilog="clew review --list\nclew review REQ-d00001-A\nclew review REQ-d00001 --by tests/test_clock.py",
+    epilog="clew review --list\nclew review REQ-d00001-A\nclew review REQ-d00001 --by tests/test_curve.py",
     writes=True,
 ):
     """Record that links still hold, or list those that are in doubt."""

@@ -26,7 +26,7 @@ class FixRequirements(
     verb="fix",
     toolset=Toolset.TRACE,
     summary="write stale and missing hashes, mend formatting; only what is asked",
-    epilog="clew fix --dry-run\nclew fix REQ-d00001 spec/clock.md --hashes --format",
+    epilog="clew fix --dry-run\nclew fix REQ-d00001 spec/dev-tides.md --hashes --format",
     needs=Freshness.NONE,
     writes=True,
 ):

@@ -92,7 +92,7 @@ class ListSuggestions(
     verb="links suggest",
     toolset=Toolset.TRACE,
     summary="list links that are probably missing, the most likely first",
-    epilog="clew links suggest tests --limit 10",
+    epilog="clew links suggest src --limit 10",
 ):
     """The suggestions in one list, made with all the time that takes."""
 
@@ -154,7 +154,7 @@ class WriteLink(
     LinkAtPlace,
     verb="links apply",
     summary="write a link as a comment above a test, function or class",
-    epilog="clew links apply src/clock.py:12 REQ-d00001-A",
+    epilog="clew links apply src/fairwater/curve.py:30 REQ-d00002-B",
 ):
     """What apply_link does, for a place that is written as FILE:LINE."""
 
@@ -169,7 +169,7 @@ class RejectLink(
     LinkAtPlace,
     verb="links reject",
     summary="remember that a suggested link is wrong, so that it is not suggested again",
-    epilog=("clew links reject src/clock.py:12 REQ-d00002\nclew links reject src/clock.py:12 REQ-d00002 --take-back"),
+    epilog="clew links reject src/fairwater/curve.py:30 d2\nclew links reject src/fairwater/curve.py:30 d2 --take-back",
 ):
     """What apply_link does with decision=reject, or with reconsider."""
 

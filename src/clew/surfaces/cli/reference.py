@@ -1,0 +1,193 @@
+"""The page `docs/cli.md`, made from the parsers of all commands; `make docs` writes it."""
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from clew.operation.listing import Listed, all_verbs
+from clew.surfaces.cli import groups, verbs
+from clew.surfaces.cli.main import COMMANDS, all_commands, module_and_parser
+
+WIDTH: Final = 100
+
+HEAD: Final = """# Command line
+
+Made by `make docs` from the commands; do not edit.
+
+`clew` without arguments prints an overview, and `clew COMMAND --help` explains a command. Most commands call the same
+operations as MCP clients, so `--json` prints the data that an agent gets. `clew --version` prints the version.
+
+**Folder.** A command works on the project at or above a folder: the current one, the one given as the last argument, or
+the one given with `-C FOLDER`.
+
+**Output.** Data goes to standard output; errors, notes, progress and logs go to standard error. Colours and progress
+appear only on a terminal, and `NO_COLOR` turns colours off.
+
+**Exit codes.**
+
+| code | meaning |
+|---|---|
+| 0 | done |
+| 1 | the answer is no: findings of severity error, nothing found, an unknown id, a failed check |
+| 2 | the call or the configuration is wrong; standard error says what and what to do |
+| 3 | a fault in Clew; please report it with the lines on standard error |
+| 130 | interrupted |
+
+The examples run in `examples/demo`.
+"""
+
+MORE: Final = {
+    "init": "getting-started.md",
+    "serve": "mcp.md",
+    "search": "search.md",
+    "index": "search.md",
+    "impact": "impact.md",
+    "changed": "impact.md",
+    "check": "findings.md",
+    "trace": "matrix.md",
+    "coverage": "matrix.md",
+    "fix": "findings.md",
+    "review": "impact.md",
+    "links": "links.md",
+    "specs": "formats/openspec.md",
+    "change": "formats/openspec.md#applying-a-change",
+    "kb": "documents.md",
+    "req": "formats/register.md",
+    "tools": "tools/README.md",
+    "eval": "search.md",
+    "call": "tools/README.md",
+}
+"""The page that explains more about a command."""
+
+
+def page() -> str:
+    commands = all_commands()
+    rows = [f"| [`clew {name}`](#clew-{name}) | {_cell(summary)} |" for name, summary in commands.items()]
+    parts = [HEAD.rstrip(), "\n".join(("| command | what it does |", "|---|---|", *rows))]
+    for name in commands:
+        parts += _group(name) if name in groups.GROUPS else _single(name)
+    return "\n\n".join(parts) + "\n"
+
+
+def write_page(path: Path) -> Path:
+    path.write_text(page(), encoding="utf-8", newline="\n")
+    return path
+
+
+def _single(name: str) -> Iterator[str]:
+    if name in COMMANDS:
+        module, parser = module_and_parser(name)
+        example = module.EXAMPLE
+    else:
+        operation = all_verbs()[name].operation
+        parser, example = verbs.parser_of(operation, {}), operation.about.epilog
+    yield f"## clew {name}"
+    yield _about(parser.description or "", name)
+    yield from _usage_and_options(parser, ())
+    yield from _example(example)
+
+
+def _group(name: str) -> Iterator[str]:
+    group, members = groups.GROUPS[name], list(verbs.verbs_of(name))
+    shared = [action for action in _actions(groups.parser_of(name)) if action.option_strings]
+    shared.append(argparse._StoreTrueAction(["--json"], "json", help="print the data as JSON"))
+    flags = {flag for action in shared for flag in action.option_strings}
+    yield f"## clew {name}"
+    yield _about(f"{group.summary[:1].upper()}{group.summary[1:]}.", name)
+    yield _table(f"options of every `clew {name}` command", shared)
+    yield from _example(group.example)
+    for member in members:
+        yield from _member(member, tuple(flags))
+
+
+def _member(listed: Listed, shared: tuple[str, ...]) -> Iterator[str]:
+    group, _, last = (listed.verb or "").rpartition(" ")
+    operation = listed.operation
+    parser = verbs.parser_of(operation, {})
+    others = [f"`clew {group} {alias}".rstrip() + "`" for alias in listed.aliases]
+    yield f"### clew {group} {last}"
+    yield " ".join((parser.description or "", f"Also {' or '.join(others)}." if others else "")).rstrip()
+    yield from _usage_and_options(parser, shared)
+    yield from _example(operation.about.epilog)
+
+
+def _about(description: str, name: str) -> str:
+    link = MORE.get(name)
+    return description if link is None else f"{description} More: [{link}]({link})."
+
+
+def _usage_and_options(parser: argparse.ArgumentParser, shared: tuple[str, ...]) -> Iterator[str]:
+    actions = [action for action in _actions(parser) if not set(action.option_strings) & set(shared)]
+    optional = [_bracketed(action) for action in actions if action.option_strings]
+    positional = [_positional(action) for action in actions if not action.option_strings]
+    # A part such as `[--limit N]` is never broken.
+    whole = " ".join(part.replace(" ", "\0") for part in (*optional, *positional))
+    indent = " " * (len(parser.prog) + 1)
+    lines = textwrap.wrap(
+        f"{parser.prog} {whole}".rstrip(), WIDTH, subsequent_indent=indent, break_on_hyphens=False,
+        break_long_words=False,
+    )  # fmt: skip
+    yield "```\n" + "\n".join(lines).replace("\0", " ") + "\n```"
+    if actions:
+        yield _table("argument", actions)
+
+
+def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """What a command takes, without help and what is not shown."""
+    known = parser._actions
+    return [each for each in known if each.dest != "help" and each.help is not argparse.SUPPRESS]
+
+
+def _table(heading: str, actions: list[argparse.Action]) -> str:
+    rows = [f"| {_spelled(action)} | {_cell(_help(action))} |" for action in actions]
+    return "\n".join((f"| {heading} | meaning |", "|---|---|", *rows))
+
+
+def _spelled(action: argparse.Action) -> str:
+    if not action.option_strings:
+        return f"`{_escaped(_positional(action))}`"
+    *first, last = action.option_strings
+    return ", ".join((*(f"`{flag}`" for flag in first), f"`{_escaped(f'{last} {_value(action)}'.rstrip())}`"))
+
+
+def _bracketed(action: argparse.Action) -> str:
+    spelled = f"{action.option_strings[0]} {_value(action)}".rstrip()
+    return spelled if action.required else f"[{spelled}]"
+
+
+def _value(action: argparse.Action) -> str:
+    if action.nargs == 0:
+        return ""
+    if action.choices:
+        return "|".join(map(str, action.choices))
+    named = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+    return named.strip("{}").replace(",", "|") if named.startswith("{") else named
+
+
+def _positional(action: argparse.Action) -> str:
+    name = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+    return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} ..."}.get(str(action.nargs), name)
+
+
+def _help(action: argparse.Action) -> str:
+    return (action.help or "") % vars(action)
+
+
+def _cell(text: str) -> str:
+    return _escaped(" ".join(text.split()))
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _example(text: str) -> Iterator[str]:
+    if text.strip():
+        yield "```sh\n" + text.strip() + "\n```"
+
+
+if __name__ == "__main__":
+    print(write_page(Path(sys.argv[1])))
