@@ -87,7 +87,7 @@ KINDS = {Bond.NEXT: EdgeKind.NEXT, Bond.MENTIONS: EdgeKind.MENTIONS, Bond.REFERE
 def on(
     project: Project, boundary: Boundary = EVERYTHING, check: Callable[[], None] = lambda: None
 ) -> Iterator[Snapshot]:
-    with project.lock.reading(), project.kb.walking(boundary, check) as snapshot:
+    with project.context.lock.reading(), project.kb.walking(boundary, check) as snapshot:
         yield snapshot
 
 
