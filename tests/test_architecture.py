@@ -23,8 +23,6 @@ SERVICES = LAYERS[6]
 """Services do not import each other either: they meet in `why`."""
 PENDING: set[str] = set()
 """Imports that still point the wrong way."""
-OWN_FILES = {"store", "derived", "search", "edit"}
-"""Rooms that list folders of their own besides those of the project: what they keep in `.clew`, what a crash left."""
 FORBIDDEN_WORDS = ("manager", "helper", "util", "base", "common")
 
 
@@ -147,7 +145,7 @@ def test_git_is_started_in_one_place() -> None:
 
 
 # Verifies: REQ-o00007-B
-def test_only_the_workspace_lists_folders_of_the_project() -> None:
+def test_only_the_workspace_lists_folders() -> None:
     listing = {"scandir", "listdir", "iterdir", "rglob", "glob", "iglob"}
     found = set()
     for path, tree in modules().items():
@@ -156,6 +154,52 @@ def test_only_the_workspace_lists_folders_of_the_project() -> None:
             called = call.func
             walks = isinstance(called, ast.Attribute) and ast.unparse(called) == "os.walk"
             lists = isinstance(called, ast.Attribute) and called.attr in listing
-            if (walks or lists) and room not in {"workspace"} | OWN_FILES:
+            if (walks or lists) and room != "workspace":
                 found.add(f"{path.relative_to(SOURCE)}: {ast.unparse(call)[:80]}")
     assert found == set()
+
+
+# Verifies: REQ-o00007-B
+def test_what_a_cache_forgets_is_decided_in_one_place() -> None:
+    """The order of the last use, and leaving from its old end, belong to `clew.cache`."""
+    found = {
+        path.relative_to(SOURCE).as_posix()
+        for path, tree in modules().items()
+        if {"OrderedDict", "cachetools"} & imported(tree)
+        or any(ast.unparse(call).endswith(".popitem(last=False)") for call in calls(tree))
+    }
+    assert found == {"cache.py"}
+
+
+def imported(tree: ast.Module) -> set[str]:
+    """Modules that are imported, and names from them, wherever the import stands."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.update(name.name for name in node.names)
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+# Verifies: REQ-o00007-B
+def test_contents_are_hashed_in_one_place() -> None:
+    found = {
+        path.relative_to(SOURCE).as_posix() for path, tree in modules().items() if "hashlib.blake2b" in called(tree)
+    }
+    assert found == {"text/hashing.py", "operation/paging.py"}
+
+
+# Verifies: REQ-o00007-B
+def test_cursors_are_signed_in_one_place() -> None:
+    found = {
+        path.relative_to(SOURCE).as_posix() for path, tree in modules().items() for call in calls(tree) if signs(call)
+    }
+    assert found == {"operation/paging.py"}
+
+
+def signs(call: ast.Call) -> bool:
+    """Whether a hash is made with a key."""
+    name = ast.unparse(call.func).rpartition(".")[2]
+    with_key = name in {"blake2b", "blake2s"} and any(argument.arg == "key" for argument in call.keywords)
+    return with_key or ast.unparse(call.func) in {"hmac.new", "hmac.digest", "hmac.HMAC"}

@@ -1,11 +1,14 @@
 """The one bounded cache: it keeps the values used last, up to a size, and forgets those unused for a while.
 
-Every cache of Clew whose entries leave one by one is one of these. A pure function has `functools.lru_cache`.
+Every cache of Clew whose entries leave one by one is one of these, or counts them with a `Quota`. A pure function has
+`functools.lru_cache`.
 """
 
+import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -78,6 +81,43 @@ class Cache(Generic[K, V]):
     def __len__(self) -> int:
         with self._lock:
             return len(self._kept)
+
+
+class Quota(Generic[K]):
+    """Sizes in the order of their last use, and which of them are too many.
+
+    For entries that count against several limits at once, where the owner removes them from all. The owner holds the
+    lock.
+    """
+
+    def __init__(self, limit: float = math.inf) -> None:
+        self._limit = limit
+        self._sizes: OrderedDict[K, int] = OrderedDict()
+        self.size = 0
+
+    def add(self, key: K, size: int = 1) -> None:
+        self._sizes[key] = size
+        self.size += size
+
+    def use(self, key: K) -> None:
+        self._sizes.move_to_end(key)
+
+    def remove(self, key: K) -> None:
+        self.size -= self._sizes.pop(key)
+
+    def excess(self) -> list[K]:
+        """The keys that were not used for longest, as many as have to go until the rest keeps to the limit."""
+        found: list[K] = []
+        too_much = self.size - self._limit
+        for key, size in self._sizes.items():
+            if too_much <= 0:
+                break
+            found.append(key)
+            too_much -= size
+        return found
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._sizes)
 
 
 def _kept(

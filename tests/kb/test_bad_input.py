@@ -14,8 +14,8 @@ import pytest
 from clew.formats.documents import docstrings
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.settings import ElspaisSettings
-from clew.kb.ingest.citing import Citations
-from clew.kb.ingest.preparing import prepare
+from clew.kb.ingest.citations import Citations
+from clew.kb.ingest.prepare import prepare
 from clew.project import Project
 from clew.workspace.files import FileEntry
 

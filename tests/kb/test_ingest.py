@@ -15,9 +15,9 @@ from clew.edit.locking import locked
 from clew.errors import Cancelled
 from clew.kb.answer.finding import Mode, Narrowing
 from clew.kb.ids import document_id
-from clew.kb.ingest.citing import Citations
+from clew.kb.ingest.citations import Citations
 from clew.kb.ingest.corpus import IndexReport
-from clew.kb.ingest.preparing import prepare
+from clew.kb.ingest.prepare import prepare
 from clew.kb.ingest.reconcile import DifferenceKind
 from clew.project import Project
 from clew.workspace.files import entry_of

@@ -10,9 +10,8 @@ import pytest
 from clew.errors import ConfigError, InvalidArgument
 from clew.search.embed import Embedder, EmbedSettings, open_embedder
 from clew.search.embed.integer_arithmetic import LEVELS, LEVELS_IF_SUMS_ARE_CUT, with_integer_arithmetic
-from clew.search.embed.minilm import VOCABULARY, WEIGHTS, MiniLm
+from clew.search.embed.minilm import VOCABULARY, WEIGHTS, MiniLm, PinnedFile
 from clew.search.embed.onnx_encoder import OnnxEncoder, sums_are_exact
-from clew.search.embed.pinned import PinnedFile
 from clew.search.embed.sentence import SentenceEncoder
 from clew.search.embed.wordpiece import WordPiece
 

@@ -8,7 +8,7 @@ from clew.derived.file import in_memory
 from clew.errors import InvalidArgument
 from clew.search.lexical import search as lexical
 from clew.search.lexical.query import MAX_OPERATORS, parse_query
-from clew.search.lexical.ranking import Ranking
+from clew.search.lexical.ranking import Bm25Settings
 from clew.search.lexical.search import Effort, LexicalIndex, LexicalResult
 from clew.search.lexical.tables import SCHEMA
 from clew.search.rank.recipes import Feedback
@@ -280,16 +280,16 @@ def test_words_of_the_best_units_bring_up_their_neighbours_and_are_told() -> Non
     learning = search(index_of(texts), "heat flow in composite slabs")
     assert "diffus" in learning.learnt
     assert [hit.unit for hit in learning.hits] == [1, 2, 3, 4, 5, 7, 6]
-    silent = search(index_of(texts, ranking=Ranking.learning(None)), "heat flow in composite slabs")
+    silent = search(index_of(texts, ranking=Bm25Settings.learning(None)), "heat flow in composite slabs")
     assert silent.learnt == ()
     assert [hit.unit for hit in silent.hits] == [1, 2, 3, 4, 5, 6, 7]
 
 
 # Verifies: REQ-d00032-A
 def test_a_recipe_says_how_much_is_learnt() -> None:
-    assert Ranking.learning(Feedback()) == Ranking()
+    assert Bm25Settings.learning(Feedback()) == Bm25Settings()
     texts = dict.fromkeys(range(1, 6), "heat flow through composite slabs by conduction and diffusivity")
-    found = search(index_of(texts, ranking=Ranking.learning(Feedback(terms=2))), "heat flow in composite slabs")
+    found = search(index_of(texts, ranking=Bm25Settings.learning(Feedback(terms=2))), "heat flow in composite slabs")
     assert len(found.learnt) == 2
 
 
@@ -318,7 +318,7 @@ def test_a_smaller_limit_gives_the_beginning_of_the_same_result() -> None:
 @pytest.mark.parametrize("figures", [{"feedback_share": 1.0}, {"feedback_share": -0.1}, {"title_weight": 0}])
 def test_figures_that_make_no_ranking_are_refused(figures: dict[str, float]) -> None:
     with pytest.raises(InvalidArgument):
-        Ranking(**figures)  # type: ignore[arg-type]
+        Bm25Settings(**figures)  # type: ignore[arg-type]
 
 
 def test_a_limit_below_one_is_refused() -> None:

@@ -219,7 +219,7 @@ def test_many_threads_that_search_at_once_find_what_each_would_find_alone(space:
 
 # Verifies: REQ-d00031-F
 def test_queries_that_are_asked_together_have_the_scores_of_each() -> None:
-    waiting = [products._Asked(VECTORS, query) for query in some_vectors(products._MOST_TOGETHER, seed=5)]
+    waiting = [products._Request(VECTORS, query) for query in some_vectors(products._MOST_TOGETHER, seed=5)]
     products._answer(waiting)
     for asked in waiting:
         assert np.allclose(asked.scores, VECTORS @ asked.query, atol=1e-5)

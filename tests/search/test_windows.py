@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from clew.search.embed import open_word_vectors
 from clew.search.quote.evidence import Limits
-from clew.search.quote.windows import Asked, Passage, window_evidence, windows
+from clew.search.quote.windows import Passage, WeightedQuestion, window_evidence, windows
 from clew.text.tokens import estimate_tokens
 
 SMALL = Limits(max_quotes=2, max_quote_tokens=12, max_quote_chars=120)
@@ -27,7 +27,7 @@ ring --twice
 
 
 def quoted(weights: dict[str, float], passages: list[Passage], limits: Limits | None = None) -> list[str]:
-    found = window_evidence(Asked("", weights), passages, limits)
+    found = window_evidence(WeightedQuestion("", weights), passages, limits)
     return [passages[quote.passage].text[quote.start : quote.end] for quote in found]
 
 
@@ -108,7 +108,7 @@ def test_what_shares_nothing_with_the_question_is_quoted_only_where_nothing_does
     passages = [Passage("The lamp is lit.", "", 1.0), Passage("The fog bell rings.", "", 0.1)]
     assert quoted({"fog": 1.0}, passages) == ["The fog bell rings."]
     assert quoted({"whale": 1.0}, passages) == ["The lamp is lit.", "The fog bell rings."]
-    assert [quote.score for quote in window_evidence(Asked("whale", {"whale": 1.0}), passages)] == [0.0, 0.0]
+    assert [quote.score for quote in window_evidence(WeightedQuestion("whale", {"whale": 1.0}), passages)] == [0.0, 0.0]
     assert quoted({"whale": 1.0}, []) == []
 
 
@@ -124,9 +124,9 @@ def test_the_head_of_a_table_is_told_by_the_line_below_it() -> None:
 # Verifies: REQ-d00186-E
 def test_a_word_that_means_nearly_the_same_counts_where_words_can_be_compared() -> None:
     passages = [Passage("The lamp was painted in spring.", "", 1.0), Passage("Remove the log by hand.", "", 1.0)]
-    asked = Asked("How can it be deleted?", {"delet": 1.0})
+    asked = WeightedQuestion("How can it be deleted?", {"delet": 1.0})
     assert [quote.passage for quote in window_evidence(asked, passages)] == [0, 1]
-    compared = Asked(asked.text, asked.rarities, open_word_vectors())
+    compared = WeightedQuestion(asked.text, asked.rarities, open_word_vectors())
     assert [quote.passage for quote in window_evidence(compared, passages)] == [1]
     same = [Passage("It is deleted at noon.", "", 1.0), *passages]
     found = window_evidence(compared, same)

@@ -118,7 +118,7 @@ def open_vector_file(path: Path, key: str, dimensions: int) -> VectorFile | None
 
 def write_beside(path: Path, header: Header, batches: "Iterable[tuple[Numbers, Vectors]]") -> Path:
     """Write a whole file, sorted by number as the batches are, under a temporary name beside `path`; its name."""
-    remove_leftovers(path)
+    sweep(path)
     temporary = temporary_beside(path)
     numbers: list[Numbers] = []
     rows = checksum = 0
@@ -145,11 +145,6 @@ def write_beside(path: Path, header: Header, batches: "Iterable[tuple[Numbers, V
             temporary.unlink(missing_ok=True)
         raise
     return temporary
-
-
-def remove_leftovers(path: Path) -> None:
-    """Delete what writers that were stopped left beside `path`."""
-    sweep(path)
 
 
 def damaged(path: Path, cause: str) -> StoreCorrupt:

@@ -10,6 +10,7 @@ from clew.edit.targets import is_write_protected
 from clew.errors import OutsideProject, Refused
 from clew.text.hashing import content_hash
 from clew.workspace.files import resolve
+from clew.workspace.find import paths_below
 
 
 class FileEdit(msgspec.Struct, frozen=True):
@@ -70,12 +71,10 @@ def _common_start(one: bytes, other: bytes) -> int:
 def folder_contents(folder: Path) -> dict[str, str]:
     """The hash of every file in a folder, by its path below it. Links are not followed: their target is hashed."""
     found: dict[str, str] = {}
-    for place, _, names in os.walk(folder):
-        for name in names:
-            file = Path(place, name)
-            data = os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
-            path = file.relative_to(folder).as_posix()
-            found[path.encode("utf-8", "backslashreplace").decode()] = content_hash(data)
+    for file in paths_below(folder):
+        data = os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
+        path = file.relative_to(folder).as_posix()
+        found[path.encode("utf-8", "backslashreplace").decode()] = content_hash(data)
     return found
 
 

@@ -8,7 +8,6 @@ journal for as long as it lives, so nobody takes the transaction of a living pro
 import errno
 import logging
 import os
-import re
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from enum import StrEnum
@@ -20,13 +19,14 @@ import msgspec
 from clew.edit.edits import Inverse
 from clew.edit.locking import locked
 from clew.edit.replacing import sync_folder
+from clew.workspace.find import paths_named
 
 log = logging.getLogger(__name__)
 
 STATE_FOLDER = ".clew"
 _PATIENCE_SECONDS = 1.0
 _ENDING = ".clew-journal"
-_NAME = re.compile(rf"\.[0-9a-f]{{32}}{re.escape(_ENDING)}")
+_PATTERN = f".{'[0-9a-f]' * 32}{_ENDING}"
 
 
 class State(StrEnum):
@@ -161,11 +161,7 @@ def _read(file: IO[bytes]) -> tuple[Plan | None, State]:
 
 def journals(root: Path) -> list[Path]:
     """The journals of the transactions below a folder: in its state folder, or in the folder itself."""
-    found: list[Path] = []
-    for folder in (root / STATE_FOLDER, root):
-        with suppress(OSError), os.scandir(folder) as entries:
-            found += [Path(entry.path) for entry in entries if _NAME.fullmatch(entry.name)]
-    return sorted(found)
+    return sorted(path for folder in (root / STATE_FOLDER, root) for path in paths_named(folder, _PATTERN))
 
 
 def journal_folder(root: Path) -> Path:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from clew.edit import carrying
+from clew.edit import execution
 from clew.edit.edits import place_of
 from clew.edit.journal import FileStep, Journal, State, journals
 from clew.errors import ClewError, OutsideProject
@@ -68,11 +68,11 @@ def _recover(root: Path, journal: Journal, records: Records | None) -> bool:
     if plan is None:
         return True
     if journal.state is State.PREPARED:
-        if all(carrying.can_go_on(root, step) for step in plan.steps):
+        if all(execution.can_go_on(root, step) for step in plan.steps):
             for step in plan.steps:
-                if not carrying.is_done(root, step):
-                    carrying.apply(root, step)
-            carrying.sync(root, plan.steps)
+                if not execution.is_done(root, step):
+                    execution.apply(root, step)
+            execution.sync(root, plan.steps)
             journal.mark(State.DONE)
         else:
             log.warning("A file of an interrupted transaction was changed meanwhile, so the transaction is taken back.")
@@ -95,12 +95,12 @@ def take_back(root: Path, journal: Journal) -> None:
             # Even where the disk is full: the note is only for a process that is killed now.
             journal.mark(State.TAKING_BACK)
         for step in reversed(plan.steps):
-            carrying.revert(root, step)
-        carrying.sync(root, plan.steps)
+            execution.revert(root, step)
+        execution.sync(root, plan.steps)
     for step in plan.steps:
         if isinstance(step, FileStep):
             with suppress(NotADirectoryError):
-                carrying.temporary_of(root, step).unlink(missing_ok=True)
+                execution.temporary_of(root, step).unlink(missing_ok=True)
     for folder in reversed(plan.folders):
         with suppress(OSError, ClewError):
             place_of(root, folder).rmdir()

@@ -12,6 +12,8 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from clew.workspace.find import paths_named
+
 _TOKEN_BYTES = 6
 _ENDING = ".clew-tmp"
 _NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF})
@@ -57,7 +59,8 @@ def replace_file(place: Path, data: bytes) -> None:
 def sweep(place: Path) -> None:
     """Remove the temporary files that killed writers of this file left. Call it only while a lock keeps other writers
     of the file out."""
-    for leftover in place.parent.glob(f".{glob.escape(place.name)}.{'[0-9a-f]' * 2 * _TOKEN_BYTES}{_ENDING}"):
+    pattern = f".{glob.escape(place.name)}.{'[0-9a-f]' * 2 * _TOKEN_BYTES}{_ENDING}"
+    for leftover in paths_named(place.parent, pattern):
         leftover.unlink(missing_ok=True)
 
 

@@ -17,7 +17,7 @@ from uuid import uuid4
 
 import msgspec
 
-from clew.edit import carrying
+from clew.edit import execution
 from clew.edit.backups import keep_backup
 from clew.edit.edits import FileEdit, FolderMove, Inverse, diff_of, inverse_of, place_of
 from clew.edit.journal import Event, FileStep, Journal, MoveStep, State, Step, journal_folder
@@ -103,7 +103,7 @@ class Transaction:
                 self._journal = Journal.begin(folder, self.id, steps, folders, self._event())
             self._write_temporaries(steps)
             with _writing(str(folder)):
-                carrying.sync(self._root, steps)
+                execution.sync(self._root, steps)
                 self._journal.mark(State.PREPARED)
         except BaseException:
             self.take_back()
@@ -120,9 +120,9 @@ class Transaction:
             for step in plan:
                 self._demand(step)
                 with _writing(_path(step)):
-                    carrying.apply(self._root, step)
+                    execution.apply(self._root, step)
             with _writing(_path(plan[-1])):
-                carrying.sync(self._root, plan)
+                execution.sync(self._root, plan)
                 journal.mark(State.DONE)
         except BaseException:
             self.take_back()
@@ -209,7 +209,7 @@ class Transaction:
     def _demand(self, step: Step) -> None:
         """FileChanged where a file is not what its edit was made from, ConfigError where it may not be written."""
         with _writing(_path(step)):
-            fault = carrying.difference(self._root, step)
+            fault = execution.difference(self._root, step)
         if fault is not None:
             raise FileChanged(
                 f"'{fault}' changed while it was being edited.",
@@ -227,7 +227,7 @@ class Transaction:
                 place = place_of(self._root, edit.path)
                 with _writing(edit.path):
                     place.parent.mkdir(parents=True, exist_ok=True)
-                    write_beside(carrying.temporary_of(self._root, step), edit.after, place)
+                    write_beside(execution.temporary_of(self._root, step), edit.after, place)
 
     def _keep_backups(self) -> None:
         try:

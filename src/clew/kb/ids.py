@@ -10,7 +10,7 @@
 The first `#` ends the path: one in the name of a file is spelled `%23`, and a `%` `%25`.
 """
 
-import hashlib
+from clew.text.hashing import content_hash
 
 DOCUMENT, ENTITY, FILE = "doc:", "entity:", "file:"
 LONGEST = 480
@@ -48,5 +48,5 @@ def _bounded(id: str) -> str:
     """A name that is too long ends in a digest of all of it."""
     if len(id) <= LONGEST:
         return id
-    digest = hashlib.blake2b(id.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
+    digest = content_hash(id.encode("utf-8", "surrogatepass"), size=_DIGEST_BYTES)
     return f"{id[: LONGEST - len(digest) - 1]}~{digest}"

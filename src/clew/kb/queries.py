@@ -9,7 +9,7 @@ import msgspec
 from clew.kb import ids
 from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.ingest.records import DocumentRecord, EntityRecord, SectionRecord
-from clew.kb.visible import View
+from clew.kb.visible import BoundedTables
 from clew.store.sqlite.connections import Connection
 
 _SECTION = msgspec.json.Decoder(SectionRecord).decode
@@ -51,7 +51,7 @@ class Reading:
 
     def __init__(self, connection: Connection, boundary: Boundary = EVERYTHING) -> None:
         self._connection = connection
-        self._view = View(boundary)
+        self._view = BoundedTables(boundary)
 
     def rows(self, sql: str, *parameters: Any) -> list[Any]:
         """The answer to a question in SQL, with `?` for each parameter."""

@@ -6,7 +6,6 @@ that asks for something else.
 
 import logging
 import secrets
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -24,15 +23,16 @@ from clew.kb.answer.quoting import Quoting
 from clew.kb.answer.scratch import ScratchLimits, ScratchStore
 from clew.kb.answer.shortlist import Shortlist
 from clew.kb.boundary import Boundary, ScopeRequest, boundary_of
-from clew.kb.ingest.citing import Citations
+from clew.kb.ingest.citations import Citations
 from clew.kb.ingest.corpus import Corpus, IndexReport, Ingestion, run_job
 from clew.kb.ingest.keeper import DocumentKeeper
 from clew.kb.ingest.library import Library
 from clew.kb.ingest.reconcile import ReconcileReport, Reconciliation
 from clew.kb.ingest.records import DocumentRecord, Origin
-from clew.kb.walk.crossing import Crossing
+from clew.kb.walk.cross_references import CrossReferences
 from clew.kb.walk.region import DocumentRegion
-from clew.kb.walk.walking import Snapshot
+from clew.kb.walk.traversal import Snapshot
+from clew.once import Once
 from clew.search.engine import SearchEngine
 from clew.store.watched import Progress
 from clew.workspace.files import entry_of
@@ -85,8 +85,7 @@ class KnowledgeBase:
         self._path = context.state_folder / FOLDER / LIBRARY_FILE
         self._corpus = corpus
         self._settings = settings
-        self._opening = threading.Lock()
-        self._library: Library | None = None
+        self._library = Once(lambda: Library(self._path, patience=PATIENCE_SECONDS))
         self.scratch = ScratchStore(
             ScratchLimits(
                 ttl_seconds=settings.scratch_minutes * 60.0,
@@ -103,16 +102,13 @@ class KnowledgeBase:
         )
         self.deliveries = Deliveries()
         self._graph = context.graph
-        self._crossing = Crossing(context.graph, corpus.root)
-        self.region = DocumentRegion(lambda: self.library, self._crossing, self.boundary())
+        self._cross_references = CrossReferences(context.graph, corpus.root)
+        self.region = DocumentRegion(lambda: self.library, self._cross_references, self.boundary())
         """The documents as a part of the graph."""
 
     @property
     def library(self) -> Library:
-        with self._opening:
-            if self._library is None:
-                self._library = Library(self._path, patience=PATIENCE_SECONDS)
-            return self._library
+        return self._library.get()
 
     @property
     def was_read(self) -> bool:
@@ -124,11 +120,11 @@ class KnowledgeBase:
         return boundary_of(self._settings, asked)
 
     @contextmanager
-    def walking(self, boundary: Boundary, check: Callable[[], None] = lambda: None) -> Iterator[Snapshot]:
+    def snapshot(self, boundary: Boundary, check: Callable[[], None] = lambda: None) -> Iterator[Snapshot]:
         """One state of the documents, and the graph they are part of, to walk in. The graph must not change meanwhile:
         hold the project's lock."""
         with self.library.reading(boundary) as reading:
-            yield Snapshot(reading, self._graph, self._crossing, check)
+            yield Snapshot(reading, self._graph, self._cross_references, check)
 
     @property
     def finder(self) -> Finder:
@@ -213,9 +209,8 @@ class KnowledgeBase:
 
     def close(self) -> None:
         self.keeper.close()
-        with self._opening:
-            if self._library is not None:
-                self._library.close()
+        if (library := self._library.made) is not None:
+            library.close()
 
     def _ingestion(self) -> Ingestion:
         return Ingestion(self._corpus, self.library, self._searched())

@@ -30,7 +30,7 @@ _VIEWS = {
 }
 
 
-class View:
+class BoundedTables:
     """What stands before every question. Its parameters come before those of the question."""
 
     def __init__(self, boundary: Boundary) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from clew.config import Config
 from clew.errors import ClewError, InvalidArgument, Refused
 from clew.formats.register.model import Register, Requirement
-from clew.graph.readers.register_places import FILE_VARIABLE, SINGLE, RegisterPlaces
+from clew.graph.readers.register_locations import FILE_VARIABLE, SINGLE, RegisterLocations
 from clew.register import results
 from clew.register.change.draft import find
 from clew.register.change.lock import PATIENCE_SECONDS
@@ -313,7 +313,7 @@ def locate(root: Path, named: str | None = None, environment: Mapping[str, str] 
     given = named or environment.get(FILE_VARIABLE, "").strip()
     if given:
         return root / given
-    found = RegisterPlaces(root, environment).found()
+    found = RegisterLocations(root, environment).found()
     if len(found) > 1:
         raise Refused(
             f"The project has {len(found)} registers: {', '.join(sorted(found))}.",

@@ -29,7 +29,7 @@ from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.plan import rarity
 from clew.search.lexical.query import parse_query
 from clew.search.lexical.streams import Streams
-from clew.search.question import Found, IndexState, Question, RankedUnit, Ranking, Results
+from clew.search.question import Hit, IndexState, Question, RankedUnit, Ranking, Results
 from clew.search.quote import evidence
 from clew.search.rank import diversity
 from clew.search.rank.fuse import Fused
@@ -138,10 +138,6 @@ class SearchEngine:
     def is_damaged(self) -> bool:
         """Whether a search met damaged vectors; `index_vectors` writes them anew."""
         return self._dense.damaged
-
-    @property
-    def wants_vectors(self) -> bool:
-        return self.spaces.wanted
 
     def state(self) -> IndexState:
         with self._index.reading() as connection:
@@ -280,7 +276,7 @@ class SearchEngine:
         ranking was made is passed over."""
         condition = compile_condition(question.scope, question.filters)
         places: list[int] = []
-        found: list[Found] = []
+        found: list[Hit] = []
         end = offset
         while end < len(kept.units) and len(found) < question.limit:
             ranked = kept.units[end]
@@ -334,7 +330,7 @@ class SearchEngine:
 
 
 class _Page(msgspec.Struct, frozen=True):
-    items: tuple[Found, ...]
+    items: tuple[Hit, ...]
     end: int
     """Where the next page begins."""
     limit_reason: str
@@ -354,8 +350,8 @@ def _identity(question: Question, recipe: Recipe) -> dict[str, Any]:
     return {"question": question.identity(), "recipe": recipe.fingerprint}
 
 
-def _found(question: Question, unit: Unit, ranked: RankedUnit, matched: tuple[str, ...]) -> Found:
-    return Found(
+def _found(question: Question, unit: Unit, ranked: RankedUnit, matched: tuple[str, ...]) -> Hit:
+    return Hit(
         id=unit.id,
         part=unit.part,
         title=unit.title if len(unit.title) <= _LONGEST_TITLE else unit.title[: _LONGEST_TITLE - 1] + "…",
@@ -369,5 +365,5 @@ def _found(question: Question, unit: Unit, ranked: RankedUnit, matched: tuple[st
     )
 
 
-def _rendered(found: Found) -> str:
+def _rendered(found: Hit) -> str:
     return f"{found.id} {found.title}\n{found.preview.text}\n"

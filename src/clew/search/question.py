@@ -48,7 +48,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         return everything
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """One result."""
 
     id: str
@@ -104,7 +104,7 @@ class IndexState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Results(msgspec.Struct, frozen=True, kw_only=True):
-    results: tuple[Found, ...]
+    results: tuple[Hit, ...]
     total: int
     """Results on all pages together: what the signals ranked, not all that would match in some way."""
     next_cursor: str | None

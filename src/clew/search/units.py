@@ -5,7 +5,6 @@ search may see at all. It is part of every query's type, so that no caller can f
 can never widen it.
 """
 
-import hashlib
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from posixpath import normpath
@@ -13,6 +12,7 @@ from posixpath import normpath
 import msgspec
 
 from clew.errors import InvalidArgument
+from clew.text.hashing import content_hash
 
 MAX_ID_CHARACTERS = 512
 
@@ -38,11 +38,11 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
 
     def content_hash(self) -> str:
         """Names everything that is searched or filtered by: equal hashes need no indexing again."""
-        return hashlib.blake2b(msgspec.msgpack.encode(self), digest_size=16).hexdigest()
+        return content_hash(msgspec.msgpack.encode(self))
 
     def text_hash(self) -> str:
         """Names what the embedder sees."""
-        return hashlib.blake2b(msgspec.msgpack.encode((self.title, self.body)), digest_size=16).hexdigest()
+        return content_hash(msgspec.msgpack.encode((self.title, self.body)))
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,5 @@
 """What of specs and open changes can be found: purposes, requirements, scenarios, and what changes bring."""
 
-import hashlib
 from collections.abc import Iterator
 
 import msgspec
@@ -10,6 +9,7 @@ from clew.formats.openspec.records import Delta, Requirement, Scenario
 from clew.formats.openspec.references import requirement_id, scenario_id
 from clew.search.units import MAX_ID_CHARACTERS, Unit
 from clew.specs.library import SpecEntry
+from clew.text.hashing import content_hash
 
 PURPOSE, REQUIREMENT, SCENARIO, CHANGE = "spec", "spec_requirement", "scenario", "spec_change"
 PARTS = (PURPOSE, REQUIREMENT, SCENARIO, CHANGE)
@@ -87,7 +87,7 @@ def _unit_id(part: str, id: str) -> str:
     whole = f"{part}:{id}"
     if len(whole) <= MAX_ID_CHARACTERS and whole.isprintable():
         return whole
-    return f"{part}:{hashlib.blake2b(id.encode('utf-8', 'surrogateescape'), digest_size=16).hexdigest()}"
+    return f"{part}:{content_hash(id.encode('utf-8', 'surrogateescape'))}"
 
 
 def _prefix_tags(spec_id: str) -> tuple[str, ...]:

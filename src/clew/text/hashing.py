@@ -3,5 +3,6 @@
 import hashlib
 
 
-def content_hash(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
+def content_hash(data: bytes, size: int = 16) -> str:
+    """The hash of so many bytes, as hexadecimal digits."""
+    return hashlib.blake2b(data, digest_size=size).hexdigest()

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from clew import __version__
 from clew.context import Context
 from clew.graph.build.builder import BuildReport
-from clew.graph.build.collecting import without_collecting
+from clew.graph.build.garbage import without_garbage_collection
 from clew.graph.graph import Graph
 from clew.graph.model import HIERARCHY, Node, NodeKind
 from clew.graph.walk import reached
@@ -47,7 +47,7 @@ class TraceService:
         self._resolver = Resolver(self._graph, self._grammar)
         self.find = TraceQueries(self._graph, self._resolver, self.search_matches)
 
-    @without_collecting
+    @without_garbage_collection
     def warm(self) -> None:
         """Compute what is asked for most, so that the first question costs no more than the next."""
         self._graph.root_count()

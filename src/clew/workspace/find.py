@@ -8,6 +8,8 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from fnmatch import filter as names_matching
 from fnmatch import translate
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,7 +99,19 @@ def names_in(folder: Path) -> list[str]:
 
 def files_below(folder: Path) -> list[Path]:
     """Every file in a folder and the folders below it, likewise. Linked folders are not entered."""
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+    return [path for path in paths_below(folder) if path.is_file()]
+
+
+def paths_below(folder: Path) -> list[Path]:
+    """Everything below a folder that is not a folder, with links that lead nowhere. Linked folders are left out."""
+    return sorted(Path(place, name) for place, _, names in os.walk(folder) for name in names)
+
+
+def paths_named(folder: Path, pattern: str) -> list[Path]:
+    """What lies in a folder under names that match a pattern; nothing where the folder cannot be listed."""
+    with suppress(OSError):
+        return [folder / name for name in names_matching(names_in(folder), pattern)]
+    return []
 
 
 class _Walk:

@@ -16,7 +16,7 @@ from clew.errors import Cancelled, ClewError, InvalidArgument
 from clew.kb import ids
 from clew.kb.answer.finding import FoundSection, Mode, Narrowing
 from clew.kb.answer.shortlist import source_of
-from clew.kb.ingest.suspicion import suspicious
+from clew.kb.ingest.instruction_like import suspicious
 from clew.kb.operations.arguments import bounded
 from clew.kb.queries import Reading
 from clew.kb.walk import edges

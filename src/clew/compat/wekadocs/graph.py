@@ -10,13 +10,13 @@ from clew.compat.wekadocs import results as shapes
 from clew.compat.wekadocs.results import SectionText
 from clew.errors import InvalidArgument
 from clew.graph.walk import Walk
-from clew.kb.ingest.suspicion import flags_of, suspicious
+from clew.kb.ingest.instruction_like import flags_of, suspicious
 from clew.kb.walk.adjacency import Adjacency
 from clew.kb.walk.answers import AnswerPage
 from clew.kb.walk.envelope import Meta, Usage, charged, within_hard_limit
-from clew.kb.walk.projections import USUAL_FIELDS, Shown, shown
+from clew.kb.walk.projections import USUAL_FIELDS, NodeView, shown
 from clew.kb.walk.results import NamedEdge
-from clew.kb.walk.walking import BY_ID, MOST_OF_OTHERS, Snapshot
+from clew.kb.walk.traversal import BY_ID, MOST_OF_OTHERS, Snapshot
 from clew.operation.budget import trim
 from clew.search.quote.evidence import fitting_end
 from clew.text.tokens import estimate_tokens
@@ -92,7 +92,7 @@ class _Row(msgspec.Struct, frozen=True):
     paths: tuple[shapes.TraversedPath, ...]
 
 
-def _row(node: Shown, distance: int, paths: Sequence[_Path], links: Sequence[NamedEdge], text: str | None) -> _Row:
+def _row(node: NodeView, distance: int, paths: Sequence[_Path], links: Sequence[NamedEdge], text: str | None) -> _Row:
     properties: dict[str, Any] = {
         "title": node.title,
         "heading": node.title if node.level is not None else None,
@@ -238,7 +238,7 @@ def _cost(item: msgspec.Struct) -> int:
     return estimate_tokens(msgspec.json.encode(item).decode())
 
 
-def _shown(snapshot: Snapshot, ids: Sequence[str]) -> list[Shown]:
+def _shown(snapshot: Snapshot, ids: Sequence[str]) -> list[NodeView]:
     current = snapshot.resolved(ids)
     present = list(dict.fromkeys(id for id in current.values() if id is not None))
     return list(shown(snapshot.reading, snapshot.graph, present).values())

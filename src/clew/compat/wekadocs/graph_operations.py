@@ -16,7 +16,7 @@ from clew.operation.declare import Freshness, Operation, Toolset
 
 if TYPE_CHECKING:
     from clew.kb.walk.answers import AnswerPage
-    from clew.kb.walk.walking import Snapshot
+    from clew.kb.walk.traversal import Snapshot
 
 MAX_IDS = 1_000
 MAX_ENDS = 50
@@ -70,7 +70,7 @@ class OlderGraphOperation(
             cursor_to=encode_cursor,
             is_legacy=True,
         )
-        with call.project.kb.walking(call.boundary, call.deadline) as snapshot:
+        with call.project.kb.snapshot(call.boundary, call.deadline) as snapshot:
             yield snapshot, page
 
 

@@ -8,7 +8,6 @@ A chunk is named by its section and its place in it, so an edit elsewhere in the
 its version.
 """
 
-import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +17,7 @@ from typing import NamedTuple
 import msgspec
 
 from clew.formats.documents.model import Block, BlockKind, Document, Section
+from clew.text.hashing import content_hash
 from clew.text.sentences import sentences
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
 
@@ -89,7 +89,7 @@ def _chunk(text: str, section: int, ordinal: int, pieces: Sequence[_Piece]) -> C
         line=pieces[0].line,
         end_line=pieces[-1].end_line,
         tokens=estimate_tokens(text[start:end]),
-        version=hashlib.blake2b(text[start:end].encode("utf-8", "surrogatepass"), digest_size=16).hexdigest(),
+        version=content_hash(text[start:end].encode("utf-8", "surrogatepass")),
         kinds=tuple(dict.fromkeys(piece.kind for piece in pieces)),
     )
 

@@ -4,12 +4,11 @@ A repository may hold thousands of scenarios, and a start needs the steps of non
 packed until somebody looks into that spec.
 """
 
-from hashlib import blake2b
-
 import msgspec
 
 from clew.errors import StoreError
 from clew.formats.openspec.records import Requirement, Scenario, Spec
+from clew.text.hashing import content_hash
 from clew.text.spans import Span
 
 
@@ -88,7 +87,7 @@ class LazySpec:
     @property
     def fingerprint(self) -> str:
         """Names everything that the spec says."""
-        return blake2b(self._packed, digest_size=16).hexdigest()
+        return content_hash(self._packed)
 
     @property
     def spec(self) -> Spec:

@@ -5,7 +5,6 @@ keeps parsed records in a cache by content hash, so that a file is parsed again 
 unchanged one is not even opened.
 """
 
-import hashlib
 import logging
 import threading
 import time
@@ -20,7 +19,7 @@ import msgspec
 from clew.derived.parse_cache import CachedFile, ParseCache
 from clew.errors import FileChanged, NotFound, StoreError
 from clew.formats.diagnostics import Diagnostic
-from clew.graph.build.collecting import without_collecting
+from clew.graph.build.garbage import without_garbage_collection
 from clew.graph.build.link import Contribution, FileKey, Linker, LinkReport
 from clew.graph.build.reading import Progress, Reader, Reading, cache_name, folder_diagnostics
 from clew.graph.graph import Graph
@@ -172,7 +171,7 @@ class Builder:
 
     # Catching up
 
-    @without_collecting
+    @without_garbage_collection
     def refresh(self, *, full: bool = False, progress: Progress | None = None) -> BuildReport:
         """Bring the graph in step with the files. `full` trusts nothing that was read before."""
         started = time.perf_counter()
@@ -282,7 +281,7 @@ class Builder:
     def _fingerprint(self) -> str:
         states = self._follower.states
         lines = "".join([f"{key[0]}\0{key[1]}\0{states[key].content_hash}\n" for key in sorted(states)])
-        return hashlib.blake2b(lines.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+        return content_hash(lines.encode("utf-8", "surrogateescape"))
 
     def save(self) -> None:
         """Put what was parsed into the cache. A cache that cannot be written costs speed and nothing else."""

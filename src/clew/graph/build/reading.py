@@ -18,7 +18,7 @@ from clew.workspace.find import Selection, Tree
 from clew.workspace.follow import FileState
 
 if TYPE_CHECKING:
-    from clew.graph.build.parse_aside import Sharing
+    from clew.graph.build.parallel_parse import ParallelParse
 
 log = logging.getLogger(__name__)
 
@@ -117,7 +117,7 @@ class Reading:
     @contextmanager
     def _shared(
         self, changed: list[tuple[Reader, list[FileEntry]]], cached: Mapping[str, Mapping[str, CachedFile]]
-    ) -> "Iterator[Sharing | None]":
+    ) -> "Iterator[ParallelParse | None]":
         """Share the work with other processes where there is enough of it."""
         unknown = [
             (reader, entry)
@@ -128,15 +128,18 @@ class Reading:
         if not unknown:
             yield None
             return
-        from clew.graph.build import parse_aside
+        from clew.graph.build import parallel_parse
 
-        if sum(entry.size for _, entry in unknown) < parse_aside.WORTHWHILE_BYTES or not parse_aside.other_cores():
+        if (
+            sum(entry.size for _, entry in unknown) < parallel_parse.WORTHWHILE_BYTES
+            or not parallel_parse.other_cores()
+        ):
             yield None
             return
         from clew.graph.build.parse_worker import Task
 
         tasks = {(entry.path, reader.name): Task(cache_name(reader), entry.path) for reader, entry in unknown}
-        with parse_aside.shared(self._root, tasks, self._max_file_bytes) as sharing:
+        with parallel_parse.shared(self._root, tasks, self._max_file_bytes) as sharing:
             yield sharing
 
     def _take_parsed(self, reader: Reader, entry: FileEntry, digest: str, payload: bytes) -> bool:

@@ -8,8 +8,8 @@ from clew.graph.build.reading import Reader
 from clew.graph.readers.elspais import ElspaisReader
 from clew.graph.readers.markers import MarkerReader
 from clew.graph.readers.register import RegisterReader
-from clew.graph.readers.register_places import RegisterPlaces, globs_of
-from clew.graph.readers.register_seals import FolderSeals, Refused
+from clew.graph.readers.register_integrity import Refused, RegisterIntegrity
+from clew.graph.readers.register_locations import RegisterLocations, globs_of
 from clew.graph.readers.results import ResultsReader
 from clew.graph.readers.reviews import ReviewsReader
 from clew.graph.readers.spec_roots import spec_roots
@@ -28,8 +28,8 @@ class ProjectReaders:
     def __init__(self, config: Config, grammar: IdGrammar) -> None:
         self._config = config
         self._grammar = grammar
-        self._places = RegisterPlaces(config.root)
-        self._seals = FolderSeals(config.root)
+        self._places = RegisterLocations(config.root)
+        self._seals = RegisterIntegrity(config.root)
         self._held: tuple[bool, tuple[str, ...], Refused] | None = None
         self._readers: tuple[Reader, ...] = ()
 

@@ -1,6 +1,5 @@
 """Requirements and journeys in elspais markdown."""
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from clew.formats.elspais.records import FileRecords, Journey, Reference, Remain
 from clew.formats.elspais.settings import ElspaisSettings
 from clew.graph.build.link import Citation, Contribution, Definition
 from clew.graph.model import EdgeKind, Node, NodeKind, Source
+from clew.text.hashing import content_hash
 from clew.text.spans import Span
 from clew.workspace.find import Selection
 
@@ -154,4 +154,4 @@ def _source(span: Span, path: str) -> Source:
 
 def fingerprint(settings: ElspaisSettings) -> str:
     """Names the settings: records cached under others are not used."""
-    return hashlib.blake2b(msgspec.json.encode(settings, order="deterministic"), digest_size=8).hexdigest()
+    return content_hash(msgspec.json.encode(settings, order="deterministic"), size=8)

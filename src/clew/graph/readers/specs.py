@@ -5,7 +5,6 @@ verify it by its slug. The files of an open change are nodes that carry what was
 history and not read.
 """
 
-import hashlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,6 +35,7 @@ from clew.formats.openspec.tasks import Tasks, read_tasks
 from clew.graph.build.link import Citation, Contribution, Definition
 from clew.graph.model import EdgeKind, Node, NodeKind, Source
 from clew.graph.readers.elspais import fingerprint
+from clew.text.hashing import content_hash
 from clew.text.spans import Span
 from clew.workspace.find import Selection
 
@@ -72,7 +72,7 @@ class SpecReader:
         self._grammar = grammar
         self._register = register
         """Whether the project has a register, whose requirements may then be cited."""
-        named = hashlib.blake2b(msgspec.json.encode(roots), digest_size=8).hexdigest()
+        named = content_hash(msgspec.json.encode(roots), size=8)
         self.version = f"{READER_VERSION}{'-register' if register else ''}-{named}-{fingerprint(grammar.settings)}"
         self.selection = Selection(
             folders=tuple(dict.fromkeys(folder for root in roots for folder in (root.specs, root.changes))),

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from clew.kb.answer.finding import Finder, FoundSection, Mode, Narrowing
-from clew.kb.answer.places import lines_in
 from clew.kb.boundary import Boundary
 from clew.search.quote.evidence import Limits, Quote
 from clew.search.quote.windows import Passage, window_evidence
@@ -114,7 +113,7 @@ def _passages(read: Sequence[FoundSection]) -> list[Passage]:
 
 def _quoted(found: FoundSection, quote: Quote) -> QuotedSpan:
     section = found.section
-    line, end_line = lines_in(section, found.text, quote.start, quote.end)
+    line, end_line = section.lines_of(found.text, quote.start, quote.end)
     return QuotedSpan(
         quote=found.text[quote.start : quote.end],
         section_id=section.id,

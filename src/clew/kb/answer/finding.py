@@ -12,8 +12,8 @@ from clew.kb.ingest.library import Library
 from clew.kb.ingest.records import DocumentRecord, SectionRecord
 from clew.kb.ingest.units import PART, narrowed
 from clew.search.engine import SearchEngine
-from clew.search.question import Found, Question, Results
-from clew.search.quote.windows import Asked
+from clew.search.question import Hit, Question, Results
+from clew.search.quote.windows import WeightedQuestion
 from clew.search.rank.fuse import Contribution
 from clew.search.units import Filters, Scope
 from clew.text.keywords import STOP_WORDS
@@ -111,10 +111,10 @@ class Finder:
             sections=tuple(found), mode=mode, next_cursor=answer.next_cursor, notes=notes, reason=reason
         )
 
-    def asked(self, question: str) -> Asked:
+    def asked(self, question: str) -> WeightedQuestion:
         """A question with what is known about its words."""
         said = [term for term in dict.fromkeys(terms(question)) if term not in STOP_WORDS]
-        return Asked(question, self._engine.rarities(said), self._engine.word_vectors())
+        return WeightedQuestion(question, self._engine.rarities(said), self._engine.word_vectors())
 
     def neighbours(self, ids: Sequence[str], boundary: Boundary = EVERYTHING) -> dict[str, list[tuple[str, float]]]:
         """The sections one step from each of some sections."""
@@ -140,7 +140,7 @@ def _question(
     )
 
 
-def _found(section: SectionRecord, document: DocumentRecord, text: str, result: Found) -> FoundSection:
+def _found(section: SectionRecord, document: DocumentRecord, text: str, result: Hit) -> FoundSection:
     best = result.preview.anchor
     signals = {each.signal for each in result.why}
     return FoundSection(

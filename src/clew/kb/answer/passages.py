@@ -16,8 +16,8 @@ from clew.kb.answer import results
 from clew.kb.answer.excerpts import Excerpt, around, read, read_bullets
 from clew.kb.answer.scratch import NewPassage, Passage, ScratchStore
 from clew.kb.boundary import Boundary
+from clew.kb.ingest.instruction_like import flags_of
 from clew.kb.ingest.records import DocumentRecord, SectionRecord
-from clew.kb.ingest.suspicion import flags_of
 from clew.operation.budget import trim
 from clew.operation.deadline import Deadline
 

@@ -13,14 +13,13 @@ import logging
 import secrets
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import msgspec
 
-from clew.cache import Cache
+from clew.cache import Cache, Quota
 from clew.errors import InvalidArgument, OverBudget
 from clew.kb.ingest.records import DocumentRecord
 
@@ -109,10 +108,9 @@ class _Entry:
 class _Session:
     handle: str
     owner: str | None
+    ids: Quota[str]
+    """Its passages with their sizes."""
     by_key: dict[tuple[str, str], str] = field(default_factory=dict)
-    ids: OrderedDict[str, None] = field(default_factory=OrderedDict)
-    """Its passages, the one that was not read for longest first."""
-    size: int = 0
 
 
 class ScratchStore:
@@ -130,18 +128,18 @@ class ScratchStore:
         self._wall = wall
         self._lock = threading.Lock()
         self._sessions: dict[str, _Session] = {}
-        self._owned: OrderedDict[str, None] = OrderedDict()
-        self._unowned: OrderedDict[str, None] = OrderedDict()
-        """The handles of sessions, the one that was not used for longest first."""
+        self._owned: Quota[str] = Quota(_MOST_SESSIONS)
+        self._unowned: Quota[str] = Quota(_MOST_SESSIONS)
+        """The handles of sessions."""
         self._handles: dict[str, str] = {}
         """From an owner to the handle of its session."""
-        self._entries: OrderedDict[str, _Entry] = OrderedDict()
-        """All passages, the one that was not read for longest first."""
-        self._by_age: OrderedDict[str, None] = OrderedDict()
-        """All passages, the one that expires next first."""
+        self._entries: dict[str, _Entry] = {}
+        self._ids: Quota[str] = Quota(self._limits.total_bytes)
+        """All passages with their sizes."""
+        self._by_age: Quota[str] = Quota()
+        """All passages, the one that expires next first: reading one does not count as use here."""
         self._forgotten: Cache[str, str] = Cache(_MOST_FORGOTTEN)
         """From the id of a passage that is gone to its session."""
-        self._size = 0
         self._counts = dict.fromkeys(("written", "reused", "read", "refused", "expired", "evicted"), 0)
         self._pressed_at = 0.0
         self._pressed = 0
@@ -156,20 +154,20 @@ class ScratchStore:
 
     def _opened(self, owner: str | None) -> str:
         handle = secrets.token_urlsafe(_ID_BYTES)
-        session = self._sessions[handle] = _Session(handle, owner)
-        order = self._order(session)
-        order[handle] = None
+        session = self._sessions[handle] = _Session(handle, owner, Quota(self._limits.session_bytes))
+        quota = self._quota(session)
+        quota.add(handle)
         if owner is not None:
             self._handles[owner] = handle
-        while len(order) > _MOST_SESSIONS:
-            self._closed(next(iter(order)))
+        for old in quota.excess():
+            self._closed(old)
         return handle
 
-    def _order(self, session: _Session) -> OrderedDict[str, None]:
+    def _quota(self, session: _Session) -> Quota[str]:
         return self._unowned if session.owner is None else self._owned
 
     def _touched(self, handle: str) -> str:
-        self._order(self._sessions[handle]).move_to_end(handle)
+        self._quota(self._sessions[handle]).use(handle)
         return handle
 
     def _closed(self, handle: str) -> None:
@@ -177,7 +175,7 @@ class ScratchStore:
         for id in list(session.ids):
             self._remove(id, "evicted")
         del self._sessions[handle]
-        del self._order(session)[handle]
+        self._quota(session).remove(handle)
         if session.owner is not None:
             del self._handles[session.owner]
 
@@ -226,8 +224,8 @@ class ScratchStore:
             entry = self._entries.get(id)
             session = self._sessions[entry.passage.session] if entry is not None else None
             if entry is not None and session is not None and self._may_read(session, owner, handle):
-                self._entries.move_to_end(id)
-                session.ids.move_to_end(id)
+                self._ids.use(id)
+                session.ids.use(id)
                 self._touched(session.handle)
                 self._counts["read"] += 1
                 return entry.passage
@@ -244,7 +242,7 @@ class ScratchStore:
         with self._lock:
             self._expire(self._monotonic())
             return ScratchState(
-                passages=len(self._entries), bytes=self._size, sessions=len(self._sessions), **self._counts
+                passages=len(self._entries), bytes=self._ids.size, sessions=len(self._sessions), **self._counts
             )
 
     # Inside the lock
@@ -252,38 +250,34 @@ class ScratchStore:
     def _add(self, session: _Session, entry: _Entry) -> None:
         id = entry.passage.id
         self._entries[id] = entry
-        self._by_age[id] = None
-        session.ids[id] = None
+        self._ids.add(id, entry.size)
+        self._by_age.add(id)
+        session.ids.add(id, entry.size)
         session.by_key[entry.key] = id
-        session.size += entry.size
-        self._size += entry.size
 
     def _remove(self, id: str, why: str | None) -> None:
         entry = self._entries.pop(id)
-        del self._by_age[id]
+        self._ids.remove(id)
+        self._by_age.remove(id)
         session = self._sessions[entry.passage.session]
-        del session.ids[id]
+        session.ids.remove(id)
         del session.by_key[entry.key]
-        session.size -= entry.size
-        self._size -= entry.size
         if why is not None:
             self._counts[why] += 1
             self._forgotten.put(id, session.handle)
 
     def _expire(self, now: float) -> None:
         # Every passage lives equally long, so those that were written first go first.
-        while self._by_age and self._entries[id := next(iter(self._by_age))].until <= now:
+        while (id := next(iter(self._by_age), None)) and self._entries[id].until <= now:
             self._remove(id, "expired")
 
     def _make_room(self, session: _Session, now: float) -> int:
         """Evict what was not read for longest; how many went lately, when that is worth a warning."""
         evicted = 0
-        while session.size > self._limits.session_bytes:
-            self._remove(next(iter(session.ids)), "evicted")
-            evicted += 1
-        while self._size > self._limits.total_bytes:
-            self._remove(next(iter(self._entries)), "evicted")
-            evicted += 1
+        for quota in (session.ids, self._ids):
+            for id in quota.excess():
+                self._remove(id, "evicted")
+                evicted += 1
         if not evicted:
             return 0
         if now - self._pressed_at > _PRESSURE_SECONDS:

@@ -1,6 +1,5 @@
 """The shortlist: what a search shows, never whole texts."""
 
-import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from clew.kb.answer import results
 from clew.kb.answer.finding import FoundSection, FoundSections, Mode, Narrowing
 from clew.kb.answer.passages import Caller, fitting, flagged
 from clew.search.quote.evidence import preview
+from clew.text.hashing import content_hash
 
 if TYPE_CHECKING:
     from clew.kb.service import KnowledgeBase
@@ -27,7 +27,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     max_per_document: int
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How the results of a search are shown."""
 
     offset: int
@@ -60,7 +60,7 @@ class Shortlist:
         return msgspec.structs.replace(found, notes=(*note, *found.notes))
 
     def page(
-        self, query: str, found: FoundSections, shown: Shown, caller: Caller
+        self, query: str, found: FoundSections, shown: PageOptions, caller: Caller
     ) -> tuple[tuple[results.SearchResult, ...], results.LimitReason]:
         """The results from an offset on, as many as a page and the budget hold, each kept in scratch space."""
         best = found.sections[0].score if found.sections else 0.0
@@ -76,7 +76,7 @@ class Shortlist:
         return kept, reason
 
     def _result(
-        self, query: str, found: FoundSection, rank: int, best: float, shown: Shown, caller: Caller
+        self, query: str, found: FoundSection, rank: int, best: float, shown: PageOptions, caller: Caller
     ) -> results.SearchResult:
         told = preview(query, found.text, max_chars=shown.max_snippet_chars)
         span = told.anchor
@@ -115,7 +115,7 @@ def chosen_mode(asked: Mode, *, graph: bool) -> tuple[Mode, tuple[str, ...]]:
 def fingerprint(found: Sequence[FoundSection]) -> str:
     """Names a ranking: a page is the next one only of the ranking whose pages came before."""
     ranked = [(each.section.id, each.section.version) for each in found]
-    return hashlib.blake2b(msgspec.json.encode(ranked), digest_size=12).hexdigest()
+    return content_hash(msgspec.json.encode(ranked), size=12)
 
 
 def source_of(found: FoundSection) -> str:

@@ -50,7 +50,7 @@ def entities_of(document: Document, chunks: Sequence[Chunk]) -> DocumentEntities
         for parts in pieces
         for kind, text in parts
         if kind in (BlockKind.PROSE, BlockKind.ITEM, BlockKind.TABLE, BlockKind.HEADING)
-        for found in terms.names_in(_prose(text))
+        for found in terms.capitalised_names(_prose(text))
     )
     programs, tables = _programs(pieces), _setting_tables(pieces)
     is_about_errors = _ABOUT_ERRORS.search(document.title) is not None
@@ -182,7 +182,7 @@ class _Reading:
         rest = _prose(text)
         self._by_shape(rest)
         self._versions_and_variables(rest)
-        for found in terms.names_in(rest):
+        for found in terms.capitalised_names(rest):
             if found.name in self._terms:
                 self.tally.add(EntityKind.TERM, found.name)
         for name in terms.defined_in(text):

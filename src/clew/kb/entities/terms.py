@@ -31,13 +31,13 @@ _DEFINED = (
 )
 
 
-class Found(NamedTuple):
+class CapitalisedName(NamedTuple):
     name: str
     opens: bool
     """Whether it stands where every word has a capital: at the beginning of a sentence."""
 
 
-def names_in(text: str) -> Iterator[Found]:
+def capitalised_names(text: str) -> Iterator[CapitalisedName]:
     """The capitalised names of prose."""
     for match in _NAME.finditer(text):
         before = text[max(0, match.start() - 3) : match.start()]
@@ -48,10 +48,10 @@ def names_in(text: str) -> Iterator[Found]:
             # "The Harbour Office" is about the office.
             name, opens = name.split(" ", 1)[1], False
         if name.lower() not in STOP_WORDS and name.lower() not in _NO_TERM and first not in _NO_TERM:
-            yield Found(name, opens)
+            yield CapitalisedName(name, opens)
 
 
-def recurring(found: Iterable[Found]) -> frozenset[str]:
+def recurring(found: Iterable[CapitalisedName]) -> frozenset[str]:
     """The names that are terms: those that recur, and at least once where a capital means something."""
     counts: Counter[str] = Counter()
     inside: set[str] = set()

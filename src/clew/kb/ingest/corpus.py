@@ -6,7 +6,6 @@ Whatever stops the work, between or inside these steps, the next run goes on fro
 waits. A document that cannot be read or kept is a problem that is reported, and keeps no other one away.
 """
 
-import hashlib
 import logging
 import time
 from collections import Counter
@@ -19,10 +18,10 @@ import msgspec
 
 from clew.edit.locking import locked
 from clew.errors import Conflict, FormatError, NotFound, OutsideProject
-from clew.kb.ingest.citing import Citations
+from clew.kb.ingest.citations import Citations
 from clew.kb.ingest.library import KnownDocument, Library
-from clew.kb.ingest.moves import Gone
-from clew.kb.ingest.preparing import VERSION, prepare, unreadable
+from clew.kb.ingest.moves import MovedDocuments
+from clew.kb.ingest.prepare import VERSION, prepare, unreadable
 from clew.kb.ingest.records import ANYWHERE, Origin, Prepared
 from clew.kb.ingest.units import PART, prepared_units, units_of
 from clew.search.engine import SearchEngine
@@ -71,7 +70,7 @@ class Corpus(msgspec.Struct, frozen=True):
     origin: Origin = ANYWHERE
 
     def reader(self) -> str:
-        return hashlib.blake2b(f"{VERSION}/{self.grammar}/{self.origin}".encode(), digest_size=8).hexdigest()
+        return content_hash(f"{VERSION}/{self.grammar}/{self.origin}".encode(), size=8)
 
     def scan(self) -> Tree:
         return scan(self.root, self.selection)
@@ -154,7 +153,7 @@ class _Run:
         self._problems += [f"{path} leads out of the project and is not read." for path in tree.outside]
         known = self._compared(self._library.known())
         present = {entry.path for entry in tree.files}
-        gone = Gone(self._library, {path: known[path] for path in known.keys() - present})
+        gone = MovedDocuments(self._library, {path: known[path] for path in known.keys() - present})
         waiting = [entry for entry in tree.files if self._is_due(entry, known.get(entry.path))]
         self._counts["unchanged"] = len(present) - len(waiting)
         try:
@@ -165,7 +164,7 @@ class _Run:
         counts: dict[str, Any] = dict(self._counts)
         return IndexReport(**counts, problems=tuple(self._problems))
 
-    def _take_all(self, waiting: list[FileEntry], known: dict[str, KnownDocument], gone: Gone) -> None:
+    def _take_all(self, waiting: list[FileEntry], known: dict[str, KnownDocument], gone: MovedDocuments) -> None:
         total = len(waiting) + len(gone.paths())
         for done, entry in enumerate(waiting):
             self._progress(done, total, entry.path)
@@ -195,7 +194,7 @@ class _Run:
             return True
         return known.reader != self._reader or not known.file.matches(entry)
 
-    def _take(self, entry: FileEntry, known: KnownDocument | None, gone: Gone) -> None:
+    def _take(self, entry: FileEntry, known: KnownDocument | None, gone: MovedDocuments) -> None:
         read_ns = time.time_ns()
         try:
             data = self._corpus.read(entry.path)
@@ -241,7 +240,7 @@ class _Run:
         return known.reader == self._reader and known.file.content_hash == content_hash(data)
 
     @staticmethod
-    def _moved_from(prepared: Prepared, gone: Gone) -> str | None:
+    def _moved_from(prepared: Prepared, gone: MovedDocuments) -> str | None:
         if not prepared.sections:
             return None
         document = prepared.document

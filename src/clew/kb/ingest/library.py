@@ -19,7 +19,7 @@ from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.ingest.library_file import SCHEMA
 from clew.kb.ingest.library_rows import Rows, remove_strays, rows_of, strays
 from clew.kb.ingest.records import DocumentRecord, Prepared
-from clew.kb.ingest.succession import Piece, successors
+from clew.kb.ingest.successors import Piece, successors
 from clew.kb.queries import Reading
 from clew.store.sqlite.connections import Connection
 from clew.store.sqlite.faults import damaged

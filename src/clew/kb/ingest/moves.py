@@ -10,8 +10,8 @@ ALIKE = 0.5
 """The share of its sections that a document has in common with the one it was before it was moved and edited."""
 
 
-class Gone:
-    """The documents whose files are gone, until it turns out where to."""
+class MovedDocuments:
+    """The documents whose files are gone. Those that appear at another path are taken out one by one."""
 
     def __init__(self, library: Library, gone: Mapping[str, KnownDocument]) -> None:
         self._library = library

@@ -36,6 +36,14 @@ class SectionRecord(msgspec.Struct, frozen=True):
     kinds: str
     """What it is made of, separated by spaces."""
 
+    def lines_of(self, text: str, start: int, end: int) -> tuple[int, int]:
+        """The first and the last line of text[start:end] in the file, where `text` is that of the section; the lines of
+        the whole section where its text has other lines than the file, as that of HTML and notebooks has."""
+        if text.count("\n") != self.end_line - self.line:
+            return self.line, self.end_line
+        first = self.line + text.count("\n", 0, start)
+        return first, first + text.count("\n", start, end)
+
 
 class DocumentRecord(msgspec.Struct, frozen=True):
     path: str

@@ -1,5 +1,7 @@
 """The commands `clew kb`: what people do with documents, without the budgets of the tools."""
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from clew.kb.answer.finding import FoundSections
     from clew.kb.ingest.corpus import IndexReport
     from clew.kb.ingest.reconcile import ReconcileReport
+    from clew.kb.queries import Reading
     from clew.kb.service import KbStatus
 
 _NEEDED = ("{command} needs to know what.", "Write `{command} WHAT`.")
@@ -177,10 +180,8 @@ class ShowDocument(
     ]
 
     def run(self, call: Call) -> render.ShownDocument:
-        from clew.kb.operations.naming import named
-
         with call.project.kb.library.reading(call.boundary) as reading:
-            current = named(call.project.config.root, reading, self.name)
+            current = _named_id(call.project.config.root, reading, self.name)
             section = reading.section(current) if current is not None else None
             document = reading.document_by_id(current) if current is not None else None
             if section is None and document is None:
@@ -219,11 +220,10 @@ class ShowLinks(
         _check_limit(self.limit)
 
     def run(self, call: Call) -> dict[str, render.NodeLinks]:
-        from clew.kb.operations.naming import meant
-        from clew.kb.walk.surroundings import bonds
+        from clew.kb.walk.neighbours import edges_of
 
-        with call.project.kb.walking(call.boundary) as snapshot:
-            found = bonds(snapshot, meant(call.project.config.root, snapshot.reading, self.name), self.limit)
+        with call.project.kb.snapshot(call.boundary) as snapshot:
+            found = edges_of(snapshot, _ids_meant(call.project.config.root, snapshot.reading, self.name), self.limit)
         if not any(each.links for each in found.values()):
             raise NotFound(
                 f"Nothing that documents are about is called '{self.name}'.",
@@ -233,6 +233,26 @@ class ShowLinks(
 
     def render(self, result: dict[str, render.NodeLinks]) -> str:
         return render.node_links(result, self.limit)
+
+
+def _named_id(root: Path, reading: "Reading", name: str) -> str | None:
+    """The id of a document or section that is named by an id, also an old one, or by a path, from the project's folder
+    or from the current one, with or without the name of a section."""
+    from clew.kb import ids
+
+    path, _, key = name.partition("#")
+    here = Path(os.path.relpath(Path(path).resolve(), root))
+    documents = [ids.document_id(each.as_posix()) for each in (Path(path), here)]
+    for id in (name, ids.document_id(name), *(f"{document}#{key}" if key else document for document in documents)):
+        if (current := reading.current_id(id)) is not None:
+            return current
+    return None
+
+
+def _ids_meant(root: Path, reading: "Reading", name: str) -> list[str]:
+    """The ids that a name may mean: itself, a document, or entities of that name."""
+    entities = [*reading.entities_named(name), *reading.entities_named(name.casefold())]
+    return list(dict.fromkeys([_named_id(root, reading, name) or name, *entities]))
 
 
 def _check_limit(limit: int) -> None:

@@ -81,7 +81,7 @@ class SearchDocuments(
     options: Annotated[SearchOptions | None, Meta(description="How to search and show")] = None
 
     def run(self, call: Call) -> results.SearchPage:
-        from clew.kb.answer.shortlist import SearchRequest, Shown, fingerprint
+        from clew.kb.answer.shortlist import PageOptions, SearchRequest, fingerprint
 
         clamped, options = Clamped(), self.options or SearchOptions()
         top_k = clamped.most("top_k", self.top_k, MAX_TOP_K)
@@ -98,7 +98,7 @@ class SearchDocuments(
         found = shortlist.ranked(search, caller)
         pages, state = call.pages(self, besides=("page_size",)), fingerprint(found.sections)
         offset = pages.start(state)
-        shown = Shown(
+        shown = PageOptions(
             offset=offset,
             page_size=page_size,
             max_snippet_chars=snippet,

@@ -15,7 +15,7 @@ from clew.operation.declare import Freshness, Operation, Toolset
 
 if TYPE_CHECKING:
     from clew.kb.walk.answers import AnswerPage
-    from clew.kb.walk.walking import Snapshot
+    from clew.kb.walk.traversal import Snapshot
 
 MAX_IDS = 100
 MAX_ENDS = 25
@@ -64,7 +64,7 @@ class GraphOperation(
         from clew.kb.walk.answers import AnswerPage
 
         project = call.project
-        with project.kb.walking(call.boundary, call.deadline) as snapshot:
+        with project.kb.snapshot(call.boundary, call.deadline) as snapshot:
             pages, state = call.pages(self), f"{project.graph.state.fingerprint} {snapshot.reading.state()}"
             yield (
                 snapshot,

@@ -74,7 +74,6 @@ def reconcile_report(report: "ReconcileReport") -> str:
 
 
 def found_sections(query: str, found: "FoundSections") -> str:
-    from clew.kb.answer.places import lines_in
     from clew.search.quote.evidence import question_tokens
 
     if not found.sections:
@@ -82,7 +81,7 @@ def found_sections(query: str, found: "FoundSections") -> str:
     asked, lines = question_tokens(query), []
     for each in found.sections:
         section = each.section
-        line = lines_in(section, each.text, *each.anchor)[0] if each.anchor is not None else section.line
+        line = section.lines_of(each.text, *each.anchor)[0] if each.anchor is not None else section.line
         lines.append(f"{_place(section.document, line)}  {printable(section.trail)}")
         lines.append(f"    {_bold(' '.join(each.preview.split()), asked)}")
     return "\n".join(lines)

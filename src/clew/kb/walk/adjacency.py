@@ -14,9 +14,9 @@ from clew.kb import ids
 from clew.kb.queries import CitedBy, LinkOf, Reading, spellings
 from clew.kb.walk import batches
 from clew.kb.walk.batches import Pair, Place
-from clew.kb.walk.crossing import Crossing
+from clew.kb.walk.cross_references import CrossReferences
 from clew.kb.walk.related import related_documents, relating_documents
-from clew.kb.walk.relationships import BOND_OF_KIND, Bond, Called, Way, ways
+from clew.kb.walk.relationships import RELATION_OF_KIND, Relation, RelationStep, StepName, ways
 from clew.kb.walk.results import NamedEdge
 
 MOST_LOOKED_UP = 400
@@ -28,14 +28,14 @@ _MOST_ASKED = 20
 _NO_LIMIT = 1_000_000
 
 _BESIDE = {
-    Way(Bond.ABOVE, True): "above",
-    Way(Bond.ABOVE, False): "below",
-    Way(Bond.DOCUMENT, True): "document",
-    Way(Bond.MENTIONS, True): "mentions",
-    Way(Bond.NEXT, True): "after",
-    Way(Bond.NEXT, False): "before",
-    Way(Bond.SIBLING, True): "sibling after",
-    Way(Bond.SIBLING, False): "sibling before",
+    RelationStep(Relation.ABOVE, True): "above",
+    RelationStep(Relation.ABOVE, False): "below",
+    RelationStep(Relation.DOCUMENT, True): "document",
+    RelationStep(Relation.MENTIONS, True): "mentions",
+    RelationStep(Relation.NEXT, True): "after",
+    RelationStep(Relation.NEXT, False): "before",
+    RelationStep(Relation.SIBLING, True): "sibling after",
+    RelationStep(Relation.SIBLING, False): "sibling before",
 }
 """What sections have beside them, by the question that the store answers."""
 _DIRECTIONS: tuple[tuple[bool, Direction], ...] = ((True, "out"), (False, "in"))
@@ -48,13 +48,17 @@ class Adjacency:
     once, and knows at the end where it did not look everywhere."""
 
     def __init__(
-        self, reading: Reading, graph: Graph, crossing: Crossing, check: Callable[[], None] = lambda: None
+        self,
+        reading: Reading,
+        graph: Graph,
+        cross_references: CrossReferences,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         self._reading = reading
         self._graph = graph
-        self._crossing = crossing
+        self._cross_references = cross_references
         self._check = check
-        self._over: Mapping[Way, Called] = {}
+        self._over: Mapping[RelationStep, StepName] = {}
         """The steps that are being asked for."""
         self._known: dict[str, list[Step[NamedEdge]]] = {}
         """The steps from each node that was looked up, over those."""
@@ -72,7 +76,7 @@ class Adjacency:
         known = self.load(ids, ways(kinds, direction), _NO_LIMIT if limit is None else limit)
         return chain.from_iterable(map(self.of, known))
 
-    def load(self, wanted: Sequence[str], over: Mapping[Way, Called], most: int) -> list[str]:
+    def load(self, wanted: Sequence[str], over: Mapping[RelationStep, StepName], most: int) -> list[str]:
         """Look up the neighbours of nodes, at most so many of each over one kind of step. Those that are known then;
         the others were too many."""
         if over != self._over:
@@ -95,7 +99,7 @@ class Adjacency:
         """The steps from a node that was looked up."""
         return self._known[id]
 
-    def _add(self, own: str, way: Way, others: Iterable[str], most: int) -> None:
+    def _add(self, own: str, way: RelationStep, others: Iterable[str], most: int) -> None:
         found = list(islice(others, most + 1))
         if len(found) > most:
             self.hubs[own] = None
@@ -105,7 +109,7 @@ class Adjacency:
             for other in found[:most]
         ]
 
-    def _add_pairs(self, way: Way, pairs: Iterable[Pair], most: int) -> None:
+    def _add_pairs(self, way: RelationStep, pairs: Iterable[Pair], most: int) -> None:
         found: dict[str, dict[str, None]] = {}
         for own, other in pairs:
             found.setdefault(own, {})[other] = None
@@ -120,9 +124,11 @@ class Adjacency:
         for way, question in _BESIDE.items():
             if way in self._over and numbers:
                 pairs = batches.beside(self._reading, question, numbers)
-                self._add_pairs(way, self._with_code(pairs) if way.bond is Bond.MENTIONS else pairs, most)
-        if Way(Bond.MENTIONS, True) in self._over and numbers:
-            self._add_pairs(Way(Bond.MENTIONS, True), self._cited(batches.cites_of(self._reading, numbers)), most)
+                self._add_pairs(way, self._with_code(pairs) if way.relation is Relation.MENTIONS else pairs, most)
+        if RelationStep(Relation.MENTIONS, True) in self._over and numbers:
+            self._add_pairs(
+                RelationStep(Relation.MENTIONS, True), self._cited(batches.cites_of(self._reading, numbers)), most
+            )
         self._load_links(found, most)
         sections = {place.id for place in found}
         rest = [id for id in wanted if id not in sections]
@@ -132,21 +138,23 @@ class Adjacency:
     def _with_code(self, mentions: Iterable[Pair]) -> Iterator[Pair]:
         for pair in mentions:
             yield pair
-            for code in self._crossing.code_named(pair.other):
+            for code in self._cross_references.code_named(pair.other):
                 yield Pair(pair.own, code)
 
     def _cited(self, cites: Sequence[CitedBy]) -> Iterator[Pair]:
         for _, of_section in groupby(cites, key=lambda cite: cite.section):
-            for edge in self._crossing.cited(self._reading, list(of_section)):
+            for edge in self._cross_references.cited(self._reading, list(of_section)):
                 yield Pair(edge.source, edge.target)
 
     def _load_links(self, found: Sequence[Place], most: int) -> None:
         numbers = [place.number for place in found]
-        if Way(Bond.REFERENCES, True) in self._over and numbers:
+        if RelationStep(Relation.REFERENCES, True) in self._over and numbers:
             links = batches.links_of(self._reading, numbers)
             targets = (Pair(link.section, target) for link in links if (target := self._target(link)) is not None)
-            self._add_pairs(Way(Bond.REFERENCES, True), (pair for pair in targets if pair.own != pair.other), most)
-        if Way(Bond.REFERENCES, False) in self._over and numbers:
+            self._add_pairs(
+                RelationStep(Relation.REFERENCES, True), (pair for pair in targets if pair.own != pair.other), most
+            )
+        if RelationStep(Relation.REFERENCES, False) in self._over and numbers:
             paths = {place.id: place.path for place in found}
             spelled = [
                 (path, label)
@@ -159,7 +167,7 @@ class Adjacency:
     def _add_linking(self, links: Iterable[LinkOf], wanted: Collection[str], most: int) -> None:
         targets = ((self._target(link), link.section) for link in links)
         pairs = (Pair(own, other) for own, other in targets if own is not None and own in wanted and own != other)
-        self._add_pairs(Way(Bond.REFERENCES, False), pairs, most)
+        self._add_pairs(RelationStep(Relation.REFERENCES, False), pairs, most)
 
     def _target(self, link: LinkOf) -> str | None:
         """The section or document that a link leads to; the same for every section that has the link."""
@@ -170,16 +178,16 @@ class Adjacency:
         return self._targets[key]
 
     def _load_document(self, id: str, path: str, most: int) -> None:
-        if Way(Bond.DOCUMENT, False) in self._over:
-            self._add(id, Way(Bond.DOCUMENT, False), batches.chunks(self._reading, path, most + 1), most)
-        if Way(Bond.REFERENCES, False) in self._over:
+        if RelationStep(Relation.DOCUMENT, False) in self._over:
+            self._add(id, RelationStep(Relation.DOCUMENT, False), batches.chunks(self._reading, path, most + 1), most)
+        if RelationStep(Relation.REFERENCES, False) in self._over:
             self._add_linking(batches.linking_paths(self._reading, spellings(path), most + 1), (id,), most)
-        if Way(Bond.MENTIONS, False) in self._over:
-            self._add(id, Way(Bond.MENTIONS, False), self._citing(ids.file_id(path), most), most)
+        if RelationStep(Relation.MENTIONS, False) in self._over:
+            self._add(id, RelationStep(Relation.MENTIONS, False), self._citing(ids.file_id(path), most), most)
         self._load_related(id, path, most)
 
     def _load_related(self, id: str, path: str, most: int) -> None:
-        forth, back = Way(Bond.RELATED, True), Way(Bond.RELATED, False)
+        forth, back = RelationStep(Relation.RELATED, True), RelationStep(Relation.RELATED, False)
         if not self._over.keys() & {forth, back}:
             return
         self._compared += 1
@@ -197,38 +205,45 @@ class Adjacency:
     def _load_entities(self, wanted: Sequence[str], most: int) -> None:
         numbers = batches.entity_numbers(self._reading, wanted) if wanted else {}
         for id, number in numbers.items():
-            if Way(Bond.MENTIONS, False) in self._over:
-                self._add(id, Way(Bond.MENTIONS, False), batches.mentioning(self._reading, number, most + 1), most)
-            if Way(Bond.STEP, False) in self._over:
-                self._add(id, Way(Bond.STEP, False), batches.steps(self._reading, number), most)
-        if Way(Bond.STEP, True) in self._over and numbers:
-            self._add_pairs(Way(Bond.STEP, True), batches.procedures(self._reading, [*numbers.values()]), most)
+            if RelationStep(Relation.MENTIONS, False) in self._over:
+                self._add(
+                    id,
+                    RelationStep(Relation.MENTIONS, False),
+                    batches.mentioning(self._reading, number, most + 1),
+                    most,
+                )
+            if RelationStep(Relation.STEP, False) in self._over:
+                self._add(id, RelationStep(Relation.STEP, False), batches.steps(self._reading, number), most)
+        if RelationStep(Relation.STEP, True) in self._over and numbers:
+            self._add_pairs(
+                RelationStep(Relation.STEP, True), batches.procedures(self._reading, [*numbers.values()]), most
+            )
 
     # Everything that documents mention
 
     def _load_outside(self, id: str, most: int) -> None:
         memory = self._graph.memory
-        found: dict[Way, dict[str, None]] = {}
+        found: dict[RelationStep, dict[str, None]] = {}
         for outgoing, direction in _DIRECTIONS:
             for step in memory.neighbours((id,), None, direction):
-                way = Way(BOND_OF_KIND[step.edge.kind], outgoing)
+                way = RelationStep(RELATION_OF_KIND[step.edge.kind], outgoing)
                 if way in self._over and memory.get_node(step.id) is not None:
                     found.setdefault(way, {})[step.id] = None
         for way, others in found.items():
             self._add(id, way, others, most)
-        if Way(Bond.MENTIONS, False) in self._over:
-            self._add(id, Way(Bond.MENTIONS, False), self._mentioning(id, most), most)
+        if RelationStep(Relation.MENTIONS, False) in self._over:
+            self._add(id, RelationStep(Relation.MENTIONS, False), self._mentioning(id, most), most)
 
     def _mentioning(self, id: str, most: int) -> dict[str, None]:
         """The sections that mention a node of another part of the graph, or a file."""
         found = dict.fromkeys(self._citing(id, most))
         node = self._graph.memory.get_node(id)
         if node is not None and node.kind is NodeKind.CODE:
-            named = batches.entity_numbers(self._reading, self._crossing.symbols_of(node))
+            named = batches.entity_numbers(self._reading, self._cross_references.symbols_of(node))
             for number in named.values():
                 found.update(dict.fromkeys(batches.mentioning(self._reading, number, most + 1)))
         return found
 
     def _citing(self, id: str, most: int) -> dict[str, None]:
-        edges = self._crossing.citing(self._reading, id, most + 1)
+        edges = self._cross_references.citing(self._reading, id, most + 1)
         return dict.fromkeys(edge.source for edge in islice(edges, most + 1))

@@ -15,13 +15,13 @@ from clew.graph.walk import Direction
 from clew.kb.answer.deliveries import Deliveries, Session
 from clew.kb.answer.passages import ITEM_BYTES, ITEM_TOKENS
 from clew.kb.answer.results import LimitReason
-from clew.kb.ingest.suspicion import flags_of, suspicious
+from clew.kb.ingest.instruction_like import flags_of, suspicious
+from clew.kb.walk import neighbours
 from clew.kb.walk import results as shapes
-from clew.kb.walk import surroundings
 from clew.kb.walk.envelope import Usage, charged, within_hard_limit
 from clew.kb.walk.projections import checked_fields, shown, snippets
 from clew.kb.walk.results import NamedEdge, Projection
-from clew.kb.walk.walking import Snapshot, expand, shortest_paths
+from clew.kb.walk.traversal import Snapshot, expand, shortest_paths
 from clew.operation.budget import trim
 
 MOST_OFFSET = 1_000_000
@@ -207,7 +207,7 @@ def path_page(
 
 
 def child_page(snapshot: Snapshot, page: AnswerPage, parent: str, limit: int) -> shapes.ChildPage:
-    around, has_more = surroundings.children(snapshot, parent, offset=page.offset, limit=limit)
+    around, has_more = neighbours.children(snapshot, parent, offset=page.offset, limit=limit)
     parts = [shapes.Child(each.id, each.label, each.title, each.level) for each in around.found.get(parent, ())]
     kept, cut = page.within_budget(parts)
     more = has_more or len(kept) < len(parts)
@@ -222,7 +222,7 @@ def child_page(snapshot: Snapshot, page: AnswerPage, parent: str, limit: int) ->
 
 
 def parent_rows(snapshot: Snapshot, page: AnswerPage, sections: Sequence[str]) -> shapes.Parents:
-    around = surroundings.parents(snapshot, sections)
+    around = neighbours.parents(snapshot, sections)
     rows = [
         shapes.ParentOf(section, each.id, each.title) for section, others in around.found.items() for each in others
     ]
@@ -235,7 +235,7 @@ def parent_rows(snapshot: Snapshot, page: AnswerPage, sections: Sequence[str]) -
 def entity_rows(
     snapshot: Snapshot, page: AnswerPage, sections: Sequence[str], labels: Sequence[str] | None, most: int
 ) -> shapes.Entities:
-    around = surroundings.mentioned(snapshot, sections, labels, most)
+    around = neighbours.mentioned(snapshot, sections, labels, most)
     found = around.found
     if page.is_legacy:
         found = {section: found.get(section, []) for section in dict.fromkeys(sections)}
@@ -250,7 +250,7 @@ def entity_rows(
 
 
 def section_rows(snapshot: Snapshot, page: AnswerPage, entities: Sequence[str], most: int) -> shapes.Sections:
-    around = surroundings.mentioning(snapshot, entities, most)
+    around = neighbours.mentioning(snapshot, entities, most)
     rows = [
         shapes.SectionsOf(entity, tuple(shapes.SectionNamed(each.id, each.title) for each in others))
         for entity, others in around.found.items()

@@ -14,7 +14,7 @@ from clew.kb.entities import EntityKind
 from clew.kb.ingest.records import SectionRecord
 from clew.kb.queries import Reading, in_json
 from clew.kb.walk import batches
-from clew.kb.walk.crossing import Crossing
+from clew.kb.walk.cross_references import CrossReferences
 from clew.kb.walk.results import Projection
 
 SNIPPET_CHARACTERS = 200
@@ -53,7 +53,7 @@ FIELDS = ("id", "label", "title", "level", "tokens", "doc_tag", "anchor")
 USUAL_FIELDS = ("id", "label", "title", "tokens", "doc_tag")
 
 
-class Shown(NamedTuple):
+class NodeView(NamedTuple):
     """All that can be shown of a node."""
 
     id: str
@@ -79,7 +79,9 @@ def checked_fields(fields: Sequence[str] | None) -> tuple[str, ...]:
     return chosen
 
 
-def resolved(reading: Reading, graph: Graph, crossing: Crossing, wanted: Sequence[str]) -> dict[str, str | None]:
+def resolved(
+    reading: Reading, graph: Graph, cross_references: CrossReferences, wanted: Sequence[str]
+) -> dict[str, str | None]:
     """Each id with the id that its node has now; None where there is no such node."""
     text = [id for id in dict.fromkeys(wanted) if _is_text(id)]
     here = _stored(reading, text)
@@ -88,7 +90,7 @@ def resolved(reading: Reading, graph: Graph, crossing: Crossing, wanted: Sequenc
     here |= _stored(reading, [*successors.values()])
     found: dict[str, str | None] = dict.fromkeys(wanted)
     for id in text:
-        is_file = id.startswith(ids.FILE) and crossing.is_named(reading, id)
+        is_file = id.startswith(ids.FILE) and cross_references.is_named(reading, id)
         if is_file or id in here or graph.memory.get_node(id) is not None:
             found[id] = id
         elif successors.get(id) in here:
@@ -114,23 +116,23 @@ def _stored(reading: Reading, wanted: Sequence[str]) -> set[str]:
     return found
 
 
-def shown(reading: Reading, graph: Graph, wanted: Sequence[str]) -> dict[str, Shown]:
+def shown(reading: Reading, graph: Graph, wanted: Sequence[str]) -> dict[str, NodeView]:
     """What can be shown of nodes that are there."""
-    found: dict[str, Shown] = {}
+    found: dict[str, NodeView] = {}
     for section, tag in _sections(reading, [id for id in wanted if id.startswith(ids.DOCUMENT)]):
         title = section.title[:MOST_TITLE_CHARACTERS]
-        found[section.id] = Shown(section.id, SECTION, title, section.level, section.tokens, tag, section.anchor)
+        found[section.id] = NodeView(section.id, SECTION, title, section.level, section.tokens, tag, section.anchor)
     rest = [id for id in wanted if id not in found]
     for id, title, tag in _documents(reading, [id for id in rest if id.startswith(ids.DOCUMENT)]):
-        found[id] = Shown(id, DOCUMENT, title[:MOST_TITLE_CHARACTERS], doc_tag=tag)
+        found[id] = NodeView(id, DOCUMENT, title[:MOST_TITLE_CHARACTERS], doc_tag=tag)
     for id, kind, name in _entities(reading, [id for id in rest if id.startswith(ids.ENTITY)]):
-        found[id] = Shown(id, ENTITY_LABELS[EntityKind(kind)], name[:MOST_TITLE_CHARACTERS])
+        found[id] = NodeView(id, ENTITY_LABELS[EntityKind(kind)], name[:MOST_TITLE_CHARACTERS])
     for id in rest:
         node = graph.memory.get_node(id)
         if node is not None:
-            found[id] = Shown(id, NODE_LABELS[node.kind], node.title[:MOST_TITLE_CHARACTERS])
+            found[id] = NodeView(id, NODE_LABELS[node.kind], node.title[:MOST_TITLE_CHARACTERS])
         elif id.startswith(ids.FILE):
-            found[id] = Shown(id, FILE, id.removeprefix(ids.FILE)[:MOST_TITLE_CHARACTERS])
+            found[id] = NodeView(id, FILE, id.removeprefix(ids.FILE)[:MOST_TITLE_CHARACTERS])
     return {id: found[id] for id in wanted if id in found}
 
 

@@ -25,7 +25,7 @@ from clew.kb.ingest.library import Library
 from clew.kb.ingest.records import DocumentRecord, EntityRecord, SectionRecord
 from clew.kb.queries import Reading
 from clew.kb.walk import edges
-from clew.kb.walk.crossing import Crossing
+from clew.kb.walk.cross_references import CrossReferences
 from clew.kb.walk.related import related_documents, relating_documents
 
 _TABLES = {NodeKind.DOCUMENT: "documents", NodeKind.SECTION: "sections", NodeKind.ENTITY: "entities"}
@@ -33,10 +33,12 @@ _TABLES = {NodeKind.DOCUMENT: "documents", NodeKind.SECTION: "sections", NodeKin
 
 
 class DocumentRegion:
-    def __init__(self, library: Callable[[], Library], crossing: Crossing, boundary: Boundary = EVERYTHING) -> None:
+    def __init__(
+        self, library: Callable[[], Library], cross_references: CrossReferences, boundary: Boundary = EVERYTHING
+    ) -> None:
         self._library = library
         """Opens the store when it is first asked."""
-        self._crossing = crossing
+        self._cross_references = cross_references
         self._boundary = boundary
 
     # Nodes
@@ -108,7 +110,7 @@ class DocumentRegion:
             entity = reading.entity(id)
             return None if entity is None else entity_node(entity)
         if id.startswith(ids.FILE):
-            return self._crossing.file_node(id) if self._crossing.is_named(reading, id) else None
+            return self._cross_references.file_node(id) if self._cross_references.is_named(reading, id) else None
         if (section := reading.section(id)) is not None:
             document = reading.document(section.document)
             return section_node(section, document.tag if document is not None else "")
@@ -124,9 +126,9 @@ class DocumentRegion:
             yield from edges.around(reading, section)
             for edge in edges.said(reading, section):
                 yield edge
-                for code in self._crossing.code_named(edge.target):
+                for code in self._cross_references.code_named(edge.target):
                     yield Edge(EdgeKind.MENTIONS, id, code)
-            yield from self._crossing.cited(reading, reading.cites_of(id))
+            yield from self._cross_references.cited(reading, reading.cites_of(id))
         elif (document := reading.document_by_id(id)) is not None:
             for path in related_documents(reading, document.path):
                 yield Edge(EdgeKind.RELATED, id, ids.document_id(path))
@@ -138,12 +140,12 @@ class DocumentRegion:
             yield from edges.into_section(reading, section)
         elif (document := reading.document_by_id(id)) is not None:
             yield from edges.into_document(reading, document.path)
-            yield from self._crossing.citing(reading, ids.file_id(document.path))
+            yield from self._cross_references.citing(reading, ids.file_id(document.path))
             for path in relating_documents(reading, document.path):
                 yield Edge(EdgeKind.RELATED, ids.document_id(path), id)
         else:
-            yield from self._crossing.citing(reading, id)
-            yield from self._crossing.naming(reading, id)
+            yield from self._cross_references.citing(reading, id)
+            yield from self._cross_references.naming(reading, id)
 
 
 def document_node(document: DocumentRecord) -> Node:

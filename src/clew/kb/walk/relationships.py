@@ -1,8 +1,8 @@
 """The names by which the graph tools call the edges of the graph.
 
 One edge may be called by two names, from either end: a section is CHILD_OF the one above, which is PARENT_OF it. Names
-without a bond are those that users of wekadocs may pass though nothing here is called so; they lead nowhere. Below them
-stand those of Clew's own edges.
+without a relation are those that users of wekadocs may pass, though no edge has them; they lead nowhere. Below them
+stand the names of Clew's own edges.
 
 | name | from | to |
 |---|---|---|
@@ -28,8 +28,8 @@ from clew.graph.model import EdgeKind
 from clew.graph.walk import Direction
 
 
-class Bond(StrEnum):
-    """What holds two nodes together: an edge kind of the graph, told apart where users do."""
+class Relation(StrEnum):
+    """How two nodes are related: an edge kind of the graph, divided where users know several."""
 
     ABOVE = "above"
     """From a part to what it is part of, except for documents and procedures."""
@@ -57,19 +57,19 @@ class Bond(StrEnum):
 
 class Relationship(NamedTuple):
     name: str
-    bond: Bond | None
+    relation: Relation | None
     along: bool = True
-    """Whether it points where the bond points."""
+    """Whether it points where the relation points."""
 
 
-class Way(NamedTuple):
-    """One step: over a bond, from its source to its target or back."""
+class RelationStep(NamedTuple):
+    """One step: over a relation, from its source to its target or back."""
 
-    bond: Bond
+    relation: Relation
     outgoing: bool
 
 
-class Called(NamedTuple):
+class StepName(NamedTuple):
     """How a step is called, and whether its name points where the step goes."""
 
     name: str
@@ -80,22 +80,22 @@ _NOWHERE = (
     *("ANSWERED_AS", "DEFINES", "EXECUTES", "FOCUSED_ON", "HAS_CITATION", "HAS_PARAMETER", "HAS_QUERY", "IN_CHUNK"),
     *("IN_SECTION", "RESOLVES", "RETRIEVED", "SUPPORTED_BY"),
 )
-_OWN = tuple(Bond)[tuple(Bond).index(Bond.IMPLEMENTS) :]
+_OWN = tuple(Relation)[tuple(Relation).index(Relation.IMPLEMENTS) :]
 
 RELATIONSHIPS = (
-    Relationship("PARENT_OF", Bond.ABOVE, along=False),
-    Relationship("CHILD_OF", Bond.ABOVE),
-    Relationship("PARENT_HEADING", Bond.ABOVE),
-    Relationship("HAS_CHUNK", Bond.DOCUMENT, along=False),
-    Relationship("CONTAINS_STEP", Bond.STEP, along=False),
-    Relationship("REFERENCES", Bond.REFERENCES),
-    Relationship("MENTIONS", Bond.MENTIONS),
-    Relationship("MENTIONED_IN", Bond.MENTIONS, along=False),
-    Relationship("NEXT_CHUNK", Bond.NEXT),
-    Relationship("NEXT", Bond.SIBLING),
-    Relationship("RELATED_TO", Bond.RELATED),
+    Relationship("PARENT_OF", Relation.ABOVE, along=False),
+    Relationship("CHILD_OF", Relation.ABOVE),
+    Relationship("PARENT_HEADING", Relation.ABOVE),
+    Relationship("HAS_CHUNK", Relation.DOCUMENT, along=False),
+    Relationship("CONTAINS_STEP", Relation.STEP, along=False),
+    Relationship("REFERENCES", Relation.REFERENCES),
+    Relationship("MENTIONS", Relation.MENTIONS),
+    Relationship("MENTIONED_IN", Relation.MENTIONS, along=False),
+    Relationship("NEXT_CHUNK", Relation.NEXT),
+    Relationship("NEXT", Relation.SIBLING),
+    Relationship("RELATED_TO", Relation.RELATED),
     *(Relationship(name, None) for name in _NOWHERE),
-    *(Relationship(bond.name, bond) for bond in _OWN),
+    *(Relationship(relation.name, relation) for relation in _OWN),
 )
 """Where one step has several names, the first that was asked for is given."""
 
@@ -105,9 +105,12 @@ _USUAL = frozenset(NAMES) - {"MENTIONED_IN"}
 TREE = ("PARENT_OF", "HAS_CHUNK", "CONTAINS_STEP")
 """What leads from something to its parts."""
 
-BOND_OF_KIND = {
-    EdgeKind.STRUCTURES: Bond.ABOVE,
-    **{EdgeKind(bond.value): bond for bond in (*_OWN, Bond.MENTIONS, Bond.REFERENCES, Bond.RELATED, Bond.NEXT)},
+RELATION_OF_KIND = {
+    EdgeKind.STRUCTURES: Relation.ABOVE,
+    **{
+        EdgeKind(relation.value): relation
+        for relation in (*_OWN, Relation.MENTIONS, Relation.REFERENCES, Relation.RELATED, Relation.NEXT)
+    },
 }
 
 
@@ -121,20 +124,22 @@ def check_names(names: Iterable[str] | None) -> None:
         )
 
 
-def ways(names: Iterable[str] | None, direction: Direction = "both") -> Mapping[Way, Called]:
+def ways(names: Iterable[str] | None, direction: Direction = "both") -> Mapping[RelationStep, StepName]:
     """The steps that lead along the named relationships, all of them where none is named, and how each is called."""
     check_names(names)
     return _ways(frozenset(names or _USUAL), direction)
 
 
 @lru_cache(maxsize=64)
-def _ways(wanted: frozenset[str], direction: Direction) -> Mapping[Way, Called]:
-    found: dict[Way, Called] = {}
+def _ways(wanted: frozenset[str], direction: Direction) -> Mapping[RelationStep, StepName]:
+    found: dict[RelationStep, StepName] = {}
     for relationship in RELATIONSHIPS:
-        if relationship.name not in wanted or relationship.bond is None:
+        if relationship.name not in wanted or relationship.relation is None:
             continue
         if direction != "in":
-            found.setdefault(Way(relationship.bond, relationship.along), Called(relationship.name, True))
+            found.setdefault(RelationStep(relationship.relation, relationship.along), StepName(relationship.name, True))
         if direction != "out":
-            found.setdefault(Way(relationship.bond, not relationship.along), Called(relationship.name, False))
+            found.setdefault(
+                RelationStep(relationship.relation, not relationship.along), StepName(relationship.name, False)
+            )
     return found

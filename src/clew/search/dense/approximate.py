@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clew.edit.replacing import put_in_place, temporary_beside
+from clew.workspace.find import paths_named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,14 +52,14 @@ def build(faiss: Any, file: "VectorFile", place: Path) -> None:
     temporary = temporary_beside(place)
     faiss.write_index(index, str(temporary))
     finished = place.with_name(f"{_stem(file, place)}{_checksum(temporary):08x}{_SUFFIX}")
-    for old in place.parent.glob(f"{place.stem}-*{_SUFFIX}"):
+    for old in paths_named(place.parent, f"{place.stem}-*{_SUFFIX}"):
         old.unlink(missing_ok=True)
     put_in_place(temporary, finished)
 
 
 def file_of(file: "VectorFile", place: Path) -> Path | None:
     """Where the index of a mapped file is; None where it was not built."""
-    return next(iter(place.parent.glob(f"{_stem(file, place)}*{_SUFFIX}")), None)
+    return next(iter(paths_named(place.parent, f"{_stem(file, place)}*{_SUFFIX}")), None)
 
 
 def _stem(file: "VectorFile", place: Path) -> str:

@@ -39,7 +39,7 @@ class IndexKeeper:
         """Let the thread look for units without vectors; returns at once."""
         with self._lock:
             engine = self._engine()
-            if self._closing.is_set() or engine is None or not engine.wants_vectors:
+            if self._closing.is_set() or engine is None or not engine.spaces.wanted:
                 return
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="clew-index", daemon=True)

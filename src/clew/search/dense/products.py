@@ -21,7 +21,7 @@ _MOST_SCORES = 8_000_000
 """Of one product, so that those of a large matrix do not fill the memory."""
 
 
-class _Asked:
+class _Request:
     def __init__(self, matrix: "Vectors", query: "Vectors") -> None:
         self.matrix = matrix
         self.query = query
@@ -33,10 +33,10 @@ class _Queue:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._waiting: list[_Asked] = []
+        self._waiting: list[_Request] = []
         self._is_busy = False
 
-    def answer(self, asked: _Asked) -> None:
+    def answer(self, asked: _Request) -> None:
         with self._changed:
             self._waiting.append(asked)
             while self._is_busy and asked.scores is None:
@@ -54,7 +54,7 @@ class _Queue:
                 self._waiting = [each for each in self._waiting if each.scores is None and each is not asked]
                 self._changed.notify_all()
 
-    def _companions(self, asked: _Asked) -> list[_Asked]:
+    def _companions(self, asked: _Request) -> list[_Request]:
         """The queries that one product answers: this one, and those that wait for the same matrix."""
         most = max(1, min(_MOST_TOGETHER, _MOST_SCORES // max(1, len(asked.matrix))))
         others = [each for each in self._waiting if each.matrix is asked.matrix and each is not asked]
@@ -66,13 +66,13 @@ _queue = _Queue()
 
 def scores(matrix: "Vectors", query: "Vectors") -> "Vectors":
     """The scalar product of each row with the query. Rounding may differ by which queries were asked together."""
-    asked = _Asked(matrix, query)
+    asked = _Request(matrix, query)
     _queue.answer(asked)
     assert asked.scores is not None  # noqa: S101
     return asked.scores
 
 
-def _answer(together: list[_Asked]) -> None:
+def _answer(together: list[_Request]) -> None:
     matrix = together[0].matrix
     if len(together) < _TOGETHER_FROM:
         for each in together:

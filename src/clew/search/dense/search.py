@@ -14,9 +14,9 @@ import msgspec
 from clew.errors import ClewError, StoreCorrupt
 from clew.search import index
 from clew.search.dense.spaces import Space, Spaces
+from clew.search.dense.visible import EVERYTHING, Visibility
 from clew.search.question import IndexState
 from clew.search.units import Condition
-from clew.search.visible import EVERYTHING, Visibility
 
 if TYPE_CHECKING:
     import numpy as np

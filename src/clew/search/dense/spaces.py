@@ -4,7 +4,6 @@ Normally there is one. While another embedder is being introduced there are two:
 until the new one is.
 """
 
-import hashlib
 import shutil
 import threading
 import time
@@ -17,6 +16,8 @@ from clew.cache import Cache
 from clew.errors import ClewError, ConfigError, NotFound, Unavailable
 from clew.search.embed import Embedder, EmbedSettings, open_embedder
 from clew.search.index import UnitIndex
+from clew.text.hashing import content_hash
+from clew.workspace.find import paths_named
 
 if TYPE_CHECKING:
     import numpy as np
@@ -129,7 +130,7 @@ class Spaces:
         """The mapped file of an embedder's vectors."""
         # The numbers of units mean nothing in another index, so neither do the vectors under them.
         key = f"{name}/{self._index.series}"
-        return self._folder / f"vectors-{hashlib.blake2b(key.encode(), digest_size=6).hexdigest()}.f32"
+        return self._folder / f"vectors-{content_hash(key.encode(), size=6)}.f32"
 
     # What the index knows of its embedders
 
@@ -155,7 +156,7 @@ class Spaces:
         kept = self.file_of(name)
         with self._lock:
             self._open = {of: space for of, space in self._open.items() if of == name}
-        for path in self._folder.glob("vectors-*"):
+        for path in paths_named(self._folder, "vectors-*"):
             if path.is_dir():
                 # Earlier versions of Clew kept vectors in folders.
                 shutil.rmtree(path, ignore_errors=True)

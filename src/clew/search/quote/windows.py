@@ -7,7 +7,7 @@ into one quote. A window is worth the sum of three shares, each from 0 to 1:
 
 - how well its passage was found, in proportion to the best one;
 - how much of the question stands in the window or in the headings above it, by the rarity of the words and by how much
-  the words are alike (likeness.py);
+  the words are alike (word_overlap.py);
 - how much of it stands in the window alone, which tells the windows of one passage apart.
 
 Weights of one half to two hardly change what is found (`make bench-kb`).
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from clew.search.quote.evidence import Limits, Quote, checked, fitting_end, window
-from clew.search.quote.likeness import Likeness
+from clew.search.quote.word_overlap import WordOverlap
 from clew.text.sentences import Kind, sentences
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
 from clew.text.words import split
@@ -41,7 +41,7 @@ _LEAST_ALIKE = 0.15
 _OF_PASSAGE, _WITH_HEADINGS, _ALONE = 1.0, 1.0, 1.0
 
 
-class Asked(msgspec.Struct, frozen=True):
+class WeightedQuestion(msgspec.Struct, frozen=True):
     """A question, and what is known about its words."""
 
     text: str
@@ -72,7 +72,7 @@ class _Window(msgspec.Struct, frozen=True):
     cut: _Cut
     shared: float
     """The share of the question that stands in it or above it in the same words."""
-    told: bool
+    says_something: bool
     """Whether it says anything of the question at all."""
     worth: float
 
@@ -80,7 +80,9 @@ class _Window(msgspec.Struct, frozen=True):
         return -self.worth, self.cut.passage, self.cut.start
 
 
-def window_evidence(asked: Asked, passages: Sequence[Passage], limits: Limits | None = None) -> tuple[Quote, ...]:
+def window_evidence(
+    asked: WeightedQuestion, passages: Sequence[Passage], limits: Limits | None = None
+) -> tuple[Quote, ...]:
     """The windows that say most, best first. Those that say nothing of the question come in only where none does."""
     limits = checked(limits or Limits())
     above = [split(passage.headings).words for passage in passages]
@@ -90,10 +92,10 @@ def window_evidence(asked: Asked, passages: Sequence[Passage], limits: Limits | 
         for start, end in windows(passage.text, limits)
     ]
     words = (word for each in (*above, *(cut.words for cut in cuts)) for word in each)
-    likeness = Likeness(asked.text, asked.rarities, words, asked.vectors)
-    headings = [likeness.best(each) for each in above]
-    candidates = [_weighed(cut, passages[cut.passage], headings[cut.passage], likeness) for cut in cuts]
-    speaking = [candidate for candidate in candidates if candidate.told] or candidates
+    overlaps = WordOverlap(asked.text, asked.rarities, words, asked.vectors)
+    headings = [overlaps.best(each) for each in above]
+    candidates = [_weighed(cut, passages[cut.passage], headings[cut.passage], overlaps) for cut in cuts]
+    speaking = [candidate for candidate in candidates if candidate.says_something] or candidates
     best = nsmallest(limits.max_quotes, speaking, key=_Window.rank)
     return tuple(_quote(passages[each.cut.passage].text, each, limits) for each in best)
 
@@ -146,14 +148,14 @@ def _end_of_space(text: str, start: int, end: int) -> int:
     return space.end() if space else start
 
 
-def _weighed(cut: _Cut, passage: Passage, headings: "NDArray[np.float32]", likeness: Likeness) -> _Window:
+def _weighed(cut: _Cut, passage: Passage, headings: "NDArray[np.float32]", overlaps: WordOverlap) -> _Window:
     import numpy as np
 
-    own = likeness.best(cut.words)
-    alone, together = likeness.told(own), likeness.told(np.maximum(own, headings))
+    own = overlaps.best(cut.words)
+    alone, together = overlaps.share(own), overlaps.share(np.maximum(own, headings))
     worth = _OF_PASSAGE * passage.share + _WITH_HEADINGS * together.alike + _ALONE * alone.alike
-    told = together.same > 0 or together.alike >= _LEAST_ALIKE
-    return _Window(cut, together.same, told, worth)
+    says_something = together.same > 0 or together.alike >= _LEAST_ALIKE
+    return _Window(cut, together.same, says_something, worth)
 
 
 def _fits(text: str, start: int, end: int, limits: Limits) -> bool:

@@ -9,7 +9,7 @@ from clew.cache import Cache
 from clew.search.dense.search import DenseSearch
 from clew.search.lexical.plan import Correction, all_of, either, is_demand, make_plan
 from clew.search.lexical.query import LexicalQuery, Sign, parse_query
-from clew.search.lexical.ranking import Ranking
+from clew.search.lexical.ranking import Bm25Settings
 from clew.search.lexical.search import NOTHING_FOUND, LexicalIndex, LexicalResult, nothing_to_search
 from clew.search.lexical.streams import Streams
 from clew.search.lexical.tables import totals
@@ -89,7 +89,7 @@ def rank(
     restrict = None if dense.visible.is_everything(connection, condition) else condition
     words = LexicalResult()
     if "lexical" in depths:
-        learning = LexicalIndex(connection, ranking=Ranking.learning(recipe.feedback), streams=streams)
+        learning = LexicalIndex(connection, ranking=Bm25Settings.learning(recipe.feedback), streams=streams)
         words = learning.search(query, limit=depths["lexical"], restrict=restrict)
     check()
     rankings: dict[str, tuple[tuple[int, float], ...]] = {}

@@ -5,7 +5,6 @@ are followed, and how much of one document may stand in the answer. It has a nam
 refused with a reason when it could not work. `fuse` carries it out.
 """
 
-import hashlib
 import math
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
@@ -15,6 +14,7 @@ from typing import Literal
 import msgspec
 
 from clew.errors import InvalidArgument, NotFound
+from clew.text.hashing import content_hash
 
 SIGNALS = ("lexical", "dense")
 """The signals the engine has."""
@@ -114,7 +114,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def fingerprint(self) -> str:
         """Differs as soon as anything in the recipe does: what was ranked by one is not paged by another."""
-        return hashlib.blake2b(msgspec.json.encode(self), digest_size=8).hexdigest()
+        return content_hash(msgspec.json.encode(self), size=8)
 
 
 def from_json(text: str | bytes, signals: Iterable[str] = SIGNALS) -> Recipe:

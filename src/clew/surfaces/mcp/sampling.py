@@ -6,7 +6,6 @@ which question is in the name under which it is asked for, so that nothing has t
 question that has changed since is not used.
 """
 
-import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +19,7 @@ from pydantic import ValidationError
 
 from clew.ai.model import Model, Question
 from clew.errors import Unavailable
+from clew.text.hashing import content_hash
 
 ANSWER_SECONDS = 300.0
 """The client's user may want to look at the question first."""
@@ -52,8 +52,8 @@ class _AskedByReturning:
         self._responses = responses
 
     def answer(self, question: Question, check: Callable[[], None]) -> str:
-        digest = hashlib.blake2b(f"{question.instructions}\0{question.text}".encode("utf-8", "replace"), digest_size=12)
-        key = f"model-{digest.hexdigest()}"
+        asked = f"{question.instructions}\0{question.text}".encode("utf-8", "replace")
+        key = f"model-{content_hash(asked, size=12)}"
         if key not in self._responses:
             raise AskClient(key, _request(question))
         return _text(self._responses[key])

@@ -4,7 +4,6 @@ A rejected pair is not suggested again while both texts stay what they were. Whe
 again: the rejection was about another text.
 """
 
-import hashlib
 from typing import Literal
 
 import msgspec
@@ -12,6 +11,7 @@ import msgspec
 from clew.errors import NotFound, StoreError
 from clew.graph.model import Node
 from clew.store.interface import Store
+from clew.text.hashing import content_hash
 from clew.trace.links.match.units import LinkUnit
 
 COLLECTION = "link_decisions"
@@ -81,9 +81,9 @@ def _name(unit: LinkUnit) -> str:
 
 
 def _id(unit: str, requirement: str) -> str:
-    return hashlib.blake2b(f"{unit}\0{requirement}".encode("utf-8", "replace"), digest_size=16).hexdigest()
+    return content_hash(f"{unit}\0{requirement}".encode("utf-8", "replace"))
 
 
 def _texts(unit: LinkUnit, requirement: Node) -> str:
     said = f"{unit.text}\0{requirement.title}\0{requirement.get_field('body', '')}"
-    return hashlib.blake2b(said.encode("utf-8", "replace"), digest_size=16).hexdigest()
+    return content_hash(said.encode("utf-8", "replace"))

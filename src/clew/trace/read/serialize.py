@@ -1,12 +1,12 @@
 """From nodes to results. A serializer reads fields, metrics and the edges at one node, and walks no further."""
 
-import hashlib
 from collections.abc import Sequence
 
 import msgspec
 
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.text.hashing import content_hash
 from clew.text.keywords import keywords
 from clew.trace.find.results import AssertionInContext, AssertionText, NodeSummary, PrunedSummary, ScopedSummary
 from clew.trace.find.search import Match
@@ -163,7 +163,7 @@ def version_of(graph: Graph, node: Node) -> str:
 
 def _version(node: Node, parents: tuple[Neighbour, ...]) -> str:
     content = msgspec.msgpack.encode((node.title, dict(node.fields), parents))
-    return hashlib.blake2b(content, digest_size=8).hexdigest()
+    return content_hash(content, size=8)
 
 
 def _parents(graph: Graph, node: Node) -> tuple[Neighbour, ...]:

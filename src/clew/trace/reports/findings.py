@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from clew.context import Context
-from clew.graph.circles import circles
+from clew.graph.cycles import cycles
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.trace.find.scope import hierarchy
@@ -68,25 +68,25 @@ _FAULTS = {
 
 
 def circular_hierarchy(graph: Graph, context: Context) -> Iterator[Finding]:
-    for circle in () if context.config.elspais.allow_circular else circles(graph, hierarchy(graph).circular):
-        *_, last, first = circle
+    for cycle in () if context.config.elspais.allow_circular else cycles(graph, hierarchy(graph).circular):
+        *_, last, first = cycle
         node = graph.get_node(last)
         if node is None:
             continue
         if last == first:
             message, hint = f"{last} stands below itself.", "Remove that reference."
         else:
-            message = f"{last} stands below itself: {_shortened((last, *circle[:-1]))}."
+            message = f"{last} stands below itself: {_shortened((last, *cycle[:-1]))}."
             hint = f"Remove its reference to {first}, or another one on the way."
         yield _at(node, "trace.circle", "error", message, hint)
 
 
-MOST_OF_A_CIRCLE = 10
-"""Ids of one circle that a message names."""
+MOST_OF_A_CYCLE = 10
+"""Ids of one cycle that a message names."""
 
 
-def _shortened(circle: tuple[str, ...]) -> str:
-    named = circle if len(circle) <= MOST_OF_A_CIRCLE else (*circle[: MOST_OF_A_CIRCLE - 2], "...", *circle[-2:])
+def _shortened(cycle: tuple[str, ...]) -> str:
+    named = cycle if len(cycle) <= MOST_OF_A_CYCLE else (*cycle[: MOST_OF_A_CYCLE - 2], "...", *cycle[-2:])
     return " -> ".join(named)
 
 

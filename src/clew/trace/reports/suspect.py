@@ -8,7 +8,6 @@ The first hashes are kept in the store, one record for each citing file, so that
 are a memory of this working copy only: another one begins with what it finds.
 """
 
-import hashlib
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -18,6 +17,7 @@ from clew.errors import StoreError
 from clew.graph.graph import Graph
 from clew.graph.readers.reviews import recorded_reviews
 from clew.store.interface import Store
+from clew.text.hashing import content_hash
 from clew.trace.reports.citations import HashedCitation, LinkKey, links
 
 log = logging.getLogger(__name__)
@@ -88,7 +88,7 @@ def _remember(graph: Graph, store: Store, fresh: Iterable[HashedCitation]) -> No
     for link in fresh:
         citing = graph.get_node(link.citing_id)
         path = citing.source.path if citing is not None and citing.source is not None else ""
-        id = hashlib.blake2b(path.encode("utf-8", "replace"), digest_size=12).hexdigest()
+        id = content_hash(path.encode("utf-8", "replace"), size=12)
         by_file.setdefault(id, {})[link.key] = link.hash
     with store.transaction(actor=_ACTOR, reason="links seen for the first time") as transaction:
         for id, seen in by_file.items():

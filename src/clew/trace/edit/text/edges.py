@@ -5,7 +5,7 @@ import msgspec
 from clew.errors import NotFound, Refused
 from clew.formats.elspais.records import Reference
 from clew.formats.elspais.write.references import names, with_added, with_kind, with_removed, with_replaced
-from clew.graph import circles
+from clew.graph import cycles
 from clew.graph.build.link import Citation
 from clew.graph.changes import Change
 from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind
@@ -17,7 +17,7 @@ def add(drafting: DraftContext, edge: Edge) -> Change:
     """Add a reference. One that is there already changes nothing."""
     draft = drafting.begin()
     block = draft.block(edge.source)
-    circles.refuse(drafting.graph, edge.source, edge.target, edge.kind)
+    cycles.refuse(drafting.graph, edge.source, edge.target, edge.kind)
     if not drafting.graph.memory.has_edge(edge):
         aim = ReferenceTarget(edge.target, edge.labels)
         data = with_added(block.data, drafting.grammar, edge.kind.value, aim.written(drafting.grammar))
@@ -30,7 +30,7 @@ def change_kind(drafting: DraftContext, source: str, target: str, kind: EdgeKind
     draft = drafting.begin()
     block = draft.block(source)
     if kind not in HIERARCHY:
-        circles.refuse(drafting.graph, source, target, new_kind)
+        cycles.refuse(drafting.graph, source, target, new_kind)
     references = tuple(
         msgspec.structs.replace(each, kind=new_kind.value) if _is_to(drafting, each, target, kind) else each
         for each in block.record.references
@@ -52,7 +52,7 @@ def delete(drafting: DraftContext, source: str, target: str, kind: EdgeKind) -> 
 def fix(drafting: DraftContext, reference: BrokenReference, aim: ReferenceTarget) -> Change:
     """Put a reference to something that exists in the place of a broken one, in a spec file or in a comment."""
     draft = drafting.begin()
-    circles.refuse(drafting.graph, reference.source_id, aim.target, reference.edge_kind)
+    cycles.refuse(drafting.graph, reference.source_id, aim.target, reference.edge_kind)
     place = drafting.linker().place_of(reference.source_id)
     if place is not None and place[1] == drafting.reader.name:
         block = draft.block_at(place)

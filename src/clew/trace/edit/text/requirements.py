@@ -18,7 +18,7 @@ from clew.formats.elspais.write.blocks import (
     with_status,
     with_title,
 )
-from clew.graph import circles
+from clew.graph import cycles
 from clew.graph.changes import Change
 from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind, NodeKind, Source
 from clew.trace.edit.text import assertions as mutations_assertions
@@ -41,8 +41,8 @@ class Mutations:
         drafting, draft = self._drafting, self._drafting.begin()
         block = draft.block(old_id)
         self._free(new_id)
-        parents = circles.above(drafting.graph, old_id)
-        circles.refuse_appearing(drafting.graph, new_id, self._citing(new_id), parents, instead_of=old_id)
+        parents = cycles.above(drafting.graph, old_id)
+        cycles.refuse_appearing(drafting.graph, new_id, self._citing(new_id), parents, instead_of=old_id)
         expected = msgspec.structs.replace(block.record, id=new_id)
         draft.write(block, with_id(block.data, drafting.grammar, new_id), expected, "", hashed=True)
         if old_id == block.id:  # references to an id that is defined twice mean the first
@@ -70,7 +70,7 @@ class Mutations:
         if parent is not None:
             self._known(parent)
         parents = [parent.target] if parent is not None else []
-        circles.refuse_appearing(self._drafting.graph, new.id, self._citing(new.id), parents)
+        cycles.refuse_appearing(self._drafting.graph, new.id, self._citing(new.id), parents)
         draft = self._drafting.begin()
         add_block(draft, path, new)
         return draft.change("add_requirement", new.id)

@@ -1,6 +1,5 @@
 """Shared meaning: how near the passages of two sides lie in the space of an embedder."""
 
-import hashlib
 import json
 import weakref
 from collections.abc import Callable, Sequence
@@ -12,6 +11,7 @@ import numpy as np
 from clew.derived.file import DerivedFile, Schema
 from clew.errors import ClewError
 from clew.search.embed import Embedder
+from clew.text.hashing import content_hash
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,7 +111,7 @@ class Vectors:
 
 
 def _hash(text: str) -> str:
-    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).hexdigest()
+    return content_hash(text.encode("utf-8", "replace"))
 
 
 class MeaningIndex:

@@ -24,7 +24,7 @@ WORTHWHILE_BYTES = 3_000_000
 MOST_PROCESSES = 3
 
 
-class Sharing:
+class ParallelParse:
     """The files of one pass, and who parses which."""
 
     def __init__(self, root: Path, tasks: Mapping[FileKey, Task], max_file_bytes: int) -> None:
@@ -97,9 +97,9 @@ class Sharing:
 
 
 @contextmanager
-def shared(root: Path, tasks: Mapping[FileKey, Task], max_file_bytes: int) -> Iterator[Sharing]:
+def shared(root: Path, tasks: Mapping[FileKey, Task], max_file_bytes: int) -> Iterator[ParallelParse]:
     """Let other processes parse some of these files. They end with the block, also where it fails."""
-    sharing = Sharing(root, tasks, max_file_bytes)
+    sharing = ParallelParse(root, tasks, max_file_bytes)
     try:
         yield sharing
     finally:

@@ -1,13 +1,13 @@
-"""What stands right around nodes: what is above and below them, what sections mention and who mentions it."""
+"""The direct neighbours of nodes: parents and children, what sections mention and which sections mention it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from clew.graph.walk import Direction
-from clew.kb.walk.projections import Shown, shown
+from clew.kb.walk.projections import NodeView, shown
 from clew.kb.walk.relationships import TREE, ways
 from clew.kb.walk.results import NamedEdge
-from clew.kb.walk.walking import Snapshot
+from clew.kb.walk.traversal import Snapshot
 
 MOST_MENTIONED = 500
 """What one section mentions, at most."""
@@ -17,29 +17,29 @@ MOST_MENTIONING = 1_000
 _MENTIONS = ("MENTIONS",)
 
 
-class Around(NamedTuple):
-    """For each id that was asked for, what stands around its node, in order."""
+class Neighbours(NamedTuple):
+    """For each id that was asked for, the neighbours of its node, in order."""
 
-    found: dict[str, list[Shown]]
+    found: dict[str, list[NodeView]]
     missing: tuple[str, ...]
     hubs: tuple[str, ...]
 
 
-def children(snapshot: Snapshot, parent: str, *, offset: int, limit: int) -> tuple[Around, bool]:
+def children(snapshot: Snapshot, parent: str, *, offset: int, limit: int) -> tuple[Neighbours, bool]:
     """A page of the parts of a node, in their order, and whether there are more."""
-    around = _around(snapshot, [parent], TREE, "out", offset + limit)
+    around = _neighbours(snapshot, [parent], TREE, "out", offset + limit)
     parts = around.found.get(parent, [])
     return around._replace(found={parent: parts[offset:]}, hubs=()), bool(around.hubs)
 
 
-def parents(snapshot: Snapshot, wanted: Sequence[str]) -> Around:
+def parents(snapshot: Snapshot, wanted: Sequence[str]) -> Neighbours:
     """What each node is part of: the section above and the document, a procedure, a requirement, a spec."""
-    return _around(snapshot, wanted, TREE, "in", MOST_MENTIONED)
+    return _neighbours(snapshot, wanted, TREE, "in", MOST_MENTIONED)
 
 
-def mentioned(snapshot: Snapshot, sections: Sequence[str], labels: Sequence[str] | None, most: int) -> Around:
+def mentioned(snapshot: Snapshot, sections: Sequence[str], labels: Sequence[str] | None, most: int) -> Neighbours:
     """What each section mentions, most often first; only nodes with one of the labels, where some are given."""
-    around = _around(snapshot, sections, _MENTIONS, "out", MOST_MENTIONED)
+    around = _neighbours(snapshot, sections, _MENTIONS, "out", MOST_MENTIONED)
     wanted = frozenset(labels or ())
     return around._replace(
         found={
@@ -49,14 +49,14 @@ def mentioned(snapshot: Snapshot, sections: Sequence[str], labels: Sequence[str]
     )
 
 
-def mentioning(snapshot: Snapshot, entities: Sequence[str], most: int) -> Around:
+def mentioning(snapshot: Snapshot, entities: Sequence[str], most: int) -> Neighbours:
     """The sections that mention each node, those of high rank first, then by title."""
-    around = _around(snapshot, entities, _MENTIONS, "in", MOST_MENTIONING)
+    around = _neighbours(snapshot, entities, _MENTIONS, "in", MOST_MENTIONING)
     return around._replace(found={id: sorted(others, key=_rank)[:most] for id, others in around.found.items()})
 
 
-class Bonds(NamedTuple):
-    """What holds one node, at most so many of each kind."""
+class NodeEdges(NamedTuple):
+    """The edges of one node, at most so many of each kind."""
 
     links: tuple[NamedEdge, ...]
     labels: dict[str, tuple[str, ...]]
@@ -64,13 +64,13 @@ class Bonds(NamedTuple):
     is_cut: bool
 
 
-def bonds(snapshot: Snapshot, wanted: Sequence[str], most: int) -> dict[str, Bonds]:
+def edges_of(snapshot: Snapshot, wanted: Sequence[str], most: int) -> dict[str, NodeEdges]:
     """For each node that is there, the edges from it and to it."""
     current = snapshot.resolved(wanted)
     adjacency = snapshot.adjacency()
     known = adjacency.load([id for id in current.values() if id is not None], ways(None), most)
     return {
-        id: Bonds(
+        id: NodeEdges(
             tuple(dict.fromkeys(step.edge for step in adjacency.of(id))),
             _labels(snapshot, id, most),
             id in adjacency.hubs,
@@ -88,11 +88,13 @@ def _labels(snapshot: Snapshot, id: str, most: int) -> dict[str, tuple[str, ...]
     return found
 
 
-def _rank(section: Shown) -> tuple[int, str, str]:
+def _rank(section: NodeView) -> tuple[int, str, str]:
     return (section.level or 0, section.title, section.id)
 
 
-def _around(snapshot: Snapshot, wanted: Sequence[str], names: Sequence[str], direction: Direction, most: int) -> Around:
+def _neighbours(
+    snapshot: Snapshot, wanted: Sequence[str], names: Sequence[str], direction: Direction, most: int
+) -> Neighbours:
     current = snapshot.resolved(wanted)
     adjacency = snapshot.adjacency()
     known = frozenset(adjacency.load([id for id in current.values() if id is not None], ways(names, direction), most))
@@ -104,7 +106,7 @@ def _around(snapshot: Snapshot, wanted: Sequence[str], names: Sequence[str], dir
     nodes = shown(snapshot.reading, snapshot.graph, list(dict.fromkeys(id for ids in near.values() for id in ids)))
     # What a walk would not look at any more is reported like a node whose neighbours are too many.
     left = [asked for asked, id in current.items() if id is not None and id not in known]
-    return Around(
+    return Neighbours(
         found={asked: [nodes[id] for id in ids if id in nodes] for asked, ids in near.items()},
         missing=tuple(asked for asked, id in current.items() if id is None),
         hubs=(*adjacency.hubs, *left),

@@ -16,7 +16,7 @@ Refused = tuple[tuple[str, str], ...]
 """Folders that cannot be trusted, each with the reason."""
 
 
-class FolderSeals:
+class RegisterIntegrity:
     """Looks into a folder again only where a file of it changed."""
 
     def __init__(self, root: Path) -> None:

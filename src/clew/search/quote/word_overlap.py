@@ -22,7 +22,7 @@ _ALMOST = 0.999
 """As much as another word can count: only the same one is the same."""
 
 
-class Told(msgspec.Struct, frozen=True):
+class Overlap(msgspec.Struct, frozen=True):
     """How much of a question stands in a text, from 0 to 1."""
 
     same: float
@@ -31,7 +31,7 @@ class Told(msgspec.Struct, frozen=True):
     """In those and in words like them."""
 
 
-class Likeness:
+class WordOverlap:
     """One question, for texts whose words are given beforehand."""
 
     def __init__(
@@ -73,5 +73,5 @@ class Likeness:
         best: NDArray[np.float32] = self._alike[places].max(axis=0, initial=0.0)
         return best
 
-    def told(self, best: "NDArray[np.float32]") -> Told:
-        return Told(min(1.0, float(self._weights @ (best >= 1.0))), min(1.0, float(self._weights @ best)))
+    def share(self, best: "NDArray[np.float32]") -> Overlap:
+        return Overlap(min(1.0, float(self._weights @ (best >= 1.0))), min(1.0, float(self._weights @ best)))

@@ -14,7 +14,7 @@ from clew.formats.documents import Chunk, Document, Format, chunks_of, format_of
 from clew.kb import ids
 from clew.kb.entities import VERSION as ENTITIES_VERSION
 from clew.kb.entities import DocumentEntities, EntityKind, entities_of
-from clew.kb.ingest.citing import Citations
+from clew.kb.ingest.citations import Citations
 from clew.kb.ingest.records import (
     ANYWHERE,
     CiteRow,

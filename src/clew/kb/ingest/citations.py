@@ -1,4 +1,4 @@
-"""What a text says of things outside of the documents: requirements, parts of specs, files."""
+"""Citations in a text of what is outside of the documents: requirements, parts of specs, files."""
 
 import posixpath
 import re
@@ -15,7 +15,7 @@ _WORD = re.compile(r"(?<![\w.])[A-Za-z][\w.]*(?:[-/][\w.+]+)+")
 _INLINE = re.compile(r"(?<!`)`([^`\n]{3,200})`(?!`)")
 
 
-class Cited(NamedTuple):
+class CitedTarget(NamedTuple):
     target: str
     labels: tuple[str, ...]
     rank: int
@@ -29,21 +29,21 @@ class Citations:
         self._grammar = grammar
         self._register = RegisterIds(grammar)
 
-    def in_text(self, text: str) -> Iterator[Cited]:
+    def in_text(self, text: str) -> Iterator[CitedTarget]:
         """The requirements and parts of specs that a text names, in code or not."""
         for match in _WORD.finditer(text):
             word = match[0].rstrip(".+-")
             found = self._grammar.parse_reference(word) or self._register.parse(word)
             if found is not None:
-                yield Cited(found.target, found.labels, 0, word)
+                yield CitedTarget(found.target, found.labels, 0, word)
         for match in _INLINE.finditer(text):
             reference = parse_reference(match[1])
             if reference is not None and reference.spec_id:
                 target = requirement_id(reference.spec_id, reference.requirement)
-                yield Cited(target, reference.scenarios, 0, match[1])
+                yield CitedTarget(target, reference.scenarios, 0, match[1])
 
     @staticmethod
-    def of_files(mentions: tuple[Mention, ...], document: str) -> Iterator[Cited]:
+    def of_files(mentions: tuple[Mention, ...], document: str) -> Iterator[CitedTarget]:
         """The files that a section names. A path is meant from the project's folder or, if there is no such file, from
         that of the document."""
         folder = posixpath.dirname(document)
@@ -54,4 +54,4 @@ class Citations:
                     path for path in map(posixpath.normpath, places) if not path.startswith(("../", "/"))
                 )
                 for rank, path in enumerate(paths):
-                    yield Cited(ids.file_id(path), (), rank, mention.name)
+                    yield CitedTarget(ids.file_id(path), (), rank, mention.name)

@@ -4,10 +4,10 @@ import gc
 
 import pytest
 
-from clew.graph.build.collecting import without_collecting
+from clew.graph.build.garbage import without_garbage_collection
 
 
-@without_collecting
+@without_garbage_collection
 def collecting(*, fails: bool = False) -> bool:
     if fails:
         raise ValueError("no")

@@ -12,7 +12,7 @@ from typing import IO
 import pytest
 
 from clew.errors import Cancelled
-from clew.graph.build import parse_aside
+from clew.graph.build import parallel_parse
 from clew.graph.build.parse_worker import Answer, Request, receive, send
 from clew.project import Project
 
@@ -43,7 +43,7 @@ def root(tmp_path: Path) -> Path:
 def read_alone(root: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     """The project as one process reads it; nothing stays behind."""
     with monkeypatch.context() as patch:
-        patch.setattr(parse_aside, "other_cores", lambda: 0)
+        patch.setattr(parallel_parse, "other_cores", lambda: 0)
         project = Project.open(root)
         project.refresh()
         project.close()
@@ -54,17 +54,17 @@ def read_alone(root: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 @pytest.fixture
 def sharing(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Makes every pass worth sharing, with one process; collects how many files that process delivered."""
-    monkeypatch.setattr(parse_aside, "WORTHWHILE_BYTES", 1)
-    monkeypatch.setattr(parse_aside, "other_cores", lambda: 1)
+    monkeypatch.setattr(parallel_parse, "WORTHWHILE_BYTES", 1)
+    monkeypatch.setattr(parallel_parse, "other_cores", lambda: 1)
     delivered: list[int] = []
-    finish = parse_aside.Sharing.finish
+    finish = parallel_parse.ParallelParse.finish
 
-    def counted(self: parse_aside.Sharing) -> object:
+    def counted(self: parallel_parse.ParallelParse) -> object:
         found = finish(self)
         delivered.append(len(found))
         return found
 
-    monkeypatch.setattr(parse_aside.Sharing, "finish", counted)
+    monkeypatch.setattr(parallel_parse.ParallelParse, "finish", counted)
     return delivered
 
 
@@ -74,7 +74,7 @@ def test_several_processes_give_the_same_graph_as_one(
 ) -> None:
     alone = read_alone(root, monkeypatch)
     # Here the own process leaves all files to the other one.
-    monkeypatch.setattr(parse_aside.Sharing, "claim", lambda self, key: False)
+    monkeypatch.setattr(parallel_parse.ParallelParse, "claim", lambda self, key: False)
     project = opened(root)
     report = project.refresh()
     assert report.parsed == 3 * FILES + 1
@@ -88,7 +88,7 @@ def test_several_processes_give_the_same_graph_as_one(
 def test_what_another_process_parsed_is_cached_like_everything_else(
     root: Path, opened: Open, sharing: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parse_aside.Sharing, "claim", lambda self, key: False)
+    monkeypatch.setattr(parallel_parse.ParallelParse, "claim", lambda self, key: False)
     first = opened(root)
     first.refresh()
     first.close()
@@ -130,7 +130,7 @@ def test_a_process_that_died_before_it_was_asked_costs_no_file(
         send(stream, message)
 
     monkeypatch.setattr(sys, "executable", str(broken))
-    monkeypatch.setattr(parse_aside, "send", send_late)
+    monkeypatch.setattr(parallel_parse, "send", send_late)
     assert opened(root).refresh().parsed == 3 * FILES + 1
     assert sharing == [0]
 
@@ -161,7 +161,7 @@ def test_a_small_project_is_parsed_alone(root: Path, opened: Open, monkeypatch: 
     def unexpected(*args: object) -> None:
         raise AssertionError("another process was asked")
 
-    monkeypatch.setattr(parse_aside, "shared", unexpected)
+    monkeypatch.setattr(parallel_parse, "shared", unexpected)
     assert opened(root).refresh().parsed == 3 * FILES + 1
 
 

@@ -8,7 +8,7 @@ from clew.graph.graph import Graph
 from clew.graph.walk import Direction, Walk, meeting_point
 from clew.kb.queries import Reading
 from clew.kb.walk.adjacency import Adjacency
-from clew.kb.walk.crossing import Crossing
+from clew.kb.walk.cross_references import CrossReferences
 from clew.kb.walk.projections import resolved
 from clew.kb.walk.relationships import check_names
 from clew.kb.walk.results import NamedEdge
@@ -29,15 +29,15 @@ class Snapshot(NamedTuple):
 
     reading: Reading
     graph: Graph
-    crossing: Crossing
+    cross_references: CrossReferences
     check: Callable[[], None]
 
     def adjacency(self) -> Adjacency:
-        return Adjacency(self.reading, self.graph, self.crossing, self.check)
+        return Adjacency(self.reading, self.graph, self.cross_references, self.check)
 
     def resolved(self, wanted: Sequence[str]) -> dict[str, str | None]:
         """Each id with the id that its node has now; None where there is no such node."""
-        return resolved(self.reading, self.graph, self.crossing, wanted)
+        return resolved(self.reading, self.graph, self.cross_references, wanted)
 
 
 class Reached(NamedTuple):
@@ -47,7 +47,7 @@ class Reached(NamedTuple):
     """One of the shortest ways from where the walk began."""
 
 
-class Walked(NamedTuple):
+class Expansion(NamedTuple):
     reached: tuple[Reached, ...]
     """The nearest first, then by id."""
     has_more: bool
@@ -68,7 +68,7 @@ def expand(
     hops: int = 1,
     offset: int = 0,
     limit: int = 25,
-) -> Walked:
+) -> Expansion:
     """A page of what is reached from some nodes within so many steps. Only as far is walked as the page needs."""
     check_names(names)
     current = snapshot.resolved(starts)
@@ -85,7 +85,7 @@ def expand(
         Reached(id, distance, tuple(step.edge for step in walk.path_to(id)))
         for id, distance in found[offset : offset + limit]
     )
-    return Walked(page, len(found) > offset + limit, _missing(current), tuple(adjacency.hubs), is_cut)
+    return Expansion(page, len(found) > offset + limit, _missing(current), tuple(adjacency.hubs), is_cut)
 
 
 class Path(NamedTuple):

@@ -13,10 +13,10 @@ from clew.graph.model import Edge, EdgeKind, NodeKind
 from clew.graph.walk import Step
 from clew.kb.answer.deliveries import MOST_REMEMBERED, MOST_SESSIONS, TTL_SECONDS, Deliveries
 from clew.kb.boundary import EVERYTHING, Boundary
-from clew.kb.walk import adjacency, walking
-from clew.kb.walk.relationships import NAMES, RELATIONSHIPS, Bond, Way, ways
+from clew.kb.walk import adjacency, traversal
+from clew.kb.walk.relationships import NAMES, RELATIONSHIPS, Relation, RelationStep, ways
 from clew.kb.walk.results import NamedEdge
-from clew.kb.walk.walking import Snapshot, expand, shortest_paths
+from clew.kb.walk.traversal import Snapshot, expand, shortest_paths
 from clew.project import Project
 
 REQUIREMENT = """## REQ-d00001: Tables
@@ -80,14 +80,14 @@ FILES = {
     "docs/reference.md": REFERENCE,
     "docs/notes.rst": NOTES,
 }
-KINDS = {Bond.NEXT: EdgeKind.NEXT, Bond.MENTIONS: EdgeKind.MENTIONS, Bond.REFERENCES: EdgeKind.REFERENCES}
+KINDS = {Relation.NEXT: EdgeKind.NEXT, Relation.MENTIONS: EdgeKind.MENTIONS, Relation.REFERENCES: EdgeKind.REFERENCES}
 
 
 @contextmanager
 def on(
     project: Project, boundary: Boundary = EVERYTHING, check: Callable[[], None] = lambda: None
 ) -> Iterator[Snapshot]:
-    with project.context.lock.reading(), project.kb.walking(boundary, check) as snapshot:
+    with project.context.lock.reading(), project.kb.snapshot(boundary, check) as snapshot:
         yield snapshot
 
 
@@ -126,11 +126,15 @@ def as_edges(steps: list[Step[NamedEdge]]) -> set[Edge]:
     found = set()
     for named in (step.edge for step in steps):
         relationship = relationships[named.type]
-        bond = relationship.bond
-        assert bond is not None
-        if bond in (Bond.DOCUMENT, Bond.SIBLING):
+        relation = relationship.relation
+        assert relation is not None
+        if relation in (Relation.DOCUMENT, Relation.SIBLING):
             continue
-        kind = EdgeKind.STRUCTURES if bond in (Bond.ABOVE, Bond.STEP) else KINDS.get(bond) or EdgeKind(bond.value)
+        kind = (
+            EdgeKind.STRUCTURES
+            if relation in (Relation.ABOVE, Relation.STEP)
+            else KINDS.get(relation) or EdgeKind(relation.value)
+        )
         ends = (named.src, named.dst) if relationship.along else (named.dst, named.src)
         found.add(Edge(kind, *ends))
     return found
@@ -255,7 +259,7 @@ def test_a_walk_ends_where_it_has_looked_at_enough_and_says_so(
         ends = shortest_paths(snapshot, ["doc:docs/guide.md"], ["REQ-d00001-A"], hops=5)
         assert ends.is_cut
     monkeypatch.undo()
-    monkeypatch.setattr(walking, "MOST_REACHED", 5)
+    monkeypatch.setattr(traversal, "MOST_REACHED", 5)
     with on(project) as snapshot:
         assert expand(snapshot, ["doc:docs/guide.md"], hops=3, limit=100).is_cut
 
@@ -274,11 +278,11 @@ def test_a_walk_can_be_called_off(make: Callable[..., Project]) -> None:
 # Verifies: REQ-d00182-C
 def test_the_names_of_relationships_are_those_of_wekadocs_and_of_clew() -> None:
     assert len(NAMES) == len(set(NAMES))
-    theirs = [each.name for each in RELATIONSHIPS if each.bond is None or each.name != each.bond.name]
-    own = [each.name for each in RELATIONSHIPS if each.bond is not None and each.bond.value in set(EdgeKind)]
+    theirs = [each.name for each in RELATIONSHIPS if each.relation is None or each.name != each.relation.name]
+    own = [each.name for each in RELATIONSHIPS if each.relation is not None and each.relation.value in set(EdgeKind)]
     assert len(theirs) + 2 == 23
     assert {"IMPLEMENTS", "VERIFIES", "REFINES", "DEPENDS_ON"} <= set(own)
-    assert ways(["CHILD_OF"], "out").keys() == {Way(Bond.ABOVE, True)} == ways(["PARENT_OF"], "in").keys()
+    assert ways(["CHILD_OF"], "out").keys() == {RelationStep(Relation.ABOVE, True)} == ways(["PARENT_OF"], "in").keys()
     with pytest.raises(InvalidArgument, match="KNOWS"):
         ways(["KNOWS"])
 

@@ -1,4 +1,4 @@
-"""Circles in the hierarchy: files may describe one, but no mutation makes one."""
+"""Cycles in the hierarchy: files may describe one, but no mutation makes one."""
 
 from collections.abc import Collection, Iterable, Iterator
 
@@ -13,8 +13,8 @@ def above(graph: Graph, id: str) -> list[str]:
     return list(dict.fromkeys(edge.target for edge in graph.iter_outgoing_edges(id) if edge.kind in HIERARCHY))
 
 
-def circles(graph: Graph, starts: Iterable[str]) -> Iterator[tuple[str, ...]]:
-    """Circles that lead up from these requirements, each as the way that ends where it began. Without the last step of
+def cycles(graph: Graph, starts: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """Cycles that lead up from these requirements, each as the way that ends where it began. Without the last step of
     each there would be none left; so there are no more of them than references to correct."""
     finished: set[str] = set()
     for start in sorted(starts):
@@ -51,7 +51,7 @@ def refuse(graph: Graph, source: str, target: str, kind: EdgeKind) -> None:
 def refuse_appearing(
     graph: Graph, id: str, citing: Collection[str], parents: Iterable[str], *, instead_of: str = ""
 ) -> None:
-    """Refuse an id that closes a circle because something above it cites it already, though it does not exist yet."""
+    """Refuse an id that closes a cycle because something above it cites it already, though it does not exist yet."""
     path = [instead_of] if instead_of in citing else shortest_path(graph, parents, citing, HIERARCHY)
     if path is not None:
         raise WouldCycle(

@@ -25,7 +25,7 @@ _OWN_PROJECT = (CLEW_TOML, ELSPAIS_TOML, ".git")
 _TAG = DIRECTORY_TAG.encode()
 
 
-class RegisterPlaces:
+class RegisterLocations:
     """Looks through the tree again only where a folder or a register changed."""
 
     def __init__(self, root: Path, environment: Mapping[str, str] = os.environ) -> None:

@@ -16,7 +16,7 @@ MANY_OBJECTS = 50_000
 """After so many new objects what is there now is left out of all later searches, too."""
 
 
-def without_collecting(work: Callable[P, R]) -> Callable[P, R]:
+def without_garbage_collection(work: Callable[P, R]) -> Callable[P, R]:
     """Make a function run without the search for garbage. What it makes has to be free of circles."""
 
     @functools.wraps(work)

@@ -1,4 +1,4 @@
-"""Where documents meet the rest of the project: requirements, specs, code and files."""
+"""References from documents to the rest of the project: requirements, specs, code and files."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -15,7 +15,7 @@ _SYMBOL = ids.entity_id(EntityKind.SYMBOL.value, "")
 _CODE_BY_NAME = "kb.code_by_name"
 
 
-class Crossing:
+class CrossReferences:
     def __init__(self, graph: Graph, root: Path) -> None:
         self._graph = graph
         self._root = root
