@@ -115,7 +115,7 @@ def test_a_file_and_a_folder_without_permission_are_reported_and_the_rest_is_rea
         project.ensure_graph()
         assert "file.unreadable" in codes(project)
         assert project.trace.requirement("REQ-p00001").title == "Keep time"
-        folder = next(item for path, item in project.builder.diagnostics() if path == "spec/closed")
+        folder = next(item for path, item in project.context.builder.diagnostics() if path == "spec/closed")
         assert folder.code == "file.unreadable"
         # The folder belongs to root, so that nothing can be kept in it; the project says so and answers.
         assert any(".clew" in note for note in project.notes())

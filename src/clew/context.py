@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
     from clew.derived.parse_cache import ParseCache
     from clew.formats.elspais.ids.grammar import IdGrammar
-    from clew.graph.build.builder import Builder, BuildReport
+    from clew.graph.build.builder import Builder
     from clew.graph.build.keeper import GraphKeeper
-    from clew.graph.build.reading import Progress
     from clew.graph.graph import Graph
     from clew.graph.model import Node
     from clew.operation.paging import Cursors
@@ -109,14 +108,6 @@ class Context:
     @property
     def cursors(self) -> "Cursors":
         return self._open(self._cursors).get()
-
-    def ensure_graph(self, progress: "Progress | None" = None, *, current: bool = True) -> None:
-        """Return once the graph is built and, with `current`, holds every change made before this call."""
-        self.keeper.ensure(progress, current=current)
-
-    def refresh(self, *, full: bool = False, progress: "Progress | None" = None) -> "BuildReport":
-        """Read what changed now."""
-        return self.keeper.refresh(full=full, progress=progress)
 
     def stop(self) -> None:
         """Stop following files. Nothing that is not open yet is opened after that."""

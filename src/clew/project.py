@@ -18,13 +18,10 @@ from clew.once import Once
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
     from clew.compat.elspais.cursor import OpenCursors
-    from clew.formats.elspais.ids.grammar import IdGrammar
     from clew.graph.build.builder import Builder, BuildReport
     from clew.graph.build.reading import Progress
     from clew.graph.graph import Graph
-    from clew.graph.lock import ReadWriteLock
     from clew.kb.service import KnowledgeBase
-    from clew.operation.paging import Cursors
     from clew.project_index import ProjectIndex
     from clew.register.service import RegisterService
     from clew.specs.service import SpecsService
@@ -95,26 +92,9 @@ class Project:
         return graph
 
     @property
-    def lock(self) -> "ReadWriteLock":
-        return self.context.lock
-
-    @property
     def store(self) -> "Store | None":
         """The project's store; None, with a note, where it cannot be used: reading the project works without."""
         return self.context.store
-
-    @property
-    def builder(self) -> "Builder":
-        return self.context.builder
-
-    @property
-    def cursors(self) -> "Cursors":
-        return self.context.cursors
-
-    @property
-    def grammar(self) -> "IdGrammar":
-        """The grammar of the project's ids."""
-        return self.context.grammar
 
     # Its services
 
@@ -250,25 +230,25 @@ class Project:
 
         try:
             self.ensure_graph(current=False)
-            with self.lock.reading():
+            with self.context.lock.reading():
                 if any(node.get_field("change_id") for node in self.graph.nodes_by_kind(NodeKind.REMAINDER)):
                     self.specs.remember()
         except Cancelled:
             pass
         except ClewError as error:
-            # Whoever asks for the changes meets the same error, in a call that can report it.
+            # Later calls report the same error.
             log.warning("What open changes touch could not be noted: %s", error)
 
     def _index_in_background(self) -> None:
         try:
             self.ensure_graph(current=False)
-            with self.lock.reading():
+            with self.context.lock.reading():
                 self.index.sync()
             self.index.make_vectors_in_background()
         except Cancelled:
             pass
         except ClewError as error:
-            # Whoever searches meets the same error, in a call that can report it.
+            # Later searches report the same error.
             log.warning("The search index could not be made in the background: %s", error)
 
     def close(self) -> None:

@@ -141,10 +141,10 @@ def test_a_change_of_the_same_size_at_the_same_time_is_noticed(root: Path, opene
     os.utime(path, (AHEAD, AHEAD))
     project = opened(root)
     project.refresh()
-    assert not project.builder.is_stale()
+    assert not project.context.builder.is_stale()
     path.write_text(block("REQ-d00001", "Number 7", "-"), encoding="utf-8")
     os.utime(path, (AHEAD, AHEAD))
-    assert project.builder.is_stale()
+    assert project.context.builder.is_stale()
     project.refresh()
     node = project.graph.get_node("REQ-d00001")
     assert node is not None
@@ -172,14 +172,14 @@ def test_a_file_that_comes_without_another_time_of_its_folder_is_read(
 def test_files_that_come_and_go_make_the_graph_stale(root: Path, opened: Open) -> None:
     project = opened(root)
     project.refresh()
-    assert not project.builder.is_stale()
+    assert not project.context.builder.is_stale()
     (root / "spec" / "new").mkdir()
     (root / "spec" / "new" / "4.md").write_text(block("REQ-d00004", "Four"), encoding="utf-8")
-    assert project.builder.is_stale()
+    assert project.context.builder.is_stale()
     assert project.refresh().parsed == 1
-    assert not project.builder.is_stale()
+    assert not project.context.builder.is_stale()
     (root / "spec" / "new" / "4.md").unlink()
-    assert project.builder.is_stale()
+    assert project.context.builder.is_stale()
 
 
 def test_a_cancelled_build_changes_nothing_and_can_be_repeated(root: Path, opened: Open) -> None:
@@ -280,7 +280,9 @@ def test_a_fault_in_a_reader_costs_one_file(root: Path, opened: Open, monkeypatc
     project = opened(root)
     project.ensure_graph()
     assert project.graph.count(NodeKind.REQUIREMENT) == 2
-    assert [item.code for path, item in project.builder.diagnostics() if path == "spec/2.md"] == ["file.reader_failed"]
+    assert [item.code for path, item in project.context.builder.diagnostics() if path == "spec/2.md"] == [
+        "file.reader_failed"
+    ]
 
 
 @pytest.mark.parametrize("settled", [False, True])

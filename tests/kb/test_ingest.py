@@ -206,7 +206,7 @@ def test_a_document_that_was_stored_but_not_indexed_is_indexed_by_the_next_run(m
     edit(project, "docs/one.md", text)
     # What a process leaves behind that dies between the two stores.
     root = project.config.root
-    prepared = prepare(text.encode(), entry_of(root, "docs/one.md"), Citations(project.grammar))
+    prepared = prepare(text.encode(), entry_of(root, "docs/one.md"), Citations(project.context.grammar))
     reader = project.kb.library.known()["docs/one.md"].reader
     project.kb.library.replace(prepared, reader=reader)
     assert project.kb.status().pending == 1

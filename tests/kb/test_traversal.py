@@ -87,7 +87,7 @@ KINDS = {Relation.NEXT: EdgeKind.NEXT, Relation.MENTIONS: EdgeKind.MENTIONS, Rel
 def on(
     project: Project, boundary: Boundary = EVERYTHING, check: Callable[[], None] = lambda: None
 ) -> Iterator[Snapshot]:
-    with project.lock.reading(), project.kb.snapshot(boundary, check) as snapshot:
+    with project.context.lock.reading(), project.kb.snapshot(boundary, check) as snapshot:
         yield snapshot
 
 

@@ -70,7 +70,7 @@ def test_a_walk_from_documents_reaches_what_a_plain_search_reaches(
     )
     starts = data.draw(st.sets(st.sampled_from(nodes), min_size=1, max_size=3))
     without = data.draw(st.sets(st.sampled_from(nodes), max_size=3))
-    with project.lock.reading(), project.kb.snapshot(project.kb.boundary()) as snapshot:
+    with project.context.lock.reading(), project.kb.snapshot(project.kb.boundary()) as snapshot:
         one_by_one = _steps_one_by_one(snapshot.adjacency(), starts, names, direction)
         expected = distances(one_by_one, starts, depth, without)
         walk = Walk(snapshot.adjacency(), starts, names, direction, scope=lambda id: id not in without)

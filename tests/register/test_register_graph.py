@@ -94,7 +94,7 @@ def test_a_tampered_register_is_a_finding_not_a_fault(served: Served) -> None:
     place.write_bytes(place.read_bytes().replace(b"five failed", b"nine failed"))
     served.project.ensure_graph()
     assert served.project.graph.get_node("REQ-0001") is None
-    assert "register.refused" in [item.code for _, item in served.project.builder.diagnostics()]
+    assert "register.refused" in [item.code for _, item in served.project.context.builder.diagnostics()]
 
 
 # Verifies: REQ-d00235-A
@@ -115,7 +115,7 @@ def test_a_folder_that_does_not_match_its_checksum_is_refused_whole(tmp_path: Pa
 
     assert served.project.graph.get_node("REQ-0001") is None
     assert served.error("req_show", id="1")["code"] == "REQ-E-INTEGRITY"
-    (told,) = [item for _, item in served.project.builder.diagnostics() if item.code == "register.refused"]
+    (told,) = [item for _, item in served.project.context.builder.diagnostics() if item.code == "register.refused"]
     assert "repair --confirm-direct-edit" in told.message
     first.write_bytes(sound)
     served.project.refresh()

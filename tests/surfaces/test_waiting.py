@@ -30,7 +30,7 @@ class HeldProject:
         self._entered.wait()
 
     def _hold(self) -> None:
-        with self.project.lock.reading():
+        with self.project.context.lock.reading():
             self._entered.set()
             self._release.wait()
 

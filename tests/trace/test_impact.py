@@ -86,7 +86,7 @@ def project(opened: Open, tmp_path: Path) -> Project:
 
 def of(project: Project, text: str, *, limit: int = 100, near: Path | None = None) -> Impact:
     graph, root = project.graph, project.config.root
-    subject = subject_of(graph, Resolver(graph, project.grammar), root, text, near or root)
+    subject = subject_of(graph, Resolver(graph, project.context.grammar), root, text, near or root)
     return impact(graph, subject, suspects(graph, project.store), limit=limit)
 
 

@@ -312,8 +312,8 @@ def test_a_change_between_looking_and_writing_is_never_overwritten(project: Proj
     source = tmp_path / "src" / "a.py"
     source.write_text("def f():\n    pass\n")
     project.ensure_graph()
-    sources = ProjectSources(project.graph, project.config, lambda: project.builder.readers)
-    writer = LinkWriter(project.graph, project.config, project.grammar, sources, project.store)
+    sources = ProjectSources(project.graph, project.config, lambda: project.context.builder.readers)
+    writer = LinkWriter(project.graph, project.config, project.context.grammar, sources, project.store)
     planned = writer.plan("src/a.py", 1, "REQ-d00001-A")
     source.write_text("def f():\n    return 'edited'\n")
 

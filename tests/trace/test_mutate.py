@@ -396,9 +396,11 @@ def test_a_mutation_reads_only_the_files_whose_text_it_changes(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    original = type(project.builder).original
+    original = type(project.context.builder).original
     monkeypatch.setattr(
-        type(project.builder), "original", lambda self, path, kept: (read.append(path), original(self, path, kept))[1]
+        type(project.context.builder),
+        "original",
+        lambda self, path, kept: (read.append(path), original(self, path, kept))[1],
     )
     mutate(project, "update_title", node_id="REQ-o00001", new_title="Wind it")
     assert set(read) == {"spec/b-windows.md"}

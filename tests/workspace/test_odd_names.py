@@ -76,9 +76,9 @@ def test_a_file_of_any_name_is_read_answered_cached_and_followed(
     assert answer.source.path == shown
     assert b"First" in msgspec.json.encode(answer)
     msgspec.json.encode(project.trace.findings())
-    assert not project.builder.is_stale()
+    assert not project.context.builder.is_stale()
     place.write_text("# REQ-p00007: Second\n\nText.\n\n*End* *Second*\n", encoding="utf-8")
-    assert project.builder.is_stale()
+    assert project.context.builder.is_stale()
     project.refresh()
     assert project.trace.requirement("REQ-p00007").title == "Second"
     again = opened(small)

@@ -110,7 +110,7 @@ class Call:
         cursor: str | None = getattr(request, "cursor", None)
         if not strict:
             cursor = cursor or None
-        return Pages(self.project.cursors, self._name(request), _question_of(request, besides), cursor)
+        return Pages(self.project.context.cursors, self._name(request), _question_of(request, besides), cursor)
 
     def _name(self, request: msgspec.Struct) -> str:
         if self.tool is not None:
@@ -189,7 +189,7 @@ def _ready(needs: Freshness, request: msgspec.Struct, call: Call) -> Iterator[No
     if needs in _WITHOUT_GRAPH:
         yield
         return
-    with project.lock.reading():
+    with project.context.lock.reading():
         yield
 
 

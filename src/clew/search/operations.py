@@ -50,7 +50,7 @@ class MakeIndex(
     def _index(self, call: Call) -> IndexReport:
         project = call.project
         project.ensure_graph(call.progress)
-        with project.lock.reading():
+        with project.context.lock.reading():
             written = project.index.rebuild() if self.rebuild else project.index.sync()
         vectors = project.index.make_vectors(call.progress)
         return msgspec.structs.replace(_state(call), written=written, vectors=vectors)

@@ -286,7 +286,7 @@ class SpecsService:
         """Apply a change to the specs, and archive it unless told otherwise; with `skip_specs` only archive it."""
         context = self._context
         # Even where nobody follows the files: what is not seen would be overwritten.
-        context.refresh()
+        context.keeper.refresh()
         with context.lock.reading():
             known = self.library
             known.change(request.change_id)
@@ -295,7 +295,7 @@ class SpecsService:
         archiver = ChangeArchiver(context.root, self._roots, context.config.max_file_bytes, context.store)
         report = archiver.run(known, request, own, date.today(), actor=actor, skip_specs=skip_specs)
         if not request.dry_run:
-            context.refresh()
+            context.keeper.refresh()
         return report
 
     def new_change(self, change_id: str, title: str = "") -> tuple[str, ...]:
@@ -303,7 +303,7 @@ class SpecsService:
         context = self._context
         files = new_change(context.root, self._roots, change_id, title, date.today())
         forget(change_id, context.store)
-        context.refresh()
+        context.keeper.refresh()
         return files
 
 

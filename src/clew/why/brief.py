@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.graph.model import HIERARCHY, Node, NodeKind
+from clew.text.counting import counted
 from clew.trace.coverage import aggregates
 
 if TYPE_CHECKING:
@@ -128,8 +129,7 @@ _NAMES = {
 
 
 def _counted(number: int, kind: str) -> str:
-    one, many = _NAMES.get(NodeKind(kind), (kind, f"{kind}s"))
-    return f"{number} {one if number == 1 else many}"
+    return counted(number, *_NAMES.get(NodeKind(kind), (kind,)))
 
 
 def render(brief: Brief) -> str:

@@ -28,7 +28,7 @@ from clew.trace.operations.find import GetSubtree, GetTestCoverage, GetUncovered
 from clew.trace.operations.read import GetHierarchy, SearchRequirements
 from clew.trace.read.assertions import assertions_of, owner_of
 from clew.trace.read.serialize import assertion_text, coverage_summary, node_summary, place
-from clew.trace.read.subtree_results import SubtreeFormat
+from clew.trace.read.subtree import SubtreeFormat
 from clew.trace.service import TraceService
 
 MOST_PREVIEWED = 20

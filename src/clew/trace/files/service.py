@@ -117,15 +117,15 @@ class RequirementFiles:
         check_writable(self._root, edits)
         if edits and not dry_run:
             Transaction(self._root, edits, Purpose(operation, ACTOR)).commit(self._store)
-            self._context.refresh()
+            self._context.keeper.refresh()
         return diff_of(edits)
 
     def restore_from_safety_branch(self, branch_name: str) -> RestoreReport:
         """Bring back the files of the project as a safety branch holds them, after saving them as they are."""
-        self._context.ensure_graph()
+        self._context.keeper.ensure()
         self._refuse_drafts(self._context.drafted_paths())
         result = restore(self._root, branch_name, datetime.now(UTC))
-        self._context.refresh()
+        self._context.keeper.refresh()
         count = len(result.written) + len(result.removed)
         saved = f" The state before is in {result.saved_as.name}." if result.saved_as is not None else ""
         return RestoreReport(
@@ -148,7 +148,7 @@ class RequirementFiles:
     # Finding the place
 
     def _locate(self, request: "FileOperation") -> Located:
-        self._context.ensure_graph()
+        self._context.keeper.ensure()
         with self._lock.reading():
             node = self._resolver.requirement(request.req_id)
             version = requirement_full(self._graph, node).version
@@ -237,7 +237,7 @@ class RequirementFiles:
                 branch = create(self._root, found.node.id, datetime.now(UTC), also=there).name
             facts = {"requirement_id": found.node.id, "safety_branch": branch}
             Transaction(self._root, edits, Purpose(request.about.tool or "", ACTOR, facts)).commit(self._store)
-            self._context.refresh()
+            self._context.keeper.refresh()
         if not edits:
             message = f"Nothing to change: {done} already."
         else:

@@ -33,9 +33,8 @@ from clew.trace.read.serialize import (
     requirement_summary,
     scoped_summary,
 )
-from clew.trace.read.subtree import collect
+from clew.trace.read.subtree import SubtreeFormat, collect
 from clew.trace.read.subtree_formats import SubtreeView, view
-from clew.trace.read.subtree_results import SubtreeFormat
 
 if TYPE_CHECKING:
     from clew.trace.operations.find import (

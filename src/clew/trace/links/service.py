@@ -70,7 +70,7 @@ class LinkService:
         if not dry_run:
             self._writer.write(link, actor=actor)
             if not link.placed.already_there:
-                self._context.refresh()
+                self._context.keeper.refresh()
             self._remember(unit, link, actor)
         return _applied(link, dry_run=dry_run)
 

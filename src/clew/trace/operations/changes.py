@@ -26,7 +26,9 @@ _CHANGES = {"added": "green", "changed": "yellow", "moved": "cyan", "removed": "
 def meant(call: Call, text: str) -> Subject:
     """What somebody means by an id, or by a file as it is named from the folder where they are."""
     project = call.project
-    return subject_of(project.graph, Resolver(project.graph, project.grammar), project.config.root, text, Path.cwd())
+    return subject_of(
+        project.graph, Resolver(project.graph, project.context.grammar), project.config.root, text, Path.cwd()
+    )
 
 
 class ShowImpact(
@@ -108,7 +110,7 @@ class ShowChanged(
 
     def run(self, call: Call) -> Changed:
         project = call.project
-        return changed(project.graph, project.config, project.grammar, self.base)
+        return changed(project.graph, project.config, project.context.grammar, self.base)
 
     def render(self, result: Changed) -> str:
         return "\n".join(_changed(result))

@@ -11,8 +11,7 @@ from clew.operation.call import Call
 from clew.operation.declare import Operation, Option, Toolset
 from clew.text.terminal import coloured
 from clew.trace.coverage import aggregates
-from clew.trace.reports.formats.words import PROOFS, cited, figures
-from clew.trace.reports.matrix import Citing, Matrix, MatrixRow
+from clew.trace.reports.matrix import PROOFS, Citing, Matrix, MatrixRow, cited, figures
 
 SHOWN_GAPS = 20
 SHOWN_CITING = 20

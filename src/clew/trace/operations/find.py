@@ -11,7 +11,7 @@ from clew.operation.declare import MaxTokens, Operation, PageCursor, Toolset
 from clew.trace.find import results as results_find
 from clew.trace.find.minimize import DEFAULT_EDGE_KINDS
 from clew.trace.operations.read import SearchField, ranking_state
-from clew.trace.read.subtree_results import Subtree, SubtreeFormat
+from clew.trace.read.subtree import Subtree, SubtreeFormat
 
 MOST_IDS = 500
 

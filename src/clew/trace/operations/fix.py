@@ -42,9 +42,9 @@ class FixRequirements(
     def run(self, call: Call) -> FixReport:
         project, config = call.project, call.project.config
         project.ensure_graph(call.progress)
-        with project.lock.reading():
+        with project.context.lock.reading():
             paths, wanted = self._asked(call)
-        planned = plan_fixes(config.root, paths, project.grammar, wanted, max_bytes=config.max_file_bytes)
+        planned = plan_fixes(config.root, paths, project.context.grammar, wanted, max_bytes=config.max_file_bytes)
         return FixReport(planned, project.files.write(planned.edits, "fix", dry_run=self.dry_run))
 
     def _asked(self, call: Call) -> tuple[list[str], FixRequest]:

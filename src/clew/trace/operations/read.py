@@ -243,7 +243,7 @@ def _documented(call: Call, id: str) -> "tuple[Affected, ...]":
 
     if not call.project.kb.was_read:
         return ()
-    with call.project.lock.reading():
+    with call.project.context.lock.reading():
         subject = Subject(id, NodeKind.REQUIREMENT.value, "", (id,))
         return tuple(documented(call.project.graph, subject)[:MOST_SECTIONS])
 

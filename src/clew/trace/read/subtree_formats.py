@@ -7,13 +7,15 @@ import msgspec
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.trace.read.serialize import coverage_summary
-from clew.trace.read.subtree import Collected, Member, edges_up
-from clew.trace.read.subtree_results import (
+from clew.trace.read.subtree import (
+    Collected,
+    Member,
     Subtree,
     SubtreeBranch,
     SubtreeEdge,
     SubtreeFormat,
     SubtreeNode,
+    edges_up,
 )
 
 _HEADINGS = frozenset({NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY, NodeKind.SPEC})

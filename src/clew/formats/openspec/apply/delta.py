@@ -10,8 +10,7 @@ from enum import StrEnum
 
 import msgspec
 
-from clew.formats.openspec.apply.edits import Edit, edited
-from clew.formats.openspec.apply.plan import Plan, with_newlines
+from clew.formats.openspec.apply.plan import Edit, Plan, edited, with_newlines
 from clew.formats.openspec.change import Change
 from clew.formats.openspec.hashes import settled
 from clew.formats.openspec.names import misspelled, suggestion

@@ -8,8 +8,7 @@ from html import escape
 from importlib.resources import files
 
 from clew.text.counting import counted
-from clew.trace.reports.formats.words import PROOFS, figures
-from clew.trace.reports.matrix import AssertionRow, Citing, Matrix, MatrixRow, Parent, Totals
+from clew.trace.reports.matrix import PROOFS, AssertionRow, Citing, Matrix, MatrixRow, Parent, Totals, figures
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 

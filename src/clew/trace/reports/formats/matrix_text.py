@@ -5,8 +5,7 @@ import io
 import re
 
 from clew.text.counting import counted
-from clew.trace.reports.formats.words import PROOFS, cited, figures
-from clew.trace.reports.matrix import Matrix, MatrixRow
+from clew.trace.reports.matrix import PROOFS, Matrix, MatrixRow, cited, figures
 
 _SPECIAL = re.compile(r"([\\|<>\[\]*_`#])")
 
