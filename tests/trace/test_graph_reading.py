@@ -116,7 +116,7 @@ def test_summary_and_full(project: Project) -> None:
 # Verifies: REQ-d00013-E
 def test_serializers_read_fields_have_defaults_and_stay_at_the_node() -> None:
     graph = Graph()
-    graph.memory.put_node(Node("REQ-d00001", NodeKind.REQUIREMENT, "Bare", {}))
+    graph.memory.put_nodes([Node("REQ-d00001", NodeKind.REQUIREMENT, "Bare", {})])
     node = graph.get_node("REQ-d00001")
     assert node is not None
     full = requirement_full(graph, node)

@@ -7,6 +7,7 @@ import pytest
 
 from clew.errors import ConfigError, Refused
 from clew.formats.reviews import Review, read_reviews, render_reviews
+from clew.graph.model import EdgeKind
 from clew.project import Project
 from clew.trace.reports.citations import links, links_citing
 from clew.trace.reports.review import record
@@ -283,3 +284,11 @@ def test_drafts_are_not_taken_for_what_was_first_seen(opened: Open, root: Path) 
     project.refresh(full=True)
     assert list(suspects(project.graph, project.store)) == []
     assert project.store.count("first_sight") == 3
+
+
+# Verifies: REQ-d00054-A
+@pytest.mark.parametrize("kind", list(EdgeKind))
+def test_a_review_of_any_kind_of_link_is_read_as_it_was_written(kind: EdgeKind) -> None:
+    review = Review("REQ-d00001-A", "REQ-0002", kind.value, "4f0c2a9be817")
+    read = read_reviews(render_reviews([review]))
+    assert (read.reviews, read.diagnostics) == ((review,), ())

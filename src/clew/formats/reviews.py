@@ -17,13 +17,13 @@ import msgspec
 
 from clew.formats.diagnostics import Diagnostic
 
-REVIEWS_VERSION = 1
+REVIEWS_VERSION = 2
 """Goes up whenever the same bytes give other records."""
 
 HEADER = "# Links that were reviewed, each with the hash of what it cites. `clew review` writes this file.\n"
 HASH_DIGITS = 12
 
-_LINE = re.compile(r"(\S+) ([0-9a-f]{8,64}) ([a-z]+) (.+)")
+_LINE = re.compile(r"(\S+) ([0-9a-f]{8,64}) ([a-z_]+) (.+)")
 _IN_A_WORD = re.compile(r"[\s\x00-\x1f\x7f%]")
 _IN_A_LINE = re.compile(r"[\x00-\x1f\x7f%]|\A\s|\s\Z")
 _SPELLED = re.compile(r"%([0-9A-F]{2,6});")

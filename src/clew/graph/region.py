@@ -192,9 +192,6 @@ class MemoryRegion:
 
     # Writing: the primitives that changes and the linker are made of
 
-    def put_node(self, node: Node) -> None:
-        self.put_nodes((node,))
-
     def put_nodes(self, added: Collection[Node]) -> None:
         nodes, by_kind, by_file = self._nodes, self._by_kind, self._by_file
         for node in added:

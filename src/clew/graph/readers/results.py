@@ -20,7 +20,7 @@ class ResultFile(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ResultsReader:
-    """Which test a result belongs to is settled when all files are known; see `graph/evidence.py`."""
+    """Which test a result belongs to is settled when all files are known; see `graph/evidence/runs.py`."""
 
     name = "results"
     version = str(RESULTS_VERSION)
