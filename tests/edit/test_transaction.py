@@ -1,6 +1,7 @@
 """One transaction over files: what it changes, refuses, records and takes back."""
 
 import logging
+import os
 import shutil
 import stat
 from collections.abc import Callable
@@ -178,3 +179,21 @@ def test_a_folder_in_the_way_of_a_file_is_an_error_and_nothing_is_written(root: 
     with pytest.raises(ConfigError, match=r"a\.txt/below\.txt"):
         Transaction(root, [FileEdit("b.txt", b"b", b"B"), FileEdit("a.txt/below.txt", None, b"x")]).commit()
     assert (root / "b.txt").read_text() == "b"
+
+
+# Verifies: REQ-d00048-D
+def test_a_recorded_transaction_is_over_though_the_end_of_its_journal_was_lost(root: Path, store: Store) -> None:
+    files = Transaction(root, every_kind(root), WHY)
+    with store.transaction(actor="ada", reason="test") as records:
+        files.prepare()
+        (journal,) = (root / ".clew").glob(".*-journal")
+        prepared = journal.stat().st_size
+        files.carry_out()
+        files.record(records)
+    files.release()
+    os.truncate(journal, prepared)
+    (root / "a.txt").write_text("edited since")
+    after = texts(root)
+    recover(root, store)
+    assert texts(root) == after
+    assert not journal.exists()

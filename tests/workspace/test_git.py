@@ -250,3 +250,14 @@ def test_work_that_git_cannot_do_is_told_in_its_own_words(tmp_path: Path, monkey
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Unavailable, match="cannot be run"):
         git.command(tmp_path, "status")
+
+
+# Verifies: REQ-o00007-B
+def test_a_program_that_the_repository_names_for_finding_changes_is_not_run(tmp_path: Path) -> None:
+    root, told = repository(tmp_path), tmp_path / "told"
+    program = tmp_path / "monitor"
+    program.write_text(f"#!/bin/sh\ntouch '{told}'\n")
+    program.chmod(0o755)
+    run(root, "config", "core.fsmonitor", str(program))
+    git.uncommitted(root, (".",))
+    assert not told.exists()

@@ -67,6 +67,10 @@ def _recover(root: Path, journal: Journal, records: Records | None) -> bool:
     plan = journal.plan
     if plan is None:
         return True
+    if records is not None and plan.event is not None and records.get(COLLECTION, plan.event.id) is not None:
+        # It was committed, and only the end of its journal was lost with the machine's power: what was done to the
+        # files since then is nobody's business here.
+        return True
     if journal.state is State.PREPARED:
         if all(execution.can_go_on(root, step) for step in plan.steps):
             for step in plan.steps:

@@ -16,7 +16,8 @@ from clew.errors import Unavailable
 QUESTION_SECONDS = 20
 WORK_SECONDS = 120
 
-_SETTINGS = ("-c", "core.quotepath=off")
+# A repository may name a program that git runs to learn what changed.
+_SETTINGS = ("-c", "core.quotepath=off", "-c", "core.fsmonitor=false")
 _ENVIRONMENT = {
     "LC_ALL": "C",
     # A question must never block the user's own git commands.
