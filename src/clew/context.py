@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from clew.config import Config
-from clew.errors import Cancelled, StoreError
+from clew.errors import StoreError
 from clew.graph.lock import ReadWriteLock
 from clew.once import Once
 
@@ -44,7 +44,6 @@ class Context:
         """Many readers of the graph or one writer."""
         self.store_problem: StoreError | None = None
         """Why there is no store, if so."""
-        self._closed = False
         self._store = Once(self._open_store)
         self._parse_cache = Once(self._open_parse_cache)
         self._grammar = Once(self._make_grammar)
@@ -84,48 +83,45 @@ class Context:
     @property
     def store(self) -> "Store | None":
         """The project's store; None, with a note, where it cannot be used: reading the project works without."""
-        return self._open(self._store).get()[0]
+        return self._store.get()[0]
 
     @property
     def parse_cache(self) -> "ParseCache | None":
         """What readers made of files before; None where it cannot be used: then every file is read."""
-        return self._open(self._parse_cache).get()[0]
+        return self._parse_cache.get()[0]
 
     @property
     def grammar(self) -> "IdGrammar":
         """The grammar of the project's ids."""
-        return self._open(self._grammar).get()
+        return self._grammar.get()
 
     @property
     def builder(self) -> "Builder":
-        return self._open(self._builder).get()
+        return self._builder.get()
 
     @property
     def keeper(self) -> "GraphKeeper":
         """Keeps the graph in step with the files."""
-        return self._open(self._keeper).get()
+        return self._keeper.get()
 
     @property
     def cursors(self) -> "Cursors":
-        return self._open(self._cursors).get()
+        return self._cursors.get()
 
     def stop(self) -> None:
         """Stop following files. Nothing that is not open yet is opened after that."""
-        self._closed = True
-        if self._keeper.made is not None:
-            self._keeper.made.close()
+        keeper = self._keeper.end()
+        for part in (self._cursors, self._builder, self._grammar):
+            part.end()
+        if keeper is not None:
+            keeper.close()
 
     def close(self) -> None:
-        """Let go of the store and the cache; call it last."""
-        if self._parse_cache.made is not None and self._parse_cache.made[0] is not None:
-            self._parse_cache.made[0].close()
-        if self._store.made is not None and self._store.made[0] is not None:
-            self._store.made[0].close()
-
-    def _open(self, part: "Once[T]") -> "Once[T]":
-        if self._closed and part.made is None:
-            raise Cancelled("The project was closed.")
-        return part
+        """Let go of the cache and the store; call it last."""
+        for part in (self._parse_cache, self._store):
+            opened = part.end()
+            if opened is not None and opened[0] is not None:
+                opened[0].close()
 
     def _open_parse_cache(self) -> "tuple[ParseCache | None]":
         from clew.derived.parse_cache import ParseCache

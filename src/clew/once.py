@@ -4,6 +4,8 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from clew.errors import Cancelled
+
 T = TypeVar("T")
 
 
@@ -13,9 +15,18 @@ class Once(Generic[T]):
         self._lock = threading.Lock()
         self.made: T | None = None
         """None as long as nobody asked."""
+        self._has_ended = False
 
     def get(self) -> T:
         with self._lock:
             if self.made is None:
+                if self._has_ended:
+                    raise Cancelled("The project was closed.")
                 self.made = self._make()
+            return self.made
+
+    def end(self) -> T | None:
+        """The value, if it was made; one that is being made is waited for. Afterwards none is made any more."""
+        with self._lock:
+            self._has_ended = True
             return self.made
