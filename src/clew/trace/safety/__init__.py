@@ -2,9 +2,9 @@
 
 | module | subject |
 |---|---|
-| `safety_snapshot` | the state of a folder as git objects, made without touching the user's index |
-| `safety_branches` | making, finding and listing the branches |
-| `safety_restore` | bringing a state back, after the present one was saved |
+| `snapshot` | the state of a folder as git objects, made without touching the user's index |
+| `branches` | making, finding and listing the branches |
+| `restore` | bringing a state back, after the present one was saved |
 """
 
 from clew.trace.safety.branches import SafetyBranch, create, list_all
