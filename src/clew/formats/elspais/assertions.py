@@ -68,8 +68,8 @@ class AssertionReader:
         """Whether a line that begins like an entry is one.
 
         A label of the configured style at the left margin always is. An indented, longer or differently styled
-        label was allowed in the February 2026 dialect, but may as well be a numbered list or the end of a wrapped sentence
-        ("... through the\\nAPI. Then ..."): it counts where a new sentence can begin and no other list is meant.
+        label was allowed in the February 2026 dialect, but may as well be a numbered list or the end of a wrapped
+        sentence ("... through the\\nAPI. Then ..."): it counts where a sentence can begin and no other list is meant.
         """
         indent, written = entry[1], entry[2]
         if not indent and self._grammar.is_label(written):
