@@ -7,6 +7,7 @@ nothing is handed down through constructors.
 import logging
 import secrets
 from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -42,6 +43,8 @@ class Context:
         self._graph = Once(make_graph)
         self.lock = ReadWriteLock()
         """Many readers of the graph or one writer."""
+        self.clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+        """What time it is, for what is recorded or expires."""
         self.store_problem: StoreError | None = None
         """Why there is no store, if so."""
         self._store = Once(self._open_store)

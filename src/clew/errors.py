@@ -10,13 +10,18 @@ ClewError
 │   ├── ScopeViolation       a request asks for documents outside of the configured scope
 │   ├── Rejected             a requirement breaks the rules of the register's validator
 │   ├── WouldCycle           a link would lead in a circle
+│   ├── MissingRationale     a change of the memory without its reason
 │   └── AlreadyExists        what should be added is there already
 ├── NotFound                 nothing has this id
 │   └── WrongKind            the id exists, but names another kind of node
 ├── Conflict                 the state is not the one the caller last saw
-│   └── FileChanged          a file is not as it was when it was read
+│   ├── FileChanged          a file is not as it was when it was read
+│   └── Forgotten            the memory was forgotten and can be restored
 ├── Refused                  the operation is allowed only under a condition that is not met
-│   └── OverBudget           more was asked for than may be given
+│   ├── OverBudget           more was asked for than may be given
+│   ├── PriorsIncompatible   memories that rest on different assumptions are not merged
+│   ├── RecoveryExpired      a change is too old to be undone
+│   └── SemanticCancer       a memory would become important to everything and about nothing
 ├── TimedOut                 the work took longer than it may
 ├── Cancelled                the caller took the request back
 ├── Unavailable              a service that Clew was told to use does not answer, or not with what was asked
@@ -90,6 +95,10 @@ class WouldCycle(BadInput):
     code = "cycle"
 
 
+class MissingRationale(BadInput):
+    code = "missing_rationale"
+
+
 class AlreadyExists(BadInput):
     code = "already_exists"
 
@@ -110,12 +119,28 @@ class FileChanged(Conflict):
     code = "file_changed"
 
 
+class Forgotten(Conflict):
+    code = "forgotten"
+
+
 class Refused(ClewError):
     code = "refused"
 
 
 class OverBudget(Refused):
     code = "over_budget"
+
+
+class PriorsIncompatible(Refused):
+    code = "priors_incompatible"
+
+
+class RecoveryExpired(Refused):
+    code = "recovery_expired"
+
+
+class SemanticCancer(Refused):
+    code = "semantic_cancer"
 
 
 class TimedOut(ClewError):

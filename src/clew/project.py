@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from clew.graph.build.reading import Progress
     from clew.graph.graph import Graph
     from clew.kb.service import KnowledgeBase
+    from clew.memory.service import MemoryService
     from clew.project_index import ProjectIndex
     from clew.register.service import RegisterService
     from clew.specs.service import SpecsService
@@ -47,6 +48,7 @@ class Project:
         self._links = Once(self._open_links)
         self._specs = Once(self._open_specs)
         self._kb = Once(self._open_kb)
+        self._memory = Once(self._open_memory)
         self._opening_register = threading.Lock()
         self._register: RegisterService | None = None
         self._starting: threading.Thread | None = None
@@ -189,6 +191,16 @@ class Project:
 
         return KnowledgeBase(self.context)
 
+    @property
+    def memory(self) -> "MemoryService":
+        """What agents and people learned about the project."""
+        return self._memory.get()
+
+    def _open_memory(self) -> "MemoryService":
+        from clew.memory.service import MemoryService
+
+        return MemoryService(self.context)
+
     def _make_vectors(self) -> None:
         if self.config.search.background:
             self.index.make_vectors_in_background()
@@ -256,7 +268,7 @@ class Project:
         self.context.stop()
         if self._starting is not None:
             self._starting.join()
-        for opened in (self._kb.made, self._index.made, self._mutations):
+        for opened in (self._memory.made, self._kb.made, self._index.made, self._mutations):
             if opened is not None:
                 opened.close()
         self.context.close()

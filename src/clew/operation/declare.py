@@ -160,6 +160,8 @@ class About:
     """Tokens of an answer at most, where the arguments have no say in it."""
     schema_version: str | None = None
     """The version of arguments and result; the same one only ever gains fields."""
+    demands: tuple[str, ...] = ()
+    """Arguments that the operation demands by itself, with an error of its own; they are listed as required."""
     example: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of a useful call on the demo project."""
 
@@ -225,6 +227,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
             total: str = "total",
             budget: int | None = None,
             schema_version: str | None = None,
+            demands: tuple[str, ...] = (),
             example: Mapping[str, Any] = ...,
         ) -> None: ...
 

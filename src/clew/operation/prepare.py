@@ -49,7 +49,7 @@ def as_listed(operation: type[Operation]) -> Listed:
         title=about.title,
         summary=about.summary,
         description=description_of(operation),
-        arguments=_encoded(arguments_schema(operation) if is_tool else {}),
+        arguments=_encoded(_arguments_schema(operation) if is_tool else {}),
         result=_encoded(_result_schema(operation) if is_tool else {}),
         read_only=not about.writes,
         destructive=about.destructive,
@@ -60,6 +60,11 @@ def as_listed(operation: type[Operation]) -> Listed:
         links=overrides(operation, "links"),
         schema_version=about.schema_version,
     )
+
+
+def _arguments_schema(operation: type[Operation]) -> dict[str, Any]:
+    schema, demands = arguments_schema(operation), operation.about.demands
+    return {**schema, "required": [*schema.get("required", ()), *demands]} if demands else schema
 
 
 def _result_schema(operation: type[Operation]) -> dict[str, Any]:

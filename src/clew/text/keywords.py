@@ -2,6 +2,8 @@
 
 import re
 
+from clew.text.stem import stem
+
 _STOP_WORDS = """
     about above after again against all also although always among and another any anything are around
     because been before being below between both but
@@ -42,3 +44,14 @@ def keywords(text: str) -> tuple[str, ...]:
     """
     words = _WORD.findall(text.lower().translate(_APOSTROPHES))
     return tuple(dict.fromkeys(word for word in words if len(word) >= SHORTEST_KEYWORD and word not in STOP_WORDS))
+
+
+def stems(text: str) -> frozenset[str]:
+    """The stems of the keywords of a text."""
+    return frozenset(stem(word) for word in keywords(text))
+
+
+def overlap(one: str, other: str) -> float:
+    """Which share of the keywords of the shorter text the other one has too, from 0 to 1."""
+    first, second = stems(one), stems(other)
+    return len(first & second) / min(len(first), len(second)) if first and second else 0.0

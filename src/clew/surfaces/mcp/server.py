@@ -29,6 +29,7 @@ from clew.operation.names import NameStyle, by_any_spelling, portable, spell
 from clew.operation.switches import DOCUMENT_TOOLSETS
 from clew.operation.toolsets import Listing
 from clew.project import Project
+from clew.surfaces.mcp import memory
 from clew.surfaces.mcp.dialects import dialect_of, said, unexpected
 from clew.surfaces.mcp.resources import ScratchResources, link_blocks
 from clew.surfaces.mcp.sampling import AskClient, model_of
@@ -94,7 +95,10 @@ class Surface:
         except Cancelled as error:
             raise MCPError(code=types.INTERNAL_ERROR, message=error.message) from error
         except ClewError as error:
-            return self._failure(call.tool or self._meant(tool, params), error)
+            meant = call.tool or self._meant(tool, params)
+            if meant.toolset in memory.TOOLSETS:
+                raise memory.protocol_error(error, call) from error
+            return self._failure(meant, error)
         except Exception:
             # The trace goes to the log; the client gets no internals, which may hold text of the project's files.
             log.exception("%s failed", tool.name)
@@ -104,7 +108,9 @@ class Surface:
             raise MCPError(
                 code=types.INTERNAL_ERROR, message=f"{tool.name} failed unexpectedly; the server's log has the details."
             ) from None
-        return self._success(call.tool or tool, answer, ctx)
+        result = self._success(call.tool or tool, answer, ctx)
+        is_memory = (call.tool or tool).toolset in memory.TOOLSETS
+        return memory.with_pulse(result, call, self.listing.server_name) if is_memory else result
 
     def _meant(self, tool: Listed, params: types.CallToolRequestParams) -> Listed:
         """The tool that a call is about: the one that another one is to call."""

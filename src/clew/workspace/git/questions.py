@@ -47,6 +47,18 @@ def toplevel(root: Path) -> Path | None:
     return Path(os.fsdecode(output).removesuffix("\n")) if output else None
 
 
+def common_folder(root: Path) -> Path | None:
+    """The folder in which git keeps a repository, the same for all its work trees; None without git."""
+    output = answer(root, "rev-parse", "--git-common-dir")
+    return (root / os.fsdecode(output).removesuffix("\n")).resolve() if output else None
+
+
+def branches(root: Path, *states: str) -> frozenset[str]:
+    """The local branches; with `--merged`, only those that are part of the current one."""
+    output = answer(root, "for-each-ref", *states, "--format=%(refname:short)", "refs/heads")
+    return frozenset(os.fsdecode(output or b"").split())
+
+
 def branch(root: Path) -> str | None:
     """The current branch; None when detached or without git."""
     output = answer(root, "symbolic-ref", "--quiet", "--short", "HEAD")

@@ -1,0 +1,1 @@
+"""What agents and people learned, tied to what it is about."""

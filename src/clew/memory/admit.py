@@ -1,0 +1,113 @@
+"""What a text is, before it is stored: its kind, whether it is worth keeping, whether it was just recalled."""
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from clew.errors import InvalidArgument, MissingRationale
+from clew.memory.model import LONGEST_RATIONALE, SHORTEST_RATIONALE, Kind, Memory
+from clew.text.passage_hash import tokens_of
+from clew.text.sentences import plain_spans
+from clew.text.words import storable
+
+LONGEST_TITLE = 120
+_RECALLED_SHARE = 0.9
+_TRANSIENT = re.compile(
+    r"(?:ok(?:ay)?|done|thanks?(?: you)?|yes|no|sure|great|got it|running|working on it|let me (?:check|see|look).*|"
+    r"i(?:'ll| will) (?:now )?(?:check|run|look|start|continue|read).*)[.!\s]*",
+    re.IGNORECASE,
+)
+_KINDS = (
+    (Kind.QUESTION, re.compile(r"\?\s*$")),
+    (Kind.DECISION, re.compile(r"\b(?:decided|decision|we (?:chose|choose|use|will use)|let'?s|agreed)\b", re.I)),
+    (
+        Kind.PITFALL,
+        re.compile(r"\b(?:pitfall|beware|careful|never|do not|don't|fails? (?:when|if)|breaks|trap)\b", re.I),
+    ),
+    (Kind.PREFERENCE, re.compile(r"\b(?:prefers?|likes?|wants?|favou?rs?|rather)\b", re.I)),
+    (Kind.PROCEDURE, re.compile(r"\b(?:to (?:build|run|deploy|test|release)|steps?|first,|then run|how to)\b", re.I)),
+)
+
+
+def check_rationale(rationale: str | None) -> str:
+    """The reason of a change, which every change has to have."""
+    given = storable(rationale or "").strip()
+    if not given:
+        raise MissingRationale(
+            "The argument 'rationale' is missing.",
+            hint=f"Say in {SHORTEST_RATIONALE} to {LONGEST_RATIONALE} characters why this should be done.",
+        )
+    if not SHORTEST_RATIONALE <= len(given) <= LONGEST_RATIONALE:
+        raise InvalidArgument(
+            f"The argument 'rationale' has {len(given)} characters; {SHORTEST_RATIONALE} to {LONGEST_RATIONALE} are"
+            " allowed.",
+            hint="Say in a sentence why.",
+        )
+    return given
+
+
+def check_text(what: str, text: str, longest: int) -> str:
+    """A text that can be stored: not blank, not too long, without NUL."""
+    given = storable(text)
+    if not given.strip():
+        raise InvalidArgument(f"The argument '{what}' is empty.", hint="Pass at least one character.")
+    if len(given) > longest:
+        raise InvalidArgument(
+            f"The argument '{what}' has {len(given)} characters; at most {longest} are allowed.", hint="Shorten it."
+        )
+    if "\0" in given:
+        raise InvalidArgument(f"The argument '{what}' holds a NUL character.", hint="Remove the character.")
+    return given
+
+
+def kind_of(text: str) -> Kind:
+    """What sort of statement a text seems to be."""
+    return next((kind for kind, cue in _KINDS if cue.search(text)), Kind.FACT)
+
+
+def title_of(text: str) -> str:
+    """The first sentence, shortened."""
+    spans = plain_spans(text)
+    first = text[slice(*spans[0])] if spans else text
+    line = " ".join(first.split())
+    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip() + "…"
+
+
+def transient(text: str) -> str | None:
+    """Why a text is not worth remembering; None where it may be."""
+    if _TRANSIENT.fullmatch(text.strip()):
+        return "It says nothing that will matter later."
+    return None
+
+
+def just_recalled(text: str, shown: Iterable[Memory]) -> Memory | None:
+    """The memory that a text only repeats, of those that were shown in the same session."""
+    words = set(tokens_of(text))
+    if len(words) < 4:
+        return None
+    for memory in shown:
+        known = set(tokens_of(memory.text))
+        if len(words & known) >= _RECALLED_SHARE * len(words) and len(words) >= _RECALLED_SHARE * len(known):
+            return memory
+    return None
+
+
+class Note(msgspec.Struct, frozen=True):
+    """What somebody wants to be remembered."""
+
+    content: str
+    rationale: str | None
+    kind: Kind | None = None
+    title: str | None = None
+    tags: tuple[str, ...] = ()
+    importance: float = 0.5
+    confidence: float | None = None
+    domain: str = "General"
+    metadata: dict[str, object] = {}
+    link_to: tuple[str, ...] = ()
+    link_type: str = "related"
+    about: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
+    visibility: str = "team"
+    valid_from: str | None = None

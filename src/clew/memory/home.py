@@ -1,0 +1,62 @@
+"""Where a project's memory lives: in the folder that all work trees of its repository share.
+
+Without git that is the project's own `.clew`. The store under it is authored data; the index beside it is made from the
+store's events and may be thrown away.
+"""
+
+import uuid
+from pathlib import Path
+
+from clew.context import STORE_PATIENCE_SECONDS, Context
+from clew.errors import StoreError, StoreReadOnly
+from clew.memory.index import MemoryIndex
+from clew.store.interface import Store
+from clew.store.sqlite import open_sqlite
+from clew.workspace import git
+
+FOLDER = "clew"
+STORE_FILE = "memory.db"
+INDEX_FILE = "memory-index.db"
+_REPOSITORY = "repository"
+
+
+class Home:
+    """The memory's store and index, with what names the repository and the project's place in it."""
+
+    def __init__(self, context: Context) -> None:
+        self.root = context.root
+        common = git.common_folder(self.root)
+        self.folder, self.inside = self._places(context, common)
+        self.store: Store = open_sqlite(self.folder / STORE_FILE, busy_timeout=STORE_PATIENCE_SECONDS)
+        """Of its own, beside the project's: worktrees share it, while drafts belong to one of them."""
+        self.repository = self._repository()
+        """A random id that stays when the repository is moved or renamed."""
+        self.index = MemoryIndex(self.folder / INDEX_FILE, self.store)
+
+    def _places(self, context: Context, common: Path | None) -> tuple[Path, str]:
+        """The folder of the memory, and the project's folder inside the repository."""
+        top = git.toplevel(self.root) if common is not None else None
+        if common is None or top is None:
+            # Opening the project's store makes its folder invisible to git, should there ever be one.
+            if context.store is None:
+                raise context.store_problem or StoreError("The project has no store.", hint="Make .clew writable.")
+            return context.state_folder, ""
+        folder = common / FOLDER
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise StoreReadOnly(
+                f"The memory cannot be kept in {folder}: {error.strerror}.", hint="Make the folder writable."
+            ) from error
+        inside = self.root.resolve().relative_to(top.resolve()).as_posix()
+        return folder, "" if inside == "." else inside
+
+    def _repository(self) -> str:
+        return self.store.setting(_REPOSITORY, uuid.uuid4().hex.encode()).decode()
+
+    def branch(self) -> str | None:
+        return git.branch(self.root)
+
+    def close(self) -> None:
+        self.index.close()
+        self.store.close()

@@ -1,0 +1,394 @@
+"""The index of the memory: which memories there are, and how they are linked, both ways.
+
+It is made from the events of the store, in their order, and kept in step before each question. So it may be lost or
+damaged at any time, several processes may share it, and a write that a killed process left unindexed is found at the
+next question.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from clew.derived.file import DerivedFile, Schema
+from clew.memory.model import CHANGES, EXCHANGES, LINKS, MEMORIES, Link, LinkKind, Memory
+from clew.memory.scope import EVERYTHING, Asker, Filters, condition
+from clew.store.interface import Event, Store
+from clew.store.sqlite.connections import Connection
+from clew.text.hashing import content_hash
+
+_STATEMENTS = (
+    "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
+    """
+    CREATE TABLE memories (
+        id TEXT PRIMARY KEY, hex TEXT NOT NULL, kind TEXT NOT NULL, text_hash TEXT NOT NULL, folder TEXT NOT NULL,
+        branch TEXT, agent TEXT, visibility TEXT NOT NULL, session TEXT, trust TEXT NOT NULL, domain TEXT NOT NULL,
+        importance REAL NOT NULL, confidence REAL, flagged INTEGER NOT NULL, recorded_at TEXT NOT NULL, retired_at TEXT,
+        made INTEGER NOT NULL, written INTEGER NOT NULL, deleted INTEGER, deleted_at TEXT,
+        shown INTEGER NOT NULL DEFAULT 0, shown_at TEXT, shown_last INTEGER NOT NULL DEFAULT 0
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX memories_by_hex ON memories (hex)",
+    "CREATE INDEX memories_by_text ON memories (text_hash)",
+    "CREATE INDEX memories_by_use ON memories (max(made, shown_last))",
+    "CREATE INDEX memories_by_write ON memories (written)",
+    "CREATE INDEX memories_by_deletion ON memories (deleted) WHERE deleted IS NOT NULL",
+    """
+    CREATE TABLE links (
+        id TEXT PRIMARY KEY, source TEXT NOT NULL, target TEXT NOT NULL, kind TEXT NOT NULL, weight REAL NOT NULL,
+        confidence REAL NOT NULL, origin TEXT NOT NULL, is_cite INTEGER NOT NULL
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX links_by_source ON links (source)",
+    "CREATE INDEX links_by_target ON links (target)",
+    "CREATE INDEX links_by_kind ON links (kind) WHERE is_cite = 0",
+    "CREATE TABLE touched (memory TEXT NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL)",
+    "CREATE INDEX touched_by_memory ON touched (memory)",
+    "CREATE TABLE shown (session TEXT NOT NULL, memory TEXT NOT NULL, PRIMARY KEY (session, memory)) WITHOUT ROWID",
+)
+SCHEMA = Schema("The index of the memory", 1, _STATEMENTS, "it is made anew from the store")
+
+_SEQ = "seq"
+_BATCH = 2_000
+_AT_ONCE = 500
+_PUT_MEMORY = """
+    INSERT INTO memories (id, hex, kind, text_hash, folder, branch, agent, visibility, session, trust, domain,
+        importance, confidence, flagged, recorded_at, retired_at, made, written)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET
+        kind = excluded.kind, text_hash = excluded.text_hash, folder = excluded.folder, branch = excluded.branch,
+        agent = excluded.agent, visibility = excluded.visibility, session = excluded.session, trust = excluded.trust,
+        domain = excluded.domain, importance = excluded.importance, confidence = excluded.confidence,
+        flagged = excluded.flagged, recorded_at = excluded.recorded_at, retired_at = excluded.retired_at,
+        written = excluded.written, deleted = NULL, deleted_at = NULL
+"""
+
+
+class Row(msgspec.Struct, frozen=True):
+    """What the index knows of a memory without reading it."""
+
+    id: str
+    kind: str
+    domain: str
+    importance: float
+    confidence: float | None
+    session: str | None
+    recorded_at: str
+    retired_at: str | None
+    shown: int
+    shown_at: str | None
+    deleted_at: str | None
+
+
+_COLUMNS = ", ".join(f"memories.{name}" for name in Row.__struct_fields__)
+
+
+class MemoryIndex(DerivedFile):
+    def __init__(self, path: Path, store: Store) -> None:
+        super().__init__(path, SCHEMA)
+        self._store = store
+        self._lock = threading.Lock()
+        self._seq = 0
+        """Up to which event the file was seen to be filled."""
+        self._check_store()
+
+    def _check_store(self) -> None:
+        """A store that was replaced by an older copy has fewer events than the index was made from."""
+        with self.reading() as connection:
+            seq = _number(connection, _SEQ)
+        if seq and not self._store.events(after=seq - 1, limit=1):
+            self.renew()
+
+    @contextmanager
+    def asked(self) -> Iterator[Connection]:
+        """One state of the index, with all that was committed before the block began."""
+        self._sync()
+        with self.reading() as connection:
+            yield connection
+
+    def _sync(self) -> None:
+        with self._lock:
+            if self.follow():
+                self._seq = 0
+            while events := self._store.events(after=self._seq, limit=1):
+                with self.writing() as connection:
+                    # Another process may have filled it further.
+                    seq = _number(connection, _SEQ)
+                    events = self._store.events(after=seq, limit=_BATCH)
+                    for event in events:
+                        _apply(connection, event)
+                        seq = event.seq
+                    _set_number(connection, _SEQ, seq)
+                self._seq = seq
+
+    # Memories
+
+    def visible(self, ids: Iterable[str], asker: Asker, filters: Filters = EVERYTHING) -> dict[str, Row]:
+        """Those of the memories that may be seen, in the order in which they were named."""
+        wanted = list(dict.fromkeys(ids))
+        found: dict[str, Row] = {}
+        with self.asked() as connection:
+            for start in range(0, len(wanted), _AT_ONCE):
+                found |= _visible(connection, wanted[start : start + _AT_ONCE], asker, filters)
+        return {id: found[id] for id in wanted if id in found}
+
+    def latest(self, asker: Asker, filters: Filters = EVERYTHING, limit: int = 20, offset: int = 0) -> list[Row]:
+        """The memories that were made or shown last, the latest first."""
+        seen = condition(asker, filters)
+        order = "deleted" if filters.forgotten else "max(made, shown_last)"
+        query = f"SELECT {_COLUMNS} FROM memories WHERE {seen.sql} ORDER BY {order} DESC, id LIMIT ? OFFSET ?"  # noqa: S608
+        with self.asked() as connection:
+            return [Row(*row) for row in connection.execute(query, (*seen.values, limit, offset)).fetchall()]
+
+    def count(self, asker: Asker, filters: Filters = EVERYTHING) -> int:
+        return int(self._figure("count(*)", asker, filters))
+
+    def _figure(self, what: str, asker: Asker, filters: Filters) -> Any:
+        seen = condition(asker, filters)
+        with self.asked() as connection:
+            query = f"SELECT {what} FROM memories WHERE {seen.sql}"  # noqa: S608
+            return connection.execute(query, seen.values).fetchone()[0]
+
+    def importance(self, asker: Asker) -> tuple[int, float, float]:
+        """How many memories there are, with the mean and the mean square of their importance."""
+        seen = condition(asker)
+        query = f"SELECT count(*), avg(importance), avg(importance * importance) FROM memories WHERE {seen.sql}"  # noqa: S608
+        with self.asked() as connection:
+            count, mean, square = connection.execute(query, seen.values).fetchone()
+        return int(count), mean or 0.0, square or 0.0
+
+    def counts(self, column: str, asker: Asker) -> dict[str, int]:
+        """How many memories there are of each value of a column."""
+        seen = condition(asker)
+        query = f"SELECT {column}, count(*) FROM memories WHERE {seen.sql} GROUP BY 1 ORDER BY 2 DESC"  # noqa: S608
+        with self.asked() as connection:
+            return {str(value): number for value, number in connection.execute(query, seen.values).fetchall()}
+
+    def flagged(self, asker: Asker, limit: int = 20) -> list[Row]:
+        seen = condition(asker)
+        query = f"SELECT {_COLUMNS} FROM memories WHERE flagged AND {seen.sql} ORDER BY made DESC LIMIT ?"  # noqa: S608
+        with self.asked() as connection:
+            return [Row(*row) for row in connection.execute(query, (*seen.values, limit)).fetchall()]
+
+    def with_prefix(self, digits: str, asker: Asker, limit: int = 6) -> list[tuple[str, bool]]:
+        """The memories whose ids begin with these hexadecimal digits, and whether each was forgotten."""
+        found: list[tuple[str, bool]] = []
+        with self.asked() as connection:
+            for filters in (EVERYTHING, Filters(forgotten=True)):
+                seen = condition(asker, filters)
+                query = f"SELECT id FROM memories WHERE hex >= ? AND hex < ? AND {seen.sql} ORDER BY hex LIMIT ?"  # noqa: S608
+                rows = connection.execute(query, (digits, f"{digits}g", *seen.values, limit)).fetchall()
+                found += [(id, filters.forgotten) for (id,) in rows]
+        return found
+
+    def with_text(self, text: str, asker: Asker) -> str | None:
+        """A memory of exactly this text, apart from blanks and case."""
+        seen = condition(asker)
+        query = f"SELECT id FROM memories WHERE text_hash = ? AND {seen.sql} ORDER BY made LIMIT 1"  # noqa: S608
+        with self.asked() as connection:
+            row = connection.execute(query, (text_hash(text), *seen.values)).fetchone()
+        return row[0] if row else None
+
+    # Links
+
+    def links(
+        self,
+        ids: Sequence[str],
+        kinds: Iterable[LinkKind] | None = None,
+        *,
+        outward: bool = True,
+        inward: bool = True,
+        cites: bool = False,
+    ) -> list[Link]:
+        """The links at these memories or nodes, the heaviest first."""
+        sides = [side for side, wanted in (("source", outward), ("target", inward)) if wanted]
+        chosen = None if kinds is None else [kind.value for kind in kinds]
+        with self.asked() as connection:
+            found = [row for side in sides for row in _links(connection, side, list(ids), chosen, cites=cites)]
+        links = {link.id: link for link in map(_link, found)}
+        return sorted(links.values(), key=lambda link: (-link.weight, link.id))
+
+    def links_of_kind(self, kind: LinkKind, asker: Asker, limit: int) -> list[Link]:
+        """Links of a kind between memories that may both be seen."""
+        seen = condition(asker)
+        inner = f"SELECT id FROM memories WHERE {seen.sql}"  # noqa: S608
+        query = f"""
+            SELECT source, target, kind, weight, confidence, origin FROM links
+            WHERE kind = ? AND is_cite = 0 AND source IN ({inner}) AND target IN ({inner}) LIMIT ?
+        """  # noqa: S608
+        with self.asked() as connection:
+            rows = connection.execute(query, (kind.value, *seen.values, *seen.values, limit)).fetchall()
+        return [_link(row) for row in rows]
+
+    def unlinked(self, asker: Asker, before: str, limit: int) -> list[Row]:
+        """Memories from before a time that nothing is linked to and that are linked to nothing."""
+        seen = condition(asker)
+        query = f"""
+            SELECT {_COLUMNS} FROM memories WHERE {seen.sql} AND recorded_at < ?
+            AND NOT EXISTS (SELECT 1 FROM links WHERE links.source = memories.id)
+            AND NOT EXISTS (SELECT 1 FROM links WHERE links.target = memories.id) ORDER BY made LIMIT ?
+        """  # noqa: S608
+        with self.asked() as connection:
+            return [Row(*row) for row in connection.execute(query, (*seen.values, before, limit)).fetchall()]
+
+    def citing(self, nodes: Sequence[str], prefixes: Sequence[str], asker: Asker, limit: int = 100) -> list[str]:
+        """The memories that cite one of these nodes, or one whose id begins like that, the latest first."""
+        seen = condition(asker)
+        tests = ["links.target = ?"] * len(nodes) + ["(links.target >= ? AND links.target < ?)"] * len(prefixes)
+        if not tests:
+            return []
+        ranges = [bound for prefix in prefixes for bound in (prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1))]
+        query = f"""
+            SELECT DISTINCT memories.id, made FROM links JOIN memories ON memories.id = links.source
+            WHERE is_cite AND ({" OR ".join(tests)}) AND {seen.sql}
+            ORDER BY made DESC LIMIT ?
+        """  # noqa: S608
+        with self.asked() as connection:
+            rows = connection.execute(query, (*nodes, *ranges, *seen.values, limit)).fetchall()
+        return [id for id, _ in rows]
+
+    # What happened
+
+    def touched(self, memory: str) -> list[tuple[int, str]]:
+        """The changes that touched a memory, in order: the number of the event, and the change's hash."""
+        query = "SELECT seq, hash FROM touched WHERE memory = ? ORDER BY seq"
+        with self.asked() as connection:
+            return connection.execute(query, (memory,)).fetchall()
+
+    def shown_in(self, session: str) -> frozenset[str]:
+        """The memories that were injected in a session."""
+        with self.asked() as connection:
+            rows = connection.execute("SELECT memory FROM shown WHERE session = ?", (session,)).fetchall()
+        return frozenset(id for (id,) in rows)
+
+    def written_since(self, seq: int) -> tuple[int, list[tuple[str, bool]]]:
+        """The memories that were written or deleted after an event, and up to which event that is."""
+        query = "SELECT id, deleted IS NOT NULL FROM memories WHERE written > ? ORDER BY written"
+        with self.asked() as connection:
+            rows = connection.execute(query, (seq,)).fetchall()
+            return _number(connection, _SEQ), [(id, bool(gone)) for id, gone in rows]
+
+    def last_event(self) -> int:
+        """The number of the store's last event."""
+        with self.asked() as connection:
+            return _number(connection, _SEQ)
+
+    def mark(self, name: str) -> int:
+        """How far somebody who reads the index has come; 0 for one who never did."""
+        with self.asked() as connection:
+            return _number(connection, f"of {name}")
+
+    def set_mark(self, name: str, seq: int) -> None:
+        with self.writing() as connection:
+            _set_number(connection, f"of {name}", seq)
+
+
+def text_hash(text: str) -> str:
+    return content_hash(" ".join(text.split()).casefold().encode("utf-8", "replace"))
+
+
+def _number(connection: Connection, name: str) -> int:
+    row = connection.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _set_number(connection: Connection, name: str, value: int) -> None:
+    connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, value))
+
+
+def _visible(connection: Connection, ids: list[str], asker: Asker, filters: Filters) -> dict[str, Row]:
+    seen = condition(asker, filters)
+    marks = ", ".join("?" * len(ids))
+    query = f"SELECT {_COLUMNS} FROM memories WHERE id IN ({marks}) AND {seen.sql}"  # noqa: S608
+    return {row[0]: Row(*row) for row in connection.execute(query, (*ids, *seen.values)).fetchall()}
+
+
+def _links(
+    connection: Connection, side: str, ids: list[str], kinds: list[str] | None, *, cites: bool
+) -> Iterator[tuple[Any, ...]]:
+    among = "" if kinds is None else f" AND kind IN ({', '.join('?' * len(kinds))})"
+    only = "" if cites else " AND is_cite = 0"
+    for start in range(0, len(ids), _AT_ONCE):
+        some = ids[start : start + _AT_ONCE]
+        query = f"""
+            SELECT source, target, kind, weight, confidence, origin FROM links
+            WHERE {side} IN ({", ".join("?" * len(some))}){among}{only}
+        """  # noqa: S608
+        yield from connection.execute(query, (*some, *(kinds or ()))).fetchall()
+
+
+def _link(row: tuple[Any, ...]) -> Link:
+    source, target, kind, weight, confidence, origin = row
+    return Link(source=source, target=target, kind=LinkKind(kind), weight=weight, confidence=confidence, origin=origin)
+
+
+# From events to rows
+
+
+def _apply(connection: Connection, event: Event) -> None:
+    apply = _APPLY.get(event.collection)
+    if apply is not None:
+        apply(connection, event)
+
+
+def _apply_memory(connection: Connection, event: Event) -> None:
+    connection.execute("DELETE FROM links WHERE source = ? AND is_cite", (event.id,))
+    if event.after is None:
+        connection.execute(
+            "UPDATE memories SET deleted = ?, deleted_at = ?, written = ? WHERE id = ?",
+            (event.seq, event.at, event.seq, event.id),
+        )
+        return
+    memory = msgspec.convert(event.after, Memory)
+    scope, origin = memory.scope, memory.origin
+    connection.execute(
+        _PUT_MEMORY,
+        (
+            *(memory.id, memory.id.replace("-", ""), memory.kind.value, text_hash(memory.text), scope.folder),
+            *(scope.branch, scope.agent, scope.visibility, origin.session, origin.trust.value, memory.domain),
+            *(memory.importance, memory.confidence, bool(memory.flags), memory.recorded_at, memory.retired_at),
+            *(event.seq, event.seq),
+        ),
+    )
+    for cite in memory.cites:
+        # One row for each way in which a node is cited, whatever the order.
+        id = f"{memory.id}.{cite.kind.value}.{cite.node}"
+        row = (id, memory.id, cite.node, cite.kind.value, 1.0, 1.0, "", True)
+        connection.execute("INSERT OR REPLACE INTO links VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def _apply_link(connection: Connection, event: Event) -> None:
+    if event.after is None:
+        connection.execute("DELETE FROM links WHERE id = ?", (event.id,))
+        return
+    link = msgspec.convert(event.after, Link)
+    row = (link.id, link.source, link.target, link.kind.value, link.weight, link.confidence, link.origin, False)
+    connection.execute("INSERT OR REPLACE INTO links VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def _apply_change(connection: Connection, event: Event) -> None:
+    for memory in (event.after or {}).get("memories", ()):
+        connection.execute("INSERT INTO touched VALUES (?, ?, ?)", (memory, event.seq, event.id))
+
+
+def _apply_exchange(connection: Connection, event: Event) -> None:
+    exchange = event.after or {}
+    for memory in exchange.get("shown", ()):
+        connection.execute(
+            "UPDATE memories SET shown = shown + 1, shown_at = ?, shown_last = ? WHERE id = ?",
+            (exchange["at"], event.seq, memory),
+        )
+    if exchange.get("injected") and exchange.get("session"):
+        rows = [(exchange["session"], memory) for memory in exchange["shown"]]
+        connection.executemany("INSERT OR IGNORE INTO shown VALUES (?, ?)", rows)
+
+
+_APPLY: dict[str, Callable[[Connection, Event], None]] = {
+    MEMORIES: _apply_memory,
+    LINKS: _apply_link,
+    CHANGES: _apply_change,
+    EXCHANGES: _apply_exchange,
+}

@@ -1,0 +1,190 @@
+"""What a memory is: a short text with its reason, where it came from, who may see it, and what it is about."""
+
+import uuid
+from enum import StrEnum
+from typing import Any, Literal, get_args
+
+import msgspec
+
+MEMORIES = "memory"
+LINKS = "link"
+CHANGES = "change"
+EXCHANGES = "exchange"
+"""The collections of the store."""
+
+LONGEST_TEXT = 65_536
+LONGEST_RATIONALE = 1_000
+SHORTEST_RATIONALE = 10
+LONGEST_QUERY = 4_096
+LONGEST_NAME = 256
+LONGEST_NOTES = 2_000
+
+Domain = Literal["Code", "Medical", "Legal", "Creative", "Research", "General"]
+DOMAINS: tuple[str, ...] = get_args(Domain)
+EdgeType = Literal["Semantic", "Temporal", "Causal", "Hierarchical", "Relational"]
+
+
+class Kind(StrEnum):
+    """What sort of statement a memory is."""
+
+    FACT = "fact"
+    DECISION = "decision"
+    PREFERENCE = "preference"
+    PROCEDURE = "procedure"
+    PITFALL = "pitfall"
+    QUESTION = "question"
+
+
+class Trust(StrEnum):
+    """Who vouches for a memory, the most trusted first."""
+
+    USER = "user"
+    AGENT = "agent"
+    TOOL = "tool"
+    DOCUMENT = "document"
+
+
+class LinkKind(StrEnum):
+    """How one memory stands to another, or to a node of the graph. A link points from the one that says so."""
+
+    CITES = "cites"
+    ABOUT = "about"
+    RELATED = "related"
+    SUPPORTS = "supports"
+    CONTRADICTS = "contradicts"
+    SUPERSEDES = "supersedes"
+    CAUSES = "causes"
+    PART_OF = "part_of"
+    NEXT = "next"
+    """What was remembered next in the same session."""
+
+
+EDGE_TYPES: dict[LinkKind, EdgeType] = {
+    LinkKind.SUPPORTS: "Semantic",
+    LinkKind.NEXT: "Temporal",
+    LinkKind.CAUSES: "Causal",
+    LinkKind.PART_OF: "Hierarchical",
+    LinkKind.RELATED: "Relational",
+    LinkKind.CONTRADICTS: "Relational",
+    LinkKind.SUPERSEDES: "Relational",
+    LinkKind.CITES: "Relational",
+    LinkKind.ABOUT: "Relational",
+}
+"""The five types by which clients of Context Graph know links."""
+LINK_WEIGHTS: dict[LinkKind, float] = {
+    LinkKind.CAUSES: 0.8,
+    LinkKind.PART_OF: 0.9,
+    LinkKind.NEXT: 0.7,
+    LinkKind.CONTRADICTS: 0.3,
+    LinkKind.SUPERSEDES: 0.9,
+}
+USUAL_WEIGHT = 0.5
+
+
+class Scope(msgspec.Struct, frozen=True, kw_only=True):
+    """Who may see a memory, and where it was made."""
+
+    repository: str
+    """The random id of the repository's memory."""
+    folder: str = ""
+    """The project's folder inside the repository; empty for the repository itself."""
+    branch: str | None = None
+    agent: str | None = None
+    """Whose memory it is; None for a person's, or an agent that gave no name."""
+    visibility: Literal["private", "team"] = "team"
+
+
+class Origin(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a memory came from."""
+
+    trust: Trust = Trust.AGENT
+    actor: str = ""
+    session: str | None = None
+    host: str | None = None
+
+
+class Cite(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A node that a memory cites, and what the node said when it was cited."""
+
+    node: str
+    """An id of the graph, `file:PATH`, `symbol:PATH::NAME` or `lines:PATH#L1-L2`."""
+    kind: LinkKind = LinkKind.CITES
+    hash: str = ""
+    """Of what was cited; equal for texts that differ only in formatting."""
+    tokens: int = 0
+    """How many tokens were hashed."""
+    first: str = ""
+    """Hash of the first few tokens, by which the passage is found again when lines shifted."""
+    lines: tuple[str, ...] = ()
+    """Hashes of the cited lines: where none is left, the passage is gone rather than changed."""
+
+
+class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    id: str
+    kind: Kind
+    text: str
+    title: str
+    rationale: str
+    recorded_at: str
+    """When it was written down; UTC, ISO 8601, as are all times here."""
+    scope: Scope
+    origin: Origin
+    tags: tuple[str, ...] = ()
+    domain: str = "General"
+    confidence: float | None = None
+    importance: float = 0.5
+    pinned: bool = False
+    notes: str = ""
+    metadata: dict[str, Any] = {}
+    valid_from: str | None = None
+    """From when it holds; None from when it was recorded."""
+    valid_to: str | None = None
+    retired_at: str | None = None
+    """When it was superseded, and so no longer believed."""
+    cites: tuple[Cite, ...] = ()
+    flags: tuple[str, ...] = ()
+    """What is suspicious about the text; a flagged memory is shown as data and never injected by itself."""
+
+    @property
+    def tag(self) -> str:
+        return tag_of(self.id)
+
+
+class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A link between two memories."""
+
+    source: str
+    target: str
+    kind: LinkKind
+    weight: float = USUAL_WEIGHT
+    confidence: float = 1.0
+    origin: str = ""
+    """What made it: a tool, or the judge with its reasons."""
+
+    @property
+    def id(self) -> str:
+        return f"{self.source}.{self.kind.value}.{self.target}"
+
+    @property
+    def edge_type(self) -> EdgeType:
+        # What is alike was linked because it is alike; what somebody linked stands in a relation.
+        if self.kind is LinkKind.RELATED and self.origin == SIMILARITY:
+            return "Semantic"
+        return EDGE_TYPES[self.kind]
+
+
+SIMILARITY = "similarity"
+
+
+def linked(source: str, target: str, kind: LinkKind, origin: str = "") -> Link:
+    return Link(source=source, target=target, kind=kind, weight=LINK_WEIGHTS.get(kind, USUAL_WEIGHT), origin=origin)
+
+
+def new_id() -> str:
+    """Random throughout: citation tags are the beginnings of ids, and a clock at the front would make them alike."""
+    return str(uuid.uuid4())
+
+
+def tag_of(id: str, length: int = 8) -> str:
+    """How a memory is cited in text."""
+    return f"[node_{id.replace('-', '')[:length]}]"

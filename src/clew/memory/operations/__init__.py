@@ -1,0 +1,1 @@
+"""The tools and commands of the memory."""

@@ -1,0 +1,24 @@
+"""Arguments that several tools of the memory have."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from clew.operation.declare import Freshness, Operation, Option, Toolset
+
+NodeId = Annotated[str, Meta(min_length=1, max_length=80, description="Id of a memory")]
+Rationale = Annotated[str, Meta(max_length=1_000, description="Why, in 10 to 1,000 characters")]
+SessionId = Annotated[Annotated[str, Meta(max_length=128)] | None, Meta(description="Default: this connection")]
+AgentId = Annotated[Annotated[str, Meta(max_length=128)] | None, Meta(description="Who asks")]
+Query = Annotated[str, Meta(min_length=1, max_length=4_096, description="Words or a question")]
+Share = Annotated[float, Meta(ge=0, le=1)]
+TopK = Annotated[int, Meta(ge=1, le=100, description="Results at most")]
+About = Annotated[
+    str | None, Meta(description="Only what cites this file, path:12-20, path::name or id"), Option(metavar="PLACE")
+]
+KindName = Literal["fact", "decision", "preference", "procedure", "pitfall", "question"]
+DomainName = Literal["Code", "Medical", "Legal", "Creative", "Research", "General"]
+
+
+class MemoryOperation(Operation, toolset=Toolset.MEMORY, needs=Freshness.NONE):
+    """What reads or writes the memory. Whoever cites a node of the graph has it brought in step by itself."""

@@ -1,0 +1,61 @@
+"""Toolset memory: what happened to memories."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from clew.memory.history import Component, Level, Lineage, Logs, Tombstones
+from clew.memory.operations.arguments import MemoryOperation, NodeId
+from clew.operation.call import Call
+
+
+class GetNodeLineage(
+    MemoryOperation,
+    tool="get_node_lineage",
+    title="The history of a memory",
+    trim=("events",),
+):
+    """Everything that happened to a memory, also to a forgotten one: stored, annotated, boosted, merged, superseded,
+    deleted, restored, each with time, actor, reason and the reversal_hash that undoes it; and what it came from and
+    became."""
+
+    node_id: NodeId
+
+    def run(self, call: Call) -> Lineage:
+        return call.project.memory.view(call).history.lineage(self.node_id)
+
+
+class SearchTombstones(
+    MemoryOperation,
+    tool="search_tombstones",
+    title="Forgotten memories",
+    trim=("tombstones",),
+    example={"limit": 5},
+):
+    """Memories that were forgotten or merged away and can still be restored, the latest first, with the reason and the
+    reversal_hash for restore_from_hash. query keeps those that hold all its words."""
+
+    query: Annotated[str | None, Meta(description="Words that it has to hold")] = None
+    deleted_after: Annotated[str | None, Meta(description="ISO 8601")] = None
+    limit: Annotated[int, Meta(ge=1, le=500, description="Memories at most")] = 20
+
+    def run(self, call: Call) -> Tombstones:
+        return call.project.memory.view(call).history.tombstones(self.query, self.deleted_after, self.limit)
+
+
+class GetSystemLogs(
+    MemoryOperation,
+    tool="get_system_logs",
+    title="What the memory did",
+    trim=("entries",),
+    example={"limit": 5},
+):
+    """What was stored, curated and recalled lately, the latest first, with reasons and what can be undone. Use it when
+    somebody asks why something is not remembered. level debug shows every recall."""
+
+    level: Annotated[Level, Meta(description="This and what is more serious")] = "info"
+    limit: Annotated[int, Meta(ge=1, le=1_000, description="Entries at most")] = 100
+    component: Annotated[Component, Meta(description="Only of this part")] = "all"
+
+    def run(self, call: Call) -> Logs:
+        return call.project.memory.view(call).history.logs(self.level, self.limit, self.component)

@@ -1,0 +1,111 @@
+"""Toolset memory: walking from memory to memory, and reading one."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from clew.memory import navigate
+from clew.memory.curate import spelled_time
+from clew.memory.hydrate import Hydrated, hydrate
+from clew.memory.model import EdgeType
+from clew.memory.operations.arguments import MemoryOperation, NodeId
+from clew.operation.call import Call
+
+
+class GetNeighborhood(
+    MemoryOperation,
+    tool="get_neighborhood",
+    title="What is linked to a memory",
+    trim=("neighbors", "cited"),
+):
+    """The memories that are linked to one, up to three steps away, with type, weight, confidence and direction of each
+    link, and what it cites in the project. Use it to see why something was decided. find_causal_path leads from one
+    memory to another."""
+
+    node_id: NodeId
+    depth: Annotated[int, Meta(ge=1, le=3, description="Steps")] = 1
+    edge_types: Annotated[tuple[EdgeType, ...] | None, Meta(description="Only such links")] = None
+    min_weight: Annotated[float, Meta(ge=0, le=1, description="Weight at least")] = 0.3
+
+    def run(self, call: Call) -> navigate.Neighborhood:
+        library = call.project.memory.view(call).library
+        return navigate.neighborhood(library, self.node_id, self.depth, self.edge_types, self.min_weight)
+
+
+class FindCausalPath(
+    MemoryOperation,
+    tool="find_causal_path",
+    title="How one memory leads to another",
+    trim=("path",),
+):
+    """The chain of causes from one memory to another, hop by hop; where there is none, the shortest chain of any links,
+    which path_type says. An empty path where nothing connects them. cycle_detected tells that causes lead in a circle
+    somewhere along it."""
+
+    source_id: NodeId
+    target_id: NodeId
+    max_hops: Annotated[int, Meta(ge=1, le=10, description="Hops at most")] = 5
+    direction: Annotated[Literal["forward", "backward", "bidirectional"], Meta(description="Along causes, or back")] = (
+        "forward"
+    )
+
+    def run(self, call: Call) -> navigate.CausalPath:
+        library = call.project.memory.view(call).library
+        return navigate.causal_path(library, self.source_id, self.target_id, self.max_hops, self.direction, call.check)
+
+
+class EntailmentQuery(
+    MemoryOperation,
+    tool="entailment_query",
+    title="What is more general or more special",
+    trim=("descendants", "ancestors"),
+):
+    """The memories that a memory is part of (ancestors) and those that are part of it (descendants): by links of type
+    Hierarchical, and among similar ones by whose terms hold the other's. `method` says how it was found. No hyperbolic
+    embedding is trained; each result says whether a link or terms gave it."""
+
+    node_id: NodeId
+    direction: Annotated[Literal["ancestors", "descendants", "both"], Meta(description="Which")] = "both"
+    embedding_space: Annotated[Literal["E1", "E5", "E7"], Meta(description="In which space similar ones are found")] = (
+        "E1"
+    )
+
+    def run(self, call: Call) -> navigate.Entailment:
+        view = call.project.memory.view(call)
+        return navigate.entailment(view.library, self.node_id, self.direction, view.near)
+
+
+class GetRecentContext(
+    MemoryOperation,
+    tool="get_recent_context",
+    title="Memories used last",
+    default=True,
+    trim=("memories",),
+    example={"limit": 5},
+):
+    """The memories that were stored or recalled last, the latest first. Good at the start of a session. session_only
+    limits it to this session, since to a time. For a subject use search_graph."""
+
+    limit: Annotated[int, Meta(ge=1, le=100, description="Memories at most")] = 20
+    since: Annotated[str | None, Meta(description="ISO 8601")] = None
+    session_only: Annotated[bool, Meta(description="Only of this session")] = False
+
+    def run(self, call: Call) -> navigate.Recent:
+        view = call.project.memory.view(call)
+        session = view.asker.session if self.session_only else None
+        return navigate.recent(view.library, self.limit, spelled_time(self.since), session)
+
+
+class HydrateCitation(
+    MemoryOperation,
+    tool="hydrate_citation",
+    title="The whole text behind a citation",
+    trim=("raw_content", "neighbors"),
+):
+    """The whole memory behind a tag such as [node_ab12cd34], as inject_context and search_graph write them: text,
+    reason, origin, what it cites and whether that changed, and its neighbours. An ambiguous tag names the candidates."""
+
+    citation_tag: Annotated[str, Meta(max_length=80, description="Such as [node_ab12cd34]")]
+
+    def run(self, call: Call) -> Hydrated:
+        return hydrate(call.project.memory.view(call), self.citation_tag)

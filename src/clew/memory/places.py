@@ -1,0 +1,292 @@
+"""What memories are about: nodes of the graph, files, symbols and lines, with the hash of what they said.
+
+Whether a citation still holds is computed whenever it is shown, and never stored:
+
+| state | means |
+|---|---|
+| fresh | what was cited says the same; it may have been formatted, or its lines shifted |
+| changed | it is there and says something else |
+| moved | the same text stands elsewhere now |
+| gone | it is no longer there |
+"""
+
+import re
+from collections.abc import Iterator
+from posixpath import basename, splitext
+from typing import Literal
+
+import msgspec
+
+from clew.context import Context
+from clew.errors import ClewError, InvalidArgument, NotFound
+from clew.graph.model import Node, NodeKind
+from clew.memory.model import Cite, LinkKind
+from clew.text.passage_hash import PassageHash, holds, lines_left, passage_hash, tokens_of
+from clew.text.shortening import shortened
+from clew.workspace.files import path_inside, read_bytes
+from clew.workspace.survey import survey
+
+State = Literal["fresh", "changed", "moved", "gone"]
+
+FILE, SYMBOL, LINES = "file:", "symbol:", "lines:"
+_DOCUMENT = "doc:"
+_LINE_SPAN = re.compile(r"(?P<path>.+?)(?::(?P<a>\d{1,7})(?:-(?P<b>\d{1,7}))?|#L(?P<c>\d{1,7})(?:-L?(?P<d>\d{1,7}))?)")
+_SYMBOL_NAME = re.compile(r"(?P<path>.+?)(?:::|#)(?P<name>[^\s#:][^#]*)")
+_IDS_IN_TEXT = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-/#.][A-Za-z0-9]+)+")
+_PATHS_IN_TEXT = re.compile(r"(?<![\w/])(?:[\w.-]+/)*[\w-]+\.[A-Za-z]\w{0,5}(?:::\w[\w.]*|:\d{1,6}(?:-\d{1,6})?)?")
+_MOST_CITED = 12
+_MOST_FILES = 20_000
+_MOST_READ = 400
+"""Files that are looked into for a passage that is no longer at its place."""
+
+
+class CiteState(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A citation as it is shown."""
+
+    node: str
+    state: State
+    now: str | None = None
+    """Where it is now, if it moved."""
+
+
+class Places:
+    """Finds and checks places for one question: a file is read once for all citations."""
+
+    def __init__(self, context: Context, inside: str) -> None:
+        self._context = context
+        self._inside = inside
+        """The project's folder inside the repository; citations name files from the repository's root."""
+        self._texts: dict[str, str | None] = {}
+        self._files: tuple[str, ...] | None = None
+
+    # From what somebody wrote to a citation
+
+    def cite(self, given: str, kind: LinkKind = LinkKind.ABOUT) -> Cite:
+        """The citation of an id, a path, `path:12-20` or `path::name`. NotFound where there is no such thing."""
+        found = self._find(given.strip(), kind)
+        if found is None:
+            raise NotFound(
+                f"There is nothing called '{shortened(given)}' to cite.",
+                hint="Name a requirement or another id of the graph, a file, lines (path:12-20) or a symbol"
+                " (path::name).",
+            )
+        return found
+
+    def mentioned(self, text: str) -> tuple[Cite, ...]:
+        """Citations of what a text names: ids of the graph, and files that exist."""
+        words = dict.fromkeys([*_IDS_IN_TEXT.findall(text), *_PATHS_IN_TEXT.findall(text)])
+        found: dict[str, Cite] = {}
+        for word in list(words)[: _MOST_CITED * 4]:
+            cite = self._find(word.rstrip("."), LinkKind.CITES)
+            if cite is not None:
+                found.setdefault(cite.node, cite)
+        return tuple(found.values())[:_MOST_CITED]
+
+    def nodes_at(self, given: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The ids that citations of a place have, and how those of places inside it begin."""
+        cite = self.cite(given)
+        if not cite.node.startswith(FILE):
+            return (cite.node,), ()
+        path = cite.node.removeprefix(FILE)
+        own = self._own(path) or path
+        return (cite.node, f"code:{own}"), tuple(
+            f"{prefix}{name}" for prefix, name in ((SYMBOL, f"{path}::"), (LINES, f"{path}#"), ("test:", f"{own}::"))
+        )
+
+    def _find(self, given: str, kind: LinkKind) -> Cite | None:
+        if not given or "\0" in given:
+            return None
+        given = given.removeprefix(FILE).removeprefix(SYMBOL).removeprefix(LINES)
+        for cite in (self._whole_file(given, kind), self._lines(given, kind), self._symbol(given, kind)):
+            if cite is not None:
+                return cite
+        node = self._node(given)
+        return None if node is None else _cite(node.id, kind, passage_hash(self._text_of(node)))
+
+    def _whole_file(self, given: str, kind: LinkKind) -> Cite | None:
+        path = self._path(given)
+        text = self._text(path) if path else None
+        return None if path is None or text is None else _cite(FILE + path, kind, passage_hash(text))
+
+    def _lines(self, given: str, kind: LinkKind) -> Cite | None:
+        match = _LINE_SPAN.fullmatch(given)
+        path = self._path(match["path"]) if match else None
+        text = self._text(path) if path else None
+        if match is None or text is None:
+            return None
+        first = int(match["a"] or match["c"])
+        last = int(match["b"] or match["d"] or first)
+        said = text.splitlines()[first - 1 : last]
+        if not 1 <= first <= last or not any(line.strip() for line in said):
+            raise InvalidArgument(
+                f"Lines {first} to {last} of {path} say nothing.", hint="Cite lines that hold text, counted from 1."
+            )
+        return _cite(f"{LINES}{path}#L{first}-L{last}", kind, passage_hash("\n".join(said)))
+
+    def _symbol(self, given: str, kind: LinkKind) -> Cite | None:
+        match = _SYMBOL_NAME.fullmatch(given)
+        path = self._path(match["path"]) if match else None
+        text = self._text(path) if path else None
+        if match is None or path is None or text is None:
+            return None
+        name = match["name"].replace("::", ".")
+        span = symbol_text(text, path, name)
+        return None if span is None else _cite(f"{SYMBOL}{path}::{name}", kind, passage_hash(span))
+
+    def _node(self, id: str) -> Node | None:
+        """A node of the graph, by its id or any other spelling that the grammar of ids accepts."""
+        self._context.keeper.ensure()
+        graph, grammar = self._context.graph, self._context.grammar
+        with self._context.lock.reading():
+            # Documents are opened only for who cites one.
+            node = graph.get_node(id) if id.startswith(_DOCUMENT) else graph.memory.get_node(id)
+            if node is not None or (reference := grammar.parse_reference(id)) is None:
+                return node
+            labels = reference.labels
+            part = grammar.assertion_id(reference.target, labels[0]) if len(labels) == 1 else reference.target
+            return graph.memory.get_node(part) or graph.memory.get_node(reference.target)
+
+    # Whether a citation still holds
+
+    def state(self, cite: Cite) -> CiteState:
+        try:
+            state, now = self._state(cite)
+        except ClewError:
+            # What cannot be read now is not there for whoever reads the memory.
+            state, now = "gone", None
+        return CiteState(cite.node, state, now)
+
+    def _state(self, cite: Cite) -> tuple[State, str | None]:
+        passage = PassageHash(cite.hash, cite.tokens, cite.first, cite.lines)
+        if cite.node.startswith((FILE, SYMBOL, LINES)):
+            return self._state_of_text(cite.node, passage)
+        node = self._node(cite.node)
+        if node is not None:
+            return ("fresh" if self._still_says(node, passage) else "changed"), None
+        moved = self._moved_node(cite)
+        return ("moved", moved) if moved else ("gone", None)
+
+    def _still_says(self, node: Node, passage: PassageHash) -> bool:
+        if passage_hash(self._text_of(node)).hash == passage.hash:
+            return True
+        if node.kind is not NodeKind.SECTION or node.source is None:
+            return False
+        # Documents are read in the background: the lines of a section may be those from before an edit above it.
+        text = self._text(self._repository_path(node.source.path))
+        return text is not None and holds(tokens_of(text), passage)
+
+    def _state_of_text(self, node: str, passage: PassageHash) -> tuple[State, str | None]:
+        path, symbol = _path_and_symbol(node)
+        text = self._text(path)
+        if text is not None:
+            if symbol is None and not node.startswith(LINES):
+                return ("fresh" if passage_hash(text).hash == passage.hash else "changed"), None
+            span = symbol_text(text, path, symbol) if symbol is not None else None
+            if span is not None:
+                return ("fresh" if passage_hash(span).hash == passage.hash else "changed"), None
+            if holds(tokens_of(text), passage):
+                return "fresh", None
+        elsewhere = self._holding(path, passage, whole=node.startswith(FILE))
+        if elsewhere is not None:
+            return "moved", FILE + elsewhere
+        left = text is not None and (lines_left(text, passage) or len(passage.lines) == 1)
+        return ("changed" if left and symbol is None else "gone"), None
+
+    def _holding(self, path: str, passage: PassageHash, *, whole: bool) -> str | None:
+        """Another file that holds the passage: one of the same name first, then any of the same kind."""
+        if passage.tokens < 3:
+            return None
+        name, ending = basename(path), splitext(path)[1]
+        others = [other for other in self._all_files() if other != path and splitext(other)[1] == ending]
+        others.sort(key=lambda other: basename(other) != name)
+        for other in others[:_MOST_READ]:
+            text = self._text(other)
+            if text is not None and (
+                passage_hash(text).hash == passage.hash if whole else holds(tokens_of(text), passage)
+            ):
+                return other
+        return None
+
+    def _moved_node(self, cite: Cite) -> str | None:
+        graph = self._context.graph
+        with self._context.lock.reading():
+            for kind in (NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.TEST):
+                for node in graph.memory.nodes_by_kind(kind):
+                    if passage_hash(self._text_of(node)).hash == cite.hash:
+                        return node.id
+        return None
+
+    # Texts
+
+    def _text_of(self, node: Node) -> str:
+        """What a node says: its own text where it has one, otherwise its lines in its file."""
+        body = node.get_field("body")
+        if node.kind is NodeKind.ASSERTION:
+            return node.title
+        if isinstance(body, str) and body:
+            return f"{node.title}\n{body}"
+        source = node.source
+        text = self._text(self._repository_path(source.path)) if source is not None else None
+        if source is None or text is None:
+            return node.title
+        return "\n".join(text.splitlines()[source.line - 1 : source.end_line])
+
+    def _path(self, given: str) -> str | None:
+        """A file of the project, by its path from the repository's root; None where there is none."""
+        try:
+            own = path_inside(self._context.root, given)
+            return self._repository_path(own) if (self._context.root / own).is_file() else None
+        except (ClewError, OSError, ValueError):
+            return None
+
+    def _repository_path(self, own: str) -> str:
+        return f"{self._inside}/{own}" if self._inside else own
+
+    def _own(self, path: str) -> str | None:
+        """The path from the project's folder of one from the repository's root; None outside of the project."""
+        if not self._inside:
+            return path
+        return path.removeprefix(f"{self._inside}/") if path.startswith(f"{self._inside}/") else None
+
+    def _text(self, path: str) -> str | None:
+        if path not in self._texts:
+            own = self._own(path)
+            try:
+                data = read_bytes(self._context.root, own, limit=self._context.config.max_file_bytes) if own else None
+            except (ClewError, OSError):
+                data = None
+            self._texts[path] = None if data is None else data.decode("utf-8", "replace").replace("\r\n", "\n")
+        return self._texts[path]
+
+    def _all_files(self) -> Iterator[str]:
+        if self._files is None:
+            self._files = survey(self._context.root, _MOST_FILES).files
+        return (self._repository_path(path) for path in self._files)
+
+
+def symbol_text(text: str, path: str, name: str) -> str | None:
+    """The lines of a function or class, by its name or its names from the outermost on; None where there is none."""
+    from clew.formats.code.comments import tokens
+    from clew.formats.code.definitions import definitions
+    from clew.formats.code.languages import family_for
+
+    family = family_for(path)
+    if family is None:
+        return None
+    for each in definitions(text, tokens(text, family), family):
+        if name in (each.qualname, each.names[-1]):
+            return "\n".join(text.splitlines()[each.line - 1 : each.end_line])
+    return None
+
+
+def _cite(node: str, kind: LinkKind, passage: PassageHash) -> Cite:
+    return Cite(
+        node=node, kind=kind, hash=passage.hash, tokens=passage.tokens, first=passage.first, lines=passage.lines
+    )
+
+
+def _path_and_symbol(node: str) -> tuple[str, str | None]:
+    if node.startswith(SYMBOL):
+        path, _, name = node.removeprefix(SYMBOL).partition("::")
+        return path, name
+    return node.removeprefix(FILE).removeprefix(LINES).partition("#L")[0], None

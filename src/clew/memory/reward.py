@@ -1,0 +1,50 @@
+"""The steering reward of a store: whether remembering this was worth it, with the parts it is made of."""
+
+import msgspec
+
+INFANCY, GROWTH = 50, 500
+"""Up to so many memories, what is new counts; up to so many, also what fits in; above, what fits in."""
+NEAR_DUPLICATE = 0.9
+_DUPLICATE_PENALTY, _DOUBT_PENALTY = -0.4, -0.3
+_DOUBTFUL = 0.3
+
+
+class RewardPart(msgspec.Struct, frozen=True):
+    name: str
+    value: float
+    because: str
+
+
+class Reward(msgspec.Struct, frozen=True):
+    value: float
+    """From -1 to 1: above 0.3 keep doing it, below -0.3 do otherwise."""
+    stage: str
+    parts: tuple[RewardPart, ...]
+    explanation: str
+    suggestions: tuple[str, ...] = ()
+
+
+def reward(
+    *, nearest: float | None, links: int, cites: int, confidence: float | None, memories: int, duplicate: bool
+) -> Reward:
+    """The reward of a store. `nearest` is the similarity of the nearest memory; None where there was none to compare."""
+    stage = "infancy" if memories < INFANCY else "growth" if memories < GROWTH else "maturity"
+    novelty = 1.0 if nearest is None else 1.0 - max(nearest, 0.0)
+    fit = min((links + 2 * cites) / 4, 1.0)
+    weight = {"infancy": 1.0, "growth": 0.5, "maturity": 0.0}[stage]
+    parts = [
+        RewardPart("novelty", round(weight * novelty, 3), f"{novelty:.0%} unlike the nearest memory"),
+        RewardPart("linkage", round((1 - weight) * fit, 3), f"{links} links and {cites} citations"),
+    ]
+    suggestions: list[str] = []
+    if duplicate or (nearest is not None and nearest > NEAR_DUPLICATE):
+        parts.append(RewardPart("duplication", _DUPLICATE_PENALTY, "nearly the same is remembered already"))
+        suggestions.append("Look with search_graph before storing; merge_concepts joins what is the same.")
+    if confidence is not None and confidence < _DOUBTFUL:
+        parts.append(RewardPart("doubt", _DOUBT_PENALTY, f"confidence is {confidence:.2f}"))
+        suggestions.append("Check it first, or store it as a question.")
+    if not links and not cites:
+        suggestions.append("Say what it is about: link_to other memories, or about a file or requirement.")
+    value = round(max(-1.0, min(1.0, sum(part.value for part in parts))), 3)
+    said = ", ".join(f"{part.name} {part.value:+.2f}" for part in parts)
+    return Reward(value, stage, tuple(parts), f"{said} (stage: {stage})", tuple(suggestions))

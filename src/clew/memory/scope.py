@@ -1,0 +1,99 @@
+"""Who asks, and which memories they may see. This is the only place that decides it.
+
+Every read of memories goes through `condition`, which the index adds to each of its questions. The text of a memory is
+fetched only for ids that came through it.
+"""
+
+from typing import Protocol
+
+import msgspec
+
+
+class Asker(msgspec.Struct, frozen=True, kw_only=True):
+    """On whose behalf memories are read."""
+
+    folder: str = ""
+    """The project's folder inside the repository."""
+    agent: str | None = None
+    session: str | None = None
+    is_owner: bool = False
+    """A person at the command line of their own machine, who sees the private memories of all their agents."""
+
+
+class Filters(msgspec.Struct, frozen=True, kw_only=True):
+    """What narrows a read inside its scope; it never widens it."""
+
+    branch: str | None = None
+    session: str | None = None
+    domain: str | None = None
+    kinds: tuple[str, ...] = ()
+    agents: tuple[str, ...] | None = None
+    without_agents: tuple[str, ...] = ()
+    min_importance: float = 0.0
+    since: str | None = None
+    """Recorded or shown at or after this time."""
+    as_of: str | None = None
+    """As it was believed at this time."""
+    forgotten: bool = False
+    """Those that were forgotten, instead of those that are there."""
+
+
+EVERYTHING = Filters()
+
+
+class Condition(msgspec.Struct, frozen=True):
+    sql: str
+    values: tuple[object, ...]
+
+
+def condition(asker: Asker, filters: Filters = EVERYTHING) -> Condition:
+    """Which rows of the index `memories` may be seen."""
+    parts: list[str] = [f"deleted IS {'NOT NULL' if filters.forgotten else 'NULL'}"]
+    values: list[object] = []
+
+    def demand(sql: str, *given: object) -> None:
+        parts.append(sql)
+        values.extend(given)
+
+    if asker.folder:
+        # What was learned about the whole repository holds here, and what was learned further down belongs to it.
+        above = ["", *_with_parents(asker.folder)]
+        marks = ", ".join("?" * len(above))
+        demand(f"(folder IN ({marks}) OR (folder >= ? AND folder < ?))", *above, f"{asker.folder}/", f"{asker.folder}0")
+    if not asker.is_owner:
+        demand("(visibility = 'team' OR agent IS NULL OR agent = ?)", asker.agent)
+    _narrow(filters, demand)
+    return Condition(" AND ".join(parts), tuple(values))
+
+
+def _narrow(filters: Filters, demand: "Demand") -> None:
+    for column, value in (("branch", filters.branch), ("session", filters.session), ("domain", filters.domain)):
+        if value is not None:
+            demand(f"{column} = ?", value)
+    if filters.kinds:
+        demand(f"kind IN ({_marks(filters.kinds)})", *filters.kinds)
+    if filters.agents is not None:
+        demand(f"agent IN ({_marks(filters.agents)})", *filters.agents)
+    if filters.without_agents:
+        demand(f"(agent IS NULL OR agent NOT IN ({_marks(filters.without_agents)}))", *filters.without_agents)
+    if filters.min_importance > 0:
+        demand("importance >= ?", filters.min_importance)
+    if filters.since is not None:
+        demand("max(recorded_at, coalesce(shown_at, '')) >= ?", filters.since)
+    if filters.as_of is not None:
+        demand("recorded_at <= ? AND (retired_at IS NULL OR retired_at > ?)", filters.as_of, filters.as_of)
+
+
+def _marks(values: tuple[str, ...]) -> str:
+    return ", ".join("?" * len(values)) or "NULL"
+
+
+def _with_parents(folder: str) -> list[str]:
+    names = folder.split("/")
+    return ["/".join(names[:depth]) for depth in range(1, len(names) + 1)]
+
+
+class Demand(Protocol):
+    """How a condition is added to."""
+
+    def __call__(self, sql: str, *given: object) -> None: ...

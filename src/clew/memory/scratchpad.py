@@ -1,0 +1,45 @@
+"""Working memory of a session, which is gone with it and never becomes part of the memory."""
+
+from clew.cache import Cache
+from clew.errors import InvalidArgument, NotFound
+from clew.text.shortening import shortened
+
+LONGEST_VALUE = 4_096
+_SESSIONS = 256
+_KEYS = 100
+_IDLE_SECONDS = 3_600.0
+
+
+class Scratchpad:
+    def __init__(self) -> None:
+        self._sessions: Cache[str, dict[str, str]] = Cache(_SESSIONS, idle_seconds=_IDLE_SECONDS)
+
+    def write(self, session: str, key: str, value: str) -> None:
+        if len(value) > LONGEST_VALUE:
+            raise InvalidArgument(
+                f"The argument 'value' has {len(value)} characters; at most {LONGEST_VALUE} are allowed.",
+                hint="store_memory keeps longer texts.",
+            )
+        kept = {**self.read(session), key: value}
+        if len(kept) > _KEYS:
+            raise InvalidArgument(f"A scratchpad holds {_KEYS} keys.", hint="Clear some of them first.")
+        self._sessions.put(session, kept)
+
+    def read(self, session: str) -> dict[str, str]:
+        return self._sessions.get(session) or {}
+
+    def get(self, session: str, key: str) -> str:
+        kept = self.read(session)
+        if key not in kept:
+            raise NotFound(
+                f"The scratchpad of this session has no key '{shortened(key)}'.",
+                hint=f"It has: {', '.join(kept) or 'nothing'}.",
+            )
+        return kept[key]
+
+    def clear(self, session: str, key: str | None) -> int:
+        """How many keys were cleared."""
+        kept = self.read(session)
+        left = {name: value for name, value in kept.items() if key is not None and name != key}
+        self._sessions.put(session, left)
+        return len(kept) - len(left)

@@ -1,0 +1,150 @@
+"""The memory of a project: opened when somebody first needs it, and seen by each caller in their own scope."""
+
+import hashlib
+import re
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from clew.context import Context
+from clew.errors import InvalidArgument, StoreError
+from clew.memory.admit import Note
+from clew.memory.changes import Changes
+from clew.memory.curate import Curator
+from clew.memory.history import History
+from clew.memory.home import Home
+from clew.memory.library import Library
+from clew.memory.model import EXCHANGES, Origin, Trust
+from clew.memory.places import Places
+from clew.memory.pulse import Pulses
+from clew.memory.recall import Recall
+from clew.memory.remember import Stored, Writer
+from clew.memory.scope import Asker
+from clew.memory.scratchpad import Scratchpad
+from clew.memory.scrub import scrub
+from clew.memory.units import MemoryUnits
+from clew.once import Once
+from clew.text.shortening import shortened
+
+if TYPE_CHECKING:
+    from clew.operation.call import Call
+
+PERSON = "person"
+_NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,128}")
+
+
+class MemoryService:
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._home = Once(lambda: Home(context))
+        self._units = Once(lambda: MemoryUnits(context, self.home))
+        self._own_session = f"session-{secrets.token_hex(8)}"
+        """Of a process that serves one client only."""
+        self.pulses = Pulses()
+        self.scratchpad = Scratchpad()
+
+    @property
+    def home(self) -> Home:
+        return self._home.get()
+
+    @property
+    def units(self) -> MemoryUnits:
+        return self._units.get()
+
+    @property
+    def changes(self) -> Changes:
+        return Changes(self.home.store, self.context.clock)
+
+    def view(self, call: "Call", *, session_id: str | None = None, agent_id: str | None = None) -> "MemoryView":
+        """The memory as whoever makes a call sees it."""
+        is_person = call.surface == "cli"
+        asker = Asker(
+            folder=self.home.inside,
+            agent=_checked("agent_id", agent_id),
+            session=self.session_of(call, session_id),
+            is_owner=is_person,
+        )
+        return MemoryView(self, asker, is_person=is_person)
+
+    def session_of(self, call: "Call", given: str | None = None) -> str | None:
+        """The session of a call: the one it names, or that of its transport; None where there is none."""
+        if given is not None:
+            return _checked("session_id", given)
+        if call.surface == "cli" or call.session is None:
+            return None
+        if not call.session:
+            return self._own_session
+        return f"session-{hashlib.sha256(call.session.encode()).hexdigest()[:16]}"
+
+    def close(self) -> None:
+        opened = self._home.end()
+        if opened is not None:
+            opened.close()
+
+
+class MemoryView:
+    """What one caller may read and write."""
+
+    def __init__(self, service: MemoryService, asker: Asker, *, is_person: bool = False) -> None:
+        self.service = service
+        self.asker = asker
+        self.actor = PERSON if is_person else asker.agent or "agent"
+        self.trust = Trust.USER if is_person else Trust.AGENT
+        self.changes = service.changes
+        self.library = Library(service.home, asker)
+        self.units = service.units
+        self.recall = Recall(self.library, self.units, self.places)
+        self.writer = Writer(service.context, self.library, self.units, self.changes, self.places)
+        self.curator = Curator(self.library, self.units, self.changes, self.places, self.actor)
+        self.history = History(self.library, self.changes)
+
+    def places(self) -> Places:
+        return Places(self.service.context, self.service.home.inside)
+
+    def origin(self, host: str | None = None) -> Origin:
+        return Origin(trust=self.trust, actor=self.actor, session=self.asker.session, host=host)
+
+    def store(self, note: Note) -> Stored:
+        stored = self.writer.store(note, self.origin(), self.recently_shown())
+        nearest = max((each.similarity or 0.0 for each in stored.neighbours), default=0.0)
+        fit = min((stored.links + 2 * len(stored.cites)) / 4, 1.0)
+        self.service.pulses.note(self.asker.session, 0.0 if not stored.created else 1.0 - nearest, fit)
+        return stored
+
+    def near(self, text: str) -> list[str]:
+        """The memories that are most like a text, best first."""
+        return [each.id for each in self.units.rank(text, self.asker)[0]]
+
+    def recently_shown(self) -> list[str]:
+        """The memories that this session was shown."""
+        return sorted(self.library.index.shown_in(self.asker.session)) if self.asker.session else []
+
+    def note_exchange(
+        self, tool: str, query: str, shown: Sequence[str], *, injected: bool | None = None, reason: str = ""
+    ) -> None:
+        """Note which memories a call showed: that is their use, and they are not injected twice in a session."""
+        exchange = {
+            "at": self.changes.now(),
+            "tool": tool,
+            "session": self.asker.session,
+            "query": shortened(scrub(query).text),
+            "shown": list(shown),
+            "injected": injected,
+            "reason": reason,
+        }
+        # A memory that can only be read is recalled all the same.
+        with (
+            suppress(StoreError),
+            self.service.home.store.transaction(actor=self.actor, reason=tool) as transaction,
+        ):
+            transaction.put(EXCHANGES, f"{exchange['at']}-{secrets.token_hex(4)}", exchange)
+
+
+def _checked(name: str, value: str | None) -> str | None:
+    if value is not None and not _NAME.fullmatch(value):
+        raise InvalidArgument(
+            f"The argument '{name}' is '{shortened(value)}'; 1 to 128 printable characters are allowed.",
+            hint="Use a name or an id.",
+        )
+    return value

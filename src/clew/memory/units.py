@@ -1,0 +1,116 @@
+"""Memories in the search index: what is put there, and how it is kept in step with the store."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from clew.context import Context
+from clew.memory.home import Home
+from clew.memory.model import MEMORIES, Memory
+from clew.memory.scope import Asker
+from clew.search.units import Filters, Scope, Unit
+
+if TYPE_CHECKING:
+    from clew.search.engine import SearchEngine
+
+PART = "memory"
+RECIPE = "default"
+_PREFIX = f"{PART}:"
+_EVERYBODY = ""
+"""Stands in a unit for the agent whose memory it is, where all may see it."""
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A memory that the engine ranked."""
+
+    id: str
+    score: float
+    lexical: float | None
+    dense: float | None
+    """The cosine of the two vectors; None where the memory has none yet."""
+
+
+class MemoryUnits:
+    def __init__(self, context: Context, home: Home) -> None:
+        self._context = context
+        self._home = home
+        self._lock = threading.Lock()
+
+    def engine(self) -> "SearchEngine | None":
+        """The search engine, with every memory in it; None where there is none."""
+        engine = self._context.engine()
+        if engine is None:
+            return None
+        # The index belongs to one work tree; what it has seen of the shared memory is noted under its own name.
+        name = engine.writes()[0]
+        with self._lock:
+            known = self._home.index.mark(name)
+            seq, written = self._home.index.written_since(known)
+            if written:
+                engine.put(self._units(id for id, gone in written if not gone))
+                engine.delete(_PREFIX + id for id, gone in written if gone)
+            if seq != known:
+                self._home.index.set_mark(name, seq)
+        if written:
+            self._context.make_vectors()
+        return engine
+
+    def _units(self, ids: Iterator[str]) -> Iterator[Unit]:
+        for id in ids:
+            record = self._home.store.get(MEMORIES, id)
+            if record is not None:
+                yield unit_of(msgspec.convert(record.data, Memory))
+
+    def rank(
+        self,
+        text: str,
+        asker: Asker,
+        *,
+        tags: tuple[str, ...] | None = None,
+        recipe: str = RECIPE,
+        check: Callable[[], None] = lambda: None,
+    ) -> tuple[list[Found], tuple[str, ...]]:
+        """The memories that a text is most like, best first, and what limits the answer. The library says which of them
+        may be seen; agents are told apart here already, so that others' private memories take no places."""
+        from clew.search.question import Question
+
+        engine = self.engine()
+        if engine is None:
+            return [], ("There is no search index, so memories are not ranked.",)
+        agents = None if asker.is_owner else (_EVERYBODY, *((asker.agent,) if asker.agent else ()))
+        question = Question(
+            text=text, scope=Scope(parts=(PART,), agents=agents), filters=Filters(tags=tags), recipe=recipe
+        )
+        ranking = engine.rank(question, check=check)
+        found = [
+            Found(unit.id.removeprefix(_PREFIX), unit.score, unit.signal("lexical"), unit.signal("dense"))
+            for unit in ranking.units
+        ]
+        return found, ranking.notes
+
+    def similarities(self, text: str, others: Sequence[str]) -> list[float] | None:
+        """The cosines of a text with others; None where there is no encoder."""
+        engine = self._context.engine()
+        embedder = engine.spaces.configured() if engine is not None else None
+        if embedder is None:
+            return None
+        vectors = embedder.embed([text, *others])
+        return [float(vectors[0] @ vector) for vector in vectors[1:]]
+
+
+def unit_of(memory: Memory) -> Unit:
+    """A memory as the search engine sees it."""
+    is_private = memory.scope.visibility == "private"
+    return Unit(
+        id=_PREFIX + memory.id,
+        part=PART,
+        title=memory.title if not memory.text.startswith(memory.title.rstrip("…")) else "",
+        body=memory.text,
+        tags=memory.tags,
+        session=memory.origin.session,
+        agent=(memory.scope.agent or _EVERYBODY) if is_private else _EVERYBODY,
+        time=memory.recorded_at,
+        links=tuple(cite.node for cite in memory.cites),
+    )
