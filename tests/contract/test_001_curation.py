@@ -45,7 +45,7 @@ def test_tc_cur_002_us_001_ac_02_a_merge_without_rationale_is_refused(memory: Me
 
 # Verifies: REQ-d00253-B
 def test_tc_cur_003_ec_mcp_001_incompatible_priors_are_refused_or_linked(memory: Memory) -> None:
-    ids = two(memory, domain="Medical")
+    ids = two(memory, metadata={"domain": "Medical"})
     asked = {"source_node_ids": ids, "target_name": "Margin", "rationale": WHY}
     error = memory.failure("merge_concepts", **asked)
     assert error.error.code == -32010
@@ -81,7 +81,7 @@ def test_tc_cur_005_only_the_user_has_something_deleted_for_good(memory: Memory)
 
 # Verifies: REQ-d00252-A
 def test_tc_cur_006_us_001_ac_03_what_was_forgotten_is_restored_as_it_was(memory: Memory) -> None:
-    id = memory.store(SAME[0], tags=["keel"], importance=0.7, confidence=0.9)
+    id = memory.store(SAME[0], tags=["keel"], importance=0.7, metadata={"confidence": 0.9})
     other = memory.store("Pilots know the margin.", link_to=[id], link_type="caused_by")
     tag = f"[node_{id[:8]}]"
     before = memory("hydrate_citation", citation_tag=tag)
@@ -138,7 +138,7 @@ def test_tc_cur_010_a_step_beyond_the_bounds_is_refused(memory: Memory) -> None:
 def test_a_memory_that_everything_hangs_on_is_not_made_more_important(memory: Memory) -> None:
     id = memory.store("The tide decides.", importance=0.7)
     for number, domain in enumerate(["Code", "Medical", "Legal", "Creative", "Research"]):
-        memory.store(f"Note {number} of {domain} work about ships.", domain=domain, link_to=[id])
+        memory.store(f"Note {number} of {domain} work about ships.", metadata={"domain": domain}, link_to=[id])
     assert memory.number("boost_importance", node_id=id, delta=0.2, rationale=WHY) == -32015
     assert memory("boost_importance", node_id=id, delta=0.05, rationale=WHY)["new_importance"] == 0.75
 

@@ -1,12 +1,16 @@
 """What a text is, before it is stored: its kind, whether it is worth keeping, whether it was just recalled."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 from clew.errors import InvalidArgument, MissingRationale
-from clew.memory.model import LONGEST_RATIONALE, SHORTEST_RATIONALE, Kind, Memory
+from clew.memory.model import LONGEST_NAME, LONGEST_RATIONALE, SHORTEST_RATIONALE, Domain, Kind, Memory
+from clew.memory.scrub import scrub
+from clew.text.choices import explained
 from clew.text.passage_hash import tokens_of
 from clew.text.sentences import plain_spans
 from clew.text.words import storable
@@ -99,15 +103,38 @@ class Note(msgspec.Struct, frozen=True):
     content: str
     rationale: str | None
     kind: Kind | None = None
-    title: str | None = None
     tags: tuple[str, ...] = ()
     importance: float = 0.5
-    confidence: float | None = None
-    domain: str = "General"
-    metadata: dict[str, object] = {}
+    metadata: dict[str, Any] = {}
+    """Some of it means something; see `Details`."""
     link_to: tuple[str, ...] = ()
     link_type: str = "related"
     about: tuple[str, ...] = ()
-    supersedes: tuple[str, ...] = ()
-    visibility: str = "team"
+
+
+class Details(msgspec.Struct, frozen=True):
+    """What metadata may say of a memory."""
+
+    title: Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)] | None = None
+    domain: Domain = "General"
+    confidence: Annotated[float, Meta(ge=0, le=1)] | None = None
+    visibility: Literal["private", "team"] = "team"
     valid_from: str | None = None
+    pinned: bool = False
+
+
+def details_of(metadata: Mapping[str, Any]) -> Details:
+    try:
+        return msgspec.convert(dict(metadata), Details)
+    except msgspec.ValidationError as error:
+        raise InvalidArgument(
+            f"'metadata': {explained(error, Details, metadata)}.",
+            hint=f"It may say {', '.join(Details.__struct_fields__)}.",
+        ) from error
+
+
+def scrubbed_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """What else metadata says, without secrets."""
+    rest = {name: value for name, value in metadata.items() if name not in Details.__struct_fields__}
+    cleaned: dict[str, Any] = msgspec.json.decode(scrub(msgspec.json.encode(rest).decode()).text)
+    return cleaned

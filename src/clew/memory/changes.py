@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from clew.errors import Conflict, NotFound, RecoveryExpired
+from clew.errors import Conflict, InvalidArgument, NotFound, RecoveryExpired
 from clew.memory.model import CHANGES, LINKS, MEMORIES, Link, Memory
 from clew.store.interface import Event, Store, Transaction
 from clew.text.shortening import shortened
@@ -180,6 +180,21 @@ class Changes:
 
 def spelled(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def moment_of(time: str) -> datetime:
+    """A time that somebody gave, as ISO 8601."""
+    try:
+        at = datetime.fromisoformat(time)
+        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise InvalidArgument(
+            f"'{shortened(time)}' is no time.", hint="Write it as in 2026-01-31T12:00:00Z."
+        ) from error
+
+
+def spelled_time(time: str | None) -> str | None:
+    return None if time is None else spelled(moment_of(time))
 
 
 def _hash(operation: str, at: str) -> str:

@@ -3,14 +3,13 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from typing import Any, Literal
 
 import msgspec
 
 from clew.errors import Forgotten, InvalidArgument, NotFound, PriorsIncompatible, SemanticCancer
 from clew.memory.admit import check_rationale, check_text, title_of
-from clew.memory.changes import Changes, spelled
+from clew.memory.changes import Changes
 from clew.memory.library import Library, normal_id
 from clew.memory.model import (
     LONGEST_NAME,
@@ -60,7 +59,6 @@ class Merged(msgspec.Struct, frozen=True, kw_only=True):
     priors_similarity: float
     kept_source_ids: tuple[str, ...] = ()
     """Sources with other priors, which were linked as Relational instead of being merged away."""
-    warnings: tuple[str, ...] = ()
 
 
 class Deleted(msgspec.Struct, frozen=True, kw_only=True):
@@ -402,18 +400,3 @@ def _repointed(links: Sequence[Link], gone: set[str], merged: str) -> list[Link]
             if new.id not in moved or moved[new.id].weight < new.weight:
                 moved[new.id] = new
     return list(moved.values())
-
-
-def moment_of(time: str) -> datetime:
-    """A time that somebody gave, as ISO 8601."""
-    try:
-        at = datetime.fromisoformat(time)
-        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        raise InvalidArgument(
-            f"'{shortened(time)}' is no time.", hint="Write it as in 2026-01-31T12:00:00Z."
-        ) from error
-
-
-def spelled_time(time: str | None) -> str | None:
-    return None if time is None else spelled(moment_of(time))

@@ -7,8 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from clew.memory.changes import ChangeRecord, Changes
-from clew.memory.curate import moment_of
+from clew.memory.changes import ChangeRecord, Changes, moment_of
 from clew.memory.index import Row
 from clew.memory.library import Library, normal_id
 from clew.memory.model import CHANGES, EXCHANGES, MEMORIES, LinkKind

@@ -212,9 +212,9 @@ class MemoryIndex(DerivedFile):
         return sorted(links.values(), key=lambda link: (-link.weight, link.id))
 
     def links_of_kind(self, kind: LinkKind, asker: Asker, limit: int) -> list[Link]:
-        """Links of a kind between memories that may both be seen."""
+        """Links of a kind between memories that may both be seen, and of which none was superseded."""
         seen = condition(asker)
-        inner = f"SELECT id FROM memories WHERE {seen.sql}"  # noqa: S608
+        inner = f"SELECT id FROM memories WHERE {seen.sql} AND retired_at IS NULL"  # noqa: S608
         query = f"""
             SELECT source, target, kind, weight, confidence, origin FROM links
             WHERE kind = ? AND is_cite = 0 AND source IN ({inner}) AND target IN ({inner}) LIMIT ?

@@ -46,7 +46,7 @@ def _pair(one: Memory, other: Memory, units: MemoryUnits) -> Priors:
 
 def _alike(one: str, other: str, units: MemoryUnits) -> float:
     """By meaning, or by shared words where there is no encoder."""
-    cosines = units.similarities(one, [other])
-    if cosines is not None:
-        return max(cosines[0], 0.0)
+    vectors = units.vectors([one, other])
+    if vectors is not None:
+        return max(float(vectors[0] @ vectors[1]), 0.0)
     return overlap(one, other)

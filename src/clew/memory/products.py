@@ -1,17 +1,19 @@
 """The two products of recall: search, which shows everything it found, and injection, which shows what is worth it."""
 
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from clew.errors import InvalidArgument
 from clew.memory.admit import check_text
-from clew.memory.curate import spelled_time
+from clew.memory.changes import spelled_time
 from clew.memory.injection import Mode, inject
-from clew.memory.model import LONGEST_QUERY, Link, LinkKind
+from clew.memory.model import LONGEST_QUERY, Kind, Link, LinkKind
 from clew.memory.recall import Branches, MemoryHit, Ranked, hit_of
 from clew.memory.scope import Filters
+from clew.text.choices import explained
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
@@ -24,15 +26,14 @@ _TEXT = (None, "", "text", "code")
 
 
 class SearchFilters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    min_importance: float = 0.0
-    kinds: tuple[str, ...] = ()
+    min_importance: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    kinds: tuple[Kind, ...] = ()
     tags: tuple[str, ...] | None = None
     created_after: str | None = None
     session: str | None = None
     branch: str | None = None
     domain: str | None = None
     as_of: str | None = None
-    johari_quadrants: tuple[str, ...] = ()
 
 
 class SearchAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,14 +73,14 @@ def search_graph(
     top_k: int,
     min_similarity: float,
     about: str | None,
-    given: SearchFilters | None,
+    given: Mapping[str, Any] | None,
     lock: Mapping[str, Any] | None,
     modality: str | None,
     with_content: bool,
     call: "Call",
 ) -> SearchAnswer:
     query = check_text("query", query, LONGEST_QUERY)
-    wanted = given or SearchFilters()
+    wanted = _checked(given)
     filters = filters_of(wanted, lock)
     if modality not in _TEXT:
         note = f"Memories are texts; there are none of modality '{modality}'."
@@ -96,6 +97,16 @@ def search_graph(
     return SearchAnswer(results=hits, count=len(hits), notes=notes)
 
 
+def _checked(given: Mapping[str, Any] | None) -> SearchFilters:
+    try:
+        return msgspec.convert(dict(given or {}), SearchFilters)
+    except msgspec.ValidationError as error:
+        names = ", ".join(SearchFilters.__struct_fields__)
+        raise InvalidArgument(
+            f"'filters': {explained(error, SearchFilters, given or {})}.", hint=f"It has: {names}."
+        ) from error
+
+
 def filters_of(given: SearchFilters, lock: Mapping[str, Any] | None) -> Filters:
     """The filters of a search, with those of its perspective."""
     locked = dict(lock or {})
@@ -110,7 +121,7 @@ def filters_of(given: SearchFilters, lock: Mapping[str, Any] | None) -> Filters:
         branch=given.branch,
         session=given.session,
         domain=domain or given.domain,
-        kinds=given.kinds,
+        kinds=tuple(kind.value for kind in given.kinds),
         agents=None if agents is None else _names("agent_ids", agents),
         without_agents=_names("exclude_agent_ids", without),
         min_importance=given.min_importance,

@@ -11,8 +11,19 @@ from typing import Literal
 import msgspec
 
 from clew.context import Context
-from clew.memory.admit import Note, check_rationale, check_text, just_recalled, kind_of, title_of, transient
-from clew.memory.changes import Change, Changes
+from clew.memory.admit import (
+    Details,
+    Note,
+    check_rationale,
+    check_text,
+    details_of,
+    just_recalled,
+    kind_of,
+    scrubbed_metadata,
+    title_of,
+    transient,
+)
+from clew.memory.changes import Change, Changes, spelled_time
 from clew.memory.judge import Verdict, judge
 from clew.memory.library import Library, normal_id
 from clew.memory.model import (
@@ -101,15 +112,16 @@ class Writer:
             return self._nothing_new(known or (repeated.id if repeated else ""), scrubbed.found, exact=bool(known))
         places = self._places()
         about = tuple(places.cite(each) for each in note.about)
+        details = details_of(note.metadata)
         links_to = [self._library.get(id) for id in note.link_to]
-        replaced = [self._library.get(id) for id in note.supersedes]
         cites = _each_once((*about, *places.mentioned(text)))
         judged, notes = self._judged(text)
         count = self._library.index.count(self._library.asker)
         with self._changes.make("store", origin.actor, rationale) as change:
-            memory = self._memory(note, text, rationale, origin, cites, change.at)
+            memory = self._memory(note, details, text, rationale, origin, cites, change.at)
             change.put(memory)
-            links = _chosen_links(memory, links_to, note.link_type)
+            replaced = links_to if note.link_type == LinkKind.SUPERSEDES else []
+            links = _chosen_links(memory, [] if replaced else links_to, note.link_type)
             links += self._found_links(memory, judged)
             superseded, conflicts = self._resolve(change, memory, judged, [each.id for each in replaced])
             for link in links:
@@ -133,7 +145,7 @@ class Writer:
                 nearest=nearest,
                 links=len(links),
                 cites=len(cites),
-                confidence=note.confidence,
+                confidence=details.confidence,
                 memories=count,
                 duplicate=any(each.verdict.kind == "same" for each in judged),
             ),
@@ -160,15 +172,21 @@ class Writer:
         )
 
     def _memory(
-        self, note: Note, text: str, rationale: str, origin: Origin, cites: tuple[Cite, ...], at: str
+        self,
+        note: Note,
+        details: Details,
+        text: str,
+        rationale: str,
+        origin: Origin,
+        cites: tuple[Cite, ...],
+        at: str,
     ) -> Memory:
         home, asker = self._library.home, self._library.asker
-        private = note.visibility == "private"
         return Memory(
             id=new_id(),
             kind=note.kind or kind_of(text),
             text=text,
-            title=note.title or title_of(text),
+            title=scrub(details.title).text if details.title else title_of(text),
             rationale=rationale,
             recorded_at=at,
             scope=Scope(
@@ -176,15 +194,16 @@ class Writer:
                 folder=home.inside,
                 branch=home.branch(),
                 agent=asker.agent,
-                visibility="private" if private else "team",
+                visibility=details.visibility,
             ),
             origin=origin,
-            tags=tuple(dict.fromkeys(note.tags)),
-            domain=note.domain,
-            confidence=note.confidence,
+            tags=tuple(dict.fromkeys(scrub(tag).text for tag in note.tags)),
+            domain=details.domain,
+            confidence=details.confidence,
             importance=note.importance,
-            metadata=dict(note.metadata),
-            valid_from=note.valid_from,
+            pinned=details.pinned,
+            metadata=scrubbed_metadata(note.metadata),
+            valid_from=spelled_time(details.valid_from),
             cites=cites,
             flags=flags_of(text),
         )

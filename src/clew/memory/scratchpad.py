@@ -14,6 +14,21 @@ class Scratchpad:
     def __init__(self) -> None:
         self._sessions: Cache[str, dict[str, str]] = Cache(_SESSIONS, idle_seconds=_IDLE_SECONDS)
 
+    def act(self, session: str, action: str, key: str | None, value: str | None) -> tuple[dict[str, str], int]:
+        """What was written or read, and how many keys were cleared."""
+        if not session:
+            raise InvalidArgument(
+                "This connection keeps no session.", hint="Pass a session_id of your own, the same with every call."
+            )
+        if action in ("write", "store"):
+            if not key or value is None:
+                raise InvalidArgument("To write, 'key' and 'value' are needed.", hint="Pass both.")
+            self.write(session, key, value)
+            return {key: value}, 0
+        if action == "clear":
+            return {}, self.clear(session, key)
+        return ({key: self.get(session, key)} if key else self.read(session)), 0
+
     def write(self, session: str, key: str, value: str) -> None:
         if len(value) > LONGEST_VALUE:
             raise InvalidArgument(

@@ -13,6 +13,7 @@ from clew.memory.scope import Asker
 from clew.search.units import Filters, Scope, Unit
 
 if TYPE_CHECKING:
+    from clew.search.embed.embedder import Vectors
     from clew.search.engine import SearchEngine
 
 PART = "memory"
@@ -90,14 +91,11 @@ class MemoryUnits:
         ]
         return found, ranking.notes
 
-    def similarities(self, text: str, others: Sequence[str]) -> list[float] | None:
-        """The cosines of a text with others; None where there is no encoder."""
+    def vectors(self, texts: Sequence[str]) -> "Vectors | None":
+        """The vectors of some texts; None where there is no encoder."""
         engine = self._context.engine()
         embedder = engine.spaces.configured() if engine is not None else None
-        if embedder is None:
-            return None
-        vectors = embedder.embed([text, *others])
-        return [float(vectors[0] @ vector) for vector in vectors[1:]]
+        return None if embedder is None or not texts else embedder.embed(texts)
 
 
 def unit_of(memory: Memory) -> Unit:

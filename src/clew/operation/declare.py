@@ -160,6 +160,9 @@ class About:
     """Tokens of an answer at most, where the arguments have no say in it."""
     schema_version: str | None = None
     """The version of arguments and result; the same one only ever gains fields."""
+    outlined: bool = False
+    """Whether the listing tells only the fields of the result and not what is inside them: a listing is paid for by
+    every agent that connects."""
     demands: tuple[str, ...] = ()
     """Arguments that the operation demands by itself, with an error of its own; they are listed as required."""
     example: Mapping[str, Any] = field(default_factory=dict)
@@ -227,6 +230,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
             total: str = "total",
             budget: int | None = None,
             schema_version: str | None = None,
+            outlined: bool = False,
             demands: tuple[str, ...] = (),
             example: Mapping[str, Any] = ...,
         ) -> None: ...

@@ -37,6 +37,8 @@ MODULES: tuple[str, ...] = (
     "clew.memory.operations.curate",
     "clew.memory.operations.navigate",
     "clew.memory.operations.history",
+    "clew.memory.operations.reflect",
+    "clew.memory.operations.diagnose",
     "clew.trace.operations.changes",
     "clew.trace.operations.check",
     "clew.trace.operations.coverage",
@@ -46,6 +48,7 @@ MODULES: tuple[str, ...] = (
     "clew.trace.operations.measure",
     "clew.specs.commands",
     "clew.kb.operations.commands",
+    "clew.memory.operations.commands",
     "clew.compat.req.operations",
     "clew.surfaces.req.operations",
 )

@@ -8,7 +8,7 @@ import msgspec
 
 from clew.operation.declare import Operation, description_of, overrides, result_of
 from clew.operation.listing import MODULES, Listed
-from clew.operation.schemas import arguments_schema, result_schema
+from clew.operation.schemas import arguments_schema, outline, result_schema, without_plain_defaults
 
 
 def prepared() -> bytes:
@@ -64,10 +64,13 @@ def as_listed(operation: type[Operation]) -> Listed:
 
 def _arguments_schema(operation: type[Operation]) -> dict[str, Any]:
     schema, demands = arguments_schema(operation), operation.about.demands
+    schema = without_plain_defaults(schema) if operation.about.outlined else schema
     return {**schema, "required": [*schema.get("required", ()), *demands]} if demands else schema
 
 
 def _result_schema(operation: type[Operation]) -> dict[str, Any]:
+    if operation.about.outlined:
+        return outline(result_of(operation))
     return result_schema(result_of(operation), in_one_piece=operation.about.schema_version is not None)
 
 

@@ -16,6 +16,26 @@ def result_schema(type_: type[msgspec.Struct], *, in_one_piece: bool) -> dict[st
     return _slim_piece(type_) if in_one_piece else _slim_schema(type_)
 
 
+def outline(type_: type[msgspec.Struct]) -> dict[str, Any]:
+    """The schema of a result with the names of its fields, and nothing of what is inside them."""
+    return {"type": "object", "properties": {name: {} for name in _slim_schema(type_)["properties"]}}
+
+
+def without_plain_defaults(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of arguments without what follows from an argument being optional: that it may be null, or is empty
+    where nobody gives it."""
+    fields = {name: _without_plain_default(field) for name, field in schema["properties"].items()}
+    return {**schema, "properties": fields}
+
+
+def _without_plain_default(schema: dict[str, Any]) -> dict[str, Any]:
+    told = {keyword: value for keyword, value in schema.items() if keyword != "default" or value}
+    if isinstance(told.get("type"), list):
+        told["type"] = told["type"][0]
+    options = [option for option in told.pop("anyOf", ()) if option != {"type": "null"}]
+    return {**told, **options[0]} if len(options) == 1 else told
+
+
 @cache
 def _slim_schema(type_: type[msgspec.Struct]) -> dict[str, Any]:
     slim: dict[str, Any] = _walk(_schema(type_), _without_noise)

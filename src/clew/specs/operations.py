@@ -295,7 +295,6 @@ class ChangeConflicts(
     tool="change_conflicts",
     toolset=Toolset.SPECS,
     title="Conflicts of open changes",
-    default=True,
     trim=("conflicts", "dependencies", "order"),
     pages="conflicts",
     in_profile=False,

@@ -49,6 +49,11 @@ def flags_of(text: str) -> tuple[str, ...]:
     return (INSTRUCTION_LIKE,) if _ANY.search(text) else ()
 
 
+def matches(text: str) -> list[tuple[int, int]]:
+    """Where a text talks to a model, as characters of it."""
+    return [match.span() for match in _ANY.finditer(text)]
+
+
 def suspicious(shown: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Of ids, each with a text that is shown for it, those whose text is flagged, each once."""
     return tuple(dict.fromkeys(id for id, text in shown if flags_of(text)))

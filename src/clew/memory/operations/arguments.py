@@ -13,11 +13,8 @@ AgentId = Annotated[Annotated[str, Meta(max_length=128)] | None, Meta(descriptio
 Query = Annotated[str, Meta(min_length=1, max_length=4_096, description="Words or a question")]
 Share = Annotated[float, Meta(ge=0, le=1)]
 TopK = Annotated[int, Meta(ge=1, le=100, description="Results at most")]
-About = Annotated[
-    str | None, Meta(description="Only what cites this file, path:12-20, path::name or id"), Option(metavar="PLACE")
-]
+About = Annotated[str | None, Meta(description="Only what cites this file, path::name or id"), Option(metavar="PLACE")]
 KindName = Literal["fact", "decision", "preference", "procedure", "pitfall", "question"]
-DomainName = Literal["Code", "Medical", "Legal", "Creative", "Research", "General"]
 
 
 class MemoryOperation(Operation, toolset=Toolset.MEMORY, needs=Freshness.NONE):

@@ -17,7 +17,6 @@ class MergeConcepts(
     writes=True,
     idempotent=False,
     demands=("rationale",),
-    trim=("warnings",),
 ):
     """Makes one memory of several that say the same; links, tags and citations are kept, and restore_from_hash brings
     the sources back for 30 days. Memories with different priors (domain, trust, purpose) are refused unless
@@ -44,17 +43,16 @@ class MergeConcepts(
 class ForgetConcept(
     MemoryOperation,
     tool="forget_concept",
+    outlined=True,
     title="Forget a memory",
     writes=True,
     destructive=True,
     idempotent=False,
     default=True,
     demands=("rationale",),
-    trim=("notes",),
 ):
-    """Forgets a memory that is wrong, obsolete or a duplicate. It can be restored with its reversal_hash for 30 days;
-    soft_delete=false is allowed only for reason user_requested. To correct a memory, store the new one with supersedes
-    instead: then both are known."""
+    """Forgets a memory that is wrong, obsolete or a duplicate; reversal_hash restores it for 30 days. For good only for
+    reason user_requested. To correct one, store another that supersedes it."""
 
     node_id: NodeId
     reason: Annotated[Reason, Meta(description="Why")]

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from clew.memory import navigate
-from clew.memory.curate import spelled_time
+from clew.memory.changes import spelled_time
 from clew.memory.hydrate import Hydrated, hydrate
 from clew.memory.model import EdgeType
 from clew.memory.operations.arguments import MemoryOperation, NodeId
@@ -36,7 +36,6 @@ class FindCausalPath(
     MemoryOperation,
     tool="find_causal_path",
     title="How one memory leads to another",
-    trim=("path",),
 ):
     """The chain of causes from one memory to another, hop by hop; where there is none, the shortest chain of any links,
     which path_type says. An empty path where nothing connects them. cycle_detected tells that causes lead in a circle
@@ -78,13 +77,14 @@ class EntailmentQuery(
 class GetRecentContext(
     MemoryOperation,
     tool="get_recent_context",
+    outlined=True,
     title="Memories used last",
     default=True,
     trim=("memories",),
     example={"limit": 5},
 ):
-    """The memories that were stored or recalled last, the latest first. Good at the start of a session. session_only
-    limits it to this session, since to a time. For a subject use search_graph."""
+    """The memories that were stored or recalled last, the latest first, for the start of a session. For a subject use
+    search_graph."""
 
     limit: Annotated[int, Meta(ge=1, le=100, description="Memories at most")] = 20
     since: Annotated[str | None, Meta(description="ISO 8601")] = None

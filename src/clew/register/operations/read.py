@@ -265,7 +265,6 @@ class NextRequirement(
     verb="req next",
     title="What to work on next",
     summary="what to work on next",
-    default=True,
 ):
     """The most urgent unfinished requirement whose dependencies are all done, in full; or found=false with what blocks
     the rest. Filters narrow the choice."""

@@ -42,6 +42,7 @@ GROUPS: Final = {
     "specs": Group("specs: dashboard, list, show, search, validate", "clew specs"),
     "change": Group("changes to specs: list, show, new, validate, conflicts, apply, archive", "clew change"),
     "kb": Group("documents: index, search, ask, show, and what they mention", "clew kb"),
+    "memory": Group("what is remembered: status, list, show, edit, forget, restore, history", "clew memory list"),
     "req": Group(
         summary="managed requirements in project.req: add, list, validate, review and more",
         example="""clew req brief

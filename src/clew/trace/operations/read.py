@@ -176,7 +176,6 @@ class GetWorkspaceInfo(
     toolset=Toolset.TRACE,
     title="Workspace",
     needs=Freshness.BUILT,
-    default=True,
 ):
     """Which repository this is: path, project name, configuration files, folders that are read, id prefix, levels,
     branch. Use it when paths or settings matter, or when something you expect is missing from the graph. For what the
@@ -191,7 +190,6 @@ class GetProjectSummary(
     tool="get_project_summary",
     toolset=Toolset.TRACE,
     title="Project in figures",
-    default=True,
     trim=("duplicate_ids",),
 ):
     """Requirement counts by level, how many assertions tests cover, requirements changed since the last commit and

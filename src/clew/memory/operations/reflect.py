@@ -1,0 +1,167 @@
+"""Toolset memory: reflecting on what is known, and asking for what is not."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from clew.memory.causal import CausalAnswer, query_causal
+from clew.memory.critique import Check, Critique, critique
+from clew.memory.gaps import EpistemicAction, epistemic_action
+from clew.memory.instructions import Instructions, system_instructions
+from clew.memory.operations.arguments import MemoryOperation, NodeId, SessionId
+from clew.memory.plan import Reflection, SearchPlan, SpaceName, reflect, search_plan
+from clew.memory.signature import Johari, classify
+from clew.operation.call import Call
+
+Goal = Annotated[str, Meta(min_length=10, max_length=1_000, description="What you try to achieve")]
+
+
+class ReflectOnMemory(
+    MemoryOperation,
+    tool="reflect_on_memory",
+    title="Which tools lead to a goal",
+    example={"goal": "find out why tide tables use UTC"},
+):
+    """A sequence of memory tools for a goal, with arguments that can be used as they are, and why each. Use it when a
+    search found nothing useful. Calls nothing by itself."""
+
+    goal: Goal
+    session_id: SessionId = None
+    max_steps: Annotated[int, Meta(ge=1, le=5, description="Steps at most")] = 3
+
+    def run(self, call: Call) -> Reflection:
+        return reflect(call.project.memory.view(call, session_id=self.session_id), self.goal, self.max_steps)
+
+
+class GenerateSearchPlan(
+    MemoryOperation,
+    tool="generate_search_plan",
+    title="Queries for a goal",
+    example={"goal": "find out why tide tables use UTC"},
+):
+    """Three queries that look at a goal from different sides: meaning, causes, code, and on request time and names.
+    Each says why and which share of what the plan finds it finds now. Pass them to search_graph."""
+
+    goal: Goal
+    focus_spaces: Annotated[tuple[SpaceName, ...], Meta(description="Sides that come first")] = ()
+    max_queries: Annotated[int, Meta(ge=1, le=7, description="Queries at most")] = 3
+
+    def run(self, call: Call) -> SearchPlan:
+        return search_plan(call.project.memory.view(call), self.goal, self.focus_spaces, self.max_queries)
+
+
+class CritiqueContext(
+    MemoryOperation,
+    tool="critique_context",
+    outlined=True,
+    title="Check recent memories",
+    default=True,
+    trim=("low_confidence", "outdated", "duplicates", "conflicts"),
+    example={"context_window": 10},
+):
+    """Checks the memories used last against each other for contradictions, duplicates, what is outdated or doubtful.
+    Nothing is changed; suggested_action says what to do."""
+
+    context_window: Annotated[int, Meta(ge=1, le=50, description="How many")] = 10
+    check_types: Annotated[tuple[Check, ...], Meta(description="What to check")] = ("conflicts", "duplicates")
+    focal_nodes: Annotated[tuple[NodeId, ...], Meta(max_length=50, description="Only these")] = ()
+
+    def run(self, call: Call) -> Critique:
+        view = call.project.memory.view(call)
+        return critique(view, self.context_window, self.check_types, self.focal_nodes)
+
+
+class GetSystemInstructions(MemoryOperation, tool="get_system_instructions", title="How to use the memory"):
+    """How an agent should use this memory, in about 300 tokens: what to store, how to search, what to curate, and what
+    to do when confused. Call it first in a session and keep it in context. It is the same text every time."""
+
+    def run(self, call: Call) -> Instructions:
+        return system_instructions()
+
+    def text(self, result: Instructions) -> str:
+        return result.instructions
+
+
+class AskEpistemicAction(
+    MemoryOperation,
+    tool="epistemic_action",
+    title="What to ask the user",
+    example={"force": True},
+):
+    """A question to the user that would settle what the memory is unsure about: a contradiction, a citation that
+    changed, an open question. Asked when the last exchanges hardly fitted in (coherence below 0.4), or with force. With
+    fewer than ten memories it asks about the project in general."""
+
+    session_id: SessionId = None
+    force: Annotated[bool, Meta(description="Whatever the coherence is")] = False
+
+    def run(self, call: Call) -> EpistemicAction:
+        return epistemic_action(call.project.memory.view(call, session_id=self.session_id), force=self.force)
+
+
+class GetJohariClassification(
+    MemoryOperation,
+    tool="get_johari_classification",
+    title="How well a memory is known",
+):
+    """In which of the thirteen spaces a memory is known and connected (Open), new and unconnected (Blind), familiar and
+    unconnected (Hidden), or new yet fitting (Unknown), from its distances to the nearest memories. absent_spaces say
+    nothing about it; sufficient_data is false where there are too few memories."""
+
+    node_id: NodeId
+
+    def run(self, call: Call) -> Johari:
+        return classify(call.project.memory.view(call), self.node_id)
+
+
+class QueryCausal(
+    MemoryOperation,
+    tool="query_causal",
+    title="What follows from something",
+    trim=("effects", "stated"),
+    example={"action": "reading tide tables in UTC"},
+):
+    """What an action or event is known to lead to: the memories that causes link from it, with strength and path, and
+    the causes and effects that texts state. action and outcome are ids or words. With outcome, only paths that lead
+    there. confidence is null where nothing is known."""
+
+    action: Annotated[str, Meta(min_length=1, max_length=4_096, description="A memory, or words")]
+    outcome: Annotated[str | None, Meta(description="Only what leads there")] = None
+    intervention_type: Annotated[
+        Literal["observe", "do", "counterfactual"], Meta(description="How the question is meant")
+    ] = "observe"
+
+    def run(self, call: Call) -> CausalAnswer:
+        return query_causal(call.project.memory.view(call), self.action, self.outcome, self.intervention_type)
+
+
+class ScratchpadAnswer(msgspec.Struct, frozen=True):
+    action: str
+    session_id: str
+    values: dict[str, str]
+    cleared: int = 0
+    truncated: bool = False
+
+
+class TemporaryScratchpad(
+    MemoryOperation,
+    tool="temporary_scratchpad",
+    title="Notes for this session",
+    writes=True,
+    trim=("values",),
+    example={"action": "read"},
+):
+    """Notes that last as long as this session and never become memories: write a value under a key, read one or all,
+    clear one or all. At most 4,096 characters each. For what should last use store_memory."""
+
+    action: Annotated[Literal["write", "read", "clear", "store", "retrieve"], Meta(description="What to do")]
+    key: Annotated[str | None, Meta(description="Needed to write; default for the others: all")] = None
+    value: Annotated[str | None, Meta(description="What to write")] = None
+    session_id: SessionId = None
+
+    def run(self, call: Call) -> ScratchpadAnswer:
+        memory = call.project.memory
+        session = memory.session_of(call, self.session_id) or ""
+        values, cleared = memory.scratchpad.act(session, self.action, self.key, self.value)
+        return ScratchpadAnswer(self.action, session, values, cleared)

@@ -1,0 +1,124 @@
+"""What people read of memories on a terminal."""
+
+from clew.memory.curate import Deleted, Restored
+from clew.memory.history import Lineage, Logs
+from clew.memory.hydrate import Hydrated
+from clew.memory.listing import MemoryList
+from clew.memory.places import CiteState
+from clew.memory.products import SearchAnswer
+from clew.memory.remember import Stored
+from clew.memory.status import MemeticStatus
+from clew.text.counting import counted
+from clew.text.terminal import printable, table
+
+_ID = 8
+
+
+def stored(result: Stored) -> str:
+    if not result.created:
+        return f"Remembered already as {result.node_id[:_ID]}."
+    lines = [f"Remembered as {result.node_id[:_ID]} ({result.kind.value})."]
+    if result.cites:
+        lines.append(f"  about: {', '.join(result.cites)}")
+    if result.redactions:
+        lines.append(f"  taken out: {', '.join(each.kind for each in result.redactions)}")
+    lines += [f"  replaces {id[:_ID]}" for id in result.superseded]
+    lines += [f"  contradicts {id[:_ID]}: decide with `clew memory show {id[:_ID]}`" for id in result.conflicts]
+    return "\n".join(lines)
+
+
+def hits(result: SearchAnswer) -> str:
+    if not result.results:
+        return "Nothing is remembered about that."
+    parts = []
+    for hit in result.results:
+        marks = [hit.kind, hit.recorded_at[:10], *([] if hit.standing == "current" else [hit.standing])]
+        head = f"{hit.node_id[:_ID]}  {', '.join(marks)}"
+        body = printable(hit.content or hit.snippet).strip().replace("\n", "\n          ")
+        parts.append("\n".join([head, f"          {body}", *_cites(hit.cites, "          ")]))
+    return "\n\n".join(parts)
+
+
+def listed(result: MemoryList) -> str:
+    if not result.memories:
+        return "Nothing is remembered here."
+    rows = [
+        (each.node_id[:_ID], each.recorded_at[:10], each.kind, _marked(each.standing), printable(each.title))
+        for each in result.memories
+    ]
+    more = f"\n{result.total - len(rows)} more; --limit shows them." if result.truncated else ""
+    return table(rows) + more
+
+
+def _marked(standing: str | None) -> str:
+    return "" if standing == "current" else standing or "forgotten"
+
+
+def whole(result: Hydrated) -> str:
+    lines = [f"{result.node_id}  {result.kind}", "", printable(result.raw_content).strip(), ""]
+    lines += _cites(result.cites, "  ")
+    facts = {
+        "why": result.rationale,
+        "standing": "" if result.standing == "current" else result.standing,
+        "replaced by": result.superseded_by or "",
+        "tags": ", ".join(result.tags),
+        "notes": result.notes,
+        "recorded": f"{result.created_at[:16].replace('T', ' ')} by {result.agent or result.trust}",
+        "branch": result.branch or "",
+        "visibility": "" if result.visibility == "team" else result.visibility,
+        "warnings": ", ".join(result.flags),
+    }
+    lines += [f"  {name}: {printable(value)}" for name, value in facts.items() if value]
+    lines += [f"  {each.link}: {each.node_id[:_ID]}  {printable(each.title)}" for each in result.neighbors]
+    return "\n".join(lines)
+
+
+def _cites(cites: tuple[CiteState, ...], indent: str) -> list[str]:
+    said = {"fresh": "", "changed": "  changed since", "gone": "  gone"}
+    return [f"{indent}about {cite.node}{said.get(cite.state, f'  moved to {cite.now}')}" for cite in cites]
+
+
+def deleted(result: Deleted) -> str:
+    until = (result.recoverable_until or "")[:10]
+    return f"Forgotten. `clew memory restore {result.node_id[:_ID]}` brings it back until {until}."
+
+
+def restored(result: Restored) -> str:
+    ids = ", ".join(id[:_ID] for id in result.restored_node_ids) or "nothing"
+    return f"Undid the {result.operation}: {ids} is as it was before."
+
+
+def lineage(result: Lineage) -> str:
+    rows = [
+        (event.timestamp[:16].replace("T", " "), event.kind, event.actor, printable(event.rationale))
+        for event in result.events
+    ]
+    return table(rows)
+
+
+def logs(result: Logs) -> str:
+    if not result.entries:
+        return "Nothing has happened yet."
+    rows = [
+        (
+            entry.timestamp[:16].replace("T", " "),
+            entry.action,
+            " ".join(id[:_ID] for id in entry.node_ids[:3]),
+            printable(entry.reason),
+        )
+        for entry in result.entries
+    ]
+    return table(rows)
+
+
+def status(result: MemeticStatus) -> str:
+    kinds = ", ".join(f"{number} {kind}" for kind, number in result.kinds.items())
+    lines = [f"{counted(result.node_count, 'memory', 'memories')}" + (f": {kinds}" if kinds else "")]
+    if result.forgotten:
+        lines.append(f"{result.forgotten} forgotten; `clew memory list --forgotten` shows them")
+    lines.append(f"kept in {result.storage['location']} ({result.storage['bytes']:,} bytes)")
+    lines += [
+        f"{task.priority}: {task.task_type} {' '.join(id[:_ID] for id in task.target_nodes)}: {printable(task.reason)}"
+        for task in result.curation_tasks
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,224 @@
+"""How the memory is doing: figures that are counted, never guessed."""
+
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from clew.memory.curate import CANCER_DEGREE, CANCER_ENTROPY, CANCER_IMPORTANCE, neighbour_entropy
+from clew.memory.gaps import CurationTask, curation_tasks
+from clew.memory.model import EDGE_TYPES, LinkKind
+from clew.memory.pulse import BOUNDARY, action_for
+from clew.memory.reward import GROWTH, INFANCY
+from clew.memory.scope import Filters
+from clew.memory.spaces import SPACES
+
+if TYPE_CHECKING:
+    from clew.memory.service import MemoryView
+
+SETPOINT = 0.5
+_MOST_CHECKED = 50
+_ACTIVE = 5
+
+
+class Concept(msgspec.Struct, frozen=True):
+    node_id: str
+    title: str
+
+
+class MemeticStatus(msgspec.Struct, frozen=True, kw_only=True):
+    coherence_score: float
+    entropy_level: float
+    exchanges: int
+    """How many exchanges the two are averages of; with none they are 0.5 and mean nothing."""
+    top_active_concepts: tuple[Concept, ...]
+    suggested_action: Literal["consolidate", "explore", "clarify", "curate", "ready"]
+    dream_available: bool
+    curation_tasks: tuple[CurationTask, ...]
+    phase: str
+    node_count: int
+    kinds: dict[str, int]
+    forgotten: int
+    embedder: str | None
+    storage: dict[str, Any]
+    truncated: bool = False
+
+
+class UtlStatus(msgspec.Struct, frozen=True, kw_only=True):
+    lifecycle_phase: str
+    node_count: int
+    interaction_count: int
+    entropy: float
+    coherence: float
+    learning_score: float
+    johari_quadrant: str
+    suggested_action: str
+    thresholds: dict[str, float]
+    lambda_weights: dict[str, float]
+    sufficient_data: bool
+
+
+class ImportanceState(msgspec.Struct, frozen=True, kw_only=True):
+    count: int
+    mean: float | None
+    sd: float | None
+    setpoint: float
+    scale_factor: float | None
+    """By what importances would be multiplied to bring their mean to the setpoint; stored values stay."""
+
+
+class Cancer(msgspec.Struct, frozen=True):
+    node_id: str
+    importance: float
+    neighbour_entropy: float
+    degree: int
+
+
+class Quarantined(msgspec.Struct, frozen=True):
+    node_id: str
+    since: str
+    reason: str
+
+
+class Homeostasis(msgspec.Struct, frozen=True, kw_only=True):
+    importance: ImportanceState
+    semantic_cancer: tuple[Cancer, ...]
+    quarantine: tuple[Quarantined, ...]
+    last_run: str
+    sufficient_data: bool
+    truncated: bool = False
+
+
+class SpaceState(msgspec.Struct, frozen=True):
+    id: str
+    name: str
+    purpose: str
+    present: bool
+
+
+class GraphManifest(msgspec.Struct, frozen=True, kw_only=True):
+    about: str
+    repository: str
+    node_count: int
+    kinds: dict[str, int]
+    domains: dict[str, int]
+    layers: dict[str, str]
+    spaces: tuple[SpaceState, ...]
+    edge_types: dict[str, str]
+    quadrants: tuple[str, ...]
+    embedder: str | None
+
+
+def memetic_status(view: "MemoryView") -> MemeticStatus:
+    index, asker = view.library.index, view.asker
+    pulse = view.service.pulses.get(asker.session)
+    count = index.count(asker)
+    tasks = curation_tasks(view)
+    active = view.library.latest(_ACTIVE)
+    described = view.service.home.store.describe()
+    return MemeticStatus(
+        coherence_score=pulse.coherence,
+        entropy_level=pulse.entropy,
+        exchanges=pulse.samples,
+        top_active_concepts=tuple(Concept(memory.id, memory.title) for memory, _ in active),
+        suggested_action=_suggested(count, pulse.samples, pulse.entropy, pulse.coherence, tasks),
+        dream_available=action_for("Blind") == "trigger_dream",
+        curation_tasks=tuple(tasks),
+        phase=phase(count),
+        node_count=count,
+        kinds=index.counts("kind", asker),
+        forgotten=index.count(asker, Filters(forgotten=True)),
+        embedder=_embedder(view),
+        storage={name: described[name] for name in ("engine", "location", "bytes", "events")},
+    )
+
+
+def _suggested(
+    count: int, samples: int, entropy: float, coherence: float, tasks: list[CurationTask]
+) -> Literal["consolidate", "explore", "clarify", "curate", "ready"]:
+    if any(task.task_type == "conflict" for task in tasks):
+        return "clarify"
+    if tasks:
+        return "curate"
+    if not count or not samples:
+        return "ready"
+    if entropy > 0.7:
+        return "explore" if coherence > BOUNDARY else "consolidate"
+    return "ready"
+
+
+def utl_status(view: "MemoryView") -> UtlStatus:
+    pulse = view.service.pulses.get(view.asker.session)
+    count = view.library.index.count(view.asker)
+    novelty = {"infancy": 0.7, "growth": 0.5, "maturity": 0.3}[phase(count)]
+    return UtlStatus(
+        lifecycle_phase=phase(count),
+        node_count=count,
+        interaction_count=pulse.samples,
+        entropy=pulse.entropy,
+        coherence=pulse.coherence,
+        learning_score=pulse.learning_score,
+        johari_quadrant=pulse.quadrant,
+        suggested_action=pulse.suggested_action,
+        thresholds={"entropy": BOUNDARY, "coherence": BOUNDARY},
+        lambda_weights={"delta_s": novelty, "delta_c": round(1 - novelty, 3)},
+        sufficient_data=pulse.samples > 0,
+    )
+
+
+def homeostasis(view: "MemoryView") -> Homeostasis:
+    index, asker = view.library.index, view.asker
+    count, mean, square = index.importance(asker)
+    cancers: list[Cancer] = []
+    for row in index.latest(asker, Filters(min_importance=CANCER_IMPORTANCE), _MOST_CHECKED):
+        entropy, degree = neighbour_entropy(view.library, [row.id])
+        if row.importance > CANCER_IMPORTANCE and entropy > CANCER_ENTROPY and degree >= CANCER_DEGREE:
+            cancers.append(Cancer(row.id, row.importance, entropy, degree))
+    flagged = index.flagged(asker)
+    return Homeostasis(
+        importance=ImportanceState(
+            count=count,
+            mean=round(mean, 4) if count else None,
+            sd=round(math.sqrt(max(square - mean * mean, 0.0)), 4) if count else None,
+            setpoint=SETPOINT,
+            scale_factor=round(SETPOINT / mean, 4) if count and mean else None,
+        ),
+        semantic_cancer=tuple(cancers),
+        quarantine=tuple(Quarantined(row.id, row.recorded_at, "reads like an instruction") for row in flagged),
+        last_run=view.changes.now(),
+        sufficient_data=count > 0,
+    )
+
+
+def manifest(view: "MemoryView") -> GraphManifest:
+    index, asker = view.library.index, view.asker
+    embedder = _embedder(view)
+    absent = {"E10"} | (set() if embedder else {"E1"})
+    return GraphManifest(
+        about="What agents and people learned about this repository, each note with its reason, its origin and what it"
+        " cites. Notes are superseded and forgotten, never changed silently; every change can be undone for 30 days.",
+        repository=view.service.home.repository,
+        node_count=index.count(asker),
+        kinds=index.counts("kind", asker),
+        domains=index.counts("domain", asker),
+        layers={
+            "sensing": "secrets are taken out, repeats and duplicates are noticed",
+            "reflex": "exact ids, citation tags and places",
+            "memory": "records, events and tombstones in one store; links in one index",
+            "learning": "each store is judged against the nearest memories and rewarded",
+            "coherence": "contradictions, stale citations and curation tasks",
+        },
+        spaces=tuple(SpaceState(each.id, each.name, each.purpose, each.id not in absent) for each in SPACES),
+        edge_types={kind.value: type_ for kind, type_ in EDGE_TYPES.items() if kind is not LinkKind.CITES},
+        quadrants=("Open", "Blind", "Hidden", "Unknown"),
+        embedder=embedder,
+    )
+
+
+def phase(count: int) -> str:
+    return "infancy" if count < INFANCY else "growth" if count < GROWTH else "maturity"
+
+
+def _embedder(view: "MemoryView") -> str | None:
+    engine = view.service.context.engine()
+    return engine.state().embedder if engine is not None else None
