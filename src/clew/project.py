@@ -77,7 +77,7 @@ class Project:
         return self.context.graph
 
     def _make_graph(self) -> "Graph":
-        """An empty graph that the documents are a part of; they are opened by the first who asks for one."""
+        """An empty graph that documents and memories are a part of; they are opened by the first who asks for one."""
         from clew.graph.graph import Graph
         from clew.graph.late_region import LateRegion
         from clew.graph.model import EdgeKind, NodeKind
@@ -91,6 +91,13 @@ class Project:
             leads_out=frozenset({EdgeKind.MENTIONS}),
         )
         graph.attach(documents)
+        memories = LateRegion(
+            lambda: self.memory.region,
+            prefixes=("memory:",),
+            kinds=frozenset({NodeKind.MEMORY}),
+            leads_out=frozenset({EdgeKind.CITES}),
+        )
+        graph.attach(memories)
         return graph
 
     @property

@@ -19,7 +19,7 @@ def two(memory: Memory, **second: object) -> list[str]:
     return [memory.store(SAME[0]), memory.store(SAME[1], **second)]
 
 
-# Verifies: REQ-d00253-A
+# Verifies: REQ-d00303-A
 @pytest.mark.parametrize("strategy", ["summarize", "keep_highest", "concatenate"])
 def test_tc_cur_001_us_001_ac_01_two_similar_memories_become_one(memory: Memory, strategy: str) -> None:
     ids = two(memory)
@@ -32,7 +32,7 @@ def test_tc_cur_001_us_001_ac_01_two_similar_memories_become_one(memory: Memory,
     assert [memory.number("annotate_node", node_id=id, annotations={"tags": ["x"]}) for id in ids] == [-32014] * 2
 
 
-# Verifies: REQ-d00253-A
+# Verifies: REQ-d00303-A
 def test_tc_cur_002_us_001_ac_02_a_merge_without_rationale_is_refused(memory: Memory) -> None:
     ids = two(memory)
     error = memory.failure("merge_concepts", source_node_ids=ids, target_name="Margin")
@@ -43,7 +43,7 @@ def test_tc_cur_002_us_001_ac_02_a_merge_without_rationale_is_refused(memory: Me
     assert len(memory.ids("margin keel")) == 2
 
 
-# Verifies: REQ-d00253-B
+# Verifies: REQ-d00303-B
 def test_tc_cur_003_ec_mcp_001_incompatible_priors_are_refused_or_linked(memory: Memory) -> None:
     ids = two(memory, metadata={"domain": "Medical"})
     asked = {"source_node_ids": ids, "target_name": "Margin", "rationale": WHY}
@@ -57,7 +57,7 @@ def test_tc_cur_003_ec_mcp_001_incompatible_priors_are_refused_or_linked(memory:
     assert "Relational" in {each["edge_type"] for each in around}
 
 
-# Verifies: REQ-d00252-A
+# Verifies: REQ-d00302-A
 def test_tc_cur_004_us_001_ac_05_forgetting_leaves_a_tombstone(memory: Memory) -> None:
     id = memory.store(SAME[0])
     forgotten = memory("forget_concept", node_id=id, reason="obsolete", rationale=WHY)
@@ -69,7 +69,7 @@ def test_tc_cur_004_us_001_ac_05_forgetting_leaves_a_tombstone(memory: Memory) -
     assert memory.number("forget_concept", node_id=id, reason="obsolete", rationale=WHY) == -32014
 
 
-# Verifies: REQ-d00252-B
+# Verifies: REQ-d00302-B
 def test_tc_cur_005_only_the_user_has_something_deleted_for_good(memory: Memory) -> None:
     id = memory.store(SAME[0])
     asked = {"node_id": id, "soft_delete": False, "rationale": WHY}
@@ -79,7 +79,7 @@ def test_tc_cur_005_only_the_user_has_something_deleted_for_good(memory: Memory)
     assert gone["recoverable_until"] is None
 
 
-# Verifies: REQ-d00252-A
+# Verifies: REQ-d00302-A
 def test_tc_cur_006_us_001_ac_03_what_was_forgotten_is_restored_as_it_was(memory: Memory) -> None:
     id = memory.store(SAME[0], tags=["keel"], importance=0.7, metadata={"confidence": 0.9})
     other = memory.store("Pilots know the margin.", link_to=[id], link_type="caused_by")
@@ -93,7 +93,7 @@ def test_tc_cur_006_us_001_ac_03_what_was_forgotten_is_restored_as_it_was(memory
     assert {**after, "_cognitive_pulse": 0} == {**before, "_cognitive_pulse": 0}
 
 
-# Verifies: REQ-d00252-C
+# Verifies: REQ-d00302-C
 def test_tc_cur_007_ec_mcp_002_after_thirty_days_nothing_is_restored(memory: Memory) -> None:
     id = memory.store(SAME[0])
     forgotten = memory("forget_concept", node_id=id, reason="obsolete", rationale=WHY)
@@ -106,7 +106,7 @@ def test_tc_cur_007_ec_mcp_002_after_thirty_days_nothing_is_restored(memory: Mem
     assert memory("search_tombstones")["count"] == 0
 
 
-# Verifies: REQ-d00253-C
+# Verifies: REQ-d00303-C
 def test_tc_cur_008_us_001_ac_04_tags_are_attached_and_the_text_stays(memory: Memory) -> None:
     id = memory.store(SAME[0], tags=["keel"])
     annotated = memory("annotate_node", node_id=id, annotations={"tags": ["depth"], "domain": "Code", "notes": "ok"})
@@ -117,7 +117,7 @@ def test_tc_cur_008_us_001_ac_04_tags_are_attached_and_the_text_stays(memory: Me
     assert memory.ids("margin", filters={"tags": ["depth"]}) == [id]
 
 
-# Verifies: REQ-d00253-C
+# Verifies: REQ-d00303-C
 def test_tc_cur_009_importance_is_adjusted_within_its_bounds(memory: Memory) -> None:
     id = memory.store(SAME[0], importance=0.7)
     boosted = memory("boost_importance", node_id=id, delta=0.2, rationale=WHY)
@@ -125,7 +125,7 @@ def test_tc_cur_009_importance_is_adjusted_within_its_bounds(memory: Memory) -> 
     assert memory("boost_importance", node_id=id, delta=0.5, rationale=WHY)["new_importance"] == 1.0
 
 
-# Verifies: REQ-d00253-C
+# Verifies: REQ-d00303-C
 def test_tc_cur_010_a_step_beyond_the_bounds_is_refused(memory: Memory) -> None:
     id = memory.store(SAME[0])
     error = memory.failure("boost_importance", node_id=id, delta=0.6, rationale=WHY)
@@ -134,7 +134,7 @@ def test_tc_cur_010_a_step_beyond_the_bounds_is_refused(memory: Memory) -> None:
     assert memory.number("boost_importance", node_id=id, delta=0.1) == -32009
 
 
-# Verifies: REQ-d00253-C
+# Verifies: REQ-d00303-C
 def test_a_memory_that_everything_hangs_on_is_not_made_more_important(memory: Memory) -> None:
     id = memory.store("The tide decides.", importance=0.7)
     for number, domain in enumerate(["Code", "Medical", "Legal", "Creative", "Research"]):
@@ -143,7 +143,7 @@ def test_a_memory_that_everything_hangs_on_is_not_made_more_important(memory: Me
     assert memory("boost_importance", node_id=id, delta=0.05, rationale=WHY)["new_importance"] == 0.75
 
 
-# Verifies: REQ-d00252-D
+# Verifies: REQ-d00302-D
 def test_nested_merges_are_undone_in_reverse_and_not_otherwise(memory: Memory) -> None:
     ids = [*two(memory), memory.store("The margin under the keel is half a metre at dawn.")]
 
@@ -162,7 +162,7 @@ def test_nested_merges_are_undone_in_reverse_and_not_otherwise(memory: Memory) -
     assert sorted(memory.ids("margin keel")) == sorted(ids)
 
 
-# Verifies: REQ-d00252-E
+# Verifies: REQ-d00302-E
 def test_lineage_tells_everything_that_happened(memory: Memory) -> None:
     ids = two(memory)
     memory("annotate_node", node_id=ids[0], annotations={"tags": ["a"]})
@@ -177,7 +177,7 @@ def test_lineage_tells_everything_that_happened(memory: Memory) -> None:
     assert actions == ["merge", "boost", "annotate", "store", "store"]
 
 
-# Verifies: REQ-d00252-C
+# Verifies: REQ-d00302-C
 def test_a_hash_of_another_memory_is_unknown(memory: Memory, tmp_path: Path) -> None:
     with remembering(write_project(tmp_path / "other")) as other:
         id = other.store(SAME[0])

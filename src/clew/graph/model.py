@@ -27,6 +27,8 @@ class NodeKind(StrEnum):
     """What documents talk about: a command, a file, a term."""
     FILE = "file"
     """A file that a document names."""
+    MEMORY = "memory"
+    """What somebody learned and wrote down."""
 
     __hash__ = str.__hash__
     """That of an enumeration is written in Python, and every lookup by kind asks for it."""
@@ -55,6 +57,13 @@ class EdgeKind(StrEnum):
     """A link that an author wrote."""
     RELATED = "related"
     """Documents about the same things."""
+    CITES = "cites"
+    """A memory is about something."""
+    SUPPORTS = "supports"
+    CONTRADICTS = "contradicts"
+    SUPERSEDES = "supersedes"
+    CAUSES = "causes"
+    PART_OF = "part_of"
 
     __hash__ = str.__hash__
 

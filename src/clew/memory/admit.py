@@ -27,7 +27,7 @@ _KINDS = (
     (Kind.DECISION, re.compile(r"\b(?:decided|decision|we (?:chose|choose|use|will use)|let'?s|agreed)\b", re.I)),
     (
         Kind.PITFALL,
-        re.compile(r"\b(?:pitfall|beware|careful|never|do not|don't|fails? (?:when|if)|breaks|trap)\b", re.I),
+        re.compile(r"\b(?:pitfall|beware|careful|never|do not|don't|fails? (?:when|if)|breaks)\b", re.I),
     ),
     (Kind.PREFERENCE, re.compile(r"\b(?:prefers?|likes?|wants?|favou?rs?|rather)\b", re.I)),
     (Kind.PROCEDURE, re.compile(r"\b(?:to (?:build|run|deploy|test|release)|steps?|first,|then run|how to)\b", re.I)),

@@ -55,7 +55,7 @@ def query_causal(
         strength = 1.0
         for step in steps:
             strength *= step.edge.weight * step.edge.confidence
-        path = tuple(step.own for step in steps) + (id,)
+        path = (*(step.own for step in steps), id)
         effects.append(Effect(node_id=id, description=memory.title, strength=round(strength, 4), path=path))
     effects.sort(key=lambda effect: -effect.strength)
     stated = tuple(span for memory in starts for span in causal_spans(memory.text))

@@ -182,15 +182,15 @@ def compare_retrieval(view: "MemoryView", query: str, spaces: Sequence[str], top
     candidates = [(memories[each.id], each) for each in ranked if each.id in memories]
     asked = _as_memory(query, view.changes.now())
     best = max((found.lexical or 0.0 for _, found in candidates), default=0.0)
-    lists: dict[str, tuple[SpaceHit, ...]] = {}
+    lists: dict[str, tuple[SpaceHit, ...] | None] = {}
     for id in dict.fromkeys(spaces):
         lists[id] = _in_space(id, asked, candidates, best, top_k)
-    present = {id: {hit.node_id for hit in hits} for id, hits in lists.items() if hits}
+    present = {id: {hit.node_id for hit in hits} for id, hits in lists.items() if hits is not None}
     return Comparison(
-        spaces=lists,
+        spaces={id: hits or () for id, hits in lists.items()},
         absent_spaces=tuple(id for id in lists if id not in present),
         overlap={
-            f"{one}-{other}": round(len(present[one] & present[other]) / len(present[one] | present[other]), 3)
+            f"{one}-{other}": round(len(present[one] & present[other]) / (len(present[one] | present[other]) or 1), 3)
             for one, other in combinations(present, 2)
         },
         unique={
@@ -203,16 +203,19 @@ def compare_retrieval(view: "MemoryView", query: str, spaces: Sequence[str], top
 
 def _in_space(
     id: str, asked: Memory, candidates: "Sequence[tuple[Memory, Found]]", best: float, top_k: int
-) -> tuple[SpaceHit, ...]:
+) -> tuple[SpaceHit, ...] | None:
+    """What a space finds; None where it says nothing about any of the candidates."""
     space = next(each for each in SPACES if each.id == id)
     nobody: frozenset[str] = frozenset()
     scored: list[SpaceHit] = []
     for memory, found in candidates:
         lexical = None if found.lexical is None or not best else found.lexical / best
         value = space.compare(asked, memory, Pair(found.dense, lexical, nobody, nobody))
-        if value is not None and value > 0:
+        if value is not None:
             scored.append(SpaceHit(memory.id, memory.title, round(value, 4)))
-    return tuple(sorted(scored, key=lambda hit: -hit.score)[:top_k])
+    if not scored:
+        return None
+    return tuple(sorted((hit for hit in scored if hit.score > 0), key=lambda hit: -hit.score)[:top_k])
 
 
 def _as_memory(query: str, now: str) -> Memory:

@@ -12,13 +12,20 @@ from clew.memory.scope import Filters
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
 
-TaskType = Literal["conflict", "duplicate", "orphan", "flagged", "question"]
+TaskType = Literal["conflict", "duplicate", "orphan", "flagged"]
+Priority = Literal["high", "medium", "low"]
 DUPLICATE_FROM = 0.9
 ORPHAN_DAYS = 30
 FEW_MEMORIES = 10
 _MOST = 10
 _LOOKED_AT = 200
 
+_TASKS: dict[TaskType, tuple[str, Priority]] = {
+    "conflict": ("critique_context", "high"),
+    "flagged": ("check_adversarial", "high"),
+    "duplicate": ("merge_concepts", "medium"),
+    "orphan": ("annotate_node", "low"),
+}
 _GENERIC = (
     "I remember little about this project yet. What are you working on, what matters most about it, and which decisions"
     " should I know?"
@@ -30,7 +37,7 @@ class CurationTask(msgspec.Struct, frozen=True, kw_only=True):
     target_nodes: tuple[str, ...]
     reason: str
     suggested_tool: str
-    priority: Literal["high", "medium", "low"]
+    priority: Priority
 
 
 class EpistemicAction(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,51 +54,33 @@ class EpistemicAction(msgspec.Struct, frozen=True, kw_only=True):
 def curation_tasks(view: "MemoryView") -> list[CurationTask]:
     """What somebody should look at, the most pressing first."""
     index, asker = view.library.index, view.asker
-    tasks: list[CurationTask] = []
-    for link in index.links_of_kind(LinkKind.CONTRADICTS, asker, _LOOKED_AT)[:_MOST]:
-        tasks.append(
-            CurationTask(
-                task_type="conflict",
-                target_nodes=(link.source, link.target),
-                reason=f"They contradict each other: {link.origin}",
-                suggested_tool="critique_context",
-                priority="high",
-            )
-        )
     alike = [link for link in index.links_of_kind(LinkKind.RELATED, asker, _LOOKED_AT) if link.origin == SIMILARITY]
-    for link in [link for link in alike if link.weight >= DUPLICATE_FROM][:_MOST]:
-        tasks.append(
-            CurationTask(
-                task_type="duplicate",
-                target_nodes=(link.source, link.target),
-                reason=f"They are {link.weight:.2f} alike.",
-                suggested_tool="merge_concepts",
-                priority="medium",
-            )
-        )
-    for row in index.flagged(asker, _MOST):
-        tasks.append(
-            CurationTask(
-                task_type="flagged",
-                target_nodes=(row.id,),
-                reason="Its text reads like an instruction to a model.",
-                suggested_tool="check_adversarial",
-                priority="high",
-            )
-        )
     before = spelled(view.service.context.clock() - timedelta(days=ORPHAN_DAYS))
-    for row in index.unlinked(asker, before, _MOST):
-        tasks.append(
-            CurationTask(
-                task_type="orphan",
-                target_nodes=(row.id,),
-                reason=f"Nothing has been linked to it for {ORPHAN_DAYS} days.",
-                suggested_tool="annotate_node",
-                priority="low",
-            )
-        )
+    tasks = [
+        *(
+            _task("conflict", (link.source, link.target), f"They contradict each other: {link.origin}")
+            for link in index.links_of_kind(LinkKind.CONTRADICTS, asker, _LOOKED_AT)[:_MOST]
+        ),
+        *(
+            _task("duplicate", (link.source, link.target), f"They are {link.weight:.2f} alike.")
+            for link in [link for link in alike if link.weight >= DUPLICATE_FROM][:_MOST]
+        ),
+        *(
+            _task("flagged", (row.id,), "Its text reads like an instruction to a model.")
+            for row in index.flagged(asker, _MOST)
+        ),
+        *(
+            _task("orphan", (row.id,), f"Nothing has been linked to it for {ORPHAN_DAYS} days.")
+            for row in index.unlinked(asker, before, _MOST)
+        ),
+    ]
     order = ("high", "medium", "low")
     return sorted(tasks, key=lambda task: order.index(task.priority))
+
+
+def _task(task_type: TaskType, nodes: tuple[str, ...], reason: str) -> CurationTask:
+    tool, priority = _TASKS[task_type]
+    return CurationTask(task_type=task_type, target_nodes=nodes, reason=reason, suggested_tool=tool, priority=priority)
 
 
 def epistemic_action(view: "MemoryView", *, force: bool) -> EpistemicAction:

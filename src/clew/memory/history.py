@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from itertools import count
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -228,15 +228,15 @@ class History:
         )
 
 
-def _exchange_entry(data: "dict[str, object]") -> LogEntry:
-    query, shown = str(data.get("query", "")), tuple(data.get("shown", ()))  # type: ignore[arg-type]
+def _exchange_entry(data: dict[str, Any]) -> LogEntry:
+    query, shown = data.get("query", ""), tuple(data.get("shown", ()))
     return LogEntry(
-        timestamp=str(data["at"]),
+        timestamp=data["at"],
         level="info" if data.get("injected") is not None and not shown else "debug",
         component="retrieval",
-        action=str(data["tool"]),
+        action=data["tool"],
         node_ids=shown,
-        reason=str(data.get("reason") or f"asked for '{query}'"),
+        reason=data.get("reason") or f"asked for '{query}'",
     )
 
 

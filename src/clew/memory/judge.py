@@ -43,8 +43,9 @@ def judge(old: str, new: str, cosine: float | None) -> Verdict:
         return Verdict("supersedes", 0.7, (*reasons, "the new one says that something changed"))
     if shared >= OVERLAP_FROM and bool(_NEGATION.search(old)) != bool(_NEGATION.search(new)):
         return Verdict("contradicts", 0.9, (*reasons, "only one of them is negated"))
-    if shared >= OVERLAP_FROM and set(_NUMBER.findall(old)) != set(_NUMBER.findall(new)):
-        return Verdict("contradicts", 0.6, (*reasons, "their numbers differ"))
+    if set(_NUMBER.findall(old)) != set(_NUMBER.findall(new)):
+        # Two facts about different numbers may both hold.
+        return Verdict("unrelated", 0.5, (*reasons, "their numbers differ"))
     if near >= SAME_FROM:
         return Verdict("same", near, tuple(reasons))
     return Verdict("unrelated", round(1 - near, 3), tuple(reasons))

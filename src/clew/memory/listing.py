@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.errors import NotFound
+from clew.memory.model import Memory
 from clew.memory.recall import Standing
 from clew.memory.scope import Filters
 
@@ -37,6 +38,7 @@ def listed(
     """Memories, the latest first."""
     filters = Filters(kinds=(kind,) if kind else (), branch=branch, forgotten=forgotten)
     index, library = view.library.index, view.library
+    found: list[tuple[Memory, Standing | None]]
     if forgotten:
         rows = index.latest(view.asker, filters, limit)
         found = [(library.forgotten(row.id), None) for row in rows]

@@ -6,6 +6,8 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from clew.text.passage_hash import PassageHash
+
 MEMORIES = "memory"
 LINKS = "link"
 CHANGES = "change"
@@ -109,14 +111,8 @@ class Cite(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     node: str
     """An id of the graph, `file:PATH`, `symbol:PATH::NAME` or `lines:PATH#L1-L2`."""
     kind: LinkKind = LinkKind.CITES
-    hash: str = ""
-    """Of what was cited; equal for texts that differ only in formatting."""
-    tokens: int = 0
-    """How many tokens were hashed."""
-    first: str = ""
-    """Hash of the first few tokens, by which the passage is found again when lines shifted."""
-    lines: tuple[str, ...] = ()
-    """Hashes of the cited lines: where none is left, the passage is gone rather than changed."""
+    passage: PassageHash
+    """What it said; the same for texts that differ only in formatting."""
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

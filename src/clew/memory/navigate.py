@@ -256,9 +256,9 @@ def entailment(library: Library, id: str, direction: str, near: Callable[[str], 
                 )
     linked = {each.node_id for side in found.values() for each in side} | {memory.id}
     for other in library.get_many(id for id in near(memory.text)[:_MOST_CANDIDATES] if id not in linked).values():
-        side, score = _contained(memory, other)
-        if side in sides[direction]:
-            found[side].append(Relative(node_id=other.id, title=other.title, score=score, depth=1, by="terms"))
+        way, score = _contained(memory, other)
+        if way in sides[direction]:
+            found[way].append(Relative(node_id=other.id, title=other.title, score=score, depth=1, by="terms"))
     return Entailment(
         node_id=memory.id,
         ancestors=tuple(found["out"]),

@@ -21,7 +21,7 @@ from clew.context import Context
 from clew.errors import ClewError, InvalidArgument, NotFound
 from clew.graph.model import Node, NodeKind
 from clew.memory.model import Cite, LinkKind
-from clew.text.passage_hash import PassageHash, holds, lines_left, passage_hash, tokens_of
+from clew.text.passage_hash import PassageHash, lines_hash, lines_left, passage_hash, stands_in
 from clew.text.shortening import shortened
 from clew.workspace.files import path_inside, read_bytes
 from clew.workspace.survey import survey
@@ -101,12 +101,14 @@ class Places:
             if cite is not None:
                 return cite
         node = self._node(given)
-        return None if node is None else _cite(node.id, kind, passage_hash(self._text_of(node)))
+        return None if node is None else Cite(node=node.id, kind=kind, passage=passage_hash(self._text_of(node)))
 
     def _whole_file(self, given: str, kind: LinkKind) -> Cite | None:
         path = self._path(given)
         text = self._text(path) if path else None
-        return None if path is None or text is None else _cite(FILE + path, kind, passage_hash(text))
+        if path is None or text is None:
+            return None
+        return Cite(node=FILE + path, kind=kind, passage=passage_hash(text))
 
     def _lines(self, given: str, kind: LinkKind) -> Cite | None:
         match = _LINE_SPAN.fullmatch(given)
@@ -121,7 +123,7 @@ class Places:
             raise InvalidArgument(
                 f"Lines {first} to {last} of {path} say nothing.", hint="Cite lines that hold text, counted from 1."
             )
-        return _cite(f"{LINES}{path}#L{first}-L{last}", kind, passage_hash("\n".join(said)))
+        return Cite(node=f"{LINES}{path}#L{first}-L{last}", kind=kind, passage=lines_hash(text, first, last))
 
     def _symbol(self, given: str, kind: LinkKind) -> Cite | None:
         match = _SYMBOL_NAME.fullmatch(given)
@@ -131,7 +133,9 @@ class Places:
             return None
         name = match["name"].replace("::", ".")
         span = symbol_text(text, path, name)
-        return None if span is None else _cite(f"{SYMBOL}{path}::{name}", kind, passage_hash(span))
+        if span is None:
+            return None
+        return Cite(node=f"{SYMBOL}{path}::{name}", kind=kind, passage=passage_hash(span))
 
     def _node(self, id: str) -> Node | None:
         """A node of the graph, by its id or any other spelling that the grammar of ids accepts."""
@@ -157,7 +161,7 @@ class Places:
         return CiteState(cite.node, state, now)
 
     def _state(self, cite: Cite) -> tuple[State, str | None]:
-        passage = PassageHash(cite.hash, cite.tokens, cite.first, cite.lines)
+        passage = cite.passage
         if cite.node.startswith((FILE, SYMBOL, LINES)):
             return self._state_of_text(cite.node, passage)
         node = self._node(cite.node)
@@ -173,7 +177,7 @@ class Places:
             return False
         # Documents are read in the background: the lines of a section may be those from before an edit above it.
         text = self._text(self._repository_path(node.source.path))
-        return text is not None and holds(tokens_of(text), passage)
+        return text is not None and stands_in(text, passage)
 
     def _state_of_text(self, node: str, passage: PassageHash) -> tuple[State, str | None]:
         path, symbol = _path_and_symbol(node)
@@ -184,7 +188,7 @@ class Places:
             span = symbol_text(text, path, symbol) if symbol is not None else None
             if span is not None:
                 return ("fresh" if passage_hash(span).hash == passage.hash else "changed"), None
-            if holds(tokens_of(text), passage):
+            if stands_in(text, passage):
                 return "fresh", None
         elsewhere = self._holding(path, passage, whole=node.startswith(FILE))
         if elsewhere is not None:
@@ -201,9 +205,7 @@ class Places:
         others.sort(key=lambda other: basename(other) != name)
         for other in others[:_MOST_READ]:
             text = self._text(other)
-            if text is not None and (
-                passage_hash(text).hash == passage.hash if whole else holds(tokens_of(text), passage)
-            ):
+            if text is not None and (passage_hash(text).hash == passage.hash if whole else stands_in(text, passage)):
                 return other
         return None
 
@@ -212,7 +214,7 @@ class Places:
         with self._context.lock.reading():
             for kind in (NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.TEST):
                 for node in graph.memory.nodes_by_kind(kind):
-                    if passage_hash(self._text_of(node)).hash == cite.hash:
+                    if passage_hash(self._text_of(node)).hash == cite.passage.hash:
                         return node.id
         return None
 
@@ -277,12 +279,6 @@ def symbol_text(text: str, path: str, name: str) -> str | None:
         if name in (each.qualname, each.names[-1]):
             return "\n".join(text.splitlines()[each.line - 1 : each.end_line])
     return None
-
-
-def _cite(node: str, kind: LinkKind, passage: PassageHash) -> Cite:
-    return Cite(
-        node=node, kind=kind, hash=passage.hash, tokens=passage.tokens, first=passage.first, lines=passage.lines
-    )
 
 
 def _path_and_symbol(node: str) -> tuple[str, str | None]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _BUDGETS = {0: 150, 1: 8_192, 2: 8_192}
 """Tokens at most by verbosity; max_tokens counts as well."""
 _TENSE = 0.8
+_MOST_CONFLICTS = 10
 _TEXT = (None, "", "text", "code")
 
 
@@ -184,7 +185,7 @@ def inject_context(
 
 def _conflicts(view: "MemoryView", shown: tuple[str, ...]) -> ConflictAlert:
     links = view.library.index.links(shown, (LinkKind.CONTRADICTS,))
-    pairs = tuple((link.source, link.target) for link in _seen(view, links))
+    pairs = tuple((link.source, link.target) for link in _seen(view, links)[:_MOST_CONFLICTS])
     return ConflictAlert(bool(pairs), pairs, "critique_context" if pairs else None)
 
 

@@ -190,7 +190,7 @@ class Branches:
         if branch == self._current:
             return "current"
         if self._known is None:
-            self._known = git.branches(self._root), git.branches(self._root, "--merged")
+            self._known = git.branches(self._root), git.branches(self._root, "--merged=HEAD")
         there, merged = self._known
         return "deleted" if branch not in there else "merged" if branch in merged else "other"
 

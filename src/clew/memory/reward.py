@@ -27,7 +27,7 @@ class Reward(msgspec.Struct, frozen=True):
 def reward(
     *, nearest: float | None, links: int, cites: int, confidence: float | None, memories: int, duplicate: bool
 ) -> Reward:
-    """The reward of a store. `nearest` is the similarity of the nearest memory; None where there was none to compare."""
+    """The reward of a store. `nearest` is the similarity of the nearest memory; None where there is none."""
     stage = "infancy" if memories < INFANCY else "growth" if memories < GROWTH else "maturity"
     novelty = 1.0 if nearest is None else 1.0 - max(nearest, 0.0)
     fit = min((links + 2 * cites) / 4, 1.0)

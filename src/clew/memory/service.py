@@ -19,6 +19,7 @@ from clew.memory.model import EXCHANGES, Origin, Trust
 from clew.memory.places import Places
 from clew.memory.pulse import Pulses
 from clew.memory.recall import Recall
+from clew.memory.region import RememberedRegion
 from clew.memory.remember import Stored, Writer
 from clew.memory.scope import Asker
 from clew.memory.scratchpad import Scratchpad
@@ -66,6 +67,11 @@ class MemoryService:
             is_owner=is_person,
         )
         return MemoryView(self, asker, is_person=is_person)
+
+    @property
+    def region(self) -> RememberedRegion:
+        """The memories as a part of the graph."""
+        return RememberedRegion(lambda: Library(self.home, Asker(folder=self.home.inside)))
 
     def session_of(self, call: "Call", given: str | None = None) -> str | None:
         """The session of a call: the one it names, or that of its transport; None where there is none."""

@@ -81,7 +81,7 @@ def _semantic(one: Memory, other: Memory, pair: Pair) -> float | None:
 
 
 def _recency(one: Memory, other: Memory, pair: Pair) -> float:
-    return 2.0 ** (-_minutes_apart(one, other) / (HALF_LIFE_DAYS * 24 * 60))
+    return math.pow(2.0, -_minutes_apart(one, other) / (HALF_LIFE_DAYS * 24 * 60))
 
 
 def _periodic(one: Memory, other: Memory, pair: Pair) -> float:
@@ -103,10 +103,12 @@ def _causal(one: Memory, other: Memory, pair: Pair) -> float | None:
     first, second = causal_spans(one.text), causal_spans(other.text)
     if not first or not second:
         return None
-    chained = [overlap(a[1], b[0]) for a in first for b in second] + [
-        overlap(b[1], a[0]) for a in first for b in second
-    ]
-    return max(chained)
+    # One leads to the other, or both say why the same happens.
+    return max(
+        max(overlap(a[1], b[0]), overlap(b[1], a[0]), (overlap(a[0], b[0]) + overlap(a[1], b[1])) / 2)
+        for a in first
+        for b in second
+    )
 
 
 def _sparse(one: Memory, other: Memory, pair: Pair) -> float | None:

@@ -47,8 +47,8 @@ class StoreMemory(
     rationale: Rationale = ""
     importance: Annotated[float, Meta(ge=0, le=1, description="0 to 1")] = 0.5
     kind: Annotated[KindName | None, Meta(description="Default: by its wording")] = None
-    about_: Annotated[tuple[str, ...], Meta(description="Files, path:12-20, path::name, ids")] = (
-        msgspec.field(name="about", default=())
+    about_: Annotated[tuple[str, ...], Meta(description="Files, path:12-20, path::name, ids")] = msgspec.field(
+        name="about", default=()
     )
     tags: Annotated[tuple[str, ...], Meta(description="Words")] = ()
     link_to: Annotated[tuple[str, ...], Meta(description="Memories it is linked to")] = ()
@@ -122,6 +122,8 @@ class InjectContext(
     outlined=True,
     title="What memory says about this",
     default=True,
+    # Its own max_tokens is that of the block.
+    budget=20_000,
     trim=("notes",),
     example={"query": "tide tables"},
 ):
@@ -131,9 +133,7 @@ class InjectContext(
     query: Query
     max_tokens: Annotated[int, Meta(ge=100, le=8_192, description="Size of the block at most")] = 2_048
     about_: About = msgspec.field(name="about", default=None)
-    priority: Annotated[
-        Literal["low", "normal", "high", "critical"], Meta(description="high: less strict")
-    ] = "normal"
+    priority: Annotated[Literal["low", "normal", "high", "critical"], Meta(description="high: less strict")] = "normal"
     distillation_mode: Annotated[
         Literal["auto", "raw", "narrative", "structured", "code_focused"], Meta(description="Shortening")
     ] = "auto"

@@ -71,8 +71,8 @@ class RestoreFromHash(
     writes=True,
     idempotent=False,
 ):
-    """Undoes a change of the memory by the reversal_hash that it returned: what was forgotten or merged is again exactly
-    as it was, with its links. Possible for 30 days, and as long as nothing changed it again. search_tombstones and
+    """Undoes a change of the memory by the reversal_hash that it returned: what was forgotten or merged is again as it
+    was, with its links. Possible for 30 days, and as long as nothing changed it again. search_tombstones and
     get_node_lineage list the hashes."""
 
     reversal_hash: Annotated[str, Meta(max_length=200, description="As a tool returned it")]

@@ -103,7 +103,7 @@ class HydrateCitation(
     trim=("raw_content", "neighbors"),
 ):
     """The whole memory behind a tag such as [node_ab12cd34], as inject_context and search_graph write them: text,
-    reason, origin, what it cites and whether that changed, and its neighbours. An ambiguous tag names the candidates."""
+    reason, origin, what it cites and whether that changed, and its neighbours. An ambiguous tag is refused."""
 
     citation_tag: Annotated[str, Meta(max_length=80, description="Such as [node_ab12cd34]")]
 

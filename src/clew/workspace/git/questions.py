@@ -54,7 +54,7 @@ def common_folder(root: Path) -> Path | None:
 
 
 def branches(root: Path, *states: str) -> frozenset[str]:
-    """The local branches; with `--merged`, only those that are part of the current one."""
+    """The local branches; with `--merged=HEAD`, only those that are part of the current one."""
     output = answer(root, "for-each-ref", *states, "--format=%(refname:short)", "refs/heads")
     return frozenset(os.fsdecode(output or b"").split())
 

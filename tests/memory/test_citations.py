@@ -1,0 +1,184 @@
+"""Citations: what is edited is flagged at the next recall, and nothing else is."""
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.conftest import SPEC
+from tests.contract.memory_client import Memory, remembering, write_project
+
+from clew.memory.model import Cite
+from clew.memory.places import Places
+from clew.project import Project
+from clew.text.passage_hash import lines_hash, stands_in
+
+CODE = '''"""Tides."""
+
+TABLE = {}
+
+
+def tide(hour):
+    """The height of the water."""
+    return TABLE[hour]
+
+
+class Ship:
+    def draught(self, load):
+        total = self.depth + load
+        return total
+
+    def name(self):
+        return "Maria"
+'''
+DOC = "# Harbour\n\nThe harbour opens at dawn.\n\n## Pilots\n\nA pilot is taken aboard at the outer buoy.\n"
+FILES = {"src/tides.py": CODE, "spec/small.md": SPEC, "docs/harbour.md": DOC}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with remembering(write_project(tmp_path / "harbour", FILES)) as client:
+        yield client
+
+
+def states(memory: Memory) -> dict[str, tuple[str, str | None]]:
+    (hit,) = memory("search_graph", query="note")["results"]
+    return {cite["node"]: (cite["state"], cite.get("now")) for cite in hit["cites"]}
+
+
+def change(memory: Memory, path: str, old: str, new: str) -> None:
+    place = memory.root / path
+    text = place.read_text(encoding="utf-8")
+    assert old in text
+    place.write_text(text.replace(old, new), encoding="utf-8")
+
+
+PLACES = {
+    "src/tides.py::tide": ("src/tides.py", "return TABLE[hour]", "return TABLE[hour] + 1"),
+    "src/tides.py::Ship.draught": ("src/tides.py", "self.depth + load", "self.depth - load"),
+    "src/tides.py:12-14": ("src/tides.py", "total = self.depth", "total = 2 * self.depth"),
+    "src/tides.py": ("src/tides.py", "Maria", "Anna"),
+    "REQ-p00001": ("spec/small.md", "It SHALL keep time.", "It SHALL keep good time."),
+    "REQ-p00001-A": ("spec/small.md", "show the hour.", "show the hour and the day."),
+    "docs/harbour.md:7": ("docs/harbour.md", "outer buoy", "inner buoy"),
+}
+
+
+# Verifies: REQ-d00304-A, REQ-d00304-B
+@pytest.mark.parametrize("place", PLACES)
+def test_an_edit_of_what_is_cited_is_seen_at_the_next_recall(memory: Memory, place: str) -> None:
+    memory.store("A note.", about=[place])
+    assert {state for state, _ in states(memory).values()} == {"fresh"}
+    change(memory, *PLACES[place])
+    (seen,) = states(memory).values()
+    assert seen[0] in ("changed", "gone")
+    (hit,) = memory("search_graph", query="note")["results"]
+    assert hit["standing"] == "stale"
+
+
+# Verifies: REQ-d00304-B
+def test_edits_elsewhere_shifted_lines_and_formatting_are_not_flagged(memory: Memory) -> None:
+    memory.store("A note.", about=["src/tides.py::tide", "src/tides.py:12-14", "REQ-p00001-A", "docs/harbour.md:7"])
+    change(memory, "src/tides.py", "TABLE = {}\n", "TABLE = {}\nMARGIN = 1\n\n\n")
+    change(memory, "src/tides.py", '"Maria"', '"Anna"')
+    change(memory, "src/tides.py", "def tide(hour):", "def tide(\n    hour,\n):")
+    change(memory, "src/tides.py", "total = self.depth + load", "total = self.depth  +load")
+    change(memory, "spec/small.md", "It SHALL keep time.", "It SHALL keep good time.")
+    change(memory, "docs/harbour.md", "A pilot is taken aboard at", "A pilot is\ntaken aboard at")
+    change(memory, "docs/harbour.md", "The harbour opens at dawn.", "The harbour opens at noon.\n\nIt is large.")
+    assert {state for state, _ in states(memory).values()} == {"fresh"}
+
+
+# Verifies: REQ-d00304-A
+def test_what_moved_is_found_again(memory: Memory) -> None:
+    memory.store("A note.", about=["src/tides.py", "src/tides.py::tide", "src/tides.py:12-14"])
+    (memory.root / "src" / "water").mkdir()
+    (memory.root / "src" / "tides.py").rename(memory.root / "src" / "water" / "tides.py")
+    assert set(states(memory).values()) == {("moved", "file:src/water/tides.py")}
+
+
+# Verifies: REQ-d00304-A
+def test_what_was_deleted_is_gone(memory: Memory) -> None:
+    memory.store("A note.", about=["src/tides.py", "src/tides.py::tide", "REQ-d00001"])
+    (memory.root / "src" / "tides.py").unlink()
+    spec = memory.root / "spec" / "small.md"
+    spec.write_text(SPEC[: SPEC.index("## REQ-d00001")], encoding="utf-8")
+    assert {state for state, _ in states(memory).values()} == {"gone"}
+
+
+# Verifies: REQ-d00304-A
+def test_what_a_text_names_is_cited_by_itself(memory: Memory) -> None:
+    stored = memory(
+        "store_memory", content="REQ-p00001 is kept by src/tides.py, not by x.py.", rationale="a reason here"
+    )
+    assert set(stored["cites"]) == {"REQ-p00001", "file:src/tides.py"}
+    error = memory.failure("store_memory", content="More.", rationale="a reason here", about=["src/none.py"]).error
+    assert (error.code, "src/none.py" in error.message) == (-32012, True)
+    assert (
+        memory.number("store_memory", content="More.", rationale="a reason here", about=["../../etc/passwd"]) == -32012
+    )
+    assert (
+        memory.number("store_memory", content="More.", rationale="a reason here", about=["src/tides.py:900"]) == -32002
+    )
+
+
+# Verifies: REQ-d00304-B
+def test_a_thousand_edits_flag_what_they_touch_and_nothing_else(
+    tmp_path: Path, opened: Callable[[Path], Project]
+) -> None:
+    chance = random.Random(11)
+    project = opened(write_project(tmp_path / "many"))
+    context = project.context
+    place = context.root / "code.py"
+    functions = [f"def f{n}(a, b):\n    value = a * {n} + b\n    return value - {n}\n" for n in range(40)]
+    for _ in range(250):
+        place.write_text("\n\n".join(functions), encoding="utf-8")
+        before = Places(context, "")
+        names = chance.sample(range(40), 4)
+        cites: dict[int, Cite] = {n: before.cite(_place(n, chance)) for n in names}
+        edited, *untouched = names
+        changed = list(functions)
+        changed[edited] = _edited(functions[edited], chance)
+        for other in set(range(40)) - set(names):
+            if chance.random() < 0.2:
+                changed[other] = _edited(functions[other], chance)
+        for same in untouched:
+            changed[same] = _formatted(functions[same], chance)
+        place.write_text("# moved down\n" * chance.randrange(5) + "\n\n".join(changed), encoding="utf-8")
+        after = Places(context, "")
+        assert after.state(cites[edited]).state in ("changed", "gone", "moved")
+        assert [after.state(cites[n]).state for n in untouched] == ["fresh"] * 3
+
+
+def _place(n: int, chance: random.Random) -> str:
+    first = n * 5 + 1
+    return chance.choice([f"code.py::f{n}", f"code.py:{first}-{first + 2}", f"code.py:{first + 1}"])
+
+
+def _edited(text: str, chance: random.Random) -> str:
+    head, middle, last = text.splitlines()
+    change = chance.choice(["insert", "replace", "delete"])
+    if change == "insert":
+        return f"{head}\n{middle} + 1\n{last}\n"
+    if change == "replace":
+        return f"{head}\n{middle.replace('a *', 'b *')}\n{last}\n"
+    return f"{head}\n    pass\n{last}\n"
+
+
+def _formatted(text: str, chance: random.Random) -> str:
+    return chance.choice(
+        [text, text.replace(" * ", "*").replace(" + ", "  +  "), text.replace("(a, b)", "(\n    a,\n    b,\n)")]
+    )
+
+
+# Verifies: REQ-d00304-B
+def test_lines_are_told_from_their_like() -> None:
+    text = "if a:\n    return x\n\nif b:\n    return x\n\nThe lamp burns at night\nand goes out by day.\n"
+    cited = lines_hash(text, 5, 5)
+    assert stands_in(text, cited)
+    assert stands_in(text.replace("if a:\n    return x", "if a:\n    return y"), cited)
+    assert not stands_in(text.replace("if b:\n    return x", "if b:\n    return y"), cited)
+    prose = lines_hash(text, 7, 7)
+    assert stands_in(text.replace("night\nand goes", "night and\ngoes"), prose)
+    assert not stands_in(text.replace("at night\n", "at night, as ever,\n"), prose)
+    assert not stands_in(text.replace("lamp burns", "lamp glows"), prose)

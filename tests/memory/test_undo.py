@@ -1,0 +1,157 @@
+"""Any sequence of changes, undone in reverse, leaves what was there before."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.contract.memory_client import WHY, remembering, write_project
+
+from clew.memory.admit import Note
+from clew.memory.curate import Annotations
+from clew.memory.model import LINKS, MEMORIES
+from clew.memory.scope import Asker
+from clew.memory.service import MemoryView
+from clew.project import Project
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tests.contract.memory_client import WHY, remembering
+from clew.memory.changes import Change
+seen = 0
+def dying(self, id, then=Change.delete):
+    then(self, id)
+    os.kill(os.getpid(), signal.SIGKILL)
+Change.delete = dying
+with remembering(Path(sys.argv[1])) as memory:
+    memory("merge_concepts", source_node_ids=sys.argv[2:], target_name="One", rationale=WHY)
+"""
+
+
+def dump(view: MemoryView) -> dict[str, Any]:
+    """Everything that is remembered, in one form: memories with their citations, links, and what search finds."""
+    store = view.service.home.store
+    records = {name: {each.id: each.data for each in store.scan(name)} for name in (MEMORIES, LINKS)}
+    links = view.library.index.links(list(records[MEMORIES]), cites=True)
+    engine = view.units.engine()
+    assert engine is not None
+    indexed = [(link.id, link.weight, link.origin) for link in sorted(links, key=lambda link: link.id)]
+    return {**records, "index": indexed, "units": engine.hashes("memory")}
+
+
+class Sequence:
+    """Random changes of a memory, each with the hash that undoes it."""
+
+    def __init__(self, view: MemoryView, data: st.DataObject) -> None:
+        self.view = view
+        self.data = data
+        self.hashes: list[str] = []
+        self.stored = 0
+
+    def ids(self) -> list[str]:
+        return sorted(memory.id for memory, _ in self.view.library.latest(100))
+
+    def step(self) -> None:
+        ids = self.ids()
+        names = ["store"] + (["annotate", "boost", "forget"] if ids else []) + (["merge"] if len(ids) > 1 else [])
+        getattr(self, self.data.draw(st.sampled_from(names)))(ids)
+
+    def store(self, ids: list[str]) -> None:
+        self.stored += 1
+        linked = tuple(self.data.draw(st.lists(st.sampled_from(ids), max_size=2, unique=True))) if ids else ()
+        note = Note(content=f"Note {self.stored} is about harbour lamps.", rationale=WHY, link_to=linked)
+        stored = self.view.store(note)
+        assert stored.reversal_hash is not None
+        self.hashes.append(stored.reversal_hash)
+
+    def annotate(self, ids: list[str]) -> None:
+        id = self.data.draw(st.sampled_from(ids))
+        tags = (f"tag{len(self.hashes)}",)
+        self.hashes.append(self.view.curator.annotate(id, Annotations(tags=tags)).reversal_hash)
+
+    def boost(self, ids: list[str]) -> None:
+        id = self.data.draw(st.sampled_from(ids))
+        self.hashes.append(self.view.curator.boost(id, -0.01, WHY).reversal_hash)
+
+    def forget(self, ids: list[str]) -> None:
+        hash = self.view.curator.forget(self.data.draw(st.sampled_from(ids)), "obsolete", WHY, soft=True).reversal_hash
+        assert hash is not None
+        self.hashes.append(hash)
+
+    def merge(self, ids: list[str]) -> None:
+        chosen = self.data.draw(st.lists(st.sampled_from(ids), min_size=2, max_size=3, unique=True))
+        merged = self.view.curator.merge(chosen, "Lamps", "concatenate", WHY, force=True)
+        self.hashes.append(merged.reversal_hash)
+
+
+# Verifies: REQ-d00302-D
+def test_any_sequence_of_changes_is_undone_in_reverse(tmp_path_factory: Any) -> None:
+    root = write_project(tmp_path_factory.mktemp("undo"))
+    project = Project.open(root)
+    view = MemoryView(project.memory, Asker())
+
+    @settings(max_examples=12)
+    @given(st.data())
+    def undone(data: st.DataObject) -> None:
+        before = dump(view)
+        sequence = Sequence(view, data)
+        for _ in range(data.draw(st.integers(1, 12))):
+            sequence.step()
+        states = dump(view)
+        events = project.memory.home.store.describe()["events"]
+        restored = [view.curator.restore(hash).reversal_hash for hash in reversed(sequence.hashes)]
+        assert dump(view) == before
+        assert project.memory.home.store.describe()["events"] > events
+        # Undoing is a change too: undone itself, it leads back.
+        for hash in reversed(restored):
+            view.curator.restore(hash)
+        assert dump(view) == states
+        for hash in reversed(sequence.hashes):
+            view.curator.restore(hash)
+        assert dump(view) == before
+
+    try:
+        undone()
+    finally:
+        project.close()
+
+
+# Verifies: REQ-d00302-A
+def test_a_process_that_is_killed_in_the_middle_of_a_merge_leaves_one_of_two_states(tmp_path: Path) -> None:
+    root = write_project(tmp_path / "harbour")
+    with remembering(root) as memory:
+        ids = [memory.store("Lamps burn at night."), memory.store("Lamps burn all night.")]
+    top = Path(__file__).parent.parent.parent
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, str(root), *ids],
+        cwd=top,
+        env={**os.environ, "PYTHONPATH": str(top)},
+        check=False,
+    )
+    assert killed.returncode == -signal.SIGKILL
+    with remembering(root) as memory:
+        assert sorted(memory.ids("lamps")) == sorted(ids)
+        merged = memory("merge_concepts", source_node_ids=ids, target_name="One", rationale=WHY)
+        assert memory.ids("lamps") == [merged["merged_id"]]
+
+
+# Verifies: REQ-d00302-A
+def test_a_restored_memory_is_encoded_as_before(tmp_path: Path, opened: Callable[[Path], Project]) -> None:
+    with remembering(write_project(tmp_path / "harbour")) as memory:
+        id = memory.store("Lamps burn at night.")
+        engine = memory.project.memory.units.engine()
+        assert engine is not None
+        before = msgspec.json.encode(engine.get(f"memory:{id}"))
+        memory("annotate_node", node_id=id, annotations={"notes": "seen"})
+        assert msgspec.json.encode(engine.get(f"memory:{id}")) == before
+        hash = memory("forget_concept", node_id=id, reason="obsolete", rationale=WHY)["reversal_hash"]
+        assert engine.get(f"memory:{id}") is None
+        memory("restore_from_hash", reversal_hash=hash)
+        assert msgspec.json.encode(engine.get(f"memory:{id}")) == before
