@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import SPEC
-from tests.contract.memory_client import Memory, remembering, write_project
+from tests.contract.memory_client import WHY, Memory, remembering, write_project
 
 from clew.memory.model import Cite
 from clew.memory.places import Places
@@ -108,18 +108,12 @@ def test_what_was_deleted_is_gone(memory: Memory) -> None:
 
 # Verifies: REQ-d00304-A
 def test_what_a_text_names_is_cited_by_itself(memory: Memory) -> None:
-    stored = memory(
-        "store_memory", content="REQ-p00001 is kept by src/tides.py, not by x.py.", rationale="a reason here"
-    )
+    stored = memory("store_memory", content="REQ-p00001 is kept by src/tides.py, not by x.py.", rationale=WHY)
     assert set(stored["cites"]) == {"REQ-p00001", "file:src/tides.py"}
-    error = memory.failure("store_memory", content="More.", rationale="a reason here", about=["src/none.py"]).error
+    error = memory.failure("store_memory", content="More.", rationale=WHY, about=["src/none.py"]).error
     assert (error.code, "src/none.py" in error.message) == (-32012, True)
-    assert (
-        memory.number("store_memory", content="More.", rationale="a reason here", about=["../../etc/passwd"]) == -32012
-    )
-    assert (
-        memory.number("store_memory", content="More.", rationale="a reason here", about=["src/tides.py:900"]) == -32002
-    )
+    assert memory.number("store_memory", content="More.", rationale=WHY, about=["../../etc/passwd"]) == -32012
+    assert memory.number("store_memory", content="More.", rationale=WHY, about=["src/tides.py:900"]) == -32002
 
 
 # Verifies: REQ-d00304-B
@@ -166,9 +160,8 @@ def _edited(text: str, chance: random.Random) -> str:
 
 
 def _formatted(text: str, chance: random.Random) -> str:
-    return chance.choice(
-        [text, text.replace(" * ", "*").replace(" + ", "  +  "), text.replace("(a, b)", "(\n    a,\n    b,\n)")]
-    )
+    spaced = text.replace(" * ", "*").replace(" + ", "  +  ")
+    return chance.choice([text, spaced, text.replace("(a, b)", "(\n    a,\n    b,\n)")])
 
 
 # Verifies: REQ-d00304-B

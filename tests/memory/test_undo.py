@@ -129,12 +129,8 @@ def test_a_process_that_is_killed_in_the_middle_of_a_merge_leaves_one_of_two_sta
     with remembering(root) as memory:
         ids = [memory.store("Lamps burn at night."), memory.store("Lamps burn all night.")]
     top = Path(__file__).parent.parent.parent
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, str(root), *ids],
-        cwd=top,
-        env={**os.environ, "PYTHONPATH": str(top)},
-        check=False,
-    )
+    environment = {**os.environ, "PYTHONPATH": str(top)}
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(root), *ids], cwd=top, env=environment, check=False)
     assert killed.returncode == -signal.SIGKILL
     with remembering(root) as memory:
         assert sorted(memory.ids("lamps")) == sorted(ids)

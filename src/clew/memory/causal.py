@@ -26,10 +26,15 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
     path: tuple[str, ...]
 
 
+class StatedCause(msgspec.Struct, frozen=True):
+    cause: str
+    effect: str
+
+
 class CausalAnswer(msgspec.Struct, frozen=True, kw_only=True):
     effects: tuple[Effect, ...]
-    stated: tuple[tuple[str, str], ...]
-    """Causes and effects that the memories themselves state, as (cause, effect)."""
+    stated: tuple[StatedCause, ...]
+    """What the memories themselves state."""
     confidence: float | None
     """The strength of the best path; null where nothing was found."""
     starts: tuple[str, ...]
@@ -58,7 +63,7 @@ def query_causal(
         path = (*(step.own for step in steps), id)
         effects.append(Effect(node_id=id, description=memory.title, strength=round(strength, 4), path=path))
     effects.sort(key=lambda effect: -effect.strength)
-    stated = tuple(span for memory in starts for span in causal_spans(memory.text))
+    stated = tuple(StatedCause(*span) for memory in starts for span in causal_spans(memory.text))
     return CausalAnswer(
         effects=tuple(effects),
         stated=stated,

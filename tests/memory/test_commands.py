@@ -1,0 +1,63 @@
+"""The memory on the command line."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.contract.memory_client import write_project
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def clew(tmp_path: Path) -> Run:
+    root = write_project(tmp_path / "harbour", {"src/tides.py": "def tide():\n    return 1\n"})
+
+    def run(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "clew", *words, "-C", str(root)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, done.stderr
+        return done
+
+    return run
+
+
+# Verifies: REQ-d00308-A
+def test_a_day_with_the_memory_of_a_person(clew: Run) -> None:
+    assert "Nothing is remembered" in clew("recall", "tables", code=1).stdout
+    said = clew("remember", "Tide tables are in UTC.", "--about", "src/tides.py::tide", "--why", "the summer time bug")
+    id = said.stdout.split()[2]
+    assert "symbol:src/tides.py::tide" in said.stdout
+    assert "Tide tables are in UTC." in clew("recall", "which", "time", "zone", "tables").stdout
+    assert id in clew("memory", "list", "--about", "src/tides.py").stdout
+    shown = json.loads(clew("memory", "show", id, "--json").stdout)
+    assert (shown["trust"], shown["rationale"]) == ("user", "the summer time bug")
+    clew("memory", "edit", id, "--text", "Tide tables are in UTC, always.")
+    assert "always" in clew("memory", "show", id).stdout
+    assert f"clew memory restore {id}" in clew("memory", "forget", id).stdout
+    assert id in clew("memory", "list", "--forgotten").stdout
+    assert "Undid the forget" in clew("memory", "restore", id).stdout
+    kinds = [line.split()[2] for line in clew("memory", "history", id).stdout.splitlines()]
+    assert kinds == ["created", "edit", "deleted", "restored"]
+    assert "store" in clew("memory", "history").stdout
+    assert "1 memory: 1 fact" in clew("memory").stdout
+    assert "Remembered already" in clew("remember", "Tide tables are in UTC, always.").stdout
+
+
+# Verifies: REQ-d00308-A
+def test_what_is_wrong_is_said_with_the_way_out(clew: Run) -> None:
+    assert "clew memory list" in clew("memory", "show", code=2).stderr
+    assert "no memory" in clew("memory", "show", "abcdef12", code=2).stderr.lower()
+    assert "nothing called" in clew("remember", "x", "--about", "src/none.py", code=2).stderr
+
+
+# Verifies: REQ-d00301-C
+def test_a_person_replaces_a_memory_by_another(clew: Run) -> None:
+    old = clew("remember", "Tables are in local time.").stdout.split()[2]
+    new = clew("remember", "Tables are kept in UTC.", "--supersedes", old).stdout.split()[2]
+    lines = clew("memory", "list").stdout.splitlines()
+    assert [(line.split()[0], "superseded" in line) for line in lines] == [(new, False), (old, True)]
