@@ -51,8 +51,8 @@ def test_a_day_with_the_memory_of_a_person(clew: Run) -> None:
 # Verifies: REQ-d00308-A
 def test_what_is_wrong_is_said_with_the_way_out(clew: Run) -> None:
     assert "clew memory list" in clew("memory", "show", code=2).stderr
-    assert "no memory" in clew("memory", "show", "abcdef12", code=2).stderr.lower()
-    assert "nothing called" in clew("remember", "x", "--about", "src/none.py", code=2).stderr
+    assert "no memory" in clew("memory", "show", "abcdef12", code=1).stderr.lower()
+    assert "nothing called" in clew("remember", "x", "--about", "src/none.py", code=1).stderr
 
 
 # Verifies: REQ-d00301-C

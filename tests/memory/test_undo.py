@@ -91,7 +91,7 @@ class Sequence:
         self.hashes.append(merged.reversal_hash)
 
 
-# Verifies: REQ-d00302-D
+# Verifies: REQ-d00302-D, REQ-o00040-B
 def test_any_sequence_of_changes_is_undone_in_reverse(tmp_path_factory: Any) -> None:
     root = write_project(tmp_path_factory.mktemp("undo"))
     project = Project.open(root)

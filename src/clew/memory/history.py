@@ -10,10 +10,9 @@ import msgspec
 from clew.memory.changes import ChangeRecord, Changes, moment_of
 from clew.memory.index import Row
 from clew.memory.library import Library, normal_id
-from clew.memory.model import CHANGES, EXCHANGES, MEMORIES, LinkKind
+from clew.memory.model import CHANGES, MEMORIES, LinkKind
 from clew.memory.recall import snippet
 from clew.memory.scope import Filters
-from clew.store.interface import Event
 from clew.text.hashing import content_hash
 
 Level = Literal["error", "warn", "info", "debug"]
@@ -22,7 +21,6 @@ Component = Literal["all", "storage", "retrieval", "curation", "dream", "gwt"]
 _FORGOTTEN = Filters(forgotten=True)
 _LEVELS: tuple[Level, ...] = ("error", "warn", "info", "debug")
 _STORAGE = ("store", "edit")
-_WINDOW = 500
 _PAGE = 100
 
 
@@ -188,9 +186,9 @@ class History:
         """What was stored, curated and recalled, the latest first."""
         shown = _LEVELS[: _LEVELS.index(level) + 1]
         entries: list[LogEntry] = []
-        for event in self._latest_events():
-            entry = self._change_entry(event.after) if event.collection == CHANGES else _exchange_entry(event.after)
-            if entry is None or entry.level not in shown or component not in ("all", entry.component):
+        for collection, data in self._latest():
+            entry = self._change_entry(data) if collection == CHANGES else _exchange_entry(data)
+            if entry.level not in shown or component not in ("all", entry.component):
                 continue
             ids = self._visible(entry.node_ids)
             if entry.node_ids and not ids:
@@ -204,16 +202,17 @@ class History:
         )
         return Logs(entries=tuple(entries[:limit]), explanation_for_user=said, truncated=len(entries) > limit)
 
-    def _latest_events(self) -> Iterator[Event]:
-        """Changes and exchanges, the latest first, a few hundred at a time."""
-        end = self._library.index.last_event()
-        while end > 0:
-            start = max(0, end - _WINDOW)
-            events = self._store.events(after=start, limit=end - start)
-            yield from (event for event in reversed(events) if event.collection in (CHANGES, EXCHANGES))
-            end = start
+    def _latest(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Changes and exchanges as they were recorded, the latest first."""
+        before: int | None = None
+        while rows := self._library.index.happened(before, _PAGE):
+            for seq, collection, id in rows:
+                before = seq
+                record = self._store.get(collection, id)
+                if record is not None:
+                    yield collection, record.data
 
-    def _change_entry(self, data: object) -> LogEntry | None:
+    def _change_entry(self, data: object) -> LogEntry:
         record = msgspec.convert(data, ChangeRecord)
         deletes = record.operation in ("forget", "merge")
         return LogEntry(

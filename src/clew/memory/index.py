@@ -36,6 +36,16 @@ _STATEMENTS = (
     "CREATE INDEX memories_by_use ON memories (max(made, shown_last))",
     "CREATE INDEX memories_by_write ON memories (written)",
     "CREATE INDEX memories_by_deletion ON memories (deleted) WHERE deleted IS NOT NULL",
+    "CREATE INDEX memories_by_age ON memories (made)",
+    "CREATE INDEX memories_by_importance ON memories (importance)",
+    "CREATE INDEX memories_flagged ON memories (made) WHERE flagged",
+    # Counted while events are read: who asks how much there is must not wait for a hundred thousand rows.
+    """
+    CREATE TABLE figures (
+        deleted INTEGER, folder TEXT NOT NULL, visibility TEXT NOT NULL, agent TEXT, kind TEXT NOT NULL,
+        domain TEXT NOT NULL, number INTEGER NOT NULL, importance REAL NOT NULL, squares REAL NOT NULL
+    )
+    """,
     """
     CREATE TABLE links (
         id TEXT PRIMARY KEY, source TEXT NOT NULL, target TEXT NOT NULL, kind TEXT NOT NULL, weight REAL NOT NULL,
@@ -44,15 +54,17 @@ _STATEMENTS = (
     """,
     "CREATE INDEX links_by_source ON links (source)",
     "CREATE INDEX links_by_target ON links (target)",
-    "CREATE INDEX links_by_kind ON links (kind) WHERE is_cite = 0",
+    "CREATE INDEX links_by_kind ON links (kind, weight) WHERE is_cite = 0",
     "CREATE TABLE touched (memory TEXT NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL)",
     "CREATE INDEX touched_by_memory ON touched (memory)",
+    "CREATE TABLE happened (seq INTEGER PRIMARY KEY, collection TEXT NOT NULL, id TEXT NOT NULL)",
     "CREATE TABLE shown (session TEXT NOT NULL, memory TEXT NOT NULL, PRIMARY KEY (session, memory)) WITHOUT ROWID",
 )
 SCHEMA = Schema("The index of the memory", 1, _STATEMENTS, "it is made anew from the store")
 
 _SEQ = "seq"
 _BATCH = 2_000
+_OLDEST = 500
 _AT_ONCE = 500
 _PUT_MEMORY = """
     INSERT INTO memories (id, hex, kind, text_hash, folder, branch, agent, visibility, session, trust, domain,
@@ -139,39 +151,52 @@ class MemoryIndex(DerivedFile):
         """The memories that were made or shown last, the latest first."""
         seen = condition(asker, filters)
         order = "deleted" if filters.forgotten else "max(made, shown_last)"
-        query = f"SELECT {_COLUMNS} FROM memories WHERE {seen.sql} ORDER BY {order} DESC, id LIMIT ? OFFSET ?"  # noqa: S608
+        query = f"SELECT {_COLUMNS} FROM memories WHERE {seen.sql} ORDER BY {order} DESC, id DESC LIMIT ? OFFSET ?"  # noqa: S608
         with self.asked() as connection:
             return [Row(*row) for row in connection.execute(query, (*seen.values, limit, offset)).fetchall()]
 
     def count(self, asker: Asker, filters: Filters = EVERYTHING) -> int:
-        return int(self._figure("count(*)", asker, filters))
-
-    def _figure(self, what: str, asker: Asker, filters: Filters) -> Any:
         seen = condition(asker, filters)
+        is_counted = filters == Filters(forgotten=filters.forgotten)
+        what, table = ("coalesce(sum(number), 0)", "figures") if is_counted else ("count(*)", "memories")
+        query = f"SELECT {what} FROM {table} WHERE {seen.sql}"  # noqa: S608
         with self.asked() as connection:
-            query = f"SELECT {what} FROM memories WHERE {seen.sql}"  # noqa: S608
-            return connection.execute(query, seen.values).fetchone()[0]
+            return int(connection.execute(query, seen.values).fetchone()[0])
 
     def importance(self, asker: Asker) -> tuple[int, float, float]:
         """How many memories there are, with the mean and the mean square of their importance."""
         seen = condition(asker)
-        query = f"SELECT count(*), avg(importance), avg(importance * importance) FROM memories WHERE {seen.sql}"  # noqa: S608
+        query = f"SELECT sum(number), sum(importance), sum(squares) FROM figures WHERE {seen.sql}"  # noqa: S608
         with self.asked() as connection:
-            count, mean, square = connection.execute(query, seen.values).fetchone()
-        return int(count), mean or 0.0, square or 0.0
+            count, total, squares = connection.execute(query, seen.values).fetchone()
+        return (count, total / count, squares / count) if count else (0, 0.0, 0.0)
 
     def counts(self, column: str, asker: Asker) -> dict[str, int]:
-        """How many memories there are of each value of a column."""
+        """How many memories there are of each kind, or of each domain."""
         seen = condition(asker)
-        query = f"SELECT {column}, count(*) FROM memories WHERE {seen.sql} GROUP BY 1 ORDER BY 2 DESC"  # noqa: S608
+        query = f"SELECT {column}, sum(number) FROM figures WHERE {seen.sql} GROUP BY 1 ORDER BY 2 DESC"  # noqa: S608
         with self.asked() as connection:
-            return {str(value): number for value, number in connection.execute(query, seen.values).fetchall()}
+            return {value: number for value, number in connection.execute(query, seen.values).fetchall() if number}
+
+    def heaviest(self, asker: Asker, above: float, limit: int) -> list[Row]:
+        """The memories of more than some importance, the most important first."""
+        return self._rows("importance > ?", above, "importance DESC", asker, limit)
 
     def flagged(self, asker: Asker, limit: int = 20) -> list[Row]:
+        return self._rows("flagged = ?", 1, "made DESC", asker, limit)
+
+    def unlinked(self, asker: Asker, before: str, limit: int) -> list[Row]:
+        """Memories from before a time that nothing is linked to and that are linked to nothing, of the oldest ones."""
+        oldest = self._rows("recorded_at < ?", before, "made", asker, _OLDEST)
+        links = self.links([row.id for row in oldest], cites=True)
+        ends = {end for link in links for end in (link.source, link.target)}
+        return [row for row in oldest if row.id not in ends][:limit]
+
+    def _rows(self, test: str, value: object, order: str, asker: Asker, limit: int) -> list[Row]:
         seen = condition(asker)
-        query = f"SELECT {_COLUMNS} FROM memories WHERE flagged AND {seen.sql} ORDER BY made DESC LIMIT ?"  # noqa: S608
+        query = f"SELECT {_COLUMNS} FROM memories WHERE {test} AND {seen.sql} ORDER BY {order} LIMIT ?"  # noqa: S608
         with self.asked() as connection:
-            return [Row(*row) for row in connection.execute(query, (*seen.values, limit)).fetchall()]
+            return [Row(*row) for row in connection.execute(query, (value, *seen.values, limit)).fetchall()]
 
     def with_prefix(self, digits: str, asker: Asker, limit: int = 6) -> list[tuple[str, bool]]:
         """The memories whose ids begin with these hexadecimal digits, and whether each was forgotten."""
@@ -212,27 +237,16 @@ class MemoryIndex(DerivedFile):
         return sorted(links.values(), key=lambda link: (-link.weight, link.id))
 
     def links_of_kind(self, kind: LinkKind, asker: Asker, limit: int) -> list[Link]:
-        """Links of a kind between memories that may both be seen, and of which none was superseded."""
-        seen = condition(asker)
-        inner = f"SELECT id FROM memories WHERE {seen.sql} AND retired_at IS NULL"  # noqa: S608
-        query = f"""
+        """The heaviest links of a kind between memories that may both be seen, and of which none was superseded."""
+        query = """
             SELECT source, target, kind, weight, confidence, origin FROM links
-            WHERE kind = ? AND is_cite = 0 AND source IN ({inner}) AND target IN ({inner}) LIMIT ?
-        """  # noqa: S608
+            WHERE kind = ? AND is_cite = 0 ORDER BY weight DESC LIMIT ?
+        """
         with self.asked() as connection:
-            rows = connection.execute(query, (kind.value, *seen.values, *seen.values, limit)).fetchall()
-        return [_link(row) for row in rows]
-
-    def unlinked(self, asker: Asker, before: str, limit: int) -> list[Row]:
-        """Memories from before a time that nothing is linked to and that are linked to nothing."""
-        seen = condition(asker)
-        query = f"""
-            SELECT {_COLUMNS} FROM memories WHERE {seen.sql} AND recorded_at < ?
-            AND NOT EXISTS (SELECT 1 FROM links WHERE links.source = memories.id)
-            AND NOT EXISTS (SELECT 1 FROM links WHERE links.target = memories.id) ORDER BY made LIMIT ?
-        """  # noqa: S608
-        with self.asked() as connection:
-            return [Row(*row) for row in connection.execute(query, (*seen.values, before, limit)).fetchall()]
+            links = [_link(row) for row in connection.execute(query, (kind.value, limit)).fetchall()]
+        ends = self.visible({end for link in links for end in (link.source, link.target)}, asker)
+        current = {id for id, row in ends.items() if row.retired_at is None}
+        return [link for link in links if link.source in current and link.target in current]
 
     def citing(self, nodes: Sequence[str], prefixes: Sequence[str], asker: Asker, limit: int = 100) -> list[str]:
         """The memories that cite one of these nodes, or one whose id begins like that, the latest first."""
@@ -271,10 +285,11 @@ class MemoryIndex(DerivedFile):
             rows = connection.execute(query, (seq,)).fetchall()
             return _number(connection, _SEQ), [(id, bool(gone)) for id, gone in rows]
 
-    def last_event(self) -> int:
-        """The number of the store's last event."""
+    def happened(self, before: int | None, limit: int) -> list[tuple[int, str, str]]:
+        """Changes and exchanges before an event, the latest first: the event, the collection and the id."""
+        query = "SELECT seq, collection, id FROM happened WHERE seq < ? ORDER BY seq DESC LIMIT ?"
         with self.asked() as connection:
-            return _number(connection, _SEQ)
+            return connection.execute(query, (before or 2**62, limit)).fetchall()
 
     def mark(self, name: str) -> int:
         """How far somebody who reads the index has come; 0 for one who never did."""
@@ -336,11 +351,13 @@ def _apply(connection: Connection, event: Event) -> None:
 
 def _apply_memory(connection: Connection, event: Event) -> None:
     connection.execute("DELETE FROM links WHERE source = ? AND is_cite", (event.id,))
+    _tally(connection, event.id, -1)
     if event.after is None:
         connection.execute(
             "UPDATE memories SET deleted = ?, deleted_at = ?, written = ? WHERE id = ?",
             (event.seq, event.at, event.seq, event.id),
         )
+        _tally(connection, event.id, 1)
         return
     memory = msgspec.convert(event.after, Memory)
     scope, origin = memory.scope, memory.origin
@@ -353,11 +370,32 @@ def _apply_memory(connection: Connection, event: Event) -> None:
             *(event.seq, event.seq),
         ),
     )
+    _tally(connection, memory.id, 1)
     for cite in memory.cites:
         # One row for each way in which a node is cited, whatever the order.
         id = f"{memory.id}.{cite.kind.value}.{cite.node}"
         row = (id, memory.id, cite.node, cite.kind.value, 1.0, 1.0, "", True)
         connection.execute("INSERT OR REPLACE INTO links VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def _tally(connection: Connection, id: str, by: int) -> None:
+    """Count a memory in the figures, or no longer."""
+    row = connection.execute(
+        "SELECT nullif(deleted IS NOT NULL, 0), folder, visibility, agent, kind, domain, importance FROM memories"
+        " WHERE id = ?",
+        (id,),
+    ).fetchone()
+    if row is None:
+        return
+    *group, importance = row
+    added = (by, by * importance, by * importance * importance)
+    done = connection.execute(
+        "UPDATE figures SET number = number + ?, importance = importance + ?, squares = squares + ?"
+        " WHERE deleted IS ? AND folder = ? AND visibility = ? AND agent IS ? AND kind = ? AND domain = ?",
+        (*added, *group),
+    )
+    if not done.rowcount:
+        connection.execute("INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*group, *added))
 
 
 def _apply_link(connection: Connection, event: Event) -> None:
@@ -370,12 +408,14 @@ def _apply_link(connection: Connection, event: Event) -> None:
 
 
 def _apply_change(connection: Connection, event: Event) -> None:
+    connection.execute("INSERT INTO happened VALUES (?, ?, ?)", (event.seq, event.collection, event.id))
     for memory in (event.after or {}).get("memories", ()):
         connection.execute("INSERT INTO touched VALUES (?, ?, ?)", (memory, event.seq, event.id))
 
 
 def _apply_exchange(connection: Connection, event: Event) -> None:
     exchange = event.after or {}
+    connection.execute("INSERT INTO happened VALUES (?, ?, ?)", (event.seq, event.collection, event.id))
     for memory in exchange.get("shown", ()):
         connection.execute(
             "UPDATE memories SET shown = shown + 1, shown_at = ?, shown_last = ? WHERE id = ?",

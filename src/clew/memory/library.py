@@ -14,7 +14,7 @@ from clew.memory.scope import EVERYTHING, Asker, Filters
 from clew.text.shortening import shortened
 
 _TAG = re.compile(r"\[?node_([a-f0-9]+)\]?")
-_HOW = "search_graph and get_recent_context give ids of memories."
+_HOW = "search_graph and get_recent_context give ids, as does `clew memory list`."
 GRAPH_PREFIX = "memory:"
 
 

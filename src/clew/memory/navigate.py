@@ -1,5 +1,6 @@
 """Walking from memory to memory: neighbourhoods, causal chains, what is more general, what was used last."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Literal
 
@@ -178,9 +179,9 @@ def causal_path(
         walk: Walk[Link] = Walk(MemoryWalk(library), (start.id,), kinds, side, most=MOST_NODES, check=check)  # type: ignore[arg-type]
         steps = _steps_to(walk, end.id, max_hops)
         if steps is not None:
-            cycle = _has_cycle(library, kinds, [start.id, *(step.id for step in steps)])
+            cycle = _has_cycle(library, kinds, walk.came_by)
             return _path(library, start, steps, path_type, cycle=cycle)  # type: ignore[arg-type]
-    cycle = _has_cycle(library, (LinkKind.CAUSES,), list(walk.came_by))
+    cycle = _has_cycle(library, (LinkKind.CAUSES,), walk.came_by)
     return CausalPath(
         path_found=False,
         path=(),
@@ -201,15 +202,22 @@ def _steps_to(walk: Walk[Link], end: str, max_hops: int) -> list[Step[Link]] | N
     return None
 
 
-def _has_cycle(library: Library, kinds: Collection[LinkKind] | None, ids: list[str]) -> bool:
-    """Whether directed links lead from one of these memories back to it. What resembles each other is no circle."""
+def _has_cycle(library: Library, kinds: Collection[LinkKind] | None, ids: Collection[str]) -> bool:
+    """Whether directed links among these memories lead in a circle."""
     wanted = kinds or tuple(kind for kind in LinkKind if kind is not LinkKind.NEXT)
-    for id in ids[:_MOST_CANDIDATES]:
-        walk: Walk[Link] = Walk(MemoryWalk(library), (id,), wanted, "out", most=MOST_NODES, returns=True)
-        for _ in walk.layers():
-            if id in walk.came_by:
-                return True
-    return False
+    after: dict[str, list[str]] = {id: [] for id in ids}
+    for link in library.index.links(list(ids), wanted, inward=False):
+        if link.target in after:
+            after[link.source].append(link.target)
+    left = Counter(target for targets in after.values() for target in targets)
+    free = [id for id in after if not left[id]]
+    # What nothing leads to is taken away, again and again; what remains is a circle, or lies behind one.
+    while free:
+        for target in after[free.pop()]:
+            left[target] -= 1
+            if not left[target]:
+                free.append(target)
+    return any(left.values())
 
 
 def _path(

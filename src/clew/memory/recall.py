@@ -97,15 +97,13 @@ class Recall:
             found += [Found(id, 0.0, None, None) for id in sorted(among - known)]
         seen = self._library.index.visible([each.id for each in found], self._library.asker, filters)
         best: list[tuple[Found, float, Memory]] = []
-        for each in found:
-            if len(best) >= limit:
-                break
-            if each.id in seen:
-                memory = self._library.get(each.id)
-                similarity = _similarity(query, memory, each)
-                if similarity >= min_similarity:
-                    best.append((each, similarity, memory))
-        return self._ordered(best, filters), notes
+        visible = [each for each in found if each.id in seen]
+        while visible and len(best) < limit:
+            some, visible = visible[:limit], visible[limit:]
+            memories = self._library.get_many((each.id for each in some), filters)
+            scored = [(each, _similarity(query, memories[each.id], each), memories[each.id]) for each in some]
+            best += [each for each in scored if each[1] >= min_similarity]
+        return self._ordered(best[:limit], filters), notes
 
     def ids_at(self, place: str) -> list[str]:
         """The memories that cite a place, or something inside it."""
@@ -151,7 +149,8 @@ class Recall:
     def _successors(self, ids: Iterable[str]) -> dict[str, str]:
         """What supersedes each of these memories, followed to the last one that may be seen."""
         found: dict[str, str] = {}
-        for id in ids:
+        replaced = self._library.index.links(list(ids), (LinkKind.SUPERSEDES,), outward=False)
+        for id in dict.fromkeys(link.target for link in replaced):
             last, met = id, {id}
             while True:
                 links = self._library.index.links([last], (LinkKind.SUPERSEDES,), outward=False)

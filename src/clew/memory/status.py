@@ -170,9 +170,9 @@ def homeostasis(view: "MemoryView") -> Homeostasis:
     index, asker = view.library.index, view.asker
     count, mean, square = index.importance(asker)
     cancers: list[Cancer] = []
-    for row in index.latest(asker, Filters(min_importance=CANCER_IMPORTANCE), _MOST_CHECKED):
+    for row in index.heaviest(asker, CANCER_IMPORTANCE, _MOST_CHECKED):
         entropy, degree = neighbour_entropy(view.library, [row.id])
-        if row.importance > CANCER_IMPORTANCE and entropy > CANCER_ENTROPY and degree >= CANCER_DEGREE:
+        if entropy > CANCER_ENTROPY and degree >= CANCER_DEGREE:
             cancers.append(Cancer(row.id, row.importance, entropy, degree))
     flagged = index.flagged(asker)
     return Homeostasis(

@@ -1,6 +1,7 @@
 """Keywords: the words of a text that say what it is about."""
 
 import re
+from functools import lru_cache
 
 from clew.text.stem import stem
 
@@ -46,6 +47,7 @@ def keywords(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if len(word) >= SHORTEST_KEYWORD and word not in STOP_WORDS))
 
 
+@lru_cache(maxsize=1_024)
 def stems(text: str) -> frozenset[str]:
     """The stems of the keywords of a text."""
     return frozenset(stem(word) for word in keywords(text))
