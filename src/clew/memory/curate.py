@@ -3,9 +3,10 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 from clew.errors import Forgotten, InvalidArgument, NotFound, PriorsIncompatible, SemanticCancer
 from clew.memory.admit import check_rationale, check_text, title_of
@@ -30,6 +31,7 @@ from clew.memory.scrub import scrub
 from clew.memory.summary import summarized
 from clew.memory.units import MemoryUnits
 from clew.text.shortening import shortened
+from clew.text.words import storable
 
 Strategy = Literal["summarize", "keep_highest", "keep_newest", "concatenate"]
 Reason = Literal["obsolete", "duplicate", "incorrect", "user_requested", "semantic_cancer", "adversarial_injection"]
@@ -83,12 +85,12 @@ class Restored(msgspec.Struct, frozen=True, kw_only=True):
 class Annotations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     tags: tuple[str, ...] = ()
     domain: Literal["Code", "Medical", "Legal", "Creative", "Research", "General"] | None = None
-    confidence: float | None = None
-    notes: str | None = None
+    confidence: Annotated[float, Meta(ge=0, le=1)] | None = None
+    notes: Annotated[str, Meta(max_length=LONGEST_NOTES)] | None = None
     related_concepts: tuple[str, ...] = ()
 
 
-class Annotated(msgspec.Struct, frozen=True, kw_only=True):
+class AnnotatedMemory(msgspec.Struct, frozen=True, kw_only=True):
     node_id: str
     tags: tuple[str, ...]
     domain: str
@@ -257,19 +259,19 @@ class Curator:
 
     # Annotating and weighing
 
-    def annotate(self, id: str, given: Annotations) -> Annotated:
+    def annotate(self, id: str, given: Annotations) -> AnnotatedMemory:
         if given == Annotations():
             raise InvalidArgument(
                 "'annotations' is empty.", hint="Give tags, domain, confidence, notes or related_concepts."
             )
         id = self._library.get(id).id
-        notes = None if given.notes is None else scrub(given.notes[:LONGEST_NOTES]).text
+        notes = None if given.notes is None else scrub(storable(given.notes)).text
         others = [self._library.named(other) for other in given.related_concepts]
         with self._changes.make("annotate", self._actor, "annotated") as change:
             memory = change.memory(id)
             changed = msgspec.structs.replace(
                 memory,
-                tags=tuple(dict.fromkeys((*memory.tags, *(scrub(tag).text for tag in given.tags)))),
+                tags=tuple(dict.fromkeys((*memory.tags, *(scrub(storable(tag)).text for tag in given.tags)))),
                 domain=given.domain or memory.domain,
                 confidence=memory.confidence if given.confidence is None else given.confidence,
                 notes=memory.notes if notes is None else notes,
@@ -279,7 +281,7 @@ class Curator:
                 change.link(linked(id, other.id, LinkKind.RELATED, "annotate"))
         self._units.engine()
         links = self._library.index.links([id], (LinkKind.RELATED,), inward=False)
-        return Annotated(
+        return AnnotatedMemory(
             node_id=id,
             tags=changed.tags,
             domain=changed.domain,

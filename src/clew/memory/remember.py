@@ -46,6 +46,7 @@ from clew.memory.scrub import Redaction, scrub
 from clew.memory.units import MemoryUnits
 from clew.text.instruction_like import flags_of
 from clew.text.keywords import overlap
+from clew.text.words import storable
 
 JUDGED = 20
 LINKED_FROM = 0.7
@@ -197,7 +198,7 @@ class Writer:
                 visibility=details.visibility,
             ),
             origin=origin,
-            tags=tuple(dict.fromkeys(scrub(tag).text for tag in note.tags)),
+            tags=tuple(dict.fromkeys(scrub(storable(tag)).text for tag in note.tags)),
             domain=details.domain,
             confidence=details.confidence,
             importance=note.importance,

@@ -4,8 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from clew.memory.curate import Annotated as AnnotatedMemory
-from clew.memory.curate import Annotations, Boosted, Deleted, Merged, Reason, Restored, Strategy
+from clew.memory.curate import AnnotatedMemory, Annotations, Boosted, Deleted, Merged, Reason, Restored, Strategy
 from clew.memory.operations.arguments import MemoryOperation, NodeId, Rationale
 from clew.operation.call import Call
 
