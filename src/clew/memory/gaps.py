@@ -7,7 +7,6 @@ import msgspec
 
 from clew.memory.changes import spelled
 from clew.memory.model import SIMILARITY, LinkKind, Memory
-from clew.memory.scope import Filters
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
@@ -124,7 +123,7 @@ def _question(view: "MemoryView") -> tuple[str, list[str], str, int]:
     """The question about the most pressing gap, with how many gaps there are."""
     tasks = [task for task in curation_tasks(view) if task.task_type in ("conflict", "duplicate")]
     stale = _stale(view)
-    open_questions = view.library.latest(_MOST, Filters(kinds=("question",)))
+    open_questions = view.library.index.of_kind("question", view.asker, _MOST)
     gaps = len(tasks) + len(stale) + len(open_questions)
     if tasks:
         one, other = view.library.get_many(tasks[0].target_nodes).values()
@@ -140,7 +139,7 @@ def _question(view: "MemoryView") -> tuple[str, list[str], str, int]:
             gaps,
         )
     if open_questions:
-        memory = open_questions[0][0]
+        memory = view.library.get(open_questions[0].id)
         return memory.title, [memory.id], "store_memory", gaps
     memory = view.library.latest(1)[0][0]
     return (

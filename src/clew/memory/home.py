@@ -12,6 +12,7 @@ from clew.errors import StoreError, StoreReadOnly
 from clew.memory.index import MemoryIndex
 from clew.store.interface import Store
 from clew.store.sqlite import open_sqlite
+from clew.store.sqlite.connections import log_of, size_of
 from clew.workspace import git
 
 FOLDER = "clew"
@@ -53,6 +54,14 @@ class Home:
 
     def _repository(self) -> str:
         return self.store.setting(_REPOSITORY, uuid.uuid4().hex.encode()).decode()
+
+    @property
+    def path(self) -> Path:
+        return self.folder / STORE_FILE
+
+    def size(self) -> int:
+        """How many bytes the store takes."""
+        return size_of(self.path) + size_of(log_of(self.path))
 
     def branch(self) -> str | None:
         return git.branch(self.root)

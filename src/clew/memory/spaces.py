@@ -20,16 +20,13 @@ from clew.text.words import split
 HALF_LIFE_DAYS = 30.0
 _SESSION_MINUTES = 10.0
 
-_CAUSE_FIRST = re.compile(
-    r"(?P<cause>[^.;!?]{3,200}?)\s*(?:,\s*)?\b(?:leads? to|led to|causes?|caused|results? in|therefore|so that|hence)\b"
-    r"\s*(?P<effect>[^.;!?]{3,200})",
+_CUE = re.compile(
+    r"\b(?:(?P<forward>leads? to|led to|causes?|caused(?! by)|results? in|therefore|so that|hence)"
+    r"|because(?: of)?|due to|caused by|since|as a result of)\b",
     re.IGNORECASE,
 )
-_EFFECT_FIRST = re.compile(
-    r"(?P<effect>[^.;!?]{3,200}?)\s*(?:,\s*)?\b(?:because(?: of)?|due to|caused by|since|as a result of)\b"
-    r"\s*(?P<cause>[^.;!?]{3,200})",
-    re.IGNORECASE,
-)
+_CLAUSE = re.compile(r"[^.;!?\n]+")
+_SHORTEST_SPAN = 3
 _IDENTIFIER = re.compile(r"\b(?:[a-z]+_[a-z_0-9]+|[a-z]+[A-Z]\w+|[A-Z][a-z]+[A-Z]\w+|\w+\(\)|\w+\.\w+\(?)")
 _ENTITY = re.compile(r"\b[A-Z][\w-]*(?:\s+[A-Z][\w-]*)*|\b\d[\d.,:-]*\d\b|https?://\S+")
 
@@ -57,9 +54,14 @@ class Space(msgspec.Struct, frozen=True):
 
 def causal_spans(text: str) -> list[tuple[str, str]]:
     """The causes and effects that a text names, by the words that join them."""
-    found = []
-    for pattern in (_EFFECT_FIRST, _CAUSE_FIRST):
-        found += [(match["cause"].strip(), match["effect"].strip()) for match in pattern.finditer(text)]
+    found: list[tuple[str, str]] = []
+    for clause in _CLAUSE.findall(text):
+        cue = _CUE.search(clause)
+        if cue is None:
+            continue
+        before, after = clause[: cue.start()].strip(" ,"), clause[cue.end() :].strip(" ,")
+        if min(len(before), len(after)) >= _SHORTEST_SPAN:
+            found.append((before, after) if cue["forward"] else (after, before))
     return found
 
 

@@ -115,7 +115,7 @@ def memetic_status(view: "MemoryView") -> MemeticStatus:
     count = index.count(asker)
     tasks = curation_tasks(view)
     active = view.library.latest(_ACTIVE)
-    described = view.service.home.store.describe()
+    home = view.service.home
     return MemeticStatus(
         coherence_score=pulse.coherence,
         entropy_level=pulse.entropy,
@@ -129,7 +129,7 @@ def memetic_status(view: "MemoryView") -> MemeticStatus:
         kinds=index.counts("kind", asker),
         forgotten=index.count(asker, Filters(forgotten=True)),
         embedder=_embedder(view),
-        storage={name: described[name] for name in ("engine", "location", "bytes", "events")},
+        storage={"engine": "sqlite", "location": str(home.path), "bytes": home.size()},
     )
 
 

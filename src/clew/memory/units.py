@@ -1,7 +1,7 @@
 """Memories in the search index: what is put there, and how it is kept in step with the store."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,6 +11,7 @@ from clew.memory.home import Home
 from clew.memory.model import MEMORIES, Memory
 from clew.memory.scope import Asker
 from clew.search.units import Filters, Scope, Unit
+from clew.store.interface import Record
 
 if TYPE_CHECKING:
     from clew.search.embed.embedder import Vectors
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 PART = "memory"
 RECIPE = "default"
+_PAGE = 1_000
 _PREFIX = f"{PART}:"
 _EVERYBODY = ""
 """Stands in a unit for the agent whose memory it is, where all may see it."""
@@ -58,11 +60,20 @@ class MemoryUnits:
             self._context.make_vectors()
         return engine
 
-    def _units(self, ids: Iterator[str]) -> Iterator[Unit]:
-        for id in ids:
-            record = self._home.store.get(MEMORIES, id)
-            if record is not None:
-                yield unit_of(msgspec.convert(record.data, Memory))
+    def _units(self, ids: Iterable[str]) -> Iterator[Unit]:
+        store, wanted = self._home.store, list(ids)
+        if len(wanted) <= _PAGE:
+            records = (record for id in wanted if (record := store.get(MEMORIES, id)) is not None)
+        else:
+            records = self._scanned(frozenset(wanted))
+        return (unit_of(msgspec.convert(record.data, Memory)) for record in records)
+
+    def _scanned(self, wanted: frozenset[str]) -> Iterator[Record]:
+        """Many records, page by page: a new index is filled with all of them."""
+        page = self._home.store.scan(MEMORIES, limit=_PAGE)
+        while page:
+            yield from (record for record in page if record.id in wanted)
+            page = self._home.store.scan(MEMORIES, after=page[-1].id, limit=_PAGE)
 
     def rank(
         self,
