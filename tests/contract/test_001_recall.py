@@ -153,6 +153,10 @@ def test_what_was_just_injected_is_not_remembered_again(memory: Memory) -> None:
         "store_memory", content="Lamps burn at night, because ships need light in the harbour", rationale=WHY
     )
     assert (again["node_id"], again["created"]) == (id, False)
+    found = memory.store("Ropes are coiled by hand after every landing of a ship.", session_id="other")
+    assert memory.ids("coiled ropes") == [found]
+    again = memory("store_memory", content="Ropes are coiled by hand, after every landing of a ship!", rationale=WHY)
+    assert (again["node_id"], again["created"]) == (found, False)
 
 
 # Verifies: REQ-d00301-A

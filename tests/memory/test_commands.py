@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.conftest import SPEC
 from tests.contract.memory_client import write_project
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -61,3 +62,14 @@ def test_a_person_replaces_a_memory_by_another(clew: Run) -> None:
     new = clew("remember", "Tables are kept in UTC.", "--supersedes", old).stdout.split()[2]
     lines = clew("memory", "list").stdout.splitlines()
     assert [(line.split()[0], "superseded" in line) for line in lines] == [(new, False), (old, True)]
+
+
+# Verifies: REQ-d00304-C
+def test_a_requirement_is_shown_with_what_was_learned_about_it(clew: Run, tmp_path: Path) -> None:
+    write_project(tmp_path / "harbour", {"spec/small.md": SPEC})
+    assert not (tmp_path / "harbour" / ".clew" / "memory.db").exists()
+    assert "remembered" not in clew("show", "REQ-p00001").stdout
+    assert not (tmp_path / "harbour" / ".clew" / "memory.db").exists()
+    id = clew("remember", "We decided to keep time in UTC.", "--about", "REQ-p00001-A").stdout.split()[2]
+    shown = clew("show", "REQ-p00001").stdout
+    assert f"{id}  decision  We decided to keep time in UTC." in shown

@@ -87,14 +87,18 @@ def transient(text: str) -> str | None:
 
 def just_recalled(text: str, shown: Iterable[Memory]) -> Memory | None:
     """The memory that a text only repeats, of those that were shown in the same session."""
-    words = set(tokens_of(text))
+    words = _words(text)
     if len(words) < 4:
         return None
     for memory in shown:
-        known = set(tokens_of(memory.text))
+        known = _words(memory.text)
         if len(words & known) >= _RECALLED_SHARE * len(words) and len(words) >= _RECALLED_SHARE * len(known):
             return memory
     return None
+
+
+def _words(text: str) -> set[str]:
+    return {token for token in tokens_of(text.casefold()) if token[0].isalnum()}
 
 
 class Note(msgspec.Struct, frozen=True):

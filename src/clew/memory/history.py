@@ -10,7 +10,7 @@ import msgspec
 from clew.memory.changes import ChangeRecord, Changes, moment_of
 from clew.memory.index import Row
 from clew.memory.library import Library, normal_id
-from clew.memory.model import CHANGES, MEMORIES, LinkKind
+from clew.memory.model import CHANGES, EXCHANGES, MEMORIES, LinkKind
 from clew.memory.recall import snippet
 from clew.memory.scope import Filters
 from clew.text.hashing import content_hash
@@ -191,7 +191,7 @@ class History:
             if entry.level not in shown or component not in ("all", entry.component):
                 continue
             ids = self._visible(entry.node_ids)
-            if entry.node_ids and not ids:
+            if not ids and not (collection == EXCHANGES and self._may_know(data)):
                 continue
             entries.append(msgspec.structs.replace(entry, node_ids=ids))
             if len(entries) > limit:
@@ -211,6 +211,12 @@ class History:
                 record = self._store.get(collection, id)
                 if record is not None:
                     yield collection, record.data
+
+    def _may_know(self, exchange: dict[str, Any]) -> bool:
+        """Whether the asker may read what was asked and not found."""
+        asker = self._library.asker
+        own = exchange.get("agent") in (None, asker.agent) and exchange.get("folder") == asker.folder
+        return asker.is_owner or (own and not exchange.get("shown"))
 
     def _change_entry(self, data: object) -> LogEntry:
         record = msgspec.convert(data, ChangeRecord)

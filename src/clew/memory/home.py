@@ -21,36 +21,41 @@ INDEX_FILE = "memory-index.db"
 _REPOSITORY = "repository"
 
 
+def places(context: Context) -> tuple[Path, str]:
+    """The folder of a project's memory, and the project's own folder inside the repository."""
+    common = git.common_folder(context.root)
+    top = git.toplevel(context.root) if common is not None else None
+    if common is None or top is None:
+        return context.state_folder, ""
+    inside = context.root.resolve().relative_to(top.resolve()).as_posix()
+    return common / FOLDER, "" if inside == "." else inside
+
+
 class Home:
     """The memory's store and index, with what names the repository and the project's place in it."""
 
     def __init__(self, context: Context) -> None:
         self.root = context.root
-        common = git.common_folder(self.root)
-        self.folder, self.inside = self._places(context, common)
+        self.folder, self.inside = places(context)
+        self._ready(context, self.folder)
         self.store: Store = open_sqlite(self.folder / STORE_FILE, busy_timeout=STORE_PATIENCE_SECONDS)
         """Of its own, beside the project's: worktrees share it, while drafts belong to one of them."""
         self.repository = self._repository()
         """A random id that stays when the repository is moved or renamed."""
         self.index = MemoryIndex(self.folder / INDEX_FILE, self.store)
 
-    def _places(self, context: Context, common: Path | None) -> tuple[Path, str]:
-        """The folder of the memory, and the project's folder inside the repository."""
-        top = git.toplevel(self.root) if common is not None else None
-        if common is None or top is None:
-            # Opening the project's store makes its folder invisible to git, should there ever be one.
+    def _ready(self, context: Context, folder: Path) -> None:
+        """Make the folder, so that git and other users do not see what is in it."""
+        if folder == context.state_folder:
             if context.store is None:
                 raise context.store_problem or StoreError("The project has no store.", hint="Make .clew writable.")
-            return context.state_folder, ""
-        folder = common / FOLDER
+            return
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise StoreReadOnly(
                 f"The memory cannot be kept in {folder}: {error.strerror}.", hint="Make the folder writable."
             ) from error
-        inside = self.root.resolve().relative_to(top.resolve()).as_posix()
-        return folder, "" if inside == "." else inside
 
     def _repository(self) -> str:
         return self.store.setting(_REPOSITORY, uuid.uuid4().hex.encode()).decode()

@@ -59,7 +59,12 @@ _STATEMENTS = (
     "CREATE TABLE touched (memory TEXT NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL)",
     "CREATE INDEX touched_by_memory ON touched (memory)",
     "CREATE TABLE happened (seq INTEGER PRIMARY KEY, collection TEXT NOT NULL, id TEXT NOT NULL)",
-    "CREATE TABLE shown (session TEXT NOT NULL, memory TEXT NOT NULL, PRIMARY KEY (session, memory)) WITHOUT ROWID",
+    """
+    CREATE TABLE shown (
+        session TEXT NOT NULL, memory TEXT NOT NULL, seq INTEGER NOT NULL, injected INTEGER NOT NULL,
+        PRIMARY KEY (session, memory)
+    ) WITHOUT ROWID
+    """,
 )
 SCHEMA = Schema("The index of the memory", 1, _STATEMENTS, "it is made anew from the store")
 
@@ -277,11 +282,11 @@ class MemoryIndex(DerivedFile):
         with self.asked() as connection:
             return connection.execute(query, (memory,)).fetchall()
 
-    def shown_in(self, session: str) -> frozenset[str]:
-        """The memories that were injected in a session."""
+    def shown_in(self, session: str, *, injected: bool = False) -> list[str]:
+        """The memories that were shown in a session, the latest first; only those that were injected, if asked."""
+        query = "SELECT memory FROM shown WHERE session = ? AND injected >= ? ORDER BY seq DESC"
         with self.asked() as connection:
-            rows = connection.execute("SELECT memory FROM shown WHERE session = ?", (session,)).fetchall()
-        return frozenset(id for (id,) in rows)
+            return [id for (id,) in connection.execute(query, (session, injected)).fetchall()]
 
     def written_since(self, seq: int) -> tuple[int, list[tuple[str, bool]]]:
         """The memories that were written or deleted after an event, and up to which event that is."""
@@ -427,9 +432,14 @@ def _apply_exchange(connection: Connection, event: Event) -> None:
             "UPDATE memories SET shown = shown + 1, shown_at = ?, shown_last = ? WHERE id = ?",
             (exchange["at"], event.seq, memory),
         )
-    if exchange.get("injected") and exchange.get("session"):
-        rows = [(exchange["session"], memory) for memory in exchange["shown"]]
-        connection.executemany("INSERT OR IGNORE INTO shown VALUES (?, ?)", rows)
+    if exchange.get("session"):
+        injected = bool(exchange.get("injected"))
+        rows = [(exchange["session"], memory, event.seq, injected) for memory in exchange["shown"]]
+        connection.executemany(
+            "INSERT INTO shown VALUES (?, ?, ?, ?) ON CONFLICT (session, memory) DO UPDATE SET"
+            " seq = excluded.seq, injected = max(injected, excluded.injected)",
+            rows,
+        )
 
 
 _APPLY: dict[str, Callable[[Connection, Event], None]] = {

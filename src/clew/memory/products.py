@@ -156,7 +156,7 @@ def inject_context(
         query,
         now,
         max_tokens=min(max_tokens, _BUDGETS[verbosity]),
-        seen=view.recently_shown(),
+        seen=view.injected(),
         mode="raw" if verbosity == 2 and mode == "auto" else mode,
         gated=gated,
         about=about,

@@ -13,7 +13,7 @@ from clew.memory.admit import Note
 from clew.memory.changes import Changes
 from clew.memory.curate import Curator
 from clew.memory.history import History
-from clew.memory.home import Home
+from clew.memory.home import STORE_FILE, Home, places
 from clew.memory.library import Library
 from clew.memory.model import EXCHANGES, Origin, Trust
 from clew.memory.places import Places
@@ -48,6 +48,11 @@ class MemoryService:
     @property
     def home(self) -> Home:
         return self._home.get()
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever remembered here; makes nothing."""
+        return self._home.made is not None or (places(self.context)[0] / STORE_FILE).exists()
 
     @property
     def units(self) -> MemoryUnits:
@@ -112,7 +117,8 @@ class MemoryView:
         return Origin(trust=self.trust, actor=self.actor, session=self.asker.session, host=host)
 
     def store(self, note: Note) -> Stored:
-        stored = self.writer.store(note, self.origin(), self.recently_shown())
+        shown = self.library.index.shown_in(self.asker.session) if self.asker.session else ()
+        stored = self.writer.store(note, self.origin(), shown)
         nearest = max((each.similarity or 0.0 for each in stored.neighbours), default=0.0)
         fit = min((stored.links + 2 * len(stored.cites)) / 4, 1.0)
         self.service.pulses.note(self.asker.session, 0.0 if not stored.created else 1.0 - nearest, fit)
@@ -122,9 +128,9 @@ class MemoryView:
         """The memories that are most like a text, best first."""
         return [each.id for each in self.units.rank(text, self.asker)[0]]
 
-    def recently_shown(self) -> list[str]:
-        """The memories that this session was shown."""
-        return sorted(self.library.index.shown_in(self.asker.session)) if self.asker.session else []
+    def injected(self) -> list[str]:
+        """The memories that were injected in this session."""
+        return self.library.index.shown_in(self.asker.session, injected=True) if self.asker.session else []
 
     def note_exchange(
         self, tool: str, query: str, shown: Sequence[str], *, injected: bool | None = None, reason: str = ""
@@ -134,6 +140,8 @@ class MemoryView:
             "at": self.changes.now(),
             "tool": tool,
             "session": self.asker.session,
+            "agent": self.asker.agent,
+            "folder": self.asker.folder,
             "query": shortened(scrub(query).text),
             "shown": list(shown),
             "injected": injected,

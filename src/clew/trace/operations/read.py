@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 from msgspec import Meta, structs
 
-from clew.graph.model import NodeKind
+from clew.graph.model import EdgeKind, NodeKind
 from clew.operation.call import Call, perform
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
-from clew.text.terminal import coloured, note
+from clew.text.terminal import coloured, note, printable
 from clew.trace.read import results
 
 if TYPE_CHECKING:
@@ -207,6 +207,14 @@ class RequirementShown(results.RequirementDetail, frozen=True, kw_only=True):
     siblings: tuple[results.Summary, ...]
     documented: "tuple[Affected, ...]"
     """Sections that mention it, where somebody has read the documents before."""
+    remembered: "tuple[Remembered, ...]"
+    """What was learned about it or one of its assertions."""
+
+
+class Remembered(msgspec.Struct, frozen=True):
+    id: str
+    kind: str
+    title: str
 
 
 class ShowRequirement(
@@ -229,6 +237,7 @@ class ShowRequirement(
             ancestors=place.ancestors,
             siblings=place.siblings,
             documented=_documented(call, detail.id),
+            remembered=_remembered(call, (detail.id, *(assertion.id for assertion in detail.assertions))),
         )
 
     def render(self, result: RequirementShown) -> str:
@@ -244,6 +253,17 @@ def _documented(call: Call, id: str) -> "tuple[Affected, ...]":
     with call.project.context.lock.reading():
         subject = Subject(id, NodeKind.REQUIREMENT.value, "", (id,))
         return tuple(documented(call.project.graph, subject)[:MOST_SECTIONS])
+
+
+def _remembered(call: Call, ids: tuple[str, ...]) -> tuple[Remembered, ...]:
+    """The memories that cite a requirement, by edge."""
+    graph = call.project.graph
+    if not call.project.memory.exists:
+        return ()
+    with call.project.context.lock.reading():
+        citing = dict.fromkeys(step.id for step in graph.neighbours(ids, (EdgeKind.CITES,), "in"))
+        nodes = [node for id in list(citing)[:MOST_SECTIONS] if (node := graph.get_node(id)) is not None]
+    return tuple(Remembered(node.id.partition(":")[2], node.get_field("kind", ""), node.title) for node in nodes)
 
 
 def _lines(shown: RequirementShown) -> Iterator[str]:
@@ -271,6 +291,9 @@ def _lines(shown: RequirementShown) -> Iterator[str]:
     if shown.documented:
         yield coloured("documents speak of it", "dim")
     yield from (f"  {page.id}  {coloured(f'{page.path}:{page.line}', 'dim')}" for page in shown.documented)
+    if shown.remembered:
+        yield coloured("remembered about it", "dim")
+    yield from (f"  {each.id[:8]}  {each.kind}  {printable(each.title)}" for each in shown.remembered)
 
 
 class ProjectState(msgspec.Struct, frozen=True):
