@@ -23,8 +23,11 @@ PATIENT_CLEW = [
 """Waits for documents until they are read, however slow the machine, as everything does in the process of the tests."""
 DEMO = Path(__file__).parent.parent.parent / "examples" / "demo"
 
-OF_A_SESSION = {"refresh_graph", "tools_search", "open_cursor", "cursor_next", "cursor_info", "search_specs"}
-"""Tools whose answer depends on the process that is asked, or on how far the index has come."""
+OF_A_SESSION = {
+    *("refresh_graph", "tools_search", "open_cursor", "cursor_next", "cursor_info", "search_specs"),
+    *("inject_context", "get_memetic_status", "utl_status", "reflect_on_memory", "epistemic_action", "get_system_logs"),
+}
+"""Tools whose answer depends on the process, on what it was asked before, or on how far the index has come."""
 OF_A_PROCESS = {"last_refresh", "session_id", "passage_id", "scratch_uri", "uri", "elapsed_ms"}
 """Keys whose values are."""
 

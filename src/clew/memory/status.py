@@ -84,7 +84,8 @@ class Homeostasis(msgspec.Struct, frozen=True, kw_only=True):
     importance: ImportanceState
     semantic_cancer: tuple[Cancer, ...]
     quarantine: tuple[Quarantined, ...]
-    last_run: str
+    last_run: str | None = None
+    """Null: importances are stored as they were given, and nothing rescales them."""
     sufficient_data: bool
     truncated: bool = False
 
@@ -185,7 +186,6 @@ def homeostasis(view: "MemoryView") -> Homeostasis:
         ),
         semantic_cancer=tuple(cancers),
         quarantine=tuple(Quarantined(row.id, row.recorded_at, "reads like an instruction") for row in flagged),
-        last_run=view.changes.now(),
         sufficient_data=count > 0,
     )
 
