@@ -87,7 +87,7 @@ class Sequence:
 
     def merge(self, ids: list[str]) -> None:
         chosen = self.data.draw(st.lists(st.sampled_from(ids), min_size=2, max_size=3, unique=True))
-        merged = self.view.curator.merge(chosen, "Lamps", "concatenate", WHY, force=True)
+        merged = self.view.merger.merge(chosen, "Lamps", "concatenate", WHY, force=True)
         self.hashes.append(merged.reversal_hash)
 
 

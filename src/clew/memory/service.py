@@ -15,6 +15,7 @@ from clew.memory.curate import Curator
 from clew.memory.history import History
 from clew.memory.home import STORE_FILE, Home, places
 from clew.memory.library import Library
+from clew.memory.merge import Merger
 from clew.memory.model import EXCHANGES, Origin, Trust
 from clew.memory.places import Places
 from clew.memory.pulse import Pulses
@@ -107,7 +108,8 @@ class MemoryView:
         self.units = service.units
         self.recall = Recall(self.library, self.units, self.places)
         self.writer = Writer(service.context, self.library, self.units, self.changes, self.places)
-        self.curator = Curator(self.library, self.units, self.changes, self.places, self.actor)
+        self.curator = Curator(self.library, self.units, self.changes, self.actor)
+        self.merger = Merger(self.library, self.units, self.changes, self.actor)
         self.history = History(self.library, self.changes)
 
     def places(self) -> Places:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from clew.memory.curate import CANCER_DEGREE, CANCER_ENTROPY, CANCER_IMPORTANCE, neighbour_entropy
+from clew.memory.balance import CANCER_DEGREE, CANCER_ENTROPY, CANCER_IMPORTANCE, neighbour_entropy
 from clew.memory.gaps import CurationTask, curation_tasks
 from clew.memory.model import EDGE_TYPES, LinkKind
 from clew.memory.pulse import BOUNDARY, action_for

@@ -62,10 +62,9 @@ class MemoryUnits:
 
     def _units(self, ids: Iterable[str]) -> Iterator[Unit]:
         store, wanted = self._home.store, list(ids)
+        records: Iterable[Record] = self._scanned(frozenset(wanted))
         if len(wanted) <= _PAGE:
             records = (record for id in wanted if (record := store.get(MEMORIES, id)) is not None)
-        else:
-            records = self._scanned(frozenset(wanted))
         return (unit_of(msgspec.convert(record.data, Memory)) for record in records)
 
     def _scanned(self, wanted: frozenset[str]) -> Iterator[Record]:

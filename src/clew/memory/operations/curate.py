@@ -4,7 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from clew.memory.curate import AnnotatedMemory, Annotations, Boosted, Deleted, Merged, Reason, Restored, Strategy
+from clew.memory.curate import AnnotatedMemory, Annotations, Boosted, Deleted, Reason, Restored
+from clew.memory.merge import Merged, Strategy
 from clew.memory.operations.arguments import MemoryOperation, NodeId, Rationale
 from clew.operation.call import Call
 
@@ -28,7 +29,7 @@ class MergeConcepts(
     force_merge: Annotated[bool, Meta(description="Also with different priors")] = False
 
     def run(self, call: Call) -> Merged:
-        return call.project.memory.view(call).curator.merge(
+        return call.project.memory.view(call).merger.merge(
             self.source_node_ids,
             self.target_name,
             self.merge_strategy,
