@@ -180,6 +180,15 @@ def test_tc_meta_005_us_004_ac_03_a_tag_leads_to_the_whole_text(memory: Memory) 
     tag = memory("search_graph", query="lamps")["results"][0]["citation_tag"]
     found = memory("hydrate_citation", citation_tag=tag)
     assert (found["node_id"], found["raw_content"]) == (id, "Lamps burn at night. " * 40)
+    long = "\n".join(f"Line {number} tells about the lamps of the harbour." for number in range(900))
+    tag = f"[node_{memory.store(long)[:8]}]"
+    parts, offset = [], 0
+    while offset is not None:
+        part = memory("hydrate_citation", citation_tag=tag, offset=offset)
+        parts.append(part["raw_content"])
+        offset = part["next_offset"]
+    assert len(parts) > 1
+    assert "".join(parts) == long
 
 
 # Verifies: REQ-d00307-B

@@ -1,7 +1,8 @@
 """What a text is, before it is stored: its kind, whether it is worth keeping, whether it was just recalled."""
 
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -16,6 +17,9 @@ from clew.text.sentences import plain_spans
 from clew.text.words import storable
 
 LONGEST_TITLE = 120
+MOST_ITEMS = 50
+LONGEST_ITEM = 400
+LARGEST_METADATA = 16_384
 _RECALLED_SHARE = 0.9
 _TRANSIENT = re.compile(
     r"(?:ok(?:ay)?|done|thanks?(?: you)?|yes|no|sure|great|got it|running|working on it|let me (?:check|see|look).*|"
@@ -63,6 +67,17 @@ def check_text(what: str, text: str, longest: int) -> str:
     if "\0" in given:
         raise InvalidArgument(f"The argument '{what}' holds a NUL character.", hint="Remove the character.")
     return given
+
+
+def check_lists(**lists: Sequence[str]) -> None:
+    """Refuse more items, or longer ones, than a memory may have."""
+    for name, items in lists.items():
+        if len(items) > MOST_ITEMS or any(len(item) > LONGEST_ITEM for item in items):
+            raise InvalidArgument(
+                f"The argument '{name}' has {len(items)} items; at most {MOST_ITEMS} of {LONGEST_ITEM} characters each"
+                " are allowed.",
+                hint="Name fewer, or shorten them.",
+            )
 
 
 def kind_of(text: str) -> Kind:
@@ -140,5 +155,11 @@ def details_of(metadata: Mapping[str, Any]) -> Details:
 def scrubbed_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """What else metadata says, without secrets."""
     rest = {name: value for name, value in metadata.items() if name not in Details.__struct_fields__}
-    cleaned: dict[str, Any] = msgspec.json.decode(scrub(msgspec.json.encode(rest).decode()).text)
+    text = json.dumps(rest)
+    if len(text) > LARGEST_METADATA:
+        raise InvalidArgument(
+            f"'metadata' takes {len(text)} characters; at most {LARGEST_METADATA} are allowed.",
+            hint="Store less there.",
+        )
+    cleaned: dict[str, Any] = json.loads(scrub(text).text)
     return cleaned

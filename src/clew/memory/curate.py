@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from clew.errors import Forgotten, InvalidArgument, NotFound
-from clew.memory.admit import check_rationale, check_text, title_of
+from clew.memory.admit import check_lists, check_rationale, check_text, title_of
 from clew.memory.balance import refuse_cancer
 from clew.memory.changes import Changes
 from clew.memory.library import Library
@@ -144,6 +144,7 @@ class Curator:
             raise InvalidArgument(
                 "'annotations' is empty.", hint="Give tags, domain, confidence, notes or related_concepts."
             )
+        check_lists(tags=given.tags, related_concepts=given.related_concepts)
         id = self._library.get(id).id
         notes = None if given.notes is None else scrub(storable(given.notes)).text
         others = [self._library.named(other) for other in given.related_concepts]

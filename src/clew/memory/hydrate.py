@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _TAG = re.compile(r"\[node_([a-f0-9]+)\]")
 _NEIGHBOURS = 10
+PART_CHARACTERS = 5_000
 
 
 class Neighbour(msgspec.Struct, frozen=True):
@@ -30,6 +31,8 @@ class Hydrated(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     title: str
     raw_content: str
+    next_offset: int | None = None
+    """Where the rest of the text begins; null where this is all of it."""
     rationale: str
     importance: float
     confidence: float | None
@@ -53,7 +56,8 @@ class Hydrated(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-def hydrate(view: "MemoryView", tag: str) -> Hydrated:
+def hydrate(view: "MemoryView", tag: str, offset: int = 0) -> Hydrated:
+    """A memory with the part of its text that begins at a character."""
     match = _TAG.fullmatch(tag.strip())
     if match is None:
         raise InvalidArgument(
@@ -62,7 +66,9 @@ def hydrate(view: "MemoryView", tag: str) -> Hydrated:
         )
     memory = view.library.get(view.library.with_prefix(match[1][:32], tag))
     view.note_exchange("hydrate_citation", tag, [memory.id])
-    return whole(view, memory)
+    found, end = whole(view, memory), offset + PART_CHARACTERS
+    more = end if end < len(memory.text) else None
+    return msgspec.structs.replace(found, raw_content=memory.text[offset:end], next_offset=more)
 
 
 def whole(view: "MemoryView", memory: Memory) -> Hydrated:

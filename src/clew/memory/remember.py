@@ -14,6 +14,7 @@ from clew.context import Context
 from clew.memory.admit import (
     Details,
     Note,
+    check_lists,
     check_rationale,
     check_text,
     details_of,
@@ -106,6 +107,7 @@ class Writer:
         """Remember a text. `recent` are the memories shown in the same session, latest first."""
         rationale = scrub(check_rationale(note.rationale)).text
         scrubbed = scrub(check_text("content", note.content, LONGEST_TEXT))
+        check_lists(tags=note.tags, link_to=note.link_to, about=note.about)
         text = scrubbed.text
         known = self._library.index.with_text(text, self._library.asker)
         repeated = None if known else just_recalled(text, self._library.get_many(recent[:_LOOKED_BACK]).values())

@@ -100,12 +100,14 @@ class HydrateCitation(
     MemoryOperation,
     tool="hydrate_citation",
     title="The whole text behind a citation",
-    trim=("raw_content", "neighbors"),
+    trim=("neighbors",),
 ):
     """The whole memory behind a tag such as [node_ab12cd34], as inject_context and search_graph write them: text,
-    reason, origin, what it cites and whether that changed, and its neighbours. An ambiguous tag is refused."""
+    reason, origin, what it cites and whether that changed, and its neighbours. A long text comes in parts: call again with
+    offset=next_offset."""
 
     citation_tag: Annotated[str, Meta(max_length=80, description="Such as [node_ab12cd34]")]
+    offset: Annotated[int, Meta(ge=0, description="Character of the text to begin at")] = 0
 
     def run(self, call: Call) -> Hydrated:
-        return hydrate(call.project.memory.view(call), self.citation_tag)
+        return hydrate(call.project.memory.view(call), self.citation_tag, self.offset)
