@@ -162,7 +162,16 @@ def test_what_was_just_injected_is_not_remembered_again(memory: Memory) -> None:
 # Verifies: REQ-d00301-A
 def test_secrets_are_taken_out_and_named_without_their_value(memory: Memory) -> None:
     secret = "AKIA" + "IOSFODNN7EXAMPLE"
-    stored = memory.answer("store_memory", content=f"The key is {secret} for now.", rationale=WHY)
+    begun = "-----BEGIN PRIVATE KEY----- abc"
+    stored = memory.answer(
+        "store_memory",
+        content=f"The key is {secret} for now.",
+        rationale=f"{WHY} {secret}",
+        tags=[secret],
+        metadata={"title": secret, "note": {"keys": [secret, begun]}, secret: 1},
+    )
+    memory("search_graph", query=f"key {secret}")
+    memory("annotate_node", node_id=stored.data["node_id"], annotations={"notes": secret})
     assert [each["kind"] for each in stored.data["redactions"]] == ["aws_access_key"]
     assert secret not in stored.text
     files = [path for path in memory.root.rglob("*") if path.is_file()]

@@ -155,11 +155,18 @@ def details_of(metadata: Mapping[str, Any]) -> Details:
 def scrubbed_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """What else metadata says, without secrets."""
     rest = {name: value for name, value in metadata.items() if name not in Details.__struct_fields__}
-    text = json.dumps(rest)
-    if len(text) > LARGEST_METADATA:
+    size = len(json.dumps(rest))
+    if size > LARGEST_METADATA:
         raise InvalidArgument(
-            f"'metadata' takes {len(text)} characters; at most {LARGEST_METADATA} are allowed.",
-            hint="Store less there.",
+            f"'metadata' takes {size} characters; at most {LARGEST_METADATA} are allowed.", hint="Store less there."
         )
-    cleaned: dict[str, Any] = json.loads(scrub(text).text)
+    cleaned: dict[str, Any] = _scrubbed(rest)
     return cleaned
+
+
+def _scrubbed(value: Any) -> Any:
+    if isinstance(value, str):
+        return scrub(storable(value)).text
+    if isinstance(value, dict):
+        return {_scrubbed(name): _scrubbed(inner) for name, inner in value.items()}
+    return [_scrubbed(inner) for inner in value] if isinstance(value, list | tuple) else value

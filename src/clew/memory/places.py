@@ -58,6 +58,8 @@ class Places:
         """The project's folder inside the repository; citations name files from the repository's root."""
         self._texts: dict[str, str | None] = {}
         self._files: tuple[str, ...] | None = None
+        self._is_current = False
+        """Whether the graph was brought in step with the files."""
 
     # From what somebody wrote to a citation
 
@@ -139,7 +141,10 @@ class Places:
 
     def _node(self, id: str) -> Node | None:
         """A node of the graph, by its id or any other spelling that the grammar of ids accepts."""
-        self._context.keeper.ensure()
+        if not self._is_current:
+            # Once for all citations of a question, and not at all where none is of the graph.
+            self._context.keeper.ensure()
+            self._is_current = True
         graph, grammar = self._context.graph, self._context.grammar
         with self._context.lock.reading():
             # Documents are opened only for who cites one.

@@ -103,8 +103,8 @@ class HydrateCitation(
     trim=("neighbors",),
 ):
     """The whole memory behind a tag such as [node_ab12cd34], as inject_context and search_graph write them: text,
-    reason, origin, what it cites and whether that changed, and its neighbours. A long text comes in parts: call again with
-    offset=next_offset."""
+    reason, origin, what it cites and whether that changed, and its neighbours. A long text comes in parts: call again
+    with offset=next_offset."""
 
     citation_tag: Annotated[str, Meta(max_length=80, description="Such as [node_ab12cd34]")]
     offset: Annotated[int, Meta(ge=0, description="Character of the text to begin at")] = 0
