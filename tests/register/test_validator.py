@@ -24,7 +24,7 @@ from clew.formats.register.model import (
 from clew.register.change.author import Author
 from clew.register.change.transaction import new_register
 from clew.register.rules.codes import RULES, Finding
-from clew.register.rules.judge import judge_from
+from clew.register.rules.lint import judge_from
 from clew.register.rules.validator import validate_register, validate_requirement
 
 NOW = "2026-06-01T12:00:00Z"

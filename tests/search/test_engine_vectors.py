@@ -18,7 +18,7 @@ from clew.config import EmbedSettings
 from clew.errors import Cancelled
 from clew.operation.paging import Cursors
 from clew.search.dense import indexing, vectors
-from clew.search.dense.pieces import MOST_PIECES
+from clew.search.dense.indexing import MOST_PIECES
 from clew.search.engine import SearchEngine
 from clew.search.question import Question, Results
 from clew.search.units import Filters, Scope, Unit

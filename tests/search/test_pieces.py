@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.search.dense.pieces import MOST_PIECES, PIECE_TOKENS, embedded_texts
+from clew.search.dense.indexing import MOST_PIECES, PIECE_TOKENS, embedded_texts
 from clew.search.embed import EmbedSettings, open_embedder
 from clew.search.embed.embedder import Embedder
 from clew.search.units import Unit

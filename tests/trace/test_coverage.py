@@ -9,7 +9,7 @@ import pytest
 
 from clew.project import Project
 from clew.trace.coverage import aggregates
-from clew.trace.coverage.annotate import proof
+from clew.trace.coverage.aggregates import proof
 
 Open = Callable[[Path], Project]
 

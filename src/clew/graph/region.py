@@ -6,7 +6,8 @@ for the edges that lead into a node of another.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
 from clew.graph.model import BrokenReference, Edge, EdgeKind, Node, NodeKind
@@ -250,3 +251,53 @@ class MemoryRegion:
 
     def remove_broken(self, reference: BrokenReference) -> None:
         del self._broken[reference]
+
+
+class LateRegion:
+    def __init__(
+        self,
+        open_region: Callable[[], Region],
+        *,
+        prefixes: tuple[str, ...],
+        kinds: frozenset[NodeKind],
+        leads_out: frozenset[EdgeKind],
+    ) -> None:
+        self._open = open_region
+        self._prefixes = prefixes
+        """How the ids of its nodes begin, and those of no others."""
+        self._kinds = kinds
+        self._leads_out = leads_out
+        """Kinds of edges that lead into nodes of other regions."""
+
+    def get_node(self, id: str) -> Node | None:
+        return self._open().get_node(id) if id.startswith(self._prefixes) else None
+
+    def nodes_by_kind(self, kind: NodeKind) -> Iterator[Node]:
+        return self._open().nodes_by_kind(kind) if kind in self._kinds else iter(())
+
+    def count(self, kind: NodeKind) -> int:
+        return self._open().count(kind) if kind in self._kinds else 0
+
+    def nodes_in_file(self, path: str) -> Iterator[Node]:
+        return iter(())
+
+    def iter_outgoing_edges(self, id: str) -> Iterator[Edge]:
+        return self._open().iter_outgoing_edges(id) if id.startswith(self._prefixes) else iter(())
+
+    def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
+        return self._open().iter_incoming_edges(id) if id.startswith(self._prefixes) else iter(())
+
+    def neighbours(
+        self,
+        ids: Sequence[str],
+        kinds: Collection[EdgeKind] | None = None,
+        direction: Direction = "both",
+        limit: int | None = None,
+    ) -> Iterable[Step[Edge]]:
+        """Steps from its own nodes; from those of other regions only where such a kind of edge leads into others."""
+        own = [id for id in ids if id.startswith(self._prefixes)]
+        steps = self._open().neighbours(own, kinds, direction, limit) if own else ()
+        if kinds is None or direction == "out" or len(own) == len(ids) or self._leads_out.isdisjoint(kinds):
+            return steps
+        others = [id for id in ids if not id.startswith(self._prefixes)]
+        return chain(steps, self._open().neighbours(others, kinds, "in", limit))

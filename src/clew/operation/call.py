@@ -1,6 +1,7 @@
 """Carrying out a tool call: the one path that MCP, the command line and the web share."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
@@ -10,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import msgspec
 from msgspec import structs
 
-from clew.errors import Cancelled, InvalidArgument
+from clew.errors import Cancelled, InvalidArgument, TimedOut
 from clew.operation.budget import Budget, fit
-from clew.operation.deadline import Deadline
 from clew.operation.declare import Freshness, Operation, ResourceRef, overrides, result_of
 from clew.operation.listing import Listed
 from clew.operation.paging import FARTHEST, Pages
@@ -23,6 +23,32 @@ if TYPE_CHECKING:
     from clew.ai.model import Model
     from clew.kb.boundary import Boundary, ScopeRequest
     from clew.project import Project
+
+
+class Deadline:
+    def __init__(
+        self, check: Callable[[], None], seconds: float, *, monotonic: Callable[[], float] | None = None
+    ) -> None:
+        self._check = check
+        self._seconds = seconds
+        self._monotonic = monotonic or time.monotonic
+        self._began = self._monotonic()
+        self.step = "start"
+        """What is being done, for who has to say why it was not finished."""
+
+    def __call__(self) -> None:
+        """Raises Cancelled when the caller took the request back, and TimedOut when the time is over."""
+        self._check()
+        if self._monotonic() - self._began > self._seconds:
+            raise TimedOut(
+                f"The answer was not ready after {self._seconds:g} s (step: {self.step}).",
+                hint="Ask for less, or raise kb.timeout_seconds in clew.toml.",
+                data={"limit_ms": round(self._seconds * 1000), "step": self.step},
+            )
+
+    def elapsed_ms(self) -> int:
+        return round((self._monotonic() - self._began) * 1000)
+
 
 S = TypeVar("S", bound=msgspec.Struct)
 

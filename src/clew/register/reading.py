@@ -27,7 +27,7 @@ from clew.register.reports.review import NearHunks
 from clew.register.rules import lint
 from clew.register.rules.codes import Finding
 from clew.register.rules.duplicates import DuplicateIndex
-from clew.register.rules.judge import judge_from
+from clew.register.rules.lint import judge_from
 from clew.register.rules.validator import validate_register
 from clew.workspace.files import read_bytes
 

@@ -7,13 +7,12 @@ import msgspec
 
 from clew.errors import InvalidArgument
 from clew.register import results
-from clew.register.change import adopt as adoption
 from clew.register.change import changes
 from clew.register.change.author import Author
 from clew.register.change.batch import apply_batch
 from clew.register.change.draft import Draft
 from clew.register.change.evidence import NO_GIT, LinkedFiles, record_run, record_test, verify
-from clew.register.change.imports import candidates, import_all
+from clew.register.change.imports import AdoptReport, RenumberReport, adopt, candidates, import_all, renumber
 from clew.register.change.transaction import check_purpose
 from clew.register.git import remap as remapping
 from clew.register.git import revisions
@@ -121,14 +120,14 @@ class RegisterService(RegisterReading):
         commit = self._commit()
         return self.change(by, lambda draft: verify(draft, wanted, commit))
 
-    def adopt(self, by: Author, wanted: AdoptRequirements) -> adoption.AdoptReport:
+    def adopt(self, by: Author, wanted: AdoptRequirements) -> AdoptReport:
         commit = self._commit()
-        return self.change(by, lambda draft: adoption.adopt(draft, wanted, commit))
+        return self.change(by, lambda draft: adopt(draft, wanted, commit))
 
-    def renumber(self, by: Author, base: str, *, dry_run: bool = False) -> adoption.RenumberReport:
+    def renumber(self, by: Author, base: str, *, dry_run: bool = False) -> RenumberReport:
         """Move requirements whose ids mean others in a revision, and name the files that still say the old ids."""
         before = revisions.register_at(self.file, self._around, self._around.revision(base))
-        done = self.change(by, lambda draft: adoption.renumber(draft, before, base, dry_run=dry_run))
+        done = self.change(by, lambda draft: renumber(draft, before, base, dry_run=dry_run))
         cited = self.everything_cited().places() if done.renumbered else {}
         markers = {
             old: tuple(f"{path}:{mention.line}" for path, mention in cited[old])

@@ -28,12 +28,11 @@ from clew.search.index import UnitIndex, Written
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.plan import rarity
 from clew.search.lexical.query import parse_query
-from clew.search.lexical.streams import Streams
+from clew.search.lexical.ranking import Streams
 from clew.search.question import Hit, IndexState, Question, RankedUnit, Ranking, Results
 from clew.search.quote import evidence
-from clew.search.rank import diversity
-from clew.search.rank.fuse import Fused
-from clew.search.rank.neighbourhood import Adjacency
+from clew.search.rank.fuse import Fused, at_most_per_document, spread
+from clew.search.rank.mentions import Adjacency
 from clew.search.rank.ranking import Kept, Rankings, meaning, rank
 from clew.search.rank.recipes import BUILT_IN, Recipe, Recipes
 from clew.search.units import Unit, compile_condition
@@ -306,9 +305,7 @@ class SearchEngine:
         if limits and fused:
             documents = index.documents_of(connection, (result.id for result in fused))
             # What is no piece of a document is a document of its own.
-            fused = diversity.at_most_per_document(
-                fused, lambda result: documents.get(result.id) or result.id, min(limits)
-            )
+            fused = at_most_per_document(fused, lambda result: documents.get(result.id) or result.id, min(limits))
         if recipe.diversity.novelty > 0 and len(fused) > 1:
             fused = self._spread(connection, fused, recipe.diversity.novelty)
         return fused
@@ -323,9 +320,7 @@ class SearchEngine:
                 return 0.0
             return max(0.0, float(vectors[one.id] @ vectors[other.id]))
 
-        varied = diversity.spread(
-            head, lambda result: result.score / best, similarity, novelty=novelty, limit=len(head)
-        )
+        varied = spread(head, lambda result: result.score / best, similarity, novelty=novelty, limit=len(head))
         return (*varied, *tail)
 
 

@@ -22,8 +22,7 @@ from clew.formats.openspec.rules.rules import Dialect
 from clew.graph.readers.spec_roots import spec_roots
 from clew.once import Once
 from clew.specs import results, validation, views
-from clew.specs.archive import ChangeArchiver, archived
-from clew.specs.baselines import first_seen, forget, record_anew
+from clew.specs.archive import ChangeArchiver, archived, first_seen, forget, record_anew
 from clew.specs.library import (
     Library,
     UnreadableFile,

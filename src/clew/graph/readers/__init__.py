@@ -7,8 +7,7 @@ from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.graph.build.reading import Reader
 from clew.graph.readers.elspais import ElspaisReader
 from clew.graph.readers.markers import MarkerReader
-from clew.graph.readers.register import RegisterReader
-from clew.graph.readers.register_integrity import Refused, RegisterIntegrity
+from clew.graph.readers.register import Refused, RegisterIntegrity, RegisterReader
 from clew.graph.readers.register_locations import RegisterLocations, globs_of
 from clew.graph.readers.results import ResultsReader
 from clew.graph.readers.reviews import ReviewsReader

@@ -15,8 +15,7 @@ from clew.derived.file import in_memory
 from clew.errors import FormatError, NotFound, OutsideProject
 from clew.kb.ingest.corpus import OTHERS_READ, Corpus, Ingestion
 from clew.kb.ingest.library import KnownDocument, Library, insert_document
-from clew.kb.ingest.library_file import SCHEMA
-from clew.kb.ingest.library_rows import Rows, rows_of
+from clew.kb.ingest.library_file import SCHEMA, Rows, rows_of
 from clew.kb.ingest.records import Prepared
 from clew.kb.ingest.units import PART, units_of
 from clew.search.engine import SearchEngine

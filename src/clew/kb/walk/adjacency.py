@@ -15,7 +15,7 @@ from clew.kb.queries import CitedBy, LinkOf, Reading, spellings
 from clew.kb.walk import batches
 from clew.kb.walk.batches import Pair, Place
 from clew.kb.walk.cross_references import CrossReferences
-from clew.kb.walk.related import related_documents, relating_documents
+from clew.kb.walk.edges import related_documents, relating_documents
 from clew.kb.walk.relationships import RELATION_OF_KIND, Relation, RelationStep, StepName, ways
 from clew.kb.walk.results import NamedEdge
 

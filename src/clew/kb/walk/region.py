@@ -26,7 +26,7 @@ from clew.kb.ingest.records import DocumentRecord, EntityRecord, SectionRecord
 from clew.kb.queries import Reading
 from clew.kb.walk import edges
 from clew.kb.walk.cross_references import CrossReferences
-from clew.kb.walk.related import related_documents, relating_documents
+from clew.kb.walk.edges import related_documents, relating_documents
 
 _TABLES = {NodeKind.DOCUMENT: "documents", NodeKind.SECTION: "sections", NodeKind.ENTITY: "entities"}
 """The kinds of which this region can list all nodes. Files are nodes only when something names them."""

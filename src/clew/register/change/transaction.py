@@ -34,10 +34,9 @@ from clew.formats.register.ids import PREFIX, number_of
 from clew.formats.register.migration import migrate
 from clew.formats.register.model import Layout, Register, Requirement
 from clew.register.change.author import Author
-from clew.register.change.backups import REPLACED
 from clew.register.change.draft import Draft
 from clew.register.change.lock import PATIENCE_SECONDS, writing
-from clew.register.change.storage import SINGLE, Files, Storage, storage_at
+from clew.register.change.storage import REPLACED, SINGLE, Files, Storage, storage_at
 
 Result = TypeVar("Result")
 

@@ -15,8 +15,7 @@ from clew.errors import InvalidArgument
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.plan import Correction, Item, Plan, all_of, either, make_plan
 from clew.search.lexical.query import LexicalQuery, Sign
-from clew.search.lexical.ranking import Bm25Settings, ScoredUnit, Scorer
-from clew.search.lexical.streams import Stream, Streams
+from clew.search.lexical.ranking import Bm25Settings, ScoredUnit, Scorer, Stream, Streams
 from clew.search.units import Condition
 
 EMPTY_QUERY = "The query holds no word."

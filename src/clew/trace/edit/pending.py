@@ -12,8 +12,8 @@ from clew.graph.lock import ReadWriteLock
 from clew.graph.model import Node
 from clew.trace.edit.drafts import REVERT, DraftLog, DraftRecord, Pending
 from clew.trace.edit.results import DraftConflict, LogPage, MutationEntry
-from clew.trace.edit.reverts import Reverts
 from clew.trace.edit.saves import Saves
+from clew.trace.edit.text.reverting import Reverts
 
 if TYPE_CHECKING:
     from clew.trace.edit.planner import Planner

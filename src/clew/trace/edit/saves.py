@@ -16,9 +16,8 @@ from clew.graph.build.builder import Builder
 from clew.graph.build.keeper import GraphKeeper
 from clew.graph.build.link import Definition
 from clew.graph.build.reading import Progress
-from clew.graph.changes import History
+from clew.graph.changes import History, Patches
 from clew.graph.model import Node, NodeKind
-from clew.graph.patches import Patches
 from clew.trace.edit.drafts import REVERT, DraftLog, Pending, SavedMutation
 from clew.trace.edit.sessions import Saving
 from clew.workspace.files import resolve

@@ -25,9 +25,9 @@ from clew.text.counting import counted
 from clew.trace.edit.drafts import REVERT, DraftLog, DraftRecord, Pending
 from clew.trace.edit.pending import MOST_UNSEEN, PendingDrafts
 from clew.trace.edit.results import LogPage, MutationEntry, MutationResult, SaveResult, UndoResult, UndoToResult
-from clew.trace.edit.reverts import Reverts
 from clew.trace.edit.saves import Saves
 from clew.trace.edit.text.draft import DraftContext
+from clew.trace.edit.text.reverting import Reverts
 from clew.trace.read.serialize import version_of
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from clew.errors import InvalidArgument
 from clew.graph.model import Node
 from clew.text.stem import stem
-from clew.trace.find.kinds import Listed, listed
-from clew.trace.find.words import WORD, Words
+from clew.trace.find.query import Listed, listed
+from clew.trace.find.texts import WORD, Words
 
 MOST_KEYWORDS = 40
 LONGEST_KEYWORD = 200

@@ -66,7 +66,7 @@ class ShowMatrix(
         ending = Path(self.output).suffix.lower() if self.output is not None else ""
         match self.format or _ENDINGS.get(ending):
             case "csv":
-                from clew.trace.reports.formats.matrix_text import as_csv
+                from clew.trace.reports.matrix import as_csv
 
                 return as_csv(result.matrix)
             case "html":
@@ -76,7 +76,7 @@ class ShowMatrix(
             case "json":
                 return msgspec.json.format(msgspec.json.encode(result.matrix), indent=2).decode() + "\n"
             case _:
-                from clew.trace.reports.formats.matrix_text import as_markdown
+                from clew.trace.reports.matrix import as_markdown
 
                 return as_markdown(result.matrix)
 

@@ -6,7 +6,7 @@ import msgspec
 
 from clew.errors import AlreadyExists, NotFound, WrongKind
 from clew.formats.elspais.records import AssertionRecord, Requirement
-from clew.formats.elspais.write.assertions import (
+from clew.formats.elspais.write.blocks import (
     section_depth,
     with_assertion,
     with_assertion_text,

@@ -19,10 +19,9 @@ from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import FileRecords, Remainder, Requirement
 from clew.formats.elspais.write.blocks import with_hash
 from clew.graph.build.link import Definition, Linker, Place
-from clew.graph.changes import Change, History, Redefinition, Rewriting
+from clew.graph.changes import Change, History, Redefinition, Rewriting, Slot
 from clew.graph.graph import Graph
 from clew.graph.model import NodeKind, Source
-from clew.graph.patches import Slot
 from clew.graph.readers.elspais import ElspaisFile, ElspaisReader
 from clew.trace.edit.text.blocks import GAP, Record, essence, is_utf8, letters, parted, placed, with_known_parts
 
