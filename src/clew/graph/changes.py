@@ -4,6 +4,8 @@ The graph is what files define and cite. So a change lists definitions, and stre
 others: pairs of the value before and after, where None stands for absence. Applying writes the after images, undoing
 the before images; linking decides nodes and edges in either case. Since every kind of mutation is made of the same
 pairs, undo needs no code of its own for any of them.
+
+Patches: what is to be written in the place of stretches of files, before it is written.
 """
 
 from collections.abc import Callable, Iterator, Sequence

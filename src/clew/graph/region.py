@@ -254,6 +254,13 @@ class MemoryRegion:
 
 
 class LateRegion:
+    """A stored region that is opened by the first who asks for something of its own.
+
+    Everybody who walks the graph passes by every region, most of them in search of something else. So this one answers
+    for the ids and the kinds that are its own, and for edges into nodes of others only those who ask for a kind of edge
+    that leads there. It is not asked what stands in a file: the files of other regions are asked for too often.
+    """
+
     def __init__(
         self,
         open_region: Callable[[], Region],

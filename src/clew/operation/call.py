@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 
 class Deadline:
+    """One deadline for a whole call: a walk or a search looks at it between its steps."""
+
     def __init__(
         self, check: Callable[[], None], seconds: float, *, monotonic: Callable[[], float] | None = None
     ) -> None:

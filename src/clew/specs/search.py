@@ -1,6 +1,8 @@
 """Finding specs by words and by meaning, through the search engine that all parts share.
 
 The index of the specs is made on demand and kept in step after that: a search puts in what changed since the last one.
+
+What of specs and open changes can be found: purposes, requirements, scenarios, and what changes bring.
 """
 
 import threading

@@ -1,4 +1,7 @@
-"""Comments, found by scanning a file once for comments and strings: a string that looks like a comment is none."""
+"""Comments, found by scanning a file once for comments and strings: a string that looks like a comment is none.
+
+Here-documents: strings that begin on the line below the one that announces them and end at a line with their tag.
+"""
 
 import bisect
 import re

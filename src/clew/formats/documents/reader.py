@@ -1,4 +1,12 @@
-"""A document's bytes to its text, its sections and its links. No document is refused: what is odd is a diagnostic."""
+"""A document's bytes to its text, its sections and its links. No document is refused: what is odd is a diagnostic.
+
+Blocks gathered into sections, each with a name that lasts.
+
+What an author says about a document before it begins: YAML between `---`, TOML between `+++`.
+
+Of YAML this reads what front matter is made of: keys at the left margin with a text, a number or a truth value, lists
+in both spellings, and folded or literal text below a key. A deeper structure is kept as the text it was written in.
+"""
 
 import re
 import tomllib

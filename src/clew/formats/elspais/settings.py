@@ -2,7 +2,8 @@
 
 elspais changed the shape of this file several times: `patterns`, `spec` and `testing` in February 2026, `id-patterns`
 and `scanning` since version 4, and mixtures in between. Every setting is looked up in all the places it ever
-stood, so nothing else has to care where a value was written.
+stood, so nothing else has to care where a value was written. The levels of the hierarchy,
+such as product, operations and development, are among them.
 """
 
 import re

@@ -9,6 +9,8 @@ The last test record is evidence: a test that verifies all criteria, with its ou
 | code | severity | what it says |
 |---|---|---|
 | `register.refused` | error | the file cannot be trusted or read; the message says why and what to do |
+
+Whether a register in a folder is whole. Its checksum is taken of all files at once; a reader sees one at a time.
 """
 
 import re

@@ -3,6 +3,12 @@
 The flow is always from little to more: a search gives previews, evidence gives quotes, an excerpt gives a bounded part,
 and no answer carries a whole document. `Caller` says who asks; nobody reaches a passage of somebody else, or one that
 is outside of the scope that is asked for.
+
+Excerpts: a bounded part of a text, and where the next one begins.
+
+Places are counted in characters (Unicode code points) of the text as it is kept. An excerpt never takes more tokens
+(`clew.text.tokens.estimate_tokens`) and bytes than allowed, however it is rendered. Pure, and linear in the size of the
+text.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,4 +1,7 @@
-"""What a word is, by its shape alone."""
+"""What a word is, by its shape alone.
+
+Lines that are meant for a shell: the commands, flags and variables in them.
+"""
 
 import re
 from collections.abc import Iterator

@@ -4,6 +4,8 @@ One document at a time, each as a whole: it is written to the store in one trans
 then its units go into the search index, together with those of others where they are few, then it is marked as indexed.
 Whatever stops the work, between or inside these steps, the next run goes on from there; nobody who searches meanwhile
 waits. A document that cannot be read or kept is a problem that is reported, and keeps no other one away.
+
+Documents that are at another path than before.
 """
 
 import logging

@@ -1,4 +1,9 @@
-"""The edges between documents, sections and entities, as one state of the store has them."""
+"""The edges between documents, sections and entities, as one state of the store has them.
+
+Documents about the same things: those that share entities which few others mention.
+
+Computed when it is asked for, so it is always right, whichever document was read last.
+"""
 
 import math
 from collections.abc import Iterator

@@ -1,4 +1,7 @@
-"""Taking in requirements from markdown and JSON. Every one of them passes the validator."""
+"""Taking in requirements from markdown and JSON. Every one of them passes the validator.
+
+Taking over requirements of something that exists already, and moving ids out of each other's way.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any

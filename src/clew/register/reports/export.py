@@ -1,4 +1,7 @@
-"""A register for people and for other programs. The same register always gives the same text."""
+"""A register for people and for other programs. The same register always gives the same text.
+
+A register as one page of HTML that needs nothing besides itself, reads well and prints well.
+"""
 
 import csv
 import io

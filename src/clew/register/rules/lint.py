@@ -1,4 +1,9 @@
-"""What the validator lets pass and a careful reader would not."""
+"""What the validator lets pass and a careful reader would not.
+
+An external judge of statements: a command that the operator names in the environment.
+
+It gets one requirement as JSON on standard input and answers with `{"ok": true}` or `{"ok": false, "message": ...}`.
+"""
 
 import os
 import subprocess

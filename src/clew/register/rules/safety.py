@@ -2,6 +2,8 @@
 
 A level is never entered: a hazard's comes from its four parameters, a safety function's from the hazards it mitigates,
 a safety requirement's from the functions it realizes.
+
+The rules for hazards, safety functions and safety requirements, which are kept as the file has them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

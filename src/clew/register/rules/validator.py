@@ -1,4 +1,7 @@
-"""The validator: what is wrong with a requirement, and with a register as a whole."""
+"""The validator: what is wrong with a requirement, and with a register as a whole.
+
+What the words of a statement give away. Words are matched as words: breakfast is not fast.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

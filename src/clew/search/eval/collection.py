@@ -2,6 +2,11 @@
 
 `corpus.jsonl` has `_id`, `title` and `text` on each line, `queries.jsonl` has `_id` and `text`, `qrels.tsv` has query
 id, document id and score; a first line with the names of the columns is passed over.
+
+Measuring retrieval on a collection of questions with known answers.
+
+The documents go into an engine in a folder of their own, so that nothing else is touched. A signal is measured by a
+recipe that asks it alone.
 """
 
 import codecs

@@ -3,6 +3,8 @@
 FTS5's own BM25 knows no weights for terms and has to look at every match. So it only picks candidates; they are ranked
 here, where repeated words, replacements of misspelt ones and terms learnt from the first results have weights of
 their own.
+
+The streams that a ranking reads, kept for the next one: many searches meet the same units.
 """
 
 import sqlite3

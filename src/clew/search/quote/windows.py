@@ -7,10 +7,15 @@ into one quote. A window is worth the sum of three shares, each from 0 to 1:
 
 - how well its passage was found, in proportion to the best one;
 - how much of the question stands in the window or in the headings above it, by the rarity of the words and by how much
-  the words are alike (word_overlap.py);
+  the words are alike (`WordOverlap`);
 - how much of it stands in the window alone, which tells the windows of one passage apart.
 
 Weights of one half to two hardly change what is found (`make bench-kb`).
+
+How much of a question stands in a text, by its words: the same word counts in full, one like it in part.
+
+Words are the same when their stems are. How much others are alike, from 0 to 1, is what the vectors of words say;
+without those no other word counts.
 """
 
 import re

@@ -3,6 +3,10 @@
 A ranking is a sequence of ids with scores, best first; what a signal did not find counts as nothing, never as bad.
 Equal results are ordered by their best rank in any signal and then by id, so the same rankings always give the same
 order.
+
+What happens to a ranking before it is shown: variety.
+
+All functions keep the order they are given (`spread` apart, whose purpose is another one) and keep or drop whole items.
 """
 
 import math

@@ -1,5 +1,17 @@
 """Figures over all requirements. Each is computed once for a state of the graph, however often it is asked for, and a
-change of the graph costs no more than what it touched."""
+change of the graph costs no more than what it touched.
+
+Coverage: which assertions of a requirement are implemented, which are tested, and what the tests gave.
+
+An assertion is *tested* when a test names it, and *implemented* when code or a requirement names it, or when a
+requirement implements the whole of its parent. A test that cites only the requirement counts as a test of it, but
+proves no assertion in particular: what is not named is a gap.
+
+A tested assertion is *failed* when a test that names it failed, *validated* when one passed and none failed, and
+otherwise awaits a result. Where no results were read at all, nobody knows how many are validated, and none is claimed.
+
+These are the figures of one requirement by itself: what refines it has figures of its own.
+"""
 
 from collections.abc import Mapping
 from functools import lru_cache

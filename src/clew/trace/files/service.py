@@ -3,6 +3,11 @@
 Every operation reads the file as it is now, changes one requirement, reads the result again and refuses to write
 anything in which another block differs. With a safety branch, the state before can be brought back. Afterwards the
 graph is read again, so that the next question sees the change.
+
+Looking at an edited file before it is written: whatever was not to change must read as it did.
+
+The edits themselves are small, but files are not always sound: a code fence that is never closed, or a requirement
+without End marker, can make a harmless edit change how its neighbours are read. Such an edit is refused.
 """
 
 from collections.abc import Callable, Collection, Sequence

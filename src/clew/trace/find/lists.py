@@ -1,6 +1,8 @@
 """Questions that list: nodes by kind and keyword, gaps, tests, subtrees, and searches within a part of the hierarchy.
 
 Every list is cut to a page here; the surfaces say where a page begins and how long it may be.
+
+What is missing or loose: assertions without a test, citations without a target, nodes that cite nothing.
 """
 
 from collections import Counter

@@ -1,4 +1,7 @@
-"""Finding requirements by words or by a pattern."""
+"""Finding requirements by words or by a pattern.
+
+Trying a pattern on very many texts: most are ruled out by the words they lack, the others are read together.
+"""
 
 import string
 from bisect import bisect_right

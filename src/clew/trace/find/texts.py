@@ -1,4 +1,7 @@
-"""The texts of requirements as a search looks at them: folded, with their words looked up, and kept while they last."""
+"""The texts of requirements as a search looks at them: folded, with their words looked up, and kept while they last.
+
+The words of nodes, in an inverted index that follows the graph, changed node by changed node.
+"""
 
 import re
 import threading

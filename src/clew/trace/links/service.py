@@ -1,4 +1,7 @@
-"""The link service: suggestions, decisions about them, and links written into files."""
+"""The link service: suggestions, decisions about them, and links written into files.
+
+Writing a link into a file of the project, or refusing to before anything is touched.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

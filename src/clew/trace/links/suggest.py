@@ -2,6 +2,8 @@
 
 What their texts say is compared with all requirements at once, what stands around them is added, and the result is a
 confidence. Nothing here changes the graph or a file.
+
+Suggestions in words: what speaks for each, and which assertion it is about.
 """
 
 import threading

@@ -1,4 +1,4 @@
-"""From what a caller wrote to the node that is meant."""
+"""From an id or a path that a caller wrote to the node that is meant."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

@@ -1,4 +1,7 @@
-"""Subtrees: everything below a node, level by level, as far down and of such kinds as are wanted."""
+"""Subtrees: everything below a node, level by level, as far down and of such kinds as are wanted.
+
+A subtree in its three formats. Each shows a page of the members, so that no subtree is too large to look at.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum

@@ -2,8 +2,7 @@
 
 | module | what it changes |
 |---|---|
-| `blocks` | the header, the status, the hash; the text of a new requirement; the place of a block in a file |
-| `assertions` | the entries of the Assertions section |
+| `blocks` | the header, the status, the hash, the assertions; the text of a new requirement; the place of a block |
 | `references` | the items of Implements, Refines and their like |
 | `fields` | fields of the metadata, in the style of the block |
 | `lines` | lines that keep their ends and their bytes |
