@@ -138,12 +138,13 @@ class Call:
         cursor: str | None = getattr(request, "cursor", None)
         if not strict:
             cursor = cursor or None
-        return Pages(self.project.context.cursors, self._name(request), _question_of(request, besides), cursor)
-
-    def _name(self, request: msgspec.Struct) -> str:
-        if self.tool is not None:
-            return self.tool.name
-        return request.about.tool or request.about.verb or "" if isinstance(request, Operation) else ""
+        name = self.tool.tool if self.tool is not None else None
+        if name is None and isinstance(request, Operation):
+            name = request.about.tool or request.about.verb
+        # A cursor is bound to the arguments without itself, and without what only says how they are shown.
+        asked = msgspec.to_builtins(request).items()
+        question = {argument: value for argument, value in asked if argument not in ("cursor", *besides)}
+        return Pages(self.project.context.cursors, name or "", question, cursor)
 
     def progress(self, done: int, total: int, message: str) -> None:
         self.check()
@@ -166,30 +167,46 @@ def carry_out(tool: Listed, arguments: Mapping[str, Any], call: Call) -> Answer:
 
 
 def answer(request: Operation, call: Call) -> Answer:
-    """Run an operation on a project as fresh as it needs, and keep the answer within its budget."""
-    about = request.about
-    if about.reaches_others:
+    """Carry out an operation whose arguments are decoded, and keep the answer within its budget."""
+    if request.about.reaches_others:
         others: Answer = request.run(call)
         return others
-    early = request.answer_early(call)
-    if early is not None:
-        return _answer(request, _fitted(request, early, call), call)
-    with _ready(about.needs, request, call):
-        if about.pages is None or about.needs is Freshness.NONE:
-            return _answer(request, _fitted(request, request.run(call), call), call)
-        return _page(request, call)
+    data = perform(request, call, bounded=True)
+    # The text shows what is left of the result once it keeps the budget.
+    shown = msgspec.convert(data, result_of(type(request))) if overrides(type(request), "text") else data
+    return Answer(data, request.text(shown), request.links(call, data))
 
 
-def perform(request: Operation, call: Call) -> Any:
-    """Run an operation for the command line: on a graph as fresh as it needs, and without a budget."""
-    early = request.answer_early(call)
-    if early is not None:
-        return early
+def perform(request: Operation, call: Call, *, bounded: bool = False) -> Any:
+    """Run an operation on a project as fresh as it needs, from where its cursor points. Returns its result, as a
+    command prints it; where that is `bounded`, its data within the operation's budget."""
+
     about = request.about
+
+    def shaped(result: Any) -> Any:
+        if not bounded:
+            return result
+        call.check()
+        budget = Budget.of(about.budget or getattr(request, "max_tokens", None))
+        return fit(msgspec.to_builtins(result), about.trim, budget, paged=about.pages)
+
+    early = request.answer_early(call)
+    if early is not None:
+        return shaped(early)
     with _ready(about.needs, request, call):
         if about.pages is None or about.needs is Freshness.NONE:
-            return request.run(call)
-        return _listed_page(request, call)
+            return shaped(request.run(call))
+        pages, state = call.pages(request, strict=True), _state_of(request, call)
+        call.offset = pages.start(state)
+        # The longest cursor there is holds the place of the one that is known only when the page is cut.
+        page = shaped(structs.replace(request.run(call), next_cursor=pages.cursor_to(FARTHEST, state)))
+        seen = page if bounded else structs.asdict(page)
+        end = call.offset + len(seen[about.pages])
+        more = end < seen[about.total]
+        # The operation itself may have brought what it lists in step.
+        cursor = pages.cursor_to(end, _state_of(request, call)) if more else None
+        marks = {"truncated": more or seen["truncated"], "next_cursor": cursor}
+        return {**page, **marks} if bounded else structs.replace(page, **marks)
 
 
 _WITHOUT_GRAPH = (Freshness.NONE, Freshness.PASSAGES, Freshness.DOCUMENTS)
@@ -221,80 +238,36 @@ def _ready(needs: Freshness, request: msgspec.Struct, call: Call) -> Iterator[No
         yield
 
 
-def _listed_page(request: Operation, call: Call) -> Any:
-    about, pages = request.about, call.pages(request, strict=True)
-    call.offset = pages.start(_state_of(request, call))
-    result = request.run(call)
-    end = call.offset + len(getattr(result, about.pages or ""))
-    if end >= getattr(result, about.total):
-        return result
-    return structs.replace(result, truncated=True, next_cursor=pages.cursor_to(end, _state_of(request, call)))
-
-
 def _state_of(request: Operation, call: Call) -> str:
     """What a cursor depends on: the graph, and what the operation names besides."""
     return f"{call.project.graph.state.fingerprint} {request.state(call)}".rstrip()
 
 
-def _question_of(request: msgspec.Struct, besides: tuple[str, ...]) -> dict[str, Any]:
-    """What a cursor is bound to: the arguments without the cursor, and without what only says how they are shown."""
-    asked: dict[str, Any] = msgspec.to_builtins(request)
-    return {name: value for name, value in asked.items() if name not in ("cursor", *besides)}
-
-
-def _page(request: Operation, call: Call) -> Answer:
-    """Run an operation that lists, from where the cursor points."""
-    about, pages, state = request.about, call.pages(request, strict=True), _state_of(request, call)
-    call.offset = pages.start(state)
-    # The longest cursor there is holds the place of the one that is known only when the page is cut.
-    data = _fitted(request, request.run(call), call, next_cursor=pages.cursor_to(FARTHEST, state))
-    end = call.offset + len(data[about.pages or ""])
-    more = end < data[about.total]
-    data["truncated"] = more or data["truncated"]
-    # The operation itself may have brought what it lists in step.
-    data["next_cursor"] = pages.cursor_to(end, _state_of(request, call)) if more else None
-    return _answer(request, data, call)
-
-
-def _fitted(request: Operation, result: msgspec.Struct, call: Call, **place: Any) -> dict[str, Any]:
-    call.check()
-    about = request.about
-    data = {**msgspec.to_builtins(result), **place}
-    asked = about.budget or getattr(request, "max_tokens", None)
-    return fit(data, about.trim, Budget.of(asked), paged=about.pages)
-
-
-def _answer(request: Operation, data: dict[str, Any], call: Call) -> Answer:
-    # The text shows what is left of the result once it keeps the budget.
-    shown = msgspec.convert(data, result_of(type(request))) if overrides(type(request), "text") else data
-    return Answer(data, request.text(shown), request.links(call, data))
-
-
 def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str, *, help_text: str | None = None) -> S:
-    """The arguments as a struct, or an error that says which one breaks which rule. `name` says whose arguments they
-    are, and `help_text` where to learn about them."""
-    known_ones = help_text or f"Arguments: {_signature(type_)}."
+    """The arguments as a struct that forbids unknown ones, or an error that says which one breaks which rule. `name`
+    says whose arguments they are, and `help_text` where to learn about them."""
     if not isinstance(arguments, Mapping):
         raise InvalidArgument(
             f"{name} takes an object of named arguments, got {type(arguments).__name__}.",
             hint=f"Arguments of {name}: {_signature(type_)}.",
         )
-    known = type_.__struct_encode_fields__
-    for argument in arguments:
-        if argument not in known:
-            close = get_close_matches(str(argument)[:80], known, n=1)
-            raise InvalidArgument(
-                f"{name} has no argument '{shortened(str(argument))}'.",
-                hint=_did_you_mean(close) + known_ones,
-            )
     try:
         return msgspec.convert(dict(arguments), type_)
     except msgspec.ValidationError as error:
+        known, known_ones = type_.__struct_encode_fields__, help_text or f"Arguments: {_signature(type_)}."
+        unknown = next((str(argument) for argument in arguments if argument not in known), None)
+        if unknown is not None:
+            raise InvalidArgument(
+                f"{name} has no argument '{shortened(unknown)}'.",
+                hint=_did_you_mean(get_close_matches(unknown[:80], known, n=1)) + known_ones,
+            ) from error
         # To JSON, 5.0 is a whole number; and a word that can only mean one of its choices means that.
         with suppress(msgspec.ValidationError):
             return msgspec.convert(as_listed(type_, _with_whole_numbers(dict(arguments))), type_)
+        problem = explained(error, type_, arguments)
+        subject = "argument " if problem.startswith("'") else ""
         raise InvalidArgument(
-            f"{name}: {_named(explained(error, type_, arguments))}.", hint=_suggestion(type_, arguments) + known_ones
+            f"{name}: {subject}{problem}.", hint=_suggestion(type_, arguments) + known_ones
         ) from error
 
 
@@ -320,10 +293,6 @@ def _with_whole_numbers(value: Any) -> Any:
         case list():
             return [_with_whole_numbers(each) for each in value]
     return value
-
-
-def _named(problem: str) -> str:
-    return f"argument {problem}" if problem.startswith("'") else problem
 
 
 def _signature(type_: type[msgspec.Struct]) -> str:
