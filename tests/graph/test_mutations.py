@@ -82,7 +82,7 @@ class Desk:
         self.apply(*changes)
 
     def broken(self) -> set[tuple[str, str, str]]:
-        return {(each.source_id, each.target_id, each.fault) for each in self.graph.broken_references()}
+        return {(each.source_id, each.target_id, each.fault) for each in self.graph.memory.broken}
 
     def cited(self, source: str) -> set[tuple[str, tuple[str, ...]]]:
         return {(edge.target, edge.labels) for edge in self.graph.iter_outgoing_edges(source)}
@@ -227,7 +227,7 @@ def test_a_broken_reference_is_mended_in_a_list_and_in_a_comment() -> None:
         block(Y, "", f"{X}-A+Q, REQ-d-nonsense"),
         tests="# Verifies: REQ-d00077-A\n\n\ndef test_a(): ...\n\n\ndef test_b(): ...\n",
     )
-    broken = sorted(desk.graph.broken_references(), key=lambda each: (each.source_id, each.target_id))
+    broken = sorted(desk.graph.memory.broken, key=lambda each: (each.source_id, each.target_id))
     assert len(broken) == 4
     desk.apply(desk.mutations.fix_broken_reference(broken[0], ReferenceTarget(X, ("B",))))
     desk.apply(desk.mutations.fix_broken_reference(broken[1], ReferenceTarget(X)))
@@ -254,7 +254,7 @@ def test_circles_and_references_to_oneself_are_refused() -> None:
         desk.mutations.add_requirement(new, "a.md", ReferenceTarget("REQ-d00004"))
     with pytest.raises(WouldCycle, match="REQ-d00008"):
         desk.mutations.rename_node("REQ-d00004", "REQ-d00008")
-    broken = next(each for each in desk.graph.broken_references() if each.target_id == "REQ-d00008")
+    broken = next(each for each in desk.graph.memory.broken if each.target_id == "REQ-d00008")
     with pytest.raises(WouldCycle):
         desk.mutations.fix_broken_reference(broken, ReferenceTarget("REQ-d00004"))
     desk.check()

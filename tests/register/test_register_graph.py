@@ -75,7 +75,7 @@ def test_markers_in_code_and_tests_cite_register_requirements(served: Served) ->
     citing = {(edge.kind, edge.source.partition(":")[0], edge.labels) for edge in graph.iter_incoming_edges("REQ-0001")}
     assert (EdgeKind.IMPLEMENTS, "code", ()) in citing
     assert (EdgeKind.VERIFIES, "test", ("2",)) in citing
-    assert [reference.target_id for reference in graph.broken_references()] == ["REQ-0077"]
+    assert [reference.target_id for reference in graph.memory.broken] == ["REQ-0077"]
 
 
 # Verifies: REQ-o00031-E

@@ -197,7 +197,7 @@ def test_broken_references_say_where_and_why(ask: Ask, plant: Plant) -> None:
     lines = (project.config.root / "spec" / "all.md").read_text(encoding="utf-8").splitlines()
     first = found["broken_references"][0]
     assert first["target_id"] in lines[first["line"] - 1]
-    assert found["total"] == project.graph.broken_count()
+    assert found["total"] == len(project.graph.memory.broken)
 
 
 # Verifies: REQ-d00061-D

@@ -76,17 +76,20 @@ class MemoryRegion:
         self._by_file: dict[str, dict[str, None]] = {}
         # Dictionaries serve as ordered sets: an edge is its own key, and removing one from a node that ten thousand
         # others cite must not search a list.
-        self._outgoing: dict[str, dict[Edge, None]] = {}
-        self._incoming: dict[str, dict[Edge, None]] = {}
-        self._broken: dict[BrokenReference, None] = {}
-        self._order: FileOrder | None = None
-        """None as long as what is put comes in the order of the files."""
+        self.outgoing: dict[str, dict[Edge, None]] = {}
+        """In any order: for whoever changes the graph, in the middle of which there is no other."""
+        self.incoming: dict[str, dict[Edge, None]] = {}
+        """Likewise."""
+        self.broken: dict[BrokenReference, None] = {}
+        self.order: FileOrder | None = None
+        """None as long as what is put comes in the order of the files. Given one, whatever is put stands elsewhere in
+        the files than behind all that is here."""
         self._mixed_outgoing: set[str] = set()
         """Nodes whose outgoing edges are not in order."""
         self._mixed_incoming: set[str] = set()
         self._mixed_files: set[str] = set()
 
-    # Reading
+    # Reading. Several may look at the same time, so that what is in order takes the place of what is not, as a whole.
 
     def get_node(self, id: str) -> Node | None:
         return self._nodes.get(id)
@@ -99,7 +102,9 @@ class MemoryRegion:
 
     def nodes_in_file(self, path: str) -> Iterator[Node]:
         if path in self._mixed_files:
-            self._arrange_file(path)
+            if self.order is not None and (ids := self._by_file.get(path)) is not None:
+                self._by_file[path] = dict.fromkeys(self.order.in_file(ids))
+            self._mixed_files.discard(path)
         return (self._nodes[id] for id in self._by_file.get(path, ()))
 
     def files(self) -> Iterator[str]:
@@ -107,13 +112,17 @@ class MemoryRegion:
 
     def iter_outgoing_edges(self, id: str) -> Iterator[Edge]:
         if id in self._mixed_outgoing:
-            self._arrange_outgoing(id)
-        return iter(self._outgoing.get(id, ()))
+            if self.order is not None and (edges := self.outgoing.get(id)) is not None:
+                self.outgoing[id] = dict.fromkeys(self.order.outgoing(id, edges))
+            self._mixed_outgoing.discard(id)
+        return iter(self.outgoing.get(id, ()))
 
     def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
         if id in self._mixed_incoming:
-            self._arrange_incoming(id)
-        return iter(self._incoming.get(id, ()))
+            if self.order is not None and (edges := self.incoming.get(id)) is not None:
+                self.incoming[id] = dict.fromkeys(self.order.incoming(id, edges, self.iter_outgoing_edges))
+            self._mixed_incoming.discard(id)
+        return iter(self.incoming.get(id, ()))
 
     def neighbours(
         self,
@@ -125,71 +134,33 @@ class MemoryRegion:
         found: list[Step[Edge]] = []
         for id in ids:
             # Most nodes of a walk have no edges in one of the directions.
-            if direction != "in" and id in self._outgoing:
+            if direction != "in" and id in self.outgoing:
                 found += steps_out(id, self.iter_outgoing_edges(id), kinds, limit)
-            if direction != "out" and id in self._incoming:
+            if direction != "out" and id in self.incoming:
                 found += steps_in(id, self.iter_incoming_edges(id), kinds, limit)
         return found
 
-    def outgoing_edges(self, id: str) -> Collection[Edge]:
-        """In any order: for whoever changes the graph, in the middle of which there is no other."""
-        return self._outgoing.get(id, ())
-
-    def incoming_edges(self, id: str) -> Collection[Edge]:
-        """Likewise."""
-        return self._incoming.get(id, ())
-
     def citing_nothing(self, kind: NodeKind) -> set[str]:
-        outgoing = self._outgoing
+        outgoing = self.outgoing
         return {id for id in self._by_kind[kind] if id not in outgoing}
 
     def has_edge(self, edge: Edge) -> bool:
-        return edge in self._outgoing.get(edge.source, ())
-
-    def broken_references(self) -> Iterator[BrokenReference]:
-        return iter(self._broken)
-
-    def has_broken(self, reference: BrokenReference) -> bool:
-        return reference in self._broken
-
-    def broken_count(self) -> int:
-        return len(self._broken)
+        return edge in self.outgoing.get(edge.source, ())
 
     def snapshot(self) -> tuple[dict[str, Node], frozenset[Edge], frozenset[BrokenReference]]:
         """All of the region as plain values: two regions are the same when their snapshots are equal."""
-        edges = frozenset(edge for out in self._outgoing.values() for edge in out)
-        return dict(self._nodes), edges, frozenset(self._broken)
-
-    # Order. Several may look at the same time, so that what is in order takes the place of what is not, as a whole.
-
-    def settle(self, order: "FileOrder") -> None:
-        """Note that whatever is put from now on stands elsewhere in the files than behind all that is here."""
-        self._order = order
+        edges = frozenset(edge for out in self.outgoing.values() for edge in out)
+        return dict(self._nodes), edges, frozenset(self.broken)
 
     def mix(self, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
         """Note that these were put out of order."""
         self._mixed_files.update(node.source.path for node in nodes if node.source is not None)
         for edge in edges:
             # One by itself is in order.
-            if len(self._outgoing[edge.source]) > 1:
+            if len(self.outgoing[edge.source]) > 1:
                 self._mixed_outgoing.add(edge.source)
-            if len(self._incoming[edge.target]) > 1:
+            if len(self.incoming[edge.target]) > 1:
                 self._mixed_incoming.add(edge.target)
-
-    def _arrange_file(self, path: str) -> None:
-        if self._order is not None and (ids := self._by_file.get(path)) is not None:
-            self._by_file[path] = dict.fromkeys(self._order.in_file(ids))
-        self._mixed_files.discard(path)
-
-    def _arrange_outgoing(self, id: str) -> None:
-        if self._order is not None and (edges := self._outgoing.get(id)) is not None:
-            self._outgoing[id] = dict.fromkeys(self._order.outgoing(id, edges))
-        self._mixed_outgoing.discard(id)
-
-    def _arrange_incoming(self, id: str) -> None:
-        if self._order is not None and (edges := self._incoming.get(id)) is not None:
-            self._incoming[id] = dict.fromkeys(self._order.incoming(id, edges, self.iter_outgoing_edges))
-        self._mixed_incoming.discard(id)
 
     # Writing: the primitives that changes and the linker are made of
 
@@ -208,7 +179,7 @@ class MemoryRegion:
                     by_file[source.path] = {id: None}
                 else:
                     in_file[id] = None
-        if self._order is not None:
+        if self.order is not None:
             self.mix(added, ())
 
     def remove_node(self, id: str) -> None:
@@ -224,7 +195,7 @@ class MemoryRegion:
                 del self._by_file[node.source.path]
 
     def put_edges(self, added: Collection[Edge]) -> None:
-        outgoing, incoming = self._outgoing, self._incoming
+        outgoing, incoming = self.outgoing, self.incoming
         for edge in added:
             cited = outgoing.get(edge.source)
             if cited is None:
@@ -236,21 +207,15 @@ class MemoryRegion:
                 incoming[edge.target] = {edge: None}
             else:
                 citing[edge] = None
-        if self._order is not None:
+        if self.order is not None:
             self.mix((), added)
 
     def remove_edge(self, edge: Edge) -> None:
-        for index, id in ((self._outgoing, edge.source), (self._incoming, edge.target)):
+        for index, id in ((self.outgoing, edge.source), (self.incoming, edge.target)):
             edges = index[id]
             del edges[edge]
             if not edges:
                 del index[id]
-
-    def put_broken(self, reference: BrokenReference) -> None:
-        self._broken[reference] = None
-
-    def remove_broken(self, reference: BrokenReference) -> None:
-        del self._broken[reference]
 
 
 class LateRegion:

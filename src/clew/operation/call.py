@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import msgspec
 from msgspec import structs
 
 from clew.errors import Cancelled, InvalidArgument, TimedOut
 from clew.operation.budget import Budget, fit
-from clew.operation.declare import Freshness, Operation, ResourceRef, overrides, result_of
+from clew.operation.declare import Freshness, Operation, ResourceRef, result_of
 from clew.operation.listing import Listed
 from clew.operation.paging import FARTHEST, Pages
 from clew.text.choices import as_listed, choices, explained
@@ -78,7 +78,10 @@ class Call:
         as_data: bool = True,
         options: Mapping[str, str] | None = None,
     ) -> None:
-        self._project = project
+        self.project = cast("Project", project)
+        """None only for what declares that it works without one."""
+        self.root = project.config.root if project is not None else Path()
+        """The folder of the project; the current one without a project."""
         self.surface = surface
         """Where the call comes from: an agent's client, or a person's command line."""
         self.as_data = as_data
@@ -99,22 +102,12 @@ class Call:
         """Where the requested page begins."""
         self.scope: ScopeRequest | None = None
         """Which documents the caller wants to be seen; None for all that the configuration admits."""
-        self.deadline = Deadline(self.check, float("inf"))
-        """When the answer has to be ready; for an operation on documents the configuration says it."""
+        self.deadline: Deadline
+        """When the answer of an operation on documents has to be ready; the configuration says it."""
         self.notes: tuple[str, ...] = ()
         """What the answer may lack, because files could not be read in time."""
         self._progress = progress
         self._cancelled = threading.Event()
-
-    @property
-    def project(self) -> "Project":
-        assert self._project is not None  # noqa: S101 - only what declares that it works without one is called without
-        return self._project
-
-    @property
-    def root(self) -> Path:
-        """The folder of the project; the current one without a project."""
-        return self._project.config.root if self._project is not None else Path()
 
     @property
     def boundary(self) -> "Boundary":
@@ -163,7 +156,7 @@ class Answer(msgspec.Struct, frozen=True):
 def carry_out(tool: Listed, arguments: Mapping[str, Any], call: Call) -> Answer:
     """Carry out a tool call: the arguments are decoded, and the operation answers within its bounds."""
     call.tool = tool
-    return answer(decode_as(tool.operation, arguments, tool.name), call)
+    return answer(decode_as(tool.operation, arguments, tool.tool or ""), call)
 
 
 def answer(request: Operation, call: Call) -> Answer:
@@ -173,7 +166,7 @@ def answer(request: Operation, call: Call) -> Answer:
         return others
     data = perform(request, call, bounded=True)
     # The text shows what is left of the result once it keeps the budget.
-    shown = msgspec.convert(data, result_of(type(request))) if overrides(type(request), "text") else data
+    shown = msgspec.convert(data, result_of(type(request))) if type(request).text is not Operation.text else data
     return Answer(data, request.text(shown), request.links(call, data))
 
 

@@ -66,8 +66,8 @@ class TraceService:
             total_nodes=sum(counts.values()),
             root_count=graph.root_count(),
             has_orphans=aggregates.orphan_count(graph) > 0,
-            has_broken_references=graph.broken_count() > 0,
-            broken_reference_count=graph.broken_count(),
+            has_broken_references=len(graph.memory.broken) > 0,
+            broken_reference_count=len(graph.memory.broken),
         )
 
     def refresh_report(self, report: BuildReport) -> RefreshReport:
@@ -118,7 +118,7 @@ class TraceService:
             changes=self.changes(),
             total_nodes=sum(graph.node_counts().values()),
             orphan_count=aggregates.orphan_count(graph),
-            broken_reference_count=graph.broken_count(),
+            broken_reference_count=len(graph.memory.broken),
             stale_hash_count=aggregates.stale_hash_count(graph),
             uncovered_assertion_count=aggregates.uncovered_assertion_count(graph),
             duplicate_ids=tuple(self._context.builder.duplicate_ids()),
@@ -257,7 +257,7 @@ class TraceService:
 
 def _broken_by_source(graph: Graph) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for reference in sorted(graph.broken_references(), key=lambda each: (each.path, each.line)):
+    for reference in sorted(graph.memory.broken, key=lambda each: (each.path, each.line)):
         found[reference.source_id] = (*found.get(reference.source_id, ()), reference.target_id)
     return found
 

@@ -234,7 +234,7 @@ class Evidence:
             self._had_results = self.has_results()
             self._graph.touched(node.id for node in region.nodes_by_kind(NodeKind.REQUIREMENT))
         self._graph.touched(affected)
-        self._graph.touched(edge.target for id in affected for edge in region.outgoing_edges(id))
+        self._graph.touched(edge.target for id in affected for edge in region.outgoing.get(id, ()))
 
     def _moved_by(self, tests: Iterable[str]) -> Iterator[str]:
         """The results that may belong to another test now that these came, went or changed."""
@@ -245,7 +245,7 @@ class Evidence:
             node = region.get_node(id)
             if node is None:
                 self._verdicts.pop(id, None)
-                yield from [edge.source for edge in region.incoming_edges(id) if edge.kind is EdgeKind.YIELDS]
+                yield from [edge.source for edge in region.incoming.get(id, ()) if edge.kind is EdgeKind.YIELDS]
             if self._tests is not None:
                 for name in self._tests.note(id, node):
                     yield from self._loose_by_name.holders(name)
@@ -350,7 +350,7 @@ class Evidence:
         for id in ids:
             results = (
                 region.get_node(edge.source)
-                for edge in region.incoming_edges(id)
+                for edge in region.incoming.get(id, ())
                 if edge.kind is EdgeKind.YIELDS and region.get_node(id) is not None
             )
             statuses = [result.fields["status"] for result in results if result is not None]

@@ -91,14 +91,14 @@ class PendingDrafts:
 
     def _replay(self, draft: DraftRecord) -> None:
         if draft.operation == REVERT:
-            self._history.apply(named(self._reverts.change(draft.arguments["mutation_id"]), draft))
+            self._apply(self._reverts.change(draft.arguments["mutation_id"]), draft)
             return
         plan = self._planner().plan(draft.operation, draft.arguments)
         now = msgspec.to_builtins(plan.before)
         if now != draft.before:
             self._note_conflict(draft, "The files changed what it replaces.", now)
         else:
-            self._history.apply(named(plan.change, draft))
+            self._apply(plan.change, draft)
 
     def _note_conflict(self, draft: DraftRecord, reason: str, theirs: Mapping[str, Any]) -> None:
         entry = draft.entry()
@@ -111,11 +111,15 @@ class PendingDrafts:
         pending = self._drafts.append(draft)
         try:
             with self._lock.writing():
-                self._history.apply(named(change, draft))
+                self._apply(change, draft)
         except BaseException:
             self._drafts.remove([pending], "not applied")
             raise
         self._all.append(pending)
+
+    def _apply(self, change: Change, draft: DraftRecord) -> None:
+        """A change bears the id of its draft, whichever time it is made."""
+        self._history.apply(msgspec.structs.replace(change, id=draft.id))
 
     def undo(self, drafts: Sequence[Pending]) -> list[MutationEntry]:
         """Take back the newest drafts in force; they are forgotten in the store first."""
@@ -192,8 +196,3 @@ class PendingDrafts:
             conflicts=tuple(self._conflicts.values()),
             truncated=offset + limit < len(entries),
         )
-
-
-def named(change: Change, draft: DraftRecord) -> Change:
-    """A change under the id of its draft, whichever time it is made."""
-    return msgspec.structs.replace(change, id=draft.id)

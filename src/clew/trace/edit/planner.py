@@ -14,7 +14,7 @@ from clew.graph.model import BrokenReference, Edge, EdgeKind, Node, NodeKind
 from clew.trace.edit.file_choice import FileChoice
 from clew.trace.edit.plan import Plan
 from clew.trace.edit.rules import Rules
-from clew.trace.edit.text.draft import DraftContext
+from clew.trace.edit.text.draft import Draft, DraftContext
 from clew.trace.edit.text.renaming import ReferenceTarget, fixed_references
 from clew.trace.edit.text.requirements import Mutations
 from clew.trace.read.assertions import owner_of
@@ -220,7 +220,7 @@ class Planner:
         for citation in self._drafting.linker().citations_of(owner.id):
             if label in citation.labels:
                 return f"{citation.path}:{citation.line} still says {citation.written}"
-        for citation in fixed_references(self._drafting.begin(), owner.id):
+        for citation in fixed_references(Draft(self._drafting), owner.id):
             if any(named in moved for named in citation.labels):
                 return f"{citation.path}:{citation.line} says {citation.written}, which cannot be rewritten"
         return ""
@@ -344,7 +344,7 @@ class EdgePlanner:
         )
 
     def _broken(self, source: Node, written: str) -> BrokenReference:
-        own = [each for each in self._graph.broken_references() if each.source_id == source.id]
+        own = [each for each in self._graph.memory.broken if each.source_id == source.id]
         meant = self._drafting.grammar.parse_reference(written.strip())
         for reference in own:
             if reference.target_id == written.strip():

@@ -97,7 +97,7 @@ def broken_references(graph: Graph) -> tuple[BrokenReference, ...]:
     return graph.derived(
         "sorted_broken_references",
         lambda graph: tuple(
-            sorted(graph.broken_references(), key=lambda each: (each.path, each.line, each.source_id, each.target_id))
+            sorted(graph.memory.broken, key=lambda each: (each.path, each.line, each.source_id, each.target_id))
         ),
     )
 

@@ -46,7 +46,7 @@ def findings(graph: Graph, context: Context) -> tuple[Finding, ...]:
 
 
 def broken_references(graph: Graph, context: Context) -> Iterator[Finding]:
-    for reference in graph.broken_references():
+    for reference in graph.memory.broken:
         fault = _FAULTS[reference.fault]
         yield Finding(
             code="trace.broken_reference",

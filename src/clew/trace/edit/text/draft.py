@@ -82,19 +82,13 @@ class DraftContext:
         """The readers whose citations stand in comments."""
         self._rules: dict[str, tuple[int, HashRule]] = {}
         # Mutations come in rows: what one of them wrote is what the next one begins with.
-        self._read_block = lru_cache(RECENT_BLOCKS)(partial(_only_block, grammar))
+        self.read: Callable[[bytes], Record | None] = lru_cache(RECENT_BLOCKS)(partial(_only_block, grammar))
+        """The requirement or journey that the bytes are; None where they are anything else or more."""
 
     @property
     def reader(self) -> ElspaisReader:
         """The reader of requirements as it is now: a project that got a register has another."""
         return self._reader()
-
-    def begin(self) -> "Draft":
-        return Draft(self)
-
-    def read(self, data: bytes) -> Record | None:
-        """The requirement or journey that the bytes are; None where they are anything else or more."""
-        return self._read_block(data)
 
     def define(self, record: Record, path: str, before: Source | None = None) -> Definition:
         """What a record contributes, at the place that its block has in the file."""

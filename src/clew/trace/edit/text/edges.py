@@ -15,7 +15,7 @@ from clew.trace.edit.text.renaming import ReferenceTarget, rewrite_comment
 
 def add(drafting: DraftContext, edge: Edge) -> Change:
     """Add a reference. One that is there already changes nothing."""
-    draft = drafting.begin()
+    draft = Draft(drafting)
     block = draft.block(edge.source)
     cycles.refuse(drafting.graph, edge.source, edge.target, edge.kind)
     if not drafting.graph.memory.has_edge(edge):
@@ -27,7 +27,7 @@ def add(drafting: DraftContext, edge: Edge) -> Change:
 
 def change_kind(drafting: DraftContext, source: str, target: str, kind: EdgeKind, new_kind: EdgeKind) -> Change:
     """Put the references of one kind to a target under another kind."""
-    draft = drafting.begin()
+    draft = Draft(drafting)
     block = draft.block(source)
     if kind not in HIERARCHY:
         cycles.refuse(drafting.graph, source, target, new_kind)
@@ -42,7 +42,7 @@ def change_kind(drafting: DraftContext, source: str, target: str, kind: EdgeKind
 
 def delete(drafting: DraftContext, source: str, target: str, kind: EdgeKind) -> Change:
     """Remove the references of one kind to a target."""
-    draft = drafting.begin()
+    draft = Draft(drafting)
     block = draft.block(source)
     references = tuple(each for each in block.record.references if not _is_to(drafting, each, target, kind))
     _write(draft, block, with_removed(block.data, drafting.grammar, kind.value, target), references)
@@ -51,7 +51,7 @@ def delete(drafting: DraftContext, source: str, target: str, kind: EdgeKind) -> 
 
 def fix(drafting: DraftContext, reference: BrokenReference, aim: ReferenceTarget) -> Change:
     """Put a reference to something that exists in the place of a broken one, in a spec file or in a comment."""
-    draft = drafting.begin()
+    draft = Draft(drafting)
     cycles.refuse(drafting.graph, reference.source_id, aim.target, reference.edge_kind)
     place = drafting.linker().place_of(reference.source_id)
     if place is not None and place[1] == drafting.reader.name:

@@ -38,7 +38,7 @@ class Mutations:
 
     def rename_node(self, old_id: str, new_id: str) -> Change:
         """Give a requirement or journey another id. Its assertions and the references to it follow."""
-        drafting, draft = self._drafting, self._drafting.begin()
+        drafting, draft = self._drafting, Draft(self._drafting)
         block = draft.block(old_id)
         self._free(new_id)
         parents = cycles.above(drafting.graph, old_id)
@@ -50,14 +50,14 @@ class Mutations:
         return draft.change("rename_node", old_id)
 
     def update_title(self, id: str, title: str) -> Change:
-        draft = self._drafting.begin()
+        draft = Draft(self._drafting)
         block = draft.block(id)
         expected = msgspec.structs.replace(block.record, title=title)
         draft.write(block, with_title(block.data, self._drafting.grammar, title), expected, _TITLE_RULE, hashed=True)
         return draft.change("update_title", id)
 
     def change_status(self, id: str, status: str) -> Change:
-        draft = self._drafting.begin()
+        draft = Draft(self._drafting)
         block = draft.block(id)
         expected = msgspec.structs.replace(block.requirement, status=status)
         data = with_status(block.data, self._drafting.grammar, status)
@@ -71,13 +71,13 @@ class Mutations:
             self._known(parent)
         parents = [parent.target] if parent is not None else []
         cycles.refuse_appearing(self._drafting.graph, new.id, self._citing(new.id), parents)
-        draft = self._drafting.begin()
+        draft = Draft(self._drafting)
         add_block(draft, path, new)
         return draft.change("add_requirement", new.id)
 
     def delete_requirement(self, id: str) -> Change:
         """Remove a requirement with its assertions. What cites it is left with a broken reference."""
-        draft = self._drafting.begin()
+        draft = Draft(self._drafting)
         draft.remove(draft.block(id))
         return draft.change("delete_requirement", id)
 
