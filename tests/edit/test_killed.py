@@ -10,8 +10,8 @@ import pytest
 from clew.edit.recovery import recover
 from clew.formats.register.model import Layout
 from clew.project import Project
-from clew.register.change.author import Author
 from clew.register.change.changes import add
+from clew.register.change.draft import Author
 from clew.register.change.transaction import RegisterFile, new_register
 from clew.register.operations.edit import AddRequirement
 

@@ -9,9 +9,8 @@ from tests.register.served import OPEN
 from tests.register.shell import Shell
 
 from clew.formats.register.model import ActorKind, Layout, Register, Requirement
-from clew.register.change.author import Author
 from clew.register.change.changes import add
-from clew.register.change.draft import Draft
+from clew.register.change.draft import Author, Draft
 from clew.register.change.transaction import RegisterFile, new_register
 from clew.register.operations.edit import AddRequirement
 

@@ -13,9 +13,8 @@ from tests.register.served import GOOD, Served, make_project
 
 from clew.errors import StoreBusy
 from clew.formats.register.model import ActorKind, LinkKind, Register
-from clew.register.change.author import Author
 from clew.register.change.changes import add
-from clew.register.change.draft import Draft
+from clew.register.change.draft import Author, Draft
 from clew.register.change.transaction import RegisterFile, new_register
 from clew.register.git.merge import merge
 from clew.register.git.setup import set_up

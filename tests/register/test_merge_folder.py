@@ -10,7 +10,7 @@ import pytest
 from tests.register.served import GOOD, Served
 
 from clew.formats.register.model import Layout
-from clew.register.change.author import Author
+from clew.register.change.draft import Author
 from clew.register.change.transaction import RegisterFile, new_register
 from clew.register.git.setup import set_up
 

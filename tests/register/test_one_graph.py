@@ -325,7 +325,7 @@ def test_the_register_of_a_project_below_belongs_to_that(tmp_path: Path) -> None
 # Verifies: REQ-d00170-E
 def test_a_register_of_many_files_is_in_the_graph_with_its_lines(tmp_path: Path) -> None:
     from clew.formats.register.model import Layout
-    from clew.register.change.author import Author
+    from clew.register.change.draft import Author
     from clew.register.change.transaction import RegisterFile, new_register
 
     (tmp_path / "clew.toml").touch()

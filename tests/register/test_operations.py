@@ -8,9 +8,8 @@ from tests.register.edits import delete, link, split, update
 
 from clew.errors import AlreadyExists, BadInput, InvalidArgument, NotFound, Refused, Rejected, WouldCycle
 from clew.formats.register.model import Kind, LinkKind, Priority, Register, Requirement, Status
-from clew.register.change.author import Author, current_author, timestamp
 from clew.register.change.changes import add
-from clew.register.change.draft import Draft
+from clew.register.change.draft import Author, Draft, current_author, timestamp
 from clew.register.operations.edit import AddRequirement
 from clew.register.rules.lifecycle import next_moves
 

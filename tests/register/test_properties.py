@@ -8,11 +8,10 @@ from tests.register.edits import delete, link, record_run, record_test, split, v
 
 from clew.errors import ClewError
 from clew.formats.register import read_directory, read_single, write_directory, write_single
-from clew.formats.register.model import Evidence, Kind, Layout, Outcome, Priority, Register, Status
+from clew.formats.register.model import LINK_KINDS, Evidence, Kind, Layout, Outcome, Priority, Register, Status
 from clew.register.change import changes as operations
-from clew.register.change.author import Author
 from clew.register.change.batch import apply_batch
-from clew.register.change.draft import Draft
+from clew.register.change.draft import Author, Draft
 from clew.register.change.evidence import LinkedFiles, Tally
 from clew.register.change.imports import candidates, import_all
 from clew.register.change.transaction import as_written, check_succession, new_register
@@ -21,7 +20,6 @@ from clew.register.operations.read import ListRequirements
 from clew.register.reports.export import EXPORTS, export
 from clew.register.reports.queries import brief, listing, next_up, status
 from clew.register.rules.validator import validate_register
-from clew.register.spelling import LINK_KINDS
 
 NOW = Author("2026-06-01T12:00:00Z", "ann")
 

@@ -9,7 +9,7 @@ from tests.register.served import Served, make_project
 
 from clew.formats.register.model import Layout
 from clew.graph.model import EdgeKind, NodeKind
-from clew.register.change.author import Author
+from clew.register.change.draft import Author
 from clew.register.change.transaction import RegisterFile, new_register
 
 

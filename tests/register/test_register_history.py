@@ -10,8 +10,8 @@ from tests.register.shell import ADD, Shell
 
 from clew.errors import NotFound, Refused
 from clew.formats.register.model import HistoryEntry
-from clew.register.change.author import Author
 from clew.register.change.changes import add
+from clew.register.change.draft import Author
 from clew.register.change.transaction import RegisterFile
 from clew.register.git.merge import merge
 from clew.register.operations.edit import AddRequirement

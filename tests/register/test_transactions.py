@@ -29,12 +29,10 @@ from clew.formats.register import read_single
 from clew.formats.register.canonical import canonical, digest, pretty
 from clew.formats.register.model import Layout, LinkKind, Register
 from clew.formats.register.single import payload_of
-from clew.register.change.author import Author
 from clew.register.change.batch import apply_batch
 from clew.register.change.changes import add
-from clew.register.change.draft import Draft
-from clew.register.change.lock import lock_file
-from clew.register.change.transaction import RegisterFile, new_register
+from clew.register.change.draft import Author, Draft
+from clew.register.change.transaction import RegisterFile, lock_file, new_register
 from clew.register.operations.edit import AddRequirement
 from clew.register.rules.validator import validate_register
 

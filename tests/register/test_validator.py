@@ -21,7 +21,7 @@ from clew.formats.register.model import (
     Status,
     TestRecord,
 )
-from clew.register.change.author import Author
+from clew.register.change.draft import Author
 from clew.register.change.transaction import new_register
 from clew.register.rules.codes import RULES, Finding
 from clew.register.rules.lint import judge_from

@@ -186,8 +186,10 @@ def perform(request: Operation, call: Call, *, bounded: bool = False) -> Any:
     early = request.answer_early(call)
     if early is not None:
         return shaped(early)
+    if about.needs is Freshness.NONE:
+        return shaped(request.run(call))
     with _ready(about.needs, request, call):
-        if about.pages is None or about.needs is Freshness.NONE:
+        if about.pages is None:
             return shaped(request.run(call))
         pages, state = call.pages(request, strict=True), _state_of(request, call)
         call.offset = pages.start(state)
@@ -202,16 +204,13 @@ def perform(request: Operation, call: Call, *, bounded: bool = False) -> Any:
         return {**page, **marks} if bounded else structs.replace(page, **marks)
 
 
-_WITHOUT_GRAPH = (Freshness.NONE, Freshness.PASSAGES, Freshness.DOCUMENTS)
+_WITHOUT_GRAPH = (Freshness.PASSAGES, Freshness.DOCUMENTS)
 _ON_DOCUMENTS = (Freshness.PASSAGES, Freshness.DOCUMENTS, Freshness.DOCUMENT_GRAPH)
 
 
 @contextmanager
 def _ready(needs: Freshness, request: msgspec.Struct, call: Call) -> Iterator[None]:
     """The project as an operation needs it. While an operation on the graph runs, nobody changes the graph."""
-    if needs is Freshness.NONE:
-        yield
-        return
     project = call.project
     if needs in _ON_DOCUMENTS:
         call.scope = getattr(request, "scope", None)

@@ -14,8 +14,7 @@ from clew.formats.register.model import Register, Requirement
 from clew.graph.readers.register_locations import FILE_VARIABLE, SINGLE, RegisterLocations
 from clew.register import results
 from clew.register.change.draft import find
-from clew.register.change.lock import PATIENCE_SECONDS
-from clew.register.change.transaction import RegisterFile, Snapshot
+from clew.register.change.transaction import PATIENCE_SECONDS, RegisterFile, Snapshot
 from clew.register.git import audit, doctor, hooks, revisions
 from clew.register.git.repository import Repository
 from clew.register.operations.read import ListRequirements, NextRequirement

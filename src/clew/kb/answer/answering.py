@@ -3,7 +3,7 @@
 What is quoted is data. It is never mixed with Clew's own words, whatever it says.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import msgspec
 
@@ -83,7 +83,9 @@ def read_for(
         check=check,
     )
     reason = (found.reason,) if found.reason and not found.sections else ()
-    return ReadFor(_of_first_documents(found.sections, request.top_k), (*found.notes, *reason))
+    first = list(dict.fromkeys(each.section.document for each in found.sections))[: request.top_k]
+    sections = tuple(each for each in found.sections if each.section.document in first)
+    return ReadFor(sections, (*found.notes, *reason))
 
 
 def quoted(finder: Finder, request: EvidenceRequest, read: ReadFor, offset: int = 0) -> QuotedAnswer:
@@ -91,7 +93,11 @@ def quoted(finder: Finder, request: EvidenceRequest, read: ReadFor, offset: int 
     end = offset + request.limits.max_quotes
     # One more than is shown tells whether there is more.
     up_to = msgspec.structs.replace(request.limits, max_quotes=end + 1)
-    found = window_evidence(finder.asked(request.question), _passages(read.sections), up_to)
+    best = max((each.score for each in read.sections), default=0.0)
+    passages = [
+        Passage(each.text, each.section.trail, each.score / best if best > 0 else 0.0) for each in read.sections
+    ]
+    found = window_evidence(finder.asked(request.question), passages, up_to)
     quotes = found[offset:end]
     return QuotedAnswer(
         quotes=tuple(_quoted(read.sections[quote.passage], quote) for quote in quotes),
@@ -99,16 +105,6 @@ def quoted(finder: Finder, request: EvidenceRequest, read: ReadFor, offset: int 
         has_more=len(found) > end,
         notes=read.notes,
     )
-
-
-def _of_first_documents(found: Sequence[FoundSection], count: int) -> tuple[FoundSection, ...]:
-    first = list(dict.fromkeys(each.section.document for each in found))[:count]
-    return tuple(each for each in found if each.section.document in first)
-
-
-def _passages(read: Sequence[FoundSection]) -> list[Passage]:
-    best = max((each.score for each in read), default=0.0)
-    return [Passage(each.text, each.section.trail, each.score / best if best > 0 else 0.0) for each in read]
 
 
 def _quoted(found: FoundSection, quote: Quote) -> QuotedSpan:

@@ -95,8 +95,16 @@ class Finder:
         boundary = boundary or self._boundary
         used = Mode.HYBRID_LOCAL if mode is Mode.AUTO else mode
         expands = used is Mode.HYBRID_LOCAL
-        filters = _filters(narrowing or Narrowing(), boundary)
-        question = _question(query, filters, limit, max_per_document, cursor, linked=expands)
+        narrowing = narrowing or Narrowing()
+        question = Question(
+            text=query,
+            scope=Scope(parts=(PART,)),
+            filters=narrowed(boundary, Filters(path=narrowing.path, after=narrowing.updated_after), narrowing.tags),
+            recipe="linked" if expands else "default",
+            limit=limit,
+            max_per_document=max_per_document,
+            cursor=cursor,
+        )
         answer = self._engine.search(
             question, adjacency=partial(self.neighbours, boundary=boundary) if expands else None, check=check
         )
@@ -129,24 +137,6 @@ class Finder:
         """The sections one step from each of some sections."""
         with self._library.reading(boundary) as reading:
             return nearby(reading, ids)
-
-
-def _filters(narrowing: Narrowing, boundary: Boundary) -> Filters:
-    return narrowed(boundary, Filters(path=narrowing.path, after=narrowing.updated_after), narrowing.tags)
-
-
-def _question(
-    query: str, filters: Filters, limit: int, max_per_document: int | None, cursor: str | None, *, linked: bool
-) -> Question:
-    return Question(
-        text=query,
-        scope=Scope(parts=(PART,)),
-        filters=filters,
-        recipe="linked" if linked else "default",
-        limit=limit,
-        max_per_document=max_per_document,
-        cursor=cursor,
-    )
 
 
 def _found(section: SectionRecord, document: DocumentRecord, text: str, result: Hit) -> FoundSection:

@@ -6,14 +6,22 @@ import msgspec
 
 from clew.errors import AlreadyExists, InvalidArgument, NotFound, Refused, WouldCycle
 from clew.formats.register.ids import in_order, normalise, number_of
-from clew.formats.register.model import Kind, LinkKind, Priority, Requirement, RequirementLink, Status
+from clew.formats.register.model import (
+    LINK_KINDS,
+    Kind,
+    LinkKind,
+    Priority,
+    Requirement,
+    RequirementLink,
+    Status,
+    parse_word,
+)
 from clew.register import results
 from clew.register.change.draft import REMOVED, Draft, checked
 from clew.register.dossier import may_be_verified
 from clew.register.rules.lifecycle import check_move
 from clew.register.rules.links import DIRECTED, path_between
 from clew.register.rules.validator import TITLE_MOST
-from clew.register.spelling import LINK_KINDS, parse
 from clew.text.counting import counted
 
 if TYPE_CHECKING:
@@ -40,8 +48,8 @@ def add(draft: Draft, new: "AddRequirement", *, action: str | None = None, reaso
         statement=new.statement,
         rationale=new.rationale,
         acceptance=new.acceptance,
-        kind=parse(new.kind, Kind, "kind"),
-        priority=parse(new.priority, Priority, "priority"),
+        kind=parse_word(new.kind, Kind, "kind"),
+        priority=parse_word(new.priority, Priority, "priority"),
         status=Status.DRAFT,
         tags=tuple(dict.fromkeys(new.tags)),
         links=links,
@@ -97,7 +105,7 @@ def _amended(requirement: Requirement, wanted: "UpdateRequirement") -> tuple[dic
         changes.extend(told)
     for name, words in (("kind", Kind), ("priority", Priority), ("status", Status)):
         written = getattr(wanted, name)
-        value = parse(written, words, name) if written else None
+        value = parse_word(written, words, name) if written else None
         if value is not None and value is not getattr(requirement, name):
             fields[name] = value
             changes.append(f"{name}→{value.word}")
@@ -169,7 +177,7 @@ def delete(draft: Draft, wanted: "DeleteRequirement") -> results.Deleted:
 
 def link(draft: Draft, wanted: "LinkRequirements", *, reason: str | None = None) -> results.Linked:
     """Make a link, or take it away."""
-    kind, remove = parse(wanted.kind, LinkKind, "link kind", LINK_KINDS), wanted.remove
+    kind, remove = parse_word(wanted.kind, LinkKind, "link kind", LINK_KINDS), wanted.remove
     start, end = draft.find(wanted.source, "source"), _end(draft, wanted.to)
     if start.id == end.id:
         raise InvalidArgument(f"{start.id} cannot link to itself.", hint="Name two different requirements.")

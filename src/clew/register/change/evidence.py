@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.formats.register.ids import in_order
-from clew.formats.register.model import Evidence, Outcome, Requirement, Status, TestRecord
+from clew.formats.register.model import Evidence, Outcome, Requirement, Status, TestRecord, parse_word
 from clew.register import results
 from clew.register.change.changes import check_dossier
 from clew.register.change.draft import Draft
 from clew.register.dossier import may_be_verified
 from clew.register.rules.lifecycle import check_promotion
-from clew.register.spelling import parse
 
 if TYPE_CHECKING:
     from clew.register.operations.evidence import RecordTest, RecordTestRun, VerifyRequirement
@@ -80,7 +79,7 @@ def with_record(
 
 def record_test(draft: Draft, wanted: "RecordTest", commit: str, files: LinkedFiles | None = None) -> results.Recorded:
     """Attach the outcome of a test that somebody ran."""
-    requirement, outcome = draft.find(wanted.id), parse(wanted.result, Outcome, "result")
+    requirement, outcome = draft.find(wanted.id), parse_word(wanted.result, Outcome, "result")
     action = draft.author.with_channel(f"test {outcome.word} recorded against commit {short(commit)}")
     with_record(
         *(draft, requirement, action),
@@ -97,7 +96,7 @@ def record_test(draft: Draft, wanted: "RecordTest", commit: str, files: LinkedFi
 def verify(draft: Draft, wanted: "VerifyRequirement", commit: str) -> results.Verified:
     """Attach evidence of composition or inspection, and where asked promote what is implemented."""
     requirement = draft.find(wanted.id)
-    kind = parse(wanted.by, Evidence, "verification kind", VERIFY_KINDS)
+    kind = parse_word(wanted.by, Evidence, "verification kind", VERIFY_KINDS)
     promoted = wanted.promote and check_promotion(requirement, force=wanted.force)
     if promoted:
         check_dossier(draft, requirement)

@@ -11,6 +11,7 @@ import msgspec
 from clew.errors import BadInput, ClewError, InvalidArgument, Refused, Rejected
 from clew.formats.register.ids import in_order
 from clew.formats.register.model import (
+    LINK_KINDS,
     Evidence,
     Kind,
     LinkKind,
@@ -19,6 +20,7 @@ from clew.formats.register.model import (
     Requirement,
     RequirementLink,
     Status,
+    parse_word,
 )
 from clew.register import results
 from clew.register.change import changes
@@ -28,7 +30,6 @@ from clew.register.change.evidence import with_record
 from clew.register.change.import_markdown import Candidate, read_markdown
 from clew.register.git.merge_ids import relinked
 from clew.register.operations.edit import AddRequirement
-from clew.register.spelling import LINK_KINDS, parse
 
 if TYPE_CHECKING:
     from clew.register.operations.evidence import AdoptRequirements
@@ -139,7 +140,7 @@ def _relink(draft: Draft, links: Iterable[tuple[str, str, str]], new_ids: Mappin
         end = new_ids.get(target)
         if end is None or end == start:
             continue
-        kind = parse(written, LinkKind, "link kind", tuple(LinkKind))
+        kind = parse_word(written, LinkKind, "link kind", tuple(LinkKind))
         if kind not in LINK_KINDS:
             continue
         changes.check_circle(draft, start, end, kind)
@@ -179,7 +180,7 @@ class RenumberReport(msgspec.Struct, frozen=True):
 
 def adopt(draft: Draft, wanted: "AdoptRequirements", commit: str) -> AdoptReport:
     """Walk requirements up to a status, one entry of history for each step."""
-    to, reason = parse(wanted.to, Status, "status", LADDER), wanted.reason
+    to, reason = parse_word(wanted.to, Status, "status", LADDER), wanted.reason
     drafts = [each.id for each in draft.requirements.values() if each.status is Status.DRAFT]
     chosen = {requirement.id: requirement for requirement in map(draft.find, wanted.ids or drafts)}
     for requirement in chosen.values():

@@ -16,6 +16,7 @@ from typing import TypeVar
 import msgspec
 
 from clew.edit.faults import translated
+from clew.edit.locking import locked
 from clew.edit.replacing import replace_file
 from clew.errors import (
     AlreadyExists,
@@ -24,6 +25,7 @@ from clew.errors import (
     InvalidArgument,
     NotFound,
     Refused,
+    StoreBusy,
     StoreReadOnly,
     Tampered,
 )
@@ -33,10 +35,36 @@ from clew.formats.register.envelope import DIRECTORY_TAG, NOTICE
 from clew.formats.register.ids import PREFIX, number_of
 from clew.formats.register.migration import migrate
 from clew.formats.register.model import Layout, Register, Requirement
-from clew.register.change.author import Author
-from clew.register.change.draft import Draft
-from clew.register.change.lock import PATIENCE_SECONDS, writing
+from clew.register.change.draft import Author, Draft
 from clew.register.change.storage import REPLACED, SINGLE, Files, Storage, storage_at
+
+PATIENCE_SECONDS = 30.0
+
+
+def lock_file(register: Path) -> Path:
+    return register.with_name(f".{register.name}.lock")
+
+
+@contextmanager
+def writing(register: Path, patience: float = PATIENCE_SECONDS) -> Iterator[None]:
+    """Hold the register's lock. StoreBusy where another holds it for longer than `patience` seconds."""
+    place = lock_file(register)
+    try:
+        file = place.open("a+b")
+    except OSError as error:
+        raise StoreReadOnly(
+            f"The lock {place} cannot be opened: {error.strerror or error}.",
+            hint="Make the folder of the register writable. Nothing was written.",
+        ) from error
+    with file, locked(file, patience) as held:
+        if not held:
+            raise StoreBusy(
+                f"Another process has held the lock {place} for more than {patience:g} seconds.",
+                hint="Try again. If it stays so, find the program that hangs and end it. Nothing was written.",
+                data={"lock": str(place)},
+            )
+        yield
+
 
 Result = TypeVar("Result")
 
@@ -88,18 +116,12 @@ class RegisterFile:
         layout: Layout | None = None,
     ) -> None:
         self._storage: Storage = storage_at(place, layout)
+        self.place = self._storage.place
+        self.layout = self._storage.layout
         self._patience = patience
         self._auto_migrate = auto_migrate
         self._known: Snapshot | None = None
         self._reading = threading.Lock()
-
-    @property
-    def place(self) -> Path:
-        return self._storage.place
-
-    @property
-    def layout(self) -> Layout:
-        return self._storage.layout
 
     def exists(self) -> bool:
         return self._storage.exists()

@@ -13,7 +13,7 @@ import msgspec
 
 from clew.formats.register.ids import in_order
 from clew.formats.register.model import HistoryEntry, Register, Requirement, TestRecord
-from clew.register.change.author import Author
+from clew.register.change.draft import Author
 from clew.register.git.merge_ids import aligned
 from clew.register.rules.links import check_cycles, check_targets
 

@@ -12,7 +12,7 @@ import msgspec
 
 from clew.errors import ClewError, InvalidArgument
 from clew.formats.register.model import Register
-from clew.register.change.author import Author
+from clew.register.change.draft import Author
 from clew.register.change.transaction import LockedRegister, RegisterFile
 from clew.register.git.merge import Merged, merge
 from clew.register.git.repository import Repository

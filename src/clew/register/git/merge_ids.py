@@ -11,7 +11,7 @@ import msgspec
 
 from clew.formats.register.ids import format_id, in_order, number_of
 from clew.formats.register.model import Register, Requirement
-from clew.register.change.author import Author
+from clew.register.change.draft import Author
 
 _RENUMBERED = re.compile(r"renumbered from (\S+) \(merge")
 

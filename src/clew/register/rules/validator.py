@@ -168,10 +168,6 @@ _WEASEL, _HEDGE, _MODAL = _any_word(tuple(_WEASELS)), _any_word(_HEDGES), _any_w
 _AND = re.compile(r"\sand\s", re.IGNORECASE)
 
 
-def prose(statement: str) -> str:
-    return _NOT_PROSE.sub(" ", statement)
-
-
 def check_statement(id: str, statement: str) -> Iterator[Finding]:
     text = statement.strip()
     if not text:
@@ -184,7 +180,7 @@ def check_statement(id: str, statement: str) -> Iterator[Finding]:
         yield finding(
             "0007", id, f"The statement has {count} words; over {LONG_STATEMENT_WORDS} nobody reads it whole."
         )
-    spoken = prose(statement)
+    spoken = _NOT_PROSE.sub(" ", statement)
     modals = list(_MODAL.finditer(spoken))
     if not modals:
         yield finding("0008", id, "The statement has none of shall, must, should and will, so it requires nothing.")

@@ -18,7 +18,6 @@ from clew.search.dense.spaces import Space, Spaces
 from clew.search.lexical import tables as lexical_tables
 from clew.search.question import IndexState
 from clew.search.units import Condition
-from clew.store.sqlite.connections import Connection
 
 if TYPE_CHECKING:
     import numpy as np
@@ -172,26 +171,26 @@ class Visibility:
         self._counts: Cache[_Key, int] = Cache(_CONDITIONS_KEPT)
         self._masks: Cache[_Key, Mask] = Cache(_CONDITIONS_KEPT)
 
-    def is_everything(self, connection: Connection, condition: Condition) -> bool:
+    def is_everything(self, connection: "Connection", condition: Condition) -> bool:
         """Whether the condition lets every unit through: whoever knows that need not ask it of each."""
         key = (index.version(connection), condition)
         count = self._counts.made(key, lambda: _count(connection, condition))
         return count == lexical_tables.totals(connection).units
 
-    def mask(self, connection: Connection, condition: Condition) -> "Mask":
+    def mask(self, connection: "Connection", condition: Condition) -> "Mask":
         """For each number of a unit, whether it fulfils the condition."""
         key = (index.version(connection), condition)
         return self._masks.made(key, lambda: _mask(connection, condition))
 
 
-def _count(connection: Connection, condition: Condition) -> int:
+def _count(connection: "Connection", condition: Condition) -> int:
     # The condition is Clew's own text; every value is a parameter.
     statement = f"SELECT count(*) FROM units WHERE {condition.sql}"  # noqa: S608
     (count,) = connection.execute(statement, condition.parameters).fetchone()
     return int(count)
 
 
-def _mask(connection: Connection, condition: Condition) -> "Mask":
+def _mask(connection: "Connection", condition: Condition) -> "Mask":
     import numpy as np
 
     # All numbers in one row: each row that is fetched has to wait for Python's lock, which other threads want as well.

@@ -170,20 +170,15 @@ def rarity(units: int, all_units: int) -> float:
     return math.log(1 + (all_units - units + 0.5) / (units + 0.5))
 
 
-def make_plan(
-    connection: sqlite3.Connection, query: LexicalQuery, all_units: int, restrict: Condition | None = None
-) -> Plan:
-    """The plan of a query among the units that `restrict`, a condition on the table `units`, lets through."""
-    return _Planning(connection, all_units, restrict).plan(query)
-
-
 def is_demand(clause: Clause) -> bool:
     """Whether a unit that does not hold the clause, or that holds it in spite of its minus, is no result."""
     return clause.sign is not Sign.SHOULD or clause.kind is not Kind.WORD
 
 
-class _Planning:
-    def __init__(self, connection: sqlite3.Connection, all_units: int, restrict: Condition | None) -> None:
+class Planning:
+    """Plans a query among the units that `restrict`, a condition on the table `units`, lets through."""
+
+    def __init__(self, connection: sqlite3.Connection, all_units: int, restrict: Condition | None = None) -> None:
         self._connection = connection
         self._all_units = all_units
         self._restrict = restrict

@@ -13,7 +13,7 @@ import msgspec
 
 from clew.errors import InvalidArgument
 from clew.search.lexical import tables as lexical_tables
-from clew.search.lexical.plan import Correction, Item, Plan, all_of, either, make_plan
+from clew.search.lexical.plan import Correction, Item, Plan, Planning, all_of, either
 from clew.search.lexical.query import LexicalQuery, Sign
 from clew.search.lexical.ranking import Bm25Settings, ScoredUnit, Scorer, Stream, Streams
 from clew.search.units import Condition
@@ -92,7 +92,7 @@ class LexicalIndex:
         if reason := nothing_to_search(query):
             return LexicalResult(reason=reason)
         totals = lexical_tables.totals(self._connection)
-        plan = make_plan(self._connection, query, totals.units, restrict)
+        plan = Planning(self._connection, totals.units, restrict).plan(query)
         notes = _notes(query, plan)
         scorer = Scorer(self._ranking, totals)
         ranked = scorer.rank(self._candidates(plan, restrict, limit), plan.items)

@@ -14,7 +14,7 @@ import msgspec
 
 from clew.cache import Cache
 from clew.search.dense.search import DenseSearch
-from clew.search.lexical.plan import Correction, all_of, either, is_demand, make_plan
+from clew.search.lexical.plan import Correction, Planning, all_of, either, is_demand
 from clew.search.lexical.query import LexicalQuery, Sign, content_words, parse_query
 from clew.search.lexical.ranking import Bm25Settings, Streams
 from clew.search.lexical.search import NOTHING_FOUND, LexicalIndex, LexicalResult, nothing_to_search
@@ -77,8 +77,7 @@ class Rankings:
         self._kept.put(_key(question), kept)
 
 
-def _key(question: Mapping[str, Any]) -> bytes:
-    return msgspec.json.encode(question, order="deterministic")
+_key: Callable[[Mapping[str, Any]], bytes] = msgspec.json.Encoder(order="deterministic").encode
 
 
 def rank(
@@ -158,7 +157,7 @@ def obeying(
     left = set(units)
     if not left or not any(is_demand(clause) for clause in query.clauses):
         return left
-    plan = make_plan(connection, query, totals(connection).units, restrict)
+    plan = Planning(connection, totals(connection).units, restrict).plan(query)
     if plan.demanded:
         left &= _matching(connection, all_of(plan.demanded), units)
     if plan.excluded and left:
