@@ -79,7 +79,7 @@ class Project:
         from clew.graph.graph import Graph
         from clew.graph.model import EdgeKind, NodeKind
         from clew.graph.region import LateRegion
-        from clew.trace.coverage.aggregates import annotate
+        from clew.trace.coverage import annotate
 
         graph = Graph(annotate)
         documents = LateRegion(

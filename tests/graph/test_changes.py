@@ -12,7 +12,7 @@ from clew.graph.build.link import Citation, Contribution, Definition, Linker, Pl
 from clew.graph.changes import Change, History, Redefinition, Rewriting, Slot
 from clew.graph.graph import Graph
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind, Source
-from clew.trace.coverage.aggregates import annotate
+from clew.trace.coverage import annotate
 
 IDS = ("REQ-x", "REQ-y", "REQ-z", "REQ-w")
 FILE = ("a.md", "test")

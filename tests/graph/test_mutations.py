@@ -76,7 +76,7 @@ class Desk:
         fresh, _ = self.built({path: self.written(path).encode() for path in sorted(paths)})
         assert said(self.graph) == said(fresh)
         changes = list(self.history)
-        while len(self.history):
+        while list(self.history):
             self.history.undo_last()
         assert said(self.graph) == said(self.built(self.files)[0])
         self.apply(*changes)
@@ -197,7 +197,7 @@ def test_of_two_definitions_each_can_be_changed_and_deleting_the_first_promotes_
     desk.apply(desk.mutations.rename_node(f"{X}#a", Z))
     assert desk.cited(Y) == set()
     desk.check()
-    while len(desk.history):
+    while list(desk.history):
         desk.history.undo_last()
     desk.apply(desk.mutations.delete_requirement(X))
     assert desk.labels(X) == ("A", "B")

@@ -3,6 +3,7 @@
 from typing import Any
 
 import hypothesis.strategies as st
+import msgspec
 from hypothesis import given
 from tests.register.edits import delete, link, record_run, record_test, split, verify
 
@@ -123,7 +124,7 @@ def test_any_sequence_of_operations_leaves_a_sound_file(sequence: list[tuple[Any
     data = write_single(register)
     assert read_single(data) == as_written(register)
     assert write_single(read_single(data)) == data
-    folder = write_directory(register.replaced(layout=Layout.DIRECTORY))
+    folder = write_directory(msgspec.structs.replace(register, layout=Layout.DIRECTORY))
     assert read_directory(folder).requirements == register.requirements
     broken = [each for each in validate_register(register) if each.is_error and each.rule_code > "REQ-V-0015"]
     assert broken == [], "no operation makes a broken or circular link"

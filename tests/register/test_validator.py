@@ -52,7 +52,7 @@ def requirement(number: int = 1, **parts: Any) -> Requirement:
 
 def register(*requirements: Requirement, **parts: Any) -> Register:
     whole = new_register("demo", Author(NOW, "ann"))
-    return whole.replaced(requirements={each.id: each for each in requirements}, **parts)
+    return msgspec.structs.replace(whole, requirements={each.id: each for each in requirements}, **parts)
 
 
 def record(outcome: Outcome = Outcome.PASS, kind: Evidence = Evidence.AUTOMATED) -> TestRecord:

@@ -50,9 +50,6 @@ class Patches:
         if not patches:
             del self._by_path[slot.path]
 
-    def clear(self) -> None:
-        self._by_path.clear()
-
     def paths(self) -> list[str]:
         return sorted(self._by_path)
 
@@ -122,9 +119,6 @@ class History:
         """The changes in force, oldest first."""
         return iter(self._done)
 
-    def __len__(self) -> int:
-        return len(self._done)
-
     def as_filed(self) -> dict[str, Node | None]:
         """The nodes that the changes in force made other than the files have them, as the files have them; None for
         those that no file defines."""
@@ -149,10 +143,14 @@ class History:
         self._note(change)
         return change
 
+    def undo_all(self) -> None:
+        while self._done:
+            self.undo_last()
+
     def forget(self) -> None:
         """Let go of every change without taking it back: the graph they were made to is gone."""
         self._done.clear()
-        self.patches.clear()
+        self.patches = Patches()
 
     def _write(self, change: Change) -> None:
         """Bring the graph from the before images to the after images, or leave it alone."""

@@ -11,7 +11,7 @@ import msgspec
 from clew.config import Config
 from clew.errors import ClewError, InvalidArgument, Refused
 from clew.formats.register.model import Register, Requirement
-from clew.graph.readers.register_locations import FILE_VARIABLE, SINGLE, RegisterLocations
+from clew.graph.readers.locations import FILE_VARIABLE, SINGLE, RegisterLocations
 from clew.register import results
 from clew.register.change.draft import find
 from clew.register.change.transaction import PATIENCE_SECONDS, RegisterFile, Snapshot
@@ -285,12 +285,12 @@ class RegisterReading:
 
     def _register_before(self, commit: str | None, register: Register) -> Register:
         if commit is None:
-            return register.replaced(requirements={})
+            return msgspec.structs.replace(register, requirements={})
         try:
             return revisions.register_at(self.file, self._around, commit)
         except ClewError:
             # The base had no register yet, or one that cannot be read: then everything is new.
-            return register.replaced(requirements={})
+            return msgspec.structs.replace(register, requirements={})
 
 
 def scanner_for(config: Config) -> MentionScanner:

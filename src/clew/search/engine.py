@@ -33,7 +33,7 @@ from clew.search.question import Hit, IndexState, Question, RankedUnit, Ranking,
 from clew.search.quote import evidence
 from clew.search.rank.fuse import Fused, at_most_per_document, spread
 from clew.search.rank.mentions import Adjacency
-from clew.search.rank.ranking import Kept, Rankings, meaning, rank
+from clew.search.rank.ranking import Kept, Rankings, key_of, meaning, rank
 from clew.search.rank.recipes import BUILT_IN, Recipe, Recipes
 from clew.search.units import Unit, compile_condition
 from clew.text.words import storable
@@ -163,10 +163,10 @@ class SearchEngine:
         identity = _identity(question, recipe)
         pages = Pages(self._cursors, _TOOL, identity, question.cursor)
         with self._index.reading() as connection:
-            offset, kept = self._resumed(pages, self._rankings.get(identity), self._state(connection))
+            offset, kept = self._resumed(pages, self._rankings.get(key_of(identity)), self._state(connection))
             if kept is None or (question.cursor is None and (kept.by_adjacency or adjacency is not None)):
                 kept = self._ranked(connection, question, recipe, adjacency, check)
-                self._rankings.keep(identity, kept)
+                self._rankings.put(key_of(identity), kept)
             page = self._page(connection, question, kept, offset)
             total = self._total(connection, question, kept)
             described = self._dense.state(connection)
@@ -199,10 +199,10 @@ class SearchEngine:
         recipe = self.recipes.get(question.recipe)
         identity = _identity(question, recipe)
         with self._index.reading() as connection:
-            kept = self._rankings.get(identity) if again else None
+            kept = self._rankings.get(key_of(identity)) if again else None
             if kept is None:
                 kept = self._ranked(connection, question, recipe, adjacency, check)
-                self._rankings.keep(identity, kept)
+                self._rankings.put(key_of(identity), kept)
             described = self._dense.state(connection)
         return Ranking(
             units=kept.units,
@@ -214,7 +214,7 @@ class SearchEngine:
     def ranking_state(self, question: Question) -> str:
         """The state of the index from which `rank` with `again` would answer now."""
         question = _storable(question)
-        kept = self._rankings.get(_identity(question, self.recipes.get(question.recipe)))
+        kept = self._rankings.get(key_of(_identity(question, self.recipes.get(question.recipe))))
         return kept.state if kept is not None else self.version()
 
     def embed_query(self, text: str) -> None:
@@ -283,9 +283,28 @@ class SearchEngine:
             for number in index.allowed(connection, condition, numbers):
                 places.append(end)
                 unit = index.units_of(connection, [number])[number]
-                found.append(_found(question, unit, ranked, kept.matched.get(ranked.id, ())))
+                title = unit.title
+                found.append(
+                    Hit(
+                        id=unit.id,
+                        part=unit.part,
+                        title=title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1] + "…",
+                        document=unit.document,
+                        path=unit.path,
+                        links=unit.links,
+                        score=round(ranked.score, 6),
+                        preview=evidence.preview(question.text, unit.body[:_PREVIEWED_CHARACTERS]),
+                        matched=kept.matched.get(ranked.id, ()),
+                        why=ranked.why,
+                    )
+                )
             end += 1
-        shown = trim(found, _rendered, max_tokens=question.max_tokens, max_bytes=question.max_bytes)
+        shown = trim(
+            found,
+            lambda hit: f"{hit.id} {hit.title}\n{hit.preview.text}\n",
+            max_tokens=question.max_tokens,
+            max_bytes=question.max_bytes,
+        )
         if shown.truncated:
             end = places[len(shown.items)]
         return _Page(shown.items, end, shown.limit_reason.value)
@@ -343,22 +362,3 @@ def _once(*notes: tuple[str, ...]) -> tuple[str, ...]:
 
 def _identity(question: Question, recipe: Recipe) -> dict[str, Any]:
     return {"question": question.identity(), "recipe": recipe.fingerprint}
-
-
-def _found(question: Question, unit: Unit, ranked: RankedUnit, matched: tuple[str, ...]) -> Hit:
-    return Hit(
-        id=unit.id,
-        part=unit.part,
-        title=unit.title if len(unit.title) <= _LONGEST_TITLE else unit.title[: _LONGEST_TITLE - 1] + "…",
-        document=unit.document,
-        path=unit.path,
-        links=unit.links,
-        score=round(ranked.score, 6),
-        preview=evidence.preview(question.text, unit.body[:_PREVIEWED_CHARACTERS]),
-        matched=matched,
-        why=ranked.why,
-    )
-
-
-def _rendered(found: Hit) -> str:
-    return f"{found.id} {found.title}\n{found.preview.text}\n"

@@ -19,7 +19,7 @@ from clew.formats.openspec.layout import Layout, Root, new_change_folder, root_f
 from clew.formats.openspec.records import SectionKind
 from clew.formats.openspec.references import requirement_id, scenario_id
 from clew.formats.openspec.rules.rules import Dialect
-from clew.graph.readers.spec_roots import spec_roots
+from clew.graph.readers.locations import spec_roots
 from clew.once import Once
 from clew.specs import results, validation, views
 from clew.specs.archive import ChangeArchiver, archived, first_seen, forget, record_anew

@@ -14,7 +14,7 @@ from clew.operation.discovery import find_tools
 from clew.operation.names import by_any_spelling, portable
 from clew.text.counting import counted
 from clew.text.shortening import shortened
-from clew.trace.coverage import aggregates
+from clew.trace import coverage
 
 if TYPE_CHECKING:
     from clew.project import Project
@@ -57,7 +57,7 @@ class Brief(msgspec.Struct, frozen=True):
 
 def brief(project: "Project") -> Brief:
     graph = project.graph
-    levels = aggregates.coverage_by_level(graph)
+    levels = coverage.coverage_by_level(graph)
     concerns = _concerns(project.trace.findings())
     return Brief(
         project=project.config.name,

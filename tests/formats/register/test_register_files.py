@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from clew.errors import FormatError, NewerFormat, Tampered
@@ -27,7 +28,7 @@ def test_the_real_register_is_verified_and_written_back_byte_for_byte(real: byte
 def test_the_real_register_becomes_a_folder_and_a_file_again(real: bytes) -> None:
     register = read_single(real)
 
-    folder = write_directory(register.replaced(layout=Layout.DIRECTORY))
+    folder = write_directory(msgspec.structs.replace(register, layout=Layout.DIRECTORY))
     back = read_directory(folder).replaced(layout=Layout.SINGLE)
 
     assert len(folder) == 134

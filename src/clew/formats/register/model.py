@@ -186,10 +186,6 @@ class Register(msgspec.Struct, frozen=True, kw_only=True):
     extras: Mapping[str, Any] = msgspec.field(default_factory=dict)
     """Keys of the file that this version does not know, as they stand."""
 
-    def replaced(self, **changes: Any) -> "Register":
-        changed: Register = msgspec.structs.replace(self, **changes)
-        return changed
-
 
 AnyWord = TypeVar("AnyWord", bound=Word)
 

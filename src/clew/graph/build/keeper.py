@@ -110,7 +110,8 @@ class GraphKeeper:
         began = time.monotonic()
         if self._graph.state.is_stale or self._looked_at > called:
             return
-        if self._builder.is_probably_stale():
+        # With many files, not looked at more often than pays.
+        if not self._builder.follower.is_probably_current():
             self._graph.mark_stale()
         self._looked_at = began
 

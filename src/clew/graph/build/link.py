@@ -13,7 +13,7 @@ import msgspec
 from clew.formats.results.records import ExecutedLines
 from clew.graph.graph import Graph
 from clew.graph.model import BrokenReference, Edge, EdgeKind, Node, NodeKind
-from clew.graph.ordering import FileOrder
+from clew.graph.region import FileOrder
 
 FileKey = tuple[str, str]
 """Path of the file and name of the reader: two readers may read the same file."""
@@ -235,7 +235,8 @@ class Linker:
             for place in self._declared[id]:
                 definition = self._placed.pop(place)
                 del self._places[definition.node.id]
-                self._name(definition, present=False)
+                if definition.alias:
+                    self._name(definition, present=False)
                 for citation in dict.fromkeys(definition.citations):
                     citing = self._citing[citation.target]
                     citing.pop(citation, None)
@@ -253,15 +254,14 @@ class Linker:
 
     def _name(self, definition: Definition, *, present: bool) -> None:
         """Note that a definition has its shorter name, or has it no more."""
-        if definition.alias:
-            ids = self._aliases.setdefault(definition.alias, {})
-            if present:
-                ids[definition.node.id] = None
-            else:
-                ids.pop(definition.node.id, None)
-            if not ids:
-                del self._aliases[definition.alias]
-            self._moved_aliases.add(definition.alias)
+        ids = self._aliases.setdefault(definition.alias, {})
+        if present:
+            ids[definition.node.id] = None
+        else:
+            ids.pop(definition.node.id, None)
+        if not ids:
+            del self._aliases[definition.alias]
+        self._moved_aliases.add(definition.alias)
 
     def _disconnect(self, citation: Citation) -> None:
         """Remove what stands in the graph for this citation: edges, broken references, or both."""

@@ -209,7 +209,14 @@ class Evidence:
         new = [node for each in contributions.values() if each is not None for node in each.results]
         affected = recount | self._tie(moved) | self._tie(new)
         self._recount(recount)
-        self._touch(affected)
+        region = self._graph.memory
+        if self._had_results != self.has_results():
+            # What nobody could know before is a figure now, or the other way round.
+            self._had_results = self.has_results()
+            self._graph.touched(node.id for node in region.nodes_by_kind(NodeKind.REQUIREMENT))
+        # The figures are made anew of what gave other results than before, and of what that cites.
+        self._graph.touched(affected)
+        self._graph.touched(edge.target for id in affected for edge in region.outgoing.get(id, ()))
         self._graph.touched(waiting)
         self._graph.touched(node.id for node in new)
 
@@ -225,16 +232,6 @@ class Evidence:
         if results:
             self._reports[file] = results
             region.put_nodes(results)
-
-    def _touch(self, affected: Collection[str]) -> None:
-        """Let the figures be made anew of what gave other results than before, and of what that cites."""
-        region = self._graph.memory
-        if self._had_results != self.has_results():
-            # What nobody could know before is a figure now, or the other way round.
-            self._had_results = self.has_results()
-            self._graph.touched(node.id for node in region.nodes_by_kind(NodeKind.REQUIREMENT))
-        self._graph.touched(affected)
-        self._graph.touched(edge.target for id in affected for edge in region.outgoing.get(id, ()))
 
     def _moved_by(self, tests: Iterable[str]) -> Iterator[str]:
         """The results that may belong to another test now that these came, went or changed."""

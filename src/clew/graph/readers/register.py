@@ -23,7 +23,7 @@ import msgspec
 
 from clew.edit.journal import journals
 from clew.errors import FormatError
-from clew.formats.code.prose_citations import cited_in_prose
+from clew.formats.code.marker_comments import cited_in_prose
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.settings import ElspaisSettings
@@ -104,10 +104,13 @@ class RegisterReader:
             if place.name == INDEX:
                 check_format(parse(data, INDEX).document, INDEX, Layout.DIRECTORY)
                 return RegisterRecords()
-            found = _one(data, place.name) if place.parent.name == FOLDER else _whole(data, place.name)
+            if place.parent.name == FOLDER:
+                return RegisterRecords((_one(data, place.name),))
+            requirements = read_single(data, place.name).requirements.values()
         except FormatError as error:
             return RegisterRecords(diagnostics=(Diagnostic("register.refused", "error", str(error), 1),))
-        return RegisterRecords(found)
+        lines, all_lines = _lines(data), (1, data.count(b"\n") + 1)
+        return RegisterRecords(tuple(RegisterRecord(each, *lines.get(each.id, all_lines)) for each in requirements))
 
     def diagnose(self, records: RegisterRecords) -> tuple[Diagnostic, ...]:
         return records.diagnostics
@@ -145,7 +148,12 @@ class RegisterReader:
             for label, text in zip(labels, requirement.acceptance, strict=True)
         )
         node = Node(requirement.id, NodeKind.REQUIREMENT, requirement.title, fields, source)
-        return Definition(node, parts, (*_links(record, path), *self._citations(record, path)))
+        links = tuple(
+            Citation(_EDGES[link.kind], requirement.id, link.target, (), link.target, path, record.line)
+            for link in requirement.links
+            if link.kind in _EDGES
+        )
+        return Definition(node, parts, (*links, *self._citations(record, path)))
 
     def _citations(self, record: RegisterRecord, path: str) -> tuple[Citation, ...]:
         """What its texts cite. Other requirements of the register are linked, not cited in prose."""
@@ -176,13 +184,6 @@ def _folder_of(place: PurePosixPath) -> str:
     return place.parent.parent.as_posix() if place.parent.name == FOLDER else ""
 
 
-def _whole(data: bytes, name: str) -> tuple[RegisterRecord, ...]:
-    register = read_single(data, name)
-    lines = _lines(data)
-    last = data.count(b"\n") + 1
-    return tuple(RegisterRecord(each, *lines.get(each.id, (1, last))) for each in register.requirements.values())
-
-
 def _lines(data: bytes) -> dict[str, tuple[int, int, int]]:
     """The first and last line of each requirement and the line of its first criterion, in a file that is laid out as
     programs write it; nothing of one that is laid out otherwise."""
@@ -199,11 +200,11 @@ def _lines(data: bytes) -> dict[str, tuple[int, int, int]]:
     return {id: (start, end, criteria) for (id, start, criteria), end in zip(found, ends, strict=False)}
 
 
-def _one(data: bytes, name: str) -> tuple[RegisterRecord, ...]:
+def _one(data: bytes, name: str) -> RegisterRecord:
     requirement = decode_requirement(parse(data, name).document, name.removesuffix(ENDING), name)
     before = data.partition(_CRITERIA)[0]
     criteria = before.count(b"\n") + 2 if len(before) < len(data) else 0
-    return (RegisterRecord(requirement, 1, data.count(b"\n") + 1, criteria),)
+    return RegisterRecord(requirement, 1, data.count(b"\n") + 1, criteria)
 
 
 def _criterion(record: RegisterRecord, path: str, label: str) -> Source:
@@ -215,14 +216,6 @@ def _criterion(record: RegisterRecord, path: str, label: str) -> Source:
 
 def _labels(requirement: Requirement) -> tuple[str, ...]:
     return tuple(str(number) for number in range(1, len(requirement.acceptance) + 1))
-
-
-def _links(record: RegisterRecord, path: str) -> tuple[Citation, ...]:
-    return tuple(
-        Citation(_EDGES[link.kind], record.requirement.id, link.target, (), link.target, path, record.line)
-        for link in record.requirement.links
-        if link.kind in _EDGES
-    )
 
 
 def _evidence(record: RegisterRecord, path: str) -> Definition:

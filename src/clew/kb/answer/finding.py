@@ -212,16 +212,12 @@ def nearby(reading: Reading, wanted: Sequence[str]) -> dict[str, list[tuple[str,
 
 
 def _steps(reading: Reading, places: Sequence[Place]) -> Iterator[tuple[str, str, float]]:
-    numbers = in_json([place.number for place in places])
-    for own, other in (*reading.rows(_BESIDE, numbers), *reading.rows(_BELOW, numbers, REACH)):
-        yield own, other, BESIDE
-    for own, other, others in reading.rows(_SHARED, numbers, MOST_SHARING, MOST_ASKED):
-        yield own, other, SHARED / others
-    yield from _links(reading, places)
-
-
-def _links(reading: Reading, places: Sequence[Place]) -> Iterator[tuple[str, str, float]]:
     numbers = [place.number for place in places]
+    wanted = in_json(numbers)
+    for own, other in (*reading.rows(_BESIDE, wanted), *reading.rows(_BELOW, wanted, REACH)):
+        yield own, other, BESIDE
+    for own, other, others in reading.rows(_SHARED, wanted, MOST_SHARING, MOST_ASKED):
+        yield own, other, SHARED / others
     paths = {place.id: place.path for place in places}
     named = batches.labels(reading, numbers)
     ways = dict.fromkeys((path, label) for id, label in named for path in (*spellings(paths[id]), ""))

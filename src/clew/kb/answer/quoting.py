@@ -66,7 +66,20 @@ class Quoting:
         offset = pages.start(state)
         answered = quoted(finder, request, read, offset)
         passages = list(self._read_for(answered.sections, answered.quotes, caller))
-        sources, cut = fitting([_source(each, rank, caller) for rank, each in enumerate(passages, start=1)], share=0.4)
+        sources, cut = fitting(
+            [
+                results.EvidenceSource(
+                    passage_id=each.id,
+                    section_id=each.section_id,
+                    doc_tag=each.doc_tag,
+                    title=each.title,
+                    rank=rank,
+                    uri=caller.uri(each),
+                )
+                for rank, each in enumerate(passages, start=1)
+            ],
+            share=0.4,
+        )
         named = {each.section_id: each for each in passages[: len(sources)]}
         spoken = takewhile(lambda each: each.section_id in named, answered.quotes)
         kept, reason = fitting([_quote_of(named[each.section_id], each, caller) for each in spoken], share=0.6)
@@ -134,15 +147,4 @@ def _quote_of(passage: Passage, spoken: QuotedSpan, caller: Caller) -> results.E
         confidence=spoken.confidence,
         line=spoken.line,
         flags=flagged(spoken.quote, passage.title),
-    )
-
-
-def _source(passage: Passage, rank: int, caller: Caller) -> results.EvidenceSource:
-    return results.EvidenceSource(
-        passage_id=passage.id,
-        section_id=passage.section_id,
-        doc_tag=passage.doc_tag,
-        title=passage.title,
-        rank=rank,
-        uri=caller.uri(passage),
     )

@@ -261,11 +261,12 @@ class ExtractEvidence(
         for number, each in enumerate(result.quotes, start=1):
             before = first.setdefault(each.passage_id, number)
             # What was said of a passage once is not paid for again with each of its quotes.
-            source = (
-                f"{_place(each)} {_source(each)}"
-                if before == number
-                else f"line {each.line}, as {before}{_warned(each)}"
-            )
+            source = f"line {each.line}, as {before}{_warned(each)}"
+            if before == number:
+                above, _, own = each.title.rpartition(" > ")
+                # A quote that begins with its own heading needs only those above it.
+                title = above if each.quote.lstrip("# ").startswith(own) else each.title
+                source = f"{_place(each)} {_known_as(each)}{_titled(title) if title else ''}"
             lines.append(f"{number}. {source}")
             lines += [line for line in _quoted(each.quote) if line.strip("> ")]
         if not result.quotes:
@@ -386,13 +387,6 @@ def _known_as(shown: results.SearchResult | results.ExcerptAnswer | results.Evid
 
 def _warned(shown: results.SearchResult | results.ExcerptAnswer | results.EvidenceQuote) -> str:
     return "" if shown.flags is UNSET else _WARNING
-
-
-def _source(quote: results.EvidenceQuote) -> str:
-    above, _, own = quote.title.rpartition(" > ")
-    # A quote that begins with its own heading needs only those above it.
-    title = above if quote.quote.lstrip("# ").startswith(own) else quote.title
-    return f"{_known_as(quote)}{_titled(title) if title else ''}"
 
 
 def _titled(title: str) -> str:

@@ -115,7 +115,8 @@ class Draft:
         """The register with all changes; the very same one where there are none."""
         if not self._changed and self.purpose == self.register.purpose:
             return self.register
-        return self.register.replaced(
+        return msgspec.structs.replace(
+            self.register,
             requirements=self.requirements,
             next_id=self._next_id,
             updated=self.author.at,

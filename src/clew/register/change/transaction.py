@@ -154,9 +154,15 @@ class RegisterFile:
     def _read(self) -> Snapshot:
         with self._reading:
             files = self._storage.load()
-            if self._known is None or not _same(self._known.files, files):
-                self._known = Snapshot(self._storage.decode(files), files)
-            return self._known
+            known = self._known
+            # Files that did not change are the same objects, which costs no comparison.
+            if (
+                known is None
+                or known.files.keys() != files.keys()
+                or any(data is not known.files[path] and data != known.files[path] for path, data in files.items())
+            ):
+                known = self._known = Snapshot(self._storage.decode(files), files)
+            return known
 
     def _write(self, register: Register) -> None:
         with self._reading:
@@ -213,7 +219,7 @@ class RegisterFile:
             check(register)
             if self._is_whole(files):
                 return register
-            repaired = register.replaced(history=(*register.history, author.entry(REPAIRED)))
+            repaired = msgspec.structs.replace(register, history=(*register.history, author.entry(REPAIRED)))
             self._write(repaired)
             return repaired
 
@@ -264,12 +270,7 @@ class RegisterFile:
 def as_written(register: Register) -> Register:
     """What reading a register back gives: the format of today, and a notice where there was none."""
     tag = DIRECTORY_TAG if register.layout is Layout.DIRECTORY else FORMAT_TAG
-    return register.replaced(format_tag=tag, notice=register.notice or NOTICE)
-
-
-def _same(one: Files, other: Files) -> bool:
-    """Whether two readings hold the same. Files that did not change are the same objects, which costs no comparison."""
-    return one.keys() == other.keys() and all(data is other[path] or data == other[path] for path, data in one.items())
+    return msgspec.structs.replace(register, format_tag=tag, notice=register.notice or NOTICE)
 
 
 def check_succession(before: Register, after: Register) -> None:

@@ -57,7 +57,8 @@ def merge(base: Register, ours: Register, theirs: Register, by: Author) -> Merge
         )
         if kept is not None:
             requirements[id] = kept
-    merged = ours.replaced(
+    merged = msgspec.structs.replace(
+        ours,
         requirements=requirements,
         updated=max(ours.updated, theirs.updated, by.at),
         **{name: max(getattr(ours, name), getattr(theirs, name)) for name in _COUNTERS},

@@ -42,7 +42,7 @@ def merge_branch(file: RegisterFile, repository: Repository, theirs: str | None,
     with file.held() as held:
         ours = register_at(file, repository, head) if merging else held.read()
         # Without a version that both go back to, everything is new on both sides.
-        empty = ours.replaced(requirements={}, hazards={}, safety_functions={}, safety_requirements={})
+        empty = msgspec.structs.replace(ours, requirements={}, hazards={}, safety_functions={}, safety_requirements={})
         merged = merge(before or empty, ours, further, by)
         kept = held.keep() if merging and _is_worth_keeping(held, ours, merged.register) else None
         held.write(merged.register)

@@ -44,7 +44,7 @@ def _base(file: Path, ours: Register) -> Register:
     try:
         return read_single(file.read_bytes(), trusted=True)
     except FormatError:
-        return ours.replaced(requirements={}, hazards={}, safety_functions={}, safety_requirements={})
+        return msgspec.structs.replace(ours, requirements={}, hazards={}, safety_functions={}, safety_requirements={})
 
 
 def reported(merged: Merged, service: RegisterService, path: str) -> dict[str, Any]:

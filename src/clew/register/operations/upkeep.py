@@ -10,7 +10,7 @@ from clew.errors import AlreadyExists, InvalidArgument, Refused
 from clew.formats.register.directory import INDEX
 from clew.formats.register.ids import MENTION, in_order, nearest
 from clew.formats.register.model import Layout, Register
-from clew.graph.readers.register_locations import FILE_VARIABLE, SINGLE
+from clew.graph.readers.locations import FILE_VARIABLE, SINGLE
 from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.register.change.draft import rejection

@@ -7,6 +7,7 @@ What a search may see is part of the statement that finds the candidates; nothin
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import accumulate
 
 import msgspec
@@ -98,7 +99,14 @@ class LexicalIndex:
         ranked = scorer.rank(self._candidates(plan, restrict, limit), plan.items)
         if not ranked:
             return LexicalResult(reason=NOTHING_FOUND, notes=notes)
-        learnt = scorer.learn(ranked, plan.items, self._units_with) if self._learns(query, plan) else []
+        settings = self._ranking
+        learns = (
+            settings.feedback_share > 0
+            and plan.plain_words >= settings.feedback_from_words
+            and query.named_share <= settings.feedback_named_share
+        )
+        held = partial(lexical_tables.units_with, self._connection)
+        learnt = scorer.learn(ranked, plan.items, held) if learns else []
         ranked = scorer.rank_again(ranked, learnt) if learnt else ranked
         return LexicalResult(
             hits=tuple(LexicalHit(each.row.unit, round(each.score, 6), each.matched) for each in ranked[:limit]),
@@ -106,17 +114,6 @@ class LexicalIndex:
             learnt=tuple(item.label for item in learnt),
             notes=notes,
         )
-
-    def _learns(self, query: LexicalQuery, plan: Plan) -> bool:
-        ranking = self._ranking
-        return (
-            ranking.feedback_share > 0
-            and plan.plain_words >= ranking.feedback_from_words
-            and query.named_share <= ranking.feedback_named_share
-        )
-
-    def _units_with(self, terms: Iterable[str]) -> dict[str, int]:
-        return lexical_tables.units_with(self._connection, terms)
 
     def _candidates(self, plan: Plan, restrict: Condition | None, limit: int) -> list[Stream]:
         if not plan.items:

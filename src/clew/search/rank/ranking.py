@@ -64,20 +64,15 @@ class Kept(msgspec.Struct, frozen=True):
     """Whether somebody's own links were walked: the next to ask may have others."""
 
 
-class Rankings:
+class Rankings(Cache[bytes, Kept]):
     """The last few rankings, so that page two is page two even while units and vectors come in."""
 
     def __init__(self) -> None:
-        self._kept: Cache[bytes, Kept] = Cache(_RANKINGS_KEPT)
-
-    def get(self, question: Mapping[str, Any]) -> Kept | None:
-        return self._kept.get(_key(question))
-
-    def keep(self, question: Mapping[str, Any], kept: Kept) -> None:
-        self._kept.put(_key(question), kept)
+        super().__init__(_RANKINGS_KEPT)
 
 
-_key: Callable[[Mapping[str, Any]], bytes] = msgspec.json.Encoder(order="deterministic").encode
+key_of: Callable[[Mapping[str, Any]], bytes] = msgspec.json.Encoder(order="deterministic").encode
+"""Under what the ranking of a question is kept."""
 
 
 def rank(

@@ -70,13 +70,12 @@ class PendingDrafts:
             log.warning("Drafts cannot be read: %s", error)
 
     def withdraw(self) -> None:
-        while len(self._history):
-            self._history.undo_last()
+        self._history.undo_all()
         self.forget()
 
     def forget(self) -> None:
         self._history.forget()
-        self._saves.forget()
+        self._saves.originals.clear()
 
     def replay(self) -> None:
         self._conflicts.clear()

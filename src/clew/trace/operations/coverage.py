@@ -10,7 +10,7 @@ from clew.errors import InvalidArgument
 from clew.operation.call import Call
 from clew.operation.declare import Operation, Option, Toolset
 from clew.text.terminal import coloured
-from clew.trace.coverage import aggregates
+from clew.trace import coverage
 from clew.trace.reports.matrix import PROOFS, Citing, Matrix, MatrixRow, cited, figures
 
 SHOWN_GAPS = 20
@@ -140,7 +140,7 @@ class ShowCoverage(
 
 
 def _levels(call: Call) -> tuple[str, ...]:
-    return tuple(aggregates.count_by_level(call.project.graph).all)
+    return tuple(coverage.count_by_level(call.project.graph).all)
 
 
 def _figures(matrix: Matrix) -> dict[str, Any]:

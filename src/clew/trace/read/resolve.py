@@ -9,8 +9,9 @@ import msgspec
 from clew.errors import NotFound, WrongKind
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.graph.graph import Graph
-from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.graph.model import Node, NodeKind
 from clew.text.shortening import LONGEST_SHOWN, shortened
+from clew.trace.read.assertions import owner_of
 from clew.workspace.files import path_inside
 
 
@@ -37,7 +38,9 @@ class Resolver:
 
     def find_requirement(self, id: str) -> Node | None:
         """The requirement that an id means, also by one of its assertions; None where it means none."""
-        node = self._requirement_of(self.find(id))
+        node = self.find(id)
+        if node is not None and node.kind is NodeKind.ASSERTION:
+            node = owner_of(self._graph, node)
         return node if node is not None and node.kind is NodeKind.REQUIREMENT else None
 
     def node(self, id: str) -> Node:
@@ -47,7 +50,9 @@ class Resolver:
         return node
 
     def requirement(self, id: str) -> Node:
-        node = self._requirement_of(self.find(id))
+        node = self.find(id)
+        if node is not None and node.kind is NodeKind.ASSERTION:
+            node = owner_of(self._graph, node)
         if node is None:
             raise NotFound(f"Requirement '{shortened(id)}' not found.", hint=self._suggestion(id))
         if node.kind is not NodeKind.REQUIREMENT:
@@ -55,11 +60,6 @@ class Resolver:
                 f"Node '{node.id}' is a {node.kind.value}, not a requirement.",
                 hint="Pass the id of a requirement; search finds them.",
             )
-        return node
-
-    def _requirement_of(self, node: Node | None) -> Node | None:
-        if node is not None and node.kind is NodeKind.ASSERTION:
-            return next(self._graph.iter_parents(node.id, (EdgeKind.STRUCTURES,)), None)
         return node
 
     def _suggestion(self, id: str) -> str:

@@ -116,10 +116,12 @@ def requirement_full(
         if edge.kind is not EdgeKind.STRUCTURES:
             children.append(_neighbour(other, edge.kind, edge.labels))
         elif other.kind is NodeKind.ASSERTION:
-            assertions.append(_assertion(other, tested=other.get_field("label") not in untested))
+            label = other.get_field("label", "")
+            line = other.source.line if other.source else 0
+            assertions.append(AssertionDetail(other.id, label, other.title, line, tested=label not in untested))
     assertions.sort(key=lambda item: item.line)
     children.sort(key=lambda item: (item.kind, item.id))
-    parents = _parents(graph, node)
+    parents, source = _parents(graph, node), node.source
     return RequirementDetail(
         id=node.id,
         kind=node.kind.value,
@@ -129,7 +131,7 @@ def requirement_full(
         hash=node.get_field("hash"),
         hash_state=node.get_field("hash_state", "none"),
         body=node.get_field("body", ""),
-        source=_location(node),
+        source=Location(source.path, source.line, source.end_line) if source is not None else None,
         assertions=tuple(assertions),
         sections=node.get_field("sections", ()),
         parents=parents,
@@ -177,18 +179,3 @@ def _parents(graph: Graph, node: Node) -> tuple[Neighbour, ...]:
 
 def _neighbour(node: Node, kind: EdgeKind, labels: tuple[str, ...]) -> Neighbour:
     return Neighbour(id=node.id, kind=node.kind.value, title=node.title, edge_kind=kind.value, assertion_targets=labels)
-
-
-def _assertion(node: Node, *, tested: bool) -> AssertionDetail:
-    return AssertionDetail(
-        id=node.id,
-        label=node.get_field("label", ""),
-        text=node.title,
-        line=node.source.line if node.source else 0,
-        tested=tested,
-    )
-
-
-def _location(node: Node) -> Location | None:
-    source = node.source
-    return Location(source.path, source.line, source.end_line) if source is not None else None

@@ -11,7 +11,7 @@ import msgspec
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.counting import counted
-from clew.trace.coverage.aggregates import percent, proof
+from clew.trace.coverage import percent, proof
 from clew.trace.read.assertions import Cited, assertions_of, citations_of, written
 from clew.trace.read.serialize import place
 

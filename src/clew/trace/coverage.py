@@ -152,13 +152,13 @@ def _coverage_by_level(graph: Graph) -> tuple[LevelCoverage, ...]:
     )
 
 
+_CITING = (NodeKind.TEST, NodeKind.CODE, NodeKind.TEST_RESULT)
+_ONE: SumRow = ("", (1,))
+
+
 def orphan_count(graph: Graph) -> int:
     """Tests and places in code that cite nothing."""
     return graph.derived("orphan_count", _orphan_count)
-
-
-_CITING = (NodeKind.TEST, NodeKind.CODE, NodeKind.TEST_RESULT)
-_ONE: SumRow = ("", (1,))
 
 
 def _orphan_count(graph: Graph) -> int:
