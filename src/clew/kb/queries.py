@@ -130,12 +130,6 @@ class Reading:
         row = self._row(f"SELECT id FROM sections WHERE {own} AND place = ?", path, place)  # noqa: S608
         return ids.document_id(path) if row is None else str(row[0])
 
-    def below(self, path: str, parent: int) -> list[SectionRecord]:
-        """The sections right below one of the document; below none with -1."""
-        own = "document = (SELECT number FROM documents WHERE path = ?)"
-        rows = self.rows(f"SELECT data FROM sections WHERE {own} AND parent = ? ORDER BY place", path, parent)  # noqa: S608
-        return [_SECTION(data) for (data,) in rows]
-
     def section_ids(self) -> list[str]:
         return [id for (id,) in self.rows("SELECT id FROM sections ORDER BY document, place")]
 
@@ -188,21 +182,6 @@ class Reading:
         """
         return [MentionOf(*row) for row in self.rows(sql, entity)]
 
-    def steps_of(self, procedure: str) -> list[str]:
-        sql = """
-            SELECT entities.id FROM steps JOIN entities ON entities.number = steps.step
-            WHERE steps.procedure = (SELECT number FROM entities WHERE id = ?) ORDER BY steps.place
-        """
-        return [id for (id,) in self.rows(sql, procedure)]
-
-    def procedure_of(self, step: str) -> str | None:
-        sql = """
-            SELECT entities.id FROM steps JOIN entities ON entities.number = steps.procedure
-            WHERE steps.step = (SELECT number FROM entities WHERE id = ?)
-        """
-        row = self._row(sql, step)
-        return None if row is None else str(row[0])
-
     # What leads out of a section
 
     def cites_of(self, section: str) -> list[CitedBy]:
@@ -220,27 +199,6 @@ class Reading:
             WHERE target = ? ORDER BY cites.section LIMIT ?
         """
         return [CitedBy(id, own, labels_in(joined), *rest) for id, own, joined, *rest in self.rows(sql, target, most)]
-
-    def links_of(self, section: str) -> list[LinkOf]:
-        sql = "SELECT path, label, anywhere FROM links WHERE section = (SELECT number FROM sections WHERE id = ?)"
-        return [LinkOf(section, path, label, bool(anywhere)) for path, label, anywhere in self.rows(sql, section)]
-
-    def linking(self, path: str, labels: Sequence[str] | None) -> list[LinkOf]:
-        """Every link that may lead to a document or into it; with labels, only those that name one of them."""
-        sql = """
-            SELECT sections.id, path, label, anywhere FROM links JOIN sections ON sections.number = links.section
-            WHERE links.path = ?
-        """
-        if labels is None:
-            found = [row for spelled in spellings(path) for row in self.rows(sql, spelled)]
-        else:
-            ways = [(spelled, label) for spelled in (*spellings(path), "") for label in labels]
-            found = [row for way in ways for row in self.rows(f"{sql} AND links.label = ?", *way)]
-        return [LinkOf(id, own, label, bool(anywhere)) for id, own, label, anywhere in found]
-
-    def labels_of(self, path: str, place: int) -> list[str]:
-        own = "document = (SELECT number FROM documents WHERE path = ?)"
-        return [label for (label,) in self.rows(f"SELECT label FROM labels WHERE {own} AND place = ?", path, place)]  # noqa: S608
 
     def target_of(self, link: LinkOf) -> "tuple[str, int | None] | None":
         """The document that a link leads to, with the place of the section if it names one that is there."""

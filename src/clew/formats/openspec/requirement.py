@@ -8,7 +8,6 @@ in a bullet of the outermost level. What is indented below, wrapped, or set as c
 """
 
 import re
-from collections.abc import Sequence
 
 import msgspec
 
@@ -280,9 +279,5 @@ def _below(lines: Lines, text: str, first: int, stop: int) -> tuple[str, tuple[s
             apart = False
         else:
             paragraphs[-1].append(line.strip())
-    own, *children = (_on_one_line(paragraph) for paragraph in paragraphs)
+    own, *children = (" ".join(filter(None, paragraph)) for paragraph in paragraphs)
     return own, tuple(children), tuple("\n".join(block) for block in code)
-
-
-def _on_one_line(words: Sequence[str]) -> str:
-    return " ".join(filter(None, words))

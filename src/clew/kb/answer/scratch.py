@@ -198,7 +198,11 @@ class ScratchStore:
             self._expire(now)
             session = self._sessions.get(handle)
             if session is None:
-                raise _no_session(handle)
+                raise InvalidArgument(
+                    f"The session '{handle[:80]}' is no longer kept.",
+                    hint="Call again: a new one is opened.",
+                    data={"reason": "session_expired"},
+                )
             known = session.by_key.get(key)
             if known is not None:
                 self._remove(known, None)
@@ -299,14 +303,6 @@ class ScratchStore:
             self._pressed_at, self._pressed = now, 0
         before, self._pressed = self._pressed, self._pressed + evicted
         return self._pressed if before < _PRESSURE_EVICTIONS <= self._pressed else 0
-
-
-def _no_session(handle: str) -> InvalidArgument:
-    return InvalidArgument(
-        f"The session '{handle[:80]}' is no longer kept.",
-        hint="Call again: a new one is opened.",
-        data={"reason": "session_expired"},
-    )
 
 
 def _no_passage(id: str, *, expired: bool) -> InvalidArgument:

@@ -80,7 +80,9 @@ def _record(document: Document, data: bytes, entry: FileEntry, origin: Origin) -
         content_hash=content_hash(data),
         size=entry.size,
         mtime_ns=entry.mtime_ns,
-        updated_at=_time(entry.mtime_ns),
+        updated_at=datetime.fromtimestamp(entry.mtime_ns / _NANOSECONDS, UTC)
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z"),
         problems=(*document.diagnostics, *problems),
     )
 
@@ -107,12 +109,6 @@ def _tag(document: Document, path: str) -> str:
         return scoped[1]
     folders = path.split("/")[:-1]
     return folders[1] if len(folders) > 1 else stem
-
-
-def _time(mtime_ns: int) -> str:
-    return (
-        datetime.fromtimestamp(mtime_ns / _NANOSECONDS, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    )
 
 
 def _sections(document: Document, chunks: Sequence[Chunk], path: str) -> tuple[SectionRecord, ...]:

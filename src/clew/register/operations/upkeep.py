@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import Meta
 
 from clew.errors import AlreadyExists, InvalidArgument, Refused
@@ -64,7 +65,9 @@ class BeginRegister(RegisterOperation, verb="req init", summary="make a new regi
                 f"{place} is a folder.", hint=f"Name a file, such as {place / SINGLE}, or pass --layout directory."
             )
         file = RegisterFile(place, layout=layout)
-        register = new_register(self.name, author_of(call), purpose=self.purpose).replaced(layout=layout)
+        register = msgspec.structs.replace(
+            new_register(self.name, author_of(call), purpose=self.purpose), layout=layout
+        )
         kept = file.create(register, force=self.force)
         made = {"created": str(file.place), "name": self.name, "layout": layout.value}
         return made if kept is None else {**made, "kept": str(kept)}

@@ -245,7 +245,7 @@ class RequirementFiles:
         same = [block for block in records.blocks if isinstance(block, Requirement) and block.id == written]
         record = next((block for block in same if len(same) == 1 or block.span.line == node.source.line), None)
         if record is None:
-            raise _changed_meanwhile(path)
+            raise Conflict(f"'{path}' changed while it was being edited.", hint="Repeat the call.")
         return Located(node, path, data, records, record)
 
     def _target(self, target_file: str) -> str:
@@ -332,10 +332,6 @@ class RequirementFiles:
 
 def _moved(change: FileChange, source: str, target: str, *, is_empty: bool) -> Moved:
     return Moved(**msgspec.structs.asdict(change), source_file=source, dest_file=target, source_empty=is_empty)
-
-
-def _changed_meanwhile(path: str) -> Conflict:
-    return Conflict(f"'{path}' changed while it was being edited.", hint="Repeat the call.")
 
 
 def _is_utf8(data: bytes) -> bool:
