@@ -19,6 +19,7 @@ from clew.search.lexical.search import LexicalIndex
 from clew.search.rank.mentions import title_key
 from clew.search.units import MAX_ID_CHARACTERS, Condition, Unit, moment
 from clew.store.sqlite.connections import Connection
+from clew.text.shortening import shortened
 from clew.text.words import storable
 
 MAX_TEXT_CHARACTERS = 8_000_000
@@ -271,7 +272,7 @@ def _checked(unit: Unit) -> Unit:
     """The unit with texts that can be stored, or an error that names what is wrong with it."""
     if not unit.id or len(unit.id) > MAX_ID_CHARACTERS or not unit.id.isprintable():
         raise InvalidArgument(
-            f"The id {unit.id[:80]!r} of a unit has {len(unit.id)} characters, or some that cannot be printed.",
+            f"The id {shortened(unit.id)!r} of a unit has {len(unit.id)} characters, or some that cannot be printed.",
             hint=f"Ids have 1 to {MAX_ID_CHARACTERS} printable characters.",
         )
     if len(unit.title) + len(unit.body) > MAX_TEXT_CHARACTERS:

@@ -32,6 +32,7 @@ from clew.specs.library import (
     library,
     unreadable_files,
 )
+from clew.text.shortening import shortened
 from clew.workspace.files import resolve
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ class SpecsService:
         `requirement` leave only what it does to these."""
         if section is not None and section not in SECTIONS:
             raise InvalidArgument(
-                f"A change has no section '{section[:40]}'.", hint=f"Sections are: {', '.join(SECTIONS)}."
+                f"A change has no section '{shortened(section)}'.", hint=f"Sections are: {', '.join(SECTIONS)}."
             )
         entry = self.library.change(change_id)
         change = entry.change

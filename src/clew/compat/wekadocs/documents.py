@@ -33,6 +33,7 @@ from clew.kb.walk.envelope import (
 from clew.operation.call import Call
 from clew.search.question import MAX_LIMIT
 from clew.search.quote.evidence import evidence
+from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
     from clew.compat.wekadocs.document_operations import SearchDocumentation, SearchSections
@@ -163,7 +164,7 @@ class SectionSearch:
     def _documentation(self, query: str, top_k: int, verbosity: str) -> shapes.Documentation:
         level = _VERBOSITY.get(verbosity.strip().lower())
         if level is None:
-            raise InvalidArgument(f"verbosity is '{verbosity[:80]}'.", hint="Pass graph or full.")
+            raise InvalidArgument(f"verbosity is '{shortened(verbosity)}'.", hint="Pass graph or full.")
         if top_k < 1 or not query.strip():
             raise InvalidArgument("query is empty, or top_k below 1.", hint="Pass words, and a top_k of 1 or more.")
         found = self._found(query, min(top_k, MOST_PAGE_SIZE), None)

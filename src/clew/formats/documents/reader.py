@@ -28,6 +28,7 @@ from clew.formats.documents.notebook import read_notebook
 from clew.formats.documents.plain import scan_plain
 from clew.formats.documents.rst import docinfo, rst_links, scan_rst
 from clew.formats.documents.slugs import rendered_label, slug
+from clew.text.shortening import shortened
 
 VERSION = 3
 """Changes when the same bytes would be read in another way."""
@@ -273,7 +274,7 @@ def _yaml(body: list[str], after: int) -> FrontMatter:
         elif key and (line[:1] in (" ", "\t", "-") or not line.strip()):
             below.setdefault(key, []).append(line)
         elif line.strip() and not line.startswith("#"):
-            problem = f"{line[:80]!r} is not `key: value`. Correct the front matter."
+            problem = f"{shortened(line)!r} is not `key: value`. Correct the front matter."
             problems.append(Diagnostic("documents.front_matter", "warning", problem, number))
     return FrontMatter({key: _value(text, below.get(key, [])) for key, text in values.items()}, after, tuple(problems))
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from clew.errors import InvalidArgument
+from clew.text.shortening import shortened
 
 
 class Word(StrEnum):
@@ -203,5 +204,6 @@ def parse_word(written: str, type_: type[AnyWord], what: str, allowed: Sequence[
     close = get_close_matches(written.strip().lower()[:40], words, n=1)
     suggestion = f"Did you mean '{close[0]}'? " if close else ""
     raise InvalidArgument(
-        f"Unknown {what}: '{written[:80]}'.", hint=f"{suggestion}{what.capitalize()} is one of {', '.join(words)}."
+        f"Unknown {what}: '{shortened(written)}'.",
+        hint=f"{suggestion}{what.capitalize()} is one of {', '.join(words)}.",
     )

@@ -22,7 +22,7 @@ from clew.derived.parse_cache import CachedFile, ParseCache
 from clew.errors import FileChanged, NotFound, StoreError
 from clew.formats.diagnostics import Diagnostic
 from clew.graph.build.link import Contribution, FileKey, Linker, LinkReport
-from clew.graph.build.reading import Progress, Reader, Reading, cache_name, folder_diagnostics
+from clew.graph.build.reading import FilePass, Progress, Reader, cache_name, folder_diagnostics
 from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
 from clew.text.hashing import content_hash
@@ -206,7 +206,7 @@ class Builder:
         states = self.follower.states
         if again:
             states = {key: state for key, state in states.items() if key[1] not in again}
-        reading = Reading(self._root, self._cache, states, self._max_file_bytes, changes.looked_ns, cached=not full)
+        reading = FilePass(self._root, self._cache, states, self._max_file_bytes, changes.looked_ns, cached=not full)
         reading.run(self._readers, changes.entries, progress)
         contributions = dict.fromkeys(changes.gone) | reading.contributions
         with self._lock.writing():
@@ -241,7 +241,7 @@ class Builder:
         """Bring the graph in step with files of which it is known that they, and only they, changed."""
         at = datetime.now(UTC).isoformat()
         states = self.follower.states
-        reading = Reading(self._root, self._cache, states, self._max_file_bytes, time.time_ns(), cached=False)
+        reading = FilePass(self._root, self._cache, states, self._max_file_bytes, time.time_ns(), cached=False)
         for path in paths:
             for reader in self.readers_of(path):
                 reading.take(reader, path)
@@ -283,7 +283,7 @@ class Builder:
         self.follower.forget(list(self.follower.states))
         self._diagnostics.clear()
 
-    def _adopt(self, reading: Reading, changes: Changes) -> None:
+    def _adopt(self, reading: FilePass, changes: Changes) -> None:
         self.follower.forget(changes.gone)
         for key in changes.gone:
             self._diagnostics.pop(key, None)
@@ -294,7 +294,7 @@ class Builder:
             self._unsaved.update({(names[name], path): None for path, name in changes.gone})
         self._keep(reading)
 
-    def _keep(self, reading: Reading) -> None:
+    def _keep(self, reading: FilePass) -> None:
         self.follower.note(reading.states)
         self._diagnostics.update(reading.diagnostics)
         with self._saving:

@@ -54,7 +54,7 @@ def cache_name(reader: Reader) -> str:
     return f"{reader.name}/{reader.version}"
 
 
-class Reading:
+class FilePass:
     """The outcome of a pass, collected reader by reader and file by file."""
 
     def __init__(

@@ -27,6 +27,7 @@ from clew.operation.budget import trim
 from clew.operation.call import Deadline
 from clew.search.quote.evidence import fitting_end, window
 from clew.text.sentences import plain_spans
+from clew.text.shortening import shortened
 from clew.text.tokens import estimate_tokens
 
 MAX_TOKENS = 800
@@ -188,7 +189,7 @@ class Passages:
         passage = self._scratch.get(owner, id, handle=handle)
         if not boundary.admits(passage.document):
             raise ScopeViolation(
-                f"The passage '{id[:80]}' is of a document outside of the scope.",
+                f"The passage '{shortened(id)}' is of a document outside of the scope.",
                 hint="Leave scope out, or search again inside the scope you want.",
                 data={"reason": "passage_outside_scope", "passage_id": id[:200]},
             )

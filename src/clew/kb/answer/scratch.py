@@ -22,6 +22,7 @@ import msgspec
 from clew.cache import Cache, Quota
 from clew.errors import InvalidArgument, OverBudget
 from clew.kb.ingest.records import DocumentRecord
+from clew.text.shortening import shortened
 
 log = logging.getLogger(__name__)
 
@@ -199,7 +200,7 @@ class ScratchStore:
             session = self._sessions.get(handle)
             if session is None:
                 raise InvalidArgument(
-                    f"The session '{handle[:80]}' is no longer kept.",
+                    f"The session '{shortened(handle)}' is no longer kept.",
                     hint="Call again: a new one is opened.",
                     data={"reason": "session_expired"},
                 )
@@ -309,7 +310,7 @@ def _no_passage(id: str, *, expired: bool) -> InvalidArgument:
     reason = "passage_expired" if expired else "passage_not_found"
     said = "is no longer kept" if expired else "is not known in this session"
     return InvalidArgument(
-        f"The passage '{id[:80]}' {said}.",
+        f"The passage '{shortened(id)}' {said}.",
         hint="Call kb.search or kb.retrieve_evidence again and use a passage_id it returns.",
         data={"reason": reason, "passage_id": id[:200]},
     )

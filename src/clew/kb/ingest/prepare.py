@@ -27,6 +27,7 @@ from clew.kb.ingest.records import (
     StepRow,
 )
 from clew.text.hashing import content_hash
+from clew.text.shortening import shortened
 from clew.workspace.files import FileEntry
 
 VERSION = f"2.{READER_VERSION}.{ENTITIES_VERSION}"
@@ -92,7 +93,7 @@ def _environment(document: Document, origin: Origin) -> tuple[str, tuple[Diagnos
     given: Any = document.front_matter.get("environment")
     if given is None or given in ENVIRONMENTS:
         return given or origin.environment, ()
-    problem = f"The front matter names the environment {str(given)[:80]!r}; there are {', '.join(ENVIRONMENTS)}."
+    problem = f"The front matter names the environment {shortened(str(given))!r}; there are {', '.join(ENVIRONMENTS)}."
     return origin.environment, (Diagnostic("documents.unknown_environment", "warning", problem, 1),)
 
 

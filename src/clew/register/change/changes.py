@@ -23,6 +23,7 @@ from clew.register.rules.lifecycle import check_move
 from clew.register.rules.links import DIRECTED, path_between
 from clew.register.rules.validator import TITLE_MOST
 from clew.text.counting import counted
+from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
     from clew.register.operations.edit import (
@@ -203,9 +204,9 @@ def link(draft: Draft, wanted: "LinkRequirements", *, reason: str | None = None)
 def _end(draft: Draft, target: str) -> Requirement:
     if number_of(normalise(target)) is None and target.strip() not in draft.requirements:
         raise NotFound(
-            f"'{target[:80]}' is no requirement of the register, and links lead from one to another of those.",
-            hint=f"To cite a requirement of another format, write `Implements: {target[:80]}` into the rationale with "
-            "req_update; `Refines:` and `Verifies:` are understood too.",
+            f"'{shortened(target)}' is no requirement of the register, and links lead from one to another of those.",
+            hint=f"To cite a requirement of another format, write `Implements: {shortened(target)}` into the rationale "
+            "with req_update; `Refines:` and `Verifies:` are understood too.",
         )
     return draft.find(target, "target")
 

@@ -12,6 +12,7 @@ from clew.formats.register.ids import PREFIX, format_id, nearest, normalise, num
 from clew.formats.register.model import ActorKind, HistoryEntry, Register, Requirement
 from clew.register.rules.codes import Finding
 from clew.register.rules.validator import validate_requirement
+from clew.text.shortening import shortened
 
 ACTOR, ACTOR_KIND = "REQ_ACTOR", "REQ_ACTOR_KIND"
 
@@ -145,7 +146,7 @@ def find(
     near = nearest(id, requirements)
     suggestion = f"Did you mean {near} ('{requirements[near].title}')? " if near else ""
     raise NotFound(
-        f"There is no {what} '{written[:80]}'.", hint=f"{suggestion}req_list shows every requirement with its id."
+        f"There is no {what} '{shortened(written)}'.", hint=f"{suggestion}req_list shows every requirement with its id."
     )
 
 

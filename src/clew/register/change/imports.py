@@ -30,6 +30,7 @@ from clew.register.change.evidence import with_record
 from clew.register.change.import_markdown import Candidate, read_markdown
 from clew.register.git.merge_ids import relinked
 from clew.register.operations.edit import AddRequirement
+from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
     from clew.register.operations.evidence import AdoptRequirements
@@ -49,7 +50,7 @@ class NoCandidate(msgspec.Struct, frozen=True):
 def candidates(text: str, written_in: str) -> list[Candidate | NoCandidate]:
     """The requirements in a text; InvalidArgument where it holds none."""
     if written_in not in FORMATS:
-        raise InvalidArgument(f"Unknown format: '{written_in[:80]}'.", hint=f"Formats are {', '.join(FORMATS)}.")
+        raise InvalidArgument(f"Unknown format: '{shortened(written_in)}'.", hint=f"Formats are {', '.join(FORMATS)}.")
     found: list[Candidate | NoCandidate]
     found = list(read_markdown(text)) if written_in == "markdown" else list(_from_json(text))
     if not found:
@@ -128,7 +129,7 @@ def _errors(error: ClewError) -> tuple[str, ...]:
 
 
 def _refused(candidate: Candidate | NoCandidate, error: BadInput) -> ClewError:
-    message = f"The import stopped at '{candidate.title[:80]}': {error.message}"
+    message = f"The import stopped at '{shortened(candidate.title)}': {error.message}"
     hint = f"{error.hint} Nothing was imported; strict=false imports the others.".strip()
     return (
         type(error)(message, hint=hint, data=error.data) if isinstance(error, Rejected) else Refused(message, hint=hint)

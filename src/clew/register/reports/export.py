@@ -16,6 +16,7 @@ from clew.formats.register.records import requirement_object
 from clew.formats.register.single import head_payload, optional_payload
 from clew.register.rules.safety import required_level
 from clew.text.counting import counted
+from clew.text.shortening import shortened
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; }
@@ -235,5 +236,5 @@ EXPORTS: Mapping[str, Callable[[Register], str]] = {
 def export(register: Register, form: str) -> str:
     render = EXPORTS.get(form)
     if render is None:
-        raise InvalidArgument(f"Unknown format: '{form[:80]}'.", hint=f"Formats are {', '.join(EXPORTS)}.")
+        raise InvalidArgument(f"Unknown format: '{shortened(form)}'.", hint=f"Formats are {', '.join(EXPORTS)}.")
     return render(register)

@@ -28,6 +28,7 @@ from clew.formats.elspais.records import FileRecords, Journey, Remainder, Requir
 from clew.formats.elspais.write.blocks import with_block, without_block
 from clew.formats.elspais.write.edits import with_reference_kind
 from clew.graph.model import Node
+from clew.text.shortening import shortened
 from clew.trace.files.results import FileChange, Moved, RestoreReport, Rewritten, SafetyBranches
 from clew.trace.files.rewriting import LONGEST_PROMPT, Original, question, rewritten
 from clew.trace.read.resolve import Resolver
@@ -126,7 +127,7 @@ class RequirementFiles:
         kind, target_id = request.new_type.strip().casefold(), request.target_id.strip()
         if kind not in KINDS:
             raise InvalidArgument(
-                f"'{request.new_type[:40]}' is no type of reference between requirements.",
+                f"'{shortened(request.new_type)}' is no type of reference between requirements.",
                 hint=f"Pass one of: {', '.join(KINDS)}.",
             )
         found = self._locate(request)

@@ -18,6 +18,7 @@ from clew.errors import InvalidArgument, InvalidPattern
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.keywords import keywords
+from clew.text.shortening import shortened
 
 MAX_QUERY_CHARACTERS = 1_000
 MAX_TERMS = 40
@@ -206,7 +207,8 @@ def _kinds(enum: type[K], values: Listed, what: str) -> tuple[K, ...]:
         kind = spellings.get(value.casefold())
         if kind is None:
             raise InvalidArgument(
-                f"There is no {what} '{value[:40]}'.", hint=f"There are: {', '.join(kind.value for kind in enum)}."
+                f"There is no {what} '{shortened(value)}'.",
+                hint=f"There are: {', '.join(kind.value for kind in enum)}.",
             )
         found[kind] = None
     return tuple(found)
