@@ -16,10 +16,10 @@ import msgspec
 from clew.context import Context
 from clew.derived.file import PATIENCE_SECONDS
 from clew.errors import StoreBusy, StoreCorrupt, StoreError
+from clew.kb.answer.answering import Quoting
 from clew.kb.answer.deliveries import Deliveries
 from clew.kb.answer.finding import Finder
 from clew.kb.answer.passages import Passages
-from clew.kb.answer.quoting import Quoting
 from clew.kb.answer.scratch import ScratchLimits, ScratchStore
 from clew.kb.answer.shortlist import Shortlist
 from clew.kb.boundary import Boundary, ScopeRequest, boundary_of

@@ -9,13 +9,12 @@ from clew.register import results
 from clew.register.change import changes
 from clew.register.change.batch import apply_batch
 from clew.register.change.draft import Author, Draft
-from clew.register.change.evidence import NO_GIT, LinkedFiles, record_run, record_test, verify
+from clew.register.change.evidence import NO_GIT, LinkedFiles, read_log, record_run, record_test, verify
 from clew.register.change.imports import AdoptReport, RenumberReport, adopt, candidates, import_all, renumber
 from clew.register.change.transaction import check_purpose
 from clew.register.git import remap as remapping
 from clew.register.git import revisions
-from clew.register.git.merge import Merged
-from clew.register.git.merge_branch import merge_branch, side_of
+from clew.register.git.merge import Merged, merge_branch, side_of
 from clew.register.operations.edit import (
     AddRequirement,
     ApplyBatch,
@@ -28,7 +27,6 @@ from clew.register.operations.edit import (
 from clew.register.operations.evidence import AdoptRequirements, RecordTest, RecordTestRun, VerifyRequirement
 from clew.register.reading import MOST_IMPORT_BYTES, RegisterReading
 from clew.register.reports import staleness
-from clew.register.reports.run_logs import read_log
 from clew.register.rules.duplicates import resemblances
 from clew.workspace.files import read_bytes
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from clew.cache import Cache
+from clew.config import EmbedSettings
 from clew.errors import InvalidCursor
 from clew.operation.budget import trim
 from clew.operation.paging import Cursors, Pages
@@ -23,7 +24,7 @@ from clew.search import index
 from clew.search.dense.indexing import Progress, VectorReport, index_vectors
 from clew.search.dense.search import DenseSearch
 from clew.search.dense.spaces import Spaces
-from clew.search.embed import EmbedSettings, open_word_vectors
+from clew.search.embed.opening import open_word_vectors
 from clew.search.index import UnitIndex, Written
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.plan import rarity

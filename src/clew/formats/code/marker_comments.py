@@ -1,4 +1,14 @@
-"""The citations in the comments of a file, before it is known whom they belong to."""
+"""The citations in the comments of a file, before it is known whom they belong to.
+
+Ids of a requirement register in comments and in names of tests: `REQ-0042`, with any number of digits.
+
+A register needs no keyword: whatever comment mentions an id marks the code below it. Such ids are looked for only where
+a project has a register, and only where the project's own grammar does not know them as ids of its requirements.
+
+References in running text: `Implements: REQ-d00001-A, auth/login#locked-out`, at the start of a line or a sentence.
+
+Requirements of one format cite those of another this way, with the words and the spellings that comments in code use.
+"""
 
 import re
 from collections.abc import Iterator

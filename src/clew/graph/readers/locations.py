@@ -2,6 +2,8 @@
 
 A register at the root is the project's, and hides those of examples and tests further down. Without one, every register
 below counts, except in a folder that is a project of its own and in one that is kept as a backup.
+
+Where a project keeps its specs: what the configuration names, or else the usual places.
 """
 
 import os

@@ -199,11 +199,7 @@ class ScratchStore:
             self._expire(now)
             session = self._sessions.get(handle)
             if session is None:
-                raise InvalidArgument(
-                    f"The session '{shortened(handle)}' is no longer kept.",
-                    hint="Call again: a new one is opened.",
-                    data={"reason": "session_expired"},
-                )
+                raise _no_session(handle)
             known = session.by_key.get(key)
             if known is not None:
                 self._remove(known, None)
@@ -304,6 +300,14 @@ class ScratchStore:
             self._pressed_at, self._pressed = now, 0
         before, self._pressed = self._pressed, self._pressed + evicted
         return self._pressed if before < _PRESSURE_EVICTIONS <= self._pressed else 0
+
+
+def _no_session(handle: str) -> InvalidArgument:
+    return InvalidArgument(
+        f"The session '{shortened(handle)}' is no longer kept.",
+        hint="Call again: a new one is opened.",
+        data={"reason": "session_expired"},
+    )
 
 
 def _no_passage(id: str, *, expired: bool) -> InvalidArgument:

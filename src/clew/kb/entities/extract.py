@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from clew.formats.documents import Block, BlockKind, Chunk, Document
+from clew.formats.documents.chunks import Chunk
+from clew.formats.documents.model import Block, BlockKind, Document
 from clew.kb.entities import shapes
 from clew.kb.entities.model import LONGEST_NAME, DocumentEntities, EntityKind, Procedure, Tally
 from clew.text.keywords import STOP_WORDS

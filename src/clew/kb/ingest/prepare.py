@@ -9,8 +9,10 @@ from typing import Any, get_args
 
 from clew.config import EnvironmentName
 from clew.formats.diagnostics import Diagnostic
-from clew.formats.documents import VERSION as READER_VERSION
-from clew.formats.documents import Chunk, Document, Format, chunks_of, format_of, read_document
+from clew.formats.documents.chunks import Chunk, chunks_of
+from clew.formats.documents.model import Document, Format
+from clew.formats.documents.reader import VERSION as READER_VERSION
+from clew.formats.documents.reader import format_of, read_document
 from clew.kb import ids
 from clew.kb.entities import VERSION as ENTITIES_VERSION
 from clew.kb.entities import DocumentEntities, EntityKind, entities_of

@@ -1,4 +1,9 @@
-"""Toolset kb: documentation that answers without flooding the context."""
+"""Toolset kb: documentation that answers without flooding the context.
+
+Answers of the tools on documents as text: short, with the ids a host needs that reads nothing else.
+
+Words of documents, headings too, stand behind `> `, each with its source; everything else is the server's own.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal

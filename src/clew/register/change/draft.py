@@ -1,4 +1,7 @@
-"""A register that is being changed. Either all of a draft becomes the register, or nothing of it."""
+"""A register that is being changed. Either all of a draft becomes the register, or nothing of it.
+
+Who changes a register, when, and through which surface.
+"""
 
 import os
 import time

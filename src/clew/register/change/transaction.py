@@ -3,6 +3,8 @@
 A transaction takes the lock that req takes too, completes what a killed writer left, reads the file again, compares it
 with what the caller expects, applies the change to a draft, checks that the past was left alone, and writes the files
 all or none. Whatever fails on the way, the register is as it was before.
+
+One writer at a time, over all processes, whether they run Clew or req: both lock the same file.
 """
 
 import threading

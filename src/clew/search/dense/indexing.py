@@ -23,7 +23,7 @@ import msgspec
 from clew.edit.locking import locked
 from clew.errors import StoreCorrupt, StoreError
 from clew.search.dense.spaces import Space, Spaces
-from clew.search.embed import Embedder
+from clew.search.embed.embedder import Embedder
 from clew.search.index import UnitIndex, units_of
 from clew.search.quote.evidence import Limits, fitting_end
 from clew.search.quote.windows import windows

@@ -18,10 +18,10 @@ from typing import TypeVar
 
 import msgspec
 
+from clew.config import EmbedSettings
 from clew.errors import InvalidArgument, NotFound
 from clew.operation.paging import Cursors
 from clew.search.dense.indexing import Progress
-from clew.search.embed import EmbedSettings
 from clew.search.engine import SearchEngine
 from clew.search.eval.metrics import Gain, Interval, Latency, bootstrap, latency, ndcg, recall, reciprocal_rank
 from clew.search.question import Question, RankedUnit

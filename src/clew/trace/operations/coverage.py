@@ -70,7 +70,7 @@ class ShowMatrix(
 
                 return as_csv(result.matrix)
             case "html":
-                from clew.trace.reports.formats.matrix_html import as_html
+                from clew.trace.reports.matrix_html import as_html
 
                 return as_html(result.matrix)
             case "json":

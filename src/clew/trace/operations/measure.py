@@ -32,7 +32,7 @@ class MeasureLinks(
     words_only: Annotated[bool, Option(about="measure without the sentence encoder")] = False
 
     def run(self, call: Call) -> Measures:
-        from clew.search.embed import open_embedder
+        from clew.search.embed.opening import open_embedder
         from clew.trace.links.match.meaning import Vectors
         from clew.trace.links.measure import read_link_set
 

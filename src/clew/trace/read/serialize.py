@@ -117,9 +117,8 @@ def requirement_full(
             children.append(_neighbour(other, edge.kind, edge.labels))
         elif other.kind is NodeKind.ASSERTION:
             label = other.get_field("label", "")
-            line = other.source.line if other.source else 0
-            assertions.append(AssertionDetail(other.id, label, other.title, line, tested=label not in untested))
-    assertions.sort(key=lambda item: item.line)
+            line, tested = other.source.line if other.source else 0, label not in untested
+            assertions.append(AssertionDetail(other.id, label, other.title, line, tested))
     children.sort(key=lambda item: (item.kind, item.id))
     parents, source = _parents(graph, node), node.source
     return RequirementDetail(
@@ -132,7 +131,7 @@ def requirement_full(
         hash_state=node.get_field("hash_state", "none"),
         body=node.get_field("body", ""),
         source=Location(source.path, source.line, source.end_line) if source is not None else None,
-        assertions=tuple(assertions),
+        assertions=tuple(sorted(assertions, key=lambda item: item.line)),
         sections=node.get_field("sections", ()),
         parents=parents,
         children=tuple(children[offset : None if limit is None else offset + limit]),
