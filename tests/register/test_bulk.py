@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 from tests.register.edits import link
 
@@ -226,7 +227,10 @@ def filled(draft: Draft, make: Make) -> Register:
 # Verifies: REQ-d00087-D
 @pytest.mark.parametrize("form", ["markdown", "json"])
 def test_what_was_exported_can_be_imported(filled: Register, form: str) -> None:
-    fresh = Draft(new_register("other", Author("2027-01-01T00:00:00Z", "bob")).replaced(next_id=50), Author("t", "b"))
+    fresh = Draft(
+        msgspec.structs.replace(new_register("other", Author("2027-01-01T00:00:00Z", "bob")), next_id=50),
+        Author("t", "b"),
+    )
     report = import_all(fresh, candidates(export(filled, form), form))
     assert report.ok
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -330,7 +331,9 @@ def test_a_register_of_many_files_is_in_the_graph_with_its_lines(tmp_path: Path)
 
     (tmp_path / "clew.toml").touch()
     file = RegisterFile(tmp_path / "docs [old]" / "many", layout=Layout.DIRECTORY)
-    file.create(new_register("demo", Author("2026-06-01T12:00:00Z", "ann")).replaced(layout=Layout.DIRECTORY))
+    file.create(
+        msgspec.structs.replace(new_register("demo", Author("2026-06-01T12:00:00Z", "ann")), layout=Layout.DIRECTORY)
+    )
     served = Served(tmp_path)
     served.add(acceptance=["The sixth login is refused", "The owner gets a mail"])
     served.call("refresh_graph")

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.register.served import Served, make_project
 
@@ -101,7 +102,9 @@ def test_a_tampered_register_is_a_finding_not_a_fault(served: Served) -> None:
 def test_a_folder_that_does_not_match_its_checksum_is_refused_whole(tmp_path: Path) -> None:
     (tmp_path / "clew.toml").touch()
     file = RegisterFile(tmp_path / "many", layout=Layout.DIRECTORY)
-    file.create(new_register("demo", Author("2026-06-01T12:00:00Z", "ann")).replaced(layout=Layout.DIRECTORY))
+    file.create(
+        msgspec.structs.replace(new_register("demo", Author("2026-06-01T12:00:00Z", "ann")), layout=Layout.DIRECTORY)
+    )
     served = Served(tmp_path)
     served.add()
     served.add(title="Tell the owner")

@@ -25,7 +25,7 @@ from clew.search.dense.indexing import Progress, VectorReport, index_vectors
 from clew.search.dense.search import DenseSearch
 from clew.search.dense.spaces import Spaces
 from clew.search.embed.opening import open_word_vectors
-from clew.search.index import UnitIndex, Written
+from clew.search.index import UnitIndex
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.plan import rarity
 from clew.search.lexical.query import parse_query
@@ -36,7 +36,7 @@ from clew.search.rank.fuse import Fused, at_most_per_document, spread
 from clew.search.rank.mentions import Adjacency
 from clew.search.rank.ranking import Kept, Rankings, key_of, meaning, rank
 from clew.search.rank.recipes import BUILT_IN, Recipe, Recipes
-from clew.search.units import Unit, compile_condition
+from clew.search.units import compile_condition
 from clew.text.words import storable
 
 if TYPE_CHECKING:
@@ -68,48 +68,27 @@ class SearchEngine:
         self.folder = folder
         self.recipes = recipes
         self._cursors = cursors
-        self._index = UnitIndex(folder / INDEX_FILE)
-        self.spaces = Spaces(folder, self._index, embed or EmbedSettings())
+        self.units = UnitIndex(folder / INDEX_FILE)
+        """What can be found: units are found by their words when `put` returns, and by no signal once `delete` does."""
+        self.spaces = Spaces(folder, self.units, embed or EmbedSettings())
         self._dense = DenseSearch(self.spaces)
         self._streams = Streams()
         self._ids: Cache[int, str] = Cache(_IDS_KEPT)
         self._rankings = rankings if rankings is not None else Rankings()
 
     def close(self) -> None:
-        self._index.close()
+        self.units.close()
 
     @property
     def is_replaced(self) -> bool:
         """Whether the index was taken away, or made anew by another process; it has to be opened again then."""
-        return self._index.is_replaced
+        return self.units.is_replaced
 
-    # Units
-
-    def put(self, units: Iterable[Unit]) -> Written:
-        """Add units, or replace those of the same id. They are found by their words when this returns."""
-        return self._index.put(units)
-
-    def delete(self, ids: Iterable[str]) -> Written:
-        """Take units out; when this returns, no signal finds them. Ids that are not there are passed over."""
-        return self._index.delete(ids)
-
-    def units_of_others(self, part: str) -> list[Unit]:
-        """Every unit that is not of a part."""
-        return self._index.units_of_others(part)
-
-    def get(self, id: str) -> Unit | None:
-        return self._index.get(id)
-
-    def hashes(self, part: str) -> dict[str, str]:
-        """The content hash of every unit of a part, by id: what whoever keeps the part in step compares with."""
-        return self._index.hashes(part)
-
-    def count(self) -> int:
-        return self._index.count()
+    # Words
 
     def rarities(self, terms: Iterable[str]) -> dict[str, float]:
         """How much each of some terms says: the fewer units hold it, the more."""
-        with self._index.reading() as connection:
+        with self.units.reading() as connection:
             held, units = lexical_tables.units_with(connection, terms), lexical_tables.totals(connection).units
         return {term: rarity(held.get(term, 0), units) for term in terms}
 
@@ -121,7 +100,7 @@ class SearchEngine:
     def writes(self) -> tuple[str, int]:
         """Names the index, and counts the writes that changed its units, by whatever process: one for each call with up
         to 500 of them."""
-        with self._index.reading() as connection:
+        with self.units.reading() as connection:
             return index.writes(connection)
 
     # Vectors
@@ -129,7 +108,7 @@ class SearchEngine:
     def index_vectors(self, progress: Progress = lambda done, total, message: None) -> VectorReport:
         """Make the vectors that are missing, and write damaged ones anew. `progress` may raise Cancelled: what is done
         is kept, and the next call goes on from there."""
-        report = index_vectors(self.folder, self._index, self.spaces, progress)
+        report = index_vectors(self.folder, self.units, self.spaces, progress)
         if report.note is None:
             self._dense.damaged = False
         return report
@@ -140,13 +119,13 @@ class SearchEngine:
         return self._dense.damaged
 
     def state(self) -> IndexState:
-        with self._index.reading() as connection:
+        with self.units.reading() as connection:
             state = self._dense.state(connection)
-        return msgspec.structs.replace(state, notes=(*state.notes, *self._index.notes))
+        return msgspec.structs.replace(state, notes=(*state.notes, *self.units.notes))
 
     def version(self) -> str:
         """Differs after every change of what a search could answer."""
-        with self._index.reading() as connection:
+        with self.units.reading() as connection:
             return self._state(connection)
 
     def _state(self, connection: "Connection") -> str:
@@ -163,7 +142,7 @@ class SearchEngine:
         recipe = self.recipes.get(question.recipe)
         identity = _identity(question, recipe)
         pages = Pages(self._cursors, _TOOL, identity, question.cursor)
-        with self._index.reading() as connection:
+        with self.units.reading() as connection:
             offset, kept = self._resumed(pages, self._rankings.get(key_of(identity)), self._state(connection))
             if kept is None or (question.cursor is None and (kept.by_adjacency or adjacency is not None)):
                 kept = self._ranked(connection, question, recipe, adjacency, check)
@@ -182,7 +161,7 @@ class SearchEngine:
             limit_reason=page.limit_reason,
             corrections=kept.corrections,
             reason=_TOO_SMALL if page.end == offset < len(kept.units) else kept.reason,
-            notes=_once(kept.notes, described.notes, self._index.notes),
+            notes=_once(kept.notes, described.notes, self.units.notes),
             indexed=described.describe(),
         )
 
@@ -199,7 +178,7 @@ class SearchEngine:
         question = _storable(question)
         recipe = self.recipes.get(question.recipe)
         identity = _identity(question, recipe)
-        with self._index.reading() as connection:
+        with self.units.reading() as connection:
             kept = self._rankings.get(key_of(identity)) if again else None
             if kept is None:
                 kept = self._ranked(connection, question, recipe, adjacency, check)
@@ -208,7 +187,7 @@ class SearchEngine:
         return Ranking(
             units=kept.units,
             reason=kept.reason,
-            notes=_once(kept.notes, described.notes, self._index.notes),
+            notes=_once(kept.notes, described.notes, self.units.notes),
             indexed=described.describe(),
         )
 
@@ -220,12 +199,12 @@ class SearchEngine:
 
     def embed_query(self, text: str) -> None:
         """Have the vector of a query ready before it is asked, for whoever measures the two apart."""
-        with self._index.reading() as connection:
+        with self.units.reading() as connection:
             self._dense.embed_query(connection, meaning(parse_query(text), text))
 
     def warm(self) -> None:
         """Load what a search by meaning needs, so that the first one does not wait for it."""
-        with self._index.reading() as connection:
+        with self.units.reading() as connection:
             self._dense.embed_query(connection, "")
         self.word_vectors()
 

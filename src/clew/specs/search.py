@@ -45,11 +45,11 @@ class SpecIndex:
         engine = self._open()
         with self._lock:
             for part in (_MANIFEST, *PARTS):
-                engine.delete(engine.hashes(part))
+                engine.units.delete(engine.units.hashes(part))
             self._known = None
             units = self._sync(engine, known)
             # Last, so that half an index is none.
-            engine.put([Unit(id=_MANIFEST, part=_MANIFEST, title="", body="The specs are indexed.")])
+            engine.units.put([Unit(id=_MANIFEST, part=_MANIFEST, title="", body="The specs are indexed.")])
         return IndexBuilt(len(known.specs), units, engine.state().describe())
 
     def search(
@@ -68,7 +68,7 @@ class SpecIndex:
             raise InvalidArgument("The query is blank.", hint="Say what to look for, in words or as a question.")
         prefix, notes = _checked_prefix(known, spec_prefix)
         engine = self._open()
-        built = engine.get(_MANIFEST) is None
+        built = engine.units.get(_MANIFEST) is None
         if built:
             if not auto_build:
                 raise Refused(
@@ -84,7 +84,7 @@ class SpecIndex:
         )
         ranking = engine.rank(question, check=check)
         relevant = [ranked for ranked in ranking.units if _is_relevant(ranked)]
-        found = ((ranked, engine.get(ranked.id)) for ranked in relevant[:top_k])
+        found = ((ranked, engine.units.get(ranked.id)) for ranked in relevant[:top_k])
         # What another process takes out in this moment is not there any more.
         hits = tuple(_hit(known, ranked, unit, query) for ranked, unit in found if unit is not None)
         return SpecHits(
@@ -123,9 +123,9 @@ class SpecIndex:
             return 0
         units, gone = _since(before, known) if before is not None else _at_first(engine, known)
         if gone:
-            engine.delete(gone)
+            engine.units.delete(gone)
         if units:
-            engine.put(units)
+            engine.units.put(units)
             self._wake()
         self._known = known
         return len(units)
@@ -154,14 +154,14 @@ def _since(before: Library, known: Library) -> Changes:
 
 def _at_first(engine: SearchEngine, known: Library) -> Changes:
     """What is different from what is there, whoever put it in. Specs whose fingerprint is there are not looked into."""
-    stored = engine.hashes(PURPOSE)
+    stored = engine.units.hashes(PURPOSE)
     purposes = {id: purpose_unit(entry) for id, entry in known.specs.items()}
     changed = [id for id, unit in purposes.items() if stored.get(unit.id) != unit.content_hash()]
     made = [unit for key, delta in _deltas(known).items() for unit in delta_units(key[0], delta, key[2])]
-    kept = engine.hashes(CHANGE)
+    kept = engine.units.hashes(CHANGE)
     if changed or len(stored) != len(purposes):
         for part in (PURPOSE, REQUIREMENT, SCENARIO):
-            kept |= engine.hashes(part)
+            kept |= engine.units.hashes(part)
         made += [unit for id in changed for unit in spec_units(known.specs[id])]
     wanted = {unit.id for unit in made}
     wanted.update(id for entry in known.specs.values() for id in unit_ids(entry.outline))

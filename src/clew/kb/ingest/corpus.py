@@ -240,10 +240,10 @@ class _Run:
             if sections == self._engine.state().parts.get(PART, 0) and all(each.indexed for each in known.values()):
                 return known
             present = frozenset(reading.section_ids())
-            indexed = self._engine.hashes(PART)
+            indexed = self._engine.units.hashes(PART)
             missing = (reading.section(id) for id in present - indexed.keys())
             lacking = {section.document for section in missing if section is not None}
-        self._engine.delete(id for id in indexed if id not in present)
+        self._engine.units.delete(id for id in indexed if id not in present)
         return {path: each._replace(indexed=each.indexed and path not in lacking) for path, each in known.items()}
 
     def _is_due(self, entry: FileEntry, known: KnownDocument | None) -> bool:
@@ -330,8 +330,8 @@ class _Run:
 
     def _index(self) -> None:
         """Put into the search index what waits for it."""
-        self._engine.delete(self._outdated)
-        self._engine.put(self._units)
+        self._engine.units.delete(self._outdated)
+        self._engine.units.put(self._units)
         if self._stored:
             self._library.mark_indexed(self._stored, unsettled=self._unsettled)
         self._outdated, self._units, self._stored, self._unsettled = [], [], [], []
@@ -340,7 +340,7 @@ class _Run:
         with self._library.reading() as reading:
             sections = [section.id for section in reading.sections_of(path)]
         # The index first: were the work to stop in between, the document would still be known as gone.
-        self._engine.delete(sections)
+        self._engine.units.delete(sections)
         self._library.remove(path)
         self._counts["removed"] += 1
 

@@ -185,7 +185,7 @@ class Evaluation:
     ) -> None:
         self.collection = collection
         self.engine = SearchEngine(folder, cursors=Cursors(bytes(32)), embed=embed, recipes=recipes)
-        self.engine.put(
+        self.engine.units.put(
             Unit(id=document.id, part=PART, title=document.title or "", body=document.text)
             for document in collection.documents
         )

@@ -110,8 +110,7 @@ def requirement_full(
     assertions: list[AssertionDetail] = []
     children: list[Neighbour] = []
     for edge in graph.iter_incoming_edges(node.id):
-        other = graph.get_node(edge.source)
-        if other is None:
+        if (other := graph.get_node(edge.source)) is None:
             continue
         if edge.kind is not EdgeKind.STRUCTURES:
             children.append(_neighbour(other, edge.kind, edge.labels))
