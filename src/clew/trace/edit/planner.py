@@ -14,6 +14,8 @@ from clew.graph.model import BrokenReference, Edge, EdgeKind, Node, NodeKind
 from clew.trace.edit.file_choice import FileChoice
 from clew.trace.edit.plan import Plan
 from clew.trace.edit.rules import Rules
+from clew.trace.edit.text import assertions as assertion_text
+from clew.trace.edit.text import edges as edge_text
 from clew.trace.edit.text.draft import Draft, DraftContext
 from clew.trace.edit.text.renaming import ReferenceTarget, fixed_references
 from clew.trace.edit.text.requirements import Mutations
@@ -27,7 +29,7 @@ class Planner:
         self._mutations = Mutations(drafting)
         self._rules = rules
         self._places = places
-        edges = EdgePlanner(drafting, self._mutations, rules)
+        edges = EdgePlanner(drafting, rules)
         self._operations: dict[str, Callable[..., Plan]] = {
             "rename_node": self.rename_node,
             "update_title": self.update_title,
@@ -165,7 +167,7 @@ class Planner:
         name, words = self._rules.new_label(label, node), self._rules.text(text)
         id = self._drafting.grammar.assertion_id(node.id, name)
         return Plan(
-            self._mutations.add_assertion(node.id, name, words),
+            assertion_text.add(self._drafting, node.id, name, words),
             {"req_id": node.id, "label": name, "text": words},
             id,
             node.id,
@@ -180,7 +182,7 @@ class Planner:
     def update_assertion(self, assertion_id: str, new_text: str) -> Plan:
         node, text = self._rules.assertion(assertion_id), self._rules.text(new_text)
         return Plan(
-            self._mutations.update_assertion(node.id, text),
+            assertion_text.update(self._drafting, node.id, text),
             {"assertion_id": node.id, "new_text": text},
             node.id,
             self._owner(node).id,
@@ -205,7 +207,7 @@ class Planner:
         moved = {} if reason else moved
         told = f" The later labels stay, because {reason}." if reason else " The later labels moved down." * bool(moved)
         return Plan(
-            self._mutations.delete_assertion(node.id, moved),
+            assertion_text.delete(self._drafting, node.id, moved),
             {"assertion_id": node.id, "compact": bool(moved)},
             node.id,
             owner.id,
@@ -230,7 +232,7 @@ class Planner:
         owner = self._owner(node)
         id = self._drafting.grammar.assertion_id(owner.id, label)
         return Plan(
-            self._mutations.rename_assertion(node.id, label),
+            assertion_text.relabel(self._drafting, node.id, label),
             {"old_id": node.id, "new_label": label},
             node.id,
             owner.id,
@@ -250,10 +252,9 @@ class Planner:
 
 
 class EdgePlanner:
-    def __init__(self, drafting: DraftContext, mutations: Mutations, rules: Rules) -> None:
+    def __init__(self, drafting: DraftContext, rules: Rules) -> None:
         self._drafting = drafting
         self._graph = drafting.graph
-        self._mutations = mutations
         self._rules = rules
 
     def add_edge(self, source_id: str, target_id: str, edge_kind: str, assertion_targets: tuple[str, ...] = ()) -> Plan:
@@ -266,7 +267,7 @@ class EdgePlanner:
         duplicate = self._graph.memory.has_edge(edge)
         state = _edge_state(edge)
         return Plan(
-            self._mutations.add_edge(edge),
+            edge_text.add(self._drafting, edge),
             dict(state),
             source.id,
             source.id,
@@ -283,7 +284,7 @@ class EdgePlanner:
         if kind is wanted:
             raise InvalidArgument(f"'{source.id}' {kind.value} '{target}' already.", hint="Pass another new_kind.")
         return Plan(
-            self._mutations.change_edge_kind(source.id, target, kind, wanted),
+            edge_text.change_kind(self._drafting, source.id, target, kind, wanted),
             {"source_id": source.id, "target_id": target, "new_kind": wanted.value, "edge_kind": kind.value},
             source.id,
             source.id,
@@ -297,7 +298,7 @@ class EdgePlanner:
         edges = self._edges(source, target_id, edge_kind)
         kind, target = edges[0].kind, edges[0].target
         return Plan(
-            self._mutations.delete_edge(source.id, target, kind),
+            edge_text.delete(self._drafting, source.id, target, kind),
             {"source_id": source.id, "target_id": target, "edge_kind": kind.value},
             source.id,
             source.id,
@@ -334,7 +335,7 @@ class EdgePlanner:
         reference = self._broken(source, old_target_id)
         written = aim.written(self._drafting.grammar)
         return Plan(
-            self._mutations.fix_broken_reference(reference, aim),
+            edge_text.fix(self._drafting, reference, aim),
             {"source_id": source.id, "old_target_id": reference.target_id, "new_target_id": written},
             source.id,
             source.id,
