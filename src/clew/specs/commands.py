@@ -122,7 +122,7 @@ class FindInSpecs(
             lines.append(f"{coloured(hit.reference, 'cyan')}  {names}  {coloured(f'{hit.path}:{hit.line}', 'dim')}")
             lines.append(f"  {hit.snippet}")
         if not result.results:
-            lines.append("Nothing result.")
+            lines.append("Nothing found.")
         return "\n".join((*lines, *(coloured(note, "dim") for note in result.notes)))
 
     def exit_code(self, result: results.SpecHits) -> int:

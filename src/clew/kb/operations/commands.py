@@ -195,7 +195,7 @@ class FindSections(
         from clew.search.quote.evidence import question_tokens
 
         if not result.sections:
-            return result.reason or "Nothing result."
+            return result.reason or "Nothing found."
         asked, lines = question_tokens(self.query), []
         for each in result.sections:
             section = each.section
@@ -335,7 +335,7 @@ class ShowLinks(
             own = sorted(_edges(id, each), key=lambda line: " MENTIONS " not in line)
             lines += [f"  {printable(line)}" for line in own]
             if each.is_cut:
-                lines.append(f"  and more; --self.limit above {self.limit} shows them")
+                lines.append(f"  and more; --limit above {self.limit} shows them")
         return "\n".join(lines)
 
 
