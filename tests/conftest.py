@@ -52,7 +52,7 @@ def unhurried() -> Iterator[None]:
     microsecond with every look at it, and changed documents are waited for until they are read."""
     looks = itertools.count()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("clew.operation.deadline.time", SimpleNamespace(monotonic=lambda: next(looks) * 1e-6))
+        patch.setattr("clew.operation.call.time", SimpleNamespace(monotonic=lambda: next(looks) * 1e-6))
         patch.setattr("clew.kb.ingest.keeper.PATIENCE_SECONDS", 3600.0)
         yield
 

@@ -77,9 +77,9 @@ class Project:
     def _make_graph(self) -> "Graph":
         """An empty graph that the documents are a part of; they are opened by the first who asks for one."""
         from clew.graph.graph import Graph
-        from clew.graph.late_region import LateRegion
         from clew.graph.model import EdgeKind, NodeKind
-        from clew.trace.coverage.annotate import annotate
+        from clew.graph.region import LateRegion
+        from clew.trace.coverage import annotate
 
         graph = Graph(annotate)
         documents = LateRegion(

@@ -15,8 +15,8 @@ from typing import Any
 from clew.edit.edits import FileEdit, FolderMove, folder_contents
 from clew.edit.transaction import Transaction
 from clew.project import Project
-from clew.register.change.author import Author
 from clew.register.change.batch import apply_batch
+from clew.register.change.draft import Author
 from clew.register.change.transaction import RegisterFile
 from clew.specs.commands import ArchiveNow
 from clew.store.sqlite.connections import Connection

@@ -5,13 +5,14 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from clew.edit.recovery import recover
 from clew.formats.register.model import Layout
 from clew.project import Project
-from clew.register.change.author import Author
 from clew.register.change.changes import add
+from clew.register.change.draft import Author
 from clew.register.change.transaction import RegisterFile, new_register
 from clew.register.operations.edit import AddRequirement
 
@@ -130,7 +131,7 @@ def test_a_register_in_a_folder_is_changed_whole_or_not_at_all(tmp_path: Path, k
 
     def make(moment: int) -> Path:
         file = RegisterFile(tmp_path / str(moment) / "register", layout=Layout.DIRECTORY)
-        file.create(new_register("demo", NOW).replaced(layout=Layout.DIRECTORY))
+        file.create(msgspec.structs.replace(new_register("demo", NOW), layout=Layout.DIRECTORY))
         for _ in range(2):
             file.transaction(NOW, lambda draft: add(draft, new))
         return tmp_path / str(moment)

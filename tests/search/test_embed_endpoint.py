@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from clew.config import EmbedSettings
 from clew.errors import ClewError, ConfigError, InvalidArgument, Unavailable
-from clew.search.embed import Embedder, EmbedSettings, open_embedder
+from clew.search.embed.embedder import Embedder
+from clew.search.embed.opening import open_embedder
 
 KEY = "sk-not-a-real-key-123"
 DIMENSIONS = 6

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from clew.config import EmbedSettings
 from clew.errors import ConfigError
-from clew.search.embed import Embedder, EmbedSettings, open_embedder
+from clew.search.embed.embedder import Embedder
 from clew.search.embed.minilm import VOCABULARY, WEIGHTS, vocabulary
 from clew.search.embed.onnx_encoder import OnnxEncoder
-from clew.search.embed.onnx_graph import Element, constant, new_model, node
-from clew.search.embed.protobuf import field
+from clew.search.embed.onnx_graph import Element, constant, field, new_model, node
+from clew.search.embed.opening import open_embedder
 from clew.search.embed.sentence import SentenceEncoder
 from clew.search.embed.wordpiece import WordPiece
 

@@ -16,10 +16,10 @@ import msgspec
 from clew.context import Context
 from clew.derived.file import PATIENCE_SECONDS
 from clew.errors import StoreBusy, StoreCorrupt, StoreError
+from clew.kb.answer.answering import Quoting
 from clew.kb.answer.deliveries import Deliveries
 from clew.kb.answer.finding import Finder
 from clew.kb.answer.passages import Passages
-from clew.kb.answer.quoting import Quoting
 from clew.kb.answer.scratch import ScratchLimits, ScratchStore
 from clew.kb.answer.shortlist import Shortlist
 from clew.kb.boundary import Boundary, ScopeRequest, boundary_of
@@ -132,7 +132,11 @@ class KnowledgeBase:
 
     def index(self, progress: Progress = lambda done, total, message: None, *, full: bool = False) -> IndexReport:
         """Read the documents that changed; with `full`, all of them."""
-        report = self._mended(lambda: run_job(self._ingestion(), self._context.store, progress, full=full))
+        report = self._mended(
+            lambda: run_job(
+                Ingestion(self._corpus, self.library, self._searched()), self._context.store, progress, full=full
+            )
+        )
         if report.added + report.changed + report.moved + report.indexed_again:
             self._context.make_vectors()
         return report
@@ -211,9 +215,6 @@ class KnowledgeBase:
         self.keeper.close()
         if (library := self._library.made) is not None:
             library.close()
-
-    def _ingestion(self) -> Ingestion:
-        return Ingestion(self._corpus, self.library, self._searched())
 
     def _mended(self, work: Callable[[], T]) -> T:
         """Do the work; where the store or the index turns out to be damaged, on one that is made anew. All they hold

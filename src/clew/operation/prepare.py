@@ -50,7 +50,11 @@ def as_listed(operation: type[Operation]) -> Listed:
         summary=about.summary,
         description=description_of(operation),
         arguments=_encoded(arguments_schema(operation) if is_tool else {}),
-        result=_encoded(_result_schema(operation) if is_tool else {}),
+        result=_encoded(
+            result_schema(result_of(operation), in_one_piece=operation.about.schema_version is not None)
+            if is_tool
+            else {}
+        ),
         read_only=not about.writes,
         destructive=about.destructive,
         idempotent=about.idempotent,
@@ -60,10 +64,6 @@ def as_listed(operation: type[Operation]) -> Listed:
         links=overrides(operation, "links"),
         schema_version=about.schema_version,
     )
-
-
-def _result_schema(operation: type[Operation]) -> dict[str, Any]:
-    return result_schema(result_of(operation), in_one_piece=operation.about.schema_version is not None)
 
 
 def _encoded(schema: dict[str, Any]) -> msgspec.Raw:

@@ -16,6 +16,7 @@ from clew.errors import ConfigError
 from clew.operation.declare import Toolset
 from clew.operation.listing import Listed
 from clew.operation.names import NameStyle
+from clew.text.shortening import shortened
 
 KB_V2 = "MCP_KB_V2_ENABLED"
 STRUCTURED_OUTPUT = "MCP_STRUCTURED_OUTPUT_ENABLED"
@@ -41,7 +42,7 @@ def name_style(environ: Mapping[str, str]) -> NameStyle | None:
     """How names are to be listed; None where the environment does not say."""
     said = environ.get(NAME_STYLE, "").strip().lower()
     if said and said not in _STYLES:
-        raise ConfigError(f"{NAME_STYLE} is '{said[:80]}'.", hint=f"Set it to one of: {', '.join(_STYLES)}.")
+        raise ConfigError(f"{NAME_STYLE} is '{shortened(said)}'.", hint=f"Set it to one of: {', '.join(_STYLES)}.")
     return _STYLES.get(said)
 
 

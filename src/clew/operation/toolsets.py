@@ -79,7 +79,11 @@ def choose(tools: Sequence[Listed], choice: Choice, environ: Mapping[str, str] =
     excluded = {tool.name for tool in _named(tools, choice.exclude)}
     allowed = [tool for tool in tools if tool.name not in excluded]
     if choice.read_only:
-        allowed = [_harmless(tool) for tool in allowed if tool.read_only or tool.reaches_others]
+        allowed = [
+            msgspec.structs.replace(tool, read_only=True, destructive=False)
+            for tool in allowed
+            if tool.read_only or tool.reaches_others
+        ]
     if choice.profile is not None:
         profile = _profile(choice.profile)
         own = tuple(tool for tool in allowed if tool.toolset in profile.toolsets and tool.in_profile)
@@ -88,10 +92,6 @@ def choose(tools: Sequence[Listed], choice: Choice, environ: Mapping[str, str] =
     sets = choice.toolsets if choice.toolsets is not None else () if choice.tools else (DEFAULT,)
     shown = tuple(tool for tool in allowed if tool.name in wanted or _in_sets(tool, sets))
     return Listing(shown, tuple(allowed), "clew", None, structured)
-
-
-def _harmless(tool: Listed) -> Listed:
-    return msgspec.structs.replace(tool, read_only=True, destructive=False)
 
 
 def _in_sets(tool: Listed, sets: Collection[str]) -> bool:

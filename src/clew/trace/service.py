@@ -8,12 +8,11 @@ from collections.abc import Set as AbstractSet
 
 from clew import __version__
 from clew.context import Context
-from clew.graph.build.builder import BuildReport
-from clew.graph.build.garbage import without_garbage_collection
+from clew.graph.build.builder import BuildReport, without_garbage_collection
 from clew.graph.graph import Graph
 from clew.graph.model import HIERARCHY, Node, NodeKind
 from clew.graph.walk import reached
-from clew.trace.coverage import aggregates
+from clew.trace import coverage
 from clew.trace.find.lists import TraceQueries
 from clew.trace.find.search import Check, Matches, Rank, RequirementSearch
 from clew.trace.read.resolve import Resolver
@@ -45,14 +44,16 @@ class TraceService:
         self._folders = context.config.requirements.folders
         self._search = RequirementSearch(self._graph, rank)
         self._resolver = Resolver(self._graph, self._grammar)
+        self.resolve = self._resolver.requirement
+        """The requirement an id means: as it stands, in another spelling, or by one of its assertions."""
         self.find = TraceQueries(self._graph, self._resolver, self.search_matches)
 
     @without_garbage_collection
     def warm(self) -> None:
         """Compute what is asked for most, so that the first question costs no more than the next."""
         self._graph.root_count()
-        aggregates.orphan_count(self._graph)
-        aggregates.count_by_coverage(self._graph)
+        coverage.orphan_count(self._graph)
+        coverage.count_by_coverage(self._graph)
 
     # The graph as a whole
 
@@ -65,9 +66,9 @@ class TraceService:
             node_counts=counts,
             total_nodes=sum(counts.values()),
             root_count=graph.root_count(),
-            has_orphans=aggregates.orphan_count(graph) > 0,
-            has_broken_references=graph.broken_count() > 0,
-            broken_reference_count=graph.broken_count(),
+            has_orphans=coverage.orphan_count(graph) > 0,
+            has_broken_references=len(graph.memory.broken) > 0,
+            broken_reference_count=len(graph.memory.broken),
         )
 
     def refresh_report(self, report: BuildReport) -> RefreshReport:
@@ -112,15 +113,15 @@ class TraceService:
     def summary(self) -> ProjectSummary:
         graph = self._graph
         return ProjectSummary(
-            requirements_by_level=aggregates.count_by_level(graph),
-            coverage=aggregates.count_by_coverage(graph),
-            coverage_by_level=aggregates.coverage_by_level(graph),
+            requirements_by_level=coverage.count_by_level(graph),
+            coverage=coverage.count_by_coverage(graph),
+            coverage_by_level=coverage.coverage_by_level(graph),
             changes=self.changes(),
             total_nodes=sum(graph.node_counts().values()),
-            orphan_count=aggregates.orphan_count(graph),
-            broken_reference_count=graph.broken_count(),
-            stale_hash_count=aggregates.stale_hash_count(graph),
-            uncovered_assertion_count=aggregates.uncovered_assertion_count(graph),
+            orphan_count=coverage.orphan_count(graph),
+            broken_reference_count=len(graph.memory.broken),
+            stale_hash_count=coverage.stale_hash_count(graph),
+            uncovered_assertion_count=coverage.uncovered_assertion_count(graph),
             duplicate_ids=tuple(self._context.builder.duplicate_ids()),
         )
 
@@ -209,10 +210,6 @@ class TraceService:
     def _below(self, id: str) -> Iterable[Node]:
         return (node for node in self._graph.iter_children(id, HIERARCHY) if node.kind is NodeKind.REQUIREMENT)
 
-    def resolve(self, id: str) -> Node:
-        """The requirement an id means: as it stands, in another spelling, or by one of its assertions."""
-        return self._resolver.requirement(id)
-
     # Finding
 
     def search(
@@ -257,7 +254,7 @@ class TraceService:
 
 def _broken_by_source(graph: Graph) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for reference in sorted(graph.broken_references(), key=lambda each: (each.path, each.line)):
+    for reference in sorted(graph.memory.broken, key=lambda each: (each.path, each.line)):
         found[reference.source_id] = (*found.get(reference.source_id, ()), reference.target_id)
     return found
 

@@ -17,6 +17,7 @@ import msgspec
 from clew.cache import Cache
 from clew.errors import InvalidCursor
 from clew.graph.model import Node
+from clew.text.shortening import shortened
 
 MOST_CURSORS = 32
 MOST_ITEMS = 10_000
@@ -121,7 +122,7 @@ class CursorRead:
 def _no_cursor(session: str | None, cursor_id: str | None) -> InvalidCursor:
     hint = "open_cursor opens one; it ends when the session opens another, and after 30 minutes without use."
     if cursor_id is not None:
-        return InvalidCursor(f"There is no open cursor '{cursor_id[:40]}'.", hint=hint)
+        return InvalidCursor(f"There is no open cursor '{shortened(cursor_id)}'.", hint=hint)
     if session is None:
         return InvalidCursor(
             "This connection has no session that could remember a cursor.",

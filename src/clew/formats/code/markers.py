@@ -27,8 +27,9 @@ from clew.formats.code.marker_comments import (
     ON_ITS_OWN,
     Cited,
     CommentReader,
+    RegisterIds,
+    is_register_id,
 )
-from clew.formats.code.marker_ids import RegisterIds, is_register_id
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
 

@@ -29,6 +29,7 @@ from clew.formats.results.coverage import read_coverage, read_lcov
 from clew.formats.results.junit import JUnitReader
 from clew.formats.results.pytest_json import read_document, read_log
 from clew.formats.results.records import ExecutedLines, Outcome, ResultRecords
+from clew.text.shortening import shortened
 
 __all__ = ["RESULTS_VERSION", "ExecutedLines", "Outcome", "ResultRecords", "read_results"]
 
@@ -71,7 +72,7 @@ def _xml(body: bytes, reader: JUnitReader, findings: Findings) -> ResultRecords:
     name = root[1].decode() if root else ""
     if name and name not in ("testsuites", "testsuite"):
         advice = "; let the run write JSON or LCOV instead" if name == "coverage" else ""
-        return _unknown(findings, f"Its root element is <{name[:80]}>{advice}.")
+        return _unknown(findings, f"Its root element is <{shortened(name)}>{advice}.")
     reader.read(body)
     return ResultRecords("junit", tuple(reader.outcomes))
 

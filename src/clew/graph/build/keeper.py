@@ -42,26 +42,25 @@ class GraphKeeper:
         Without `current` a changed file is only noted. `progress` may raise to stop waiting; whoever waits next takes
         the work up again.
         """
-        called = time.monotonic()
-        with self._my_turn(progress):
-            self._ensure(called, progress, current=current, look=True)
-
-    def _ensure(self, called: float, progress: Progress | None, *, current: bool, look: bool) -> None:
-        if not self._built:
-            self._refresh(full=False, progress=progress)
-            return
-        if look:
-            self._look(called)
-        if current and self._auto_refresh and self._graph.state.is_stale:
-            self._refresh(full=False, progress=progress)
+        with self.turn(progress, current=current, look=True):
+            pass
 
     @contextmanager
-    def turn(self, progress: Progress | None = None, *, current: bool = False) -> Iterator[None]:
+    def turn(
+        self, progress: Progress | None = None, *, current: bool = False, look: bool | None = None
+    ) -> Iterator[None]:
         """The built graph for the block alone: meanwhile nobody reads files or changes it. With `current` it holds
-        every change made before this call."""
+        every change made before this call; `look` says whether changed files are looked for, by default with
+        `current` only."""
         called = time.monotonic()
         with self._my_turn(progress):
-            self._ensure(called, progress, current=current, look=current)
+            if not self._built:
+                self._refresh(full=False, progress=progress)
+            else:
+                if current if look is None else look:
+                    self._look(called)
+                if current and self._auto_refresh and self._graph.state.is_stale:
+                    self._refresh(full=False, progress=progress)
             yield
 
     @property
@@ -111,7 +110,8 @@ class GraphKeeper:
         began = time.monotonic()
         if self._graph.state.is_stale or self._looked_at > called:
             return
-        if self._builder.is_probably_stale():
+        # With many files, not looked at more often than pays.
+        if not self._builder.follower.is_probably_current():
             self._graph.mark_stale()
         self._looked_at = began
 

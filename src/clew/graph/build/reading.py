@@ -54,7 +54,7 @@ def cache_name(reader: Reader) -> str:
     return f"{reader.name}/{reader.version}"
 
 
-class Reading:
+class FilePass:
     """The outcome of a pass, collected reader by reader and file by file."""
 
     def __init__(
@@ -86,20 +86,17 @@ class Reading:
         waiting: dict[str, list[FileEntry]] = {reader.name: [] for reader in readers}
         for (_, name), entry in entries.items():
             waiting[name].append(entry)
-        self._read_all([(reader, waiting[reader.name]) for reader in readers], progress)
-        # Others may have parsed some of the files, but the order is that of the files.
-        self.contributions = {key: self.contributions[key] for key in entries if key in self.contributions}
-
-    def _read_all(self, changed: list[tuple[Reader, list[FileEntry]]], progress: Progress | None) -> None:
-        cached = {reader.name: self._cached(reader) for reader, entries in changed if not self._are_few(entries)}
-        total = sum(len(entries) for _, entries in changed)
-        done = 0
+        changed = [(reader, waiting[reader.name]) for reader in readers]
+        # A few files are parsed sooner than all that the cache keeps is looked at.
+        few = FEW_FILES if self._states_before else 0
+        cached = {reader.name: self._cached(reader) for reader, own in changed if len(own) > few}
+        total, done = len(entries), 0
         later: list[tuple[Reader, FileEntry]] = []
         with self._shared(changed, cached) as sharing:
-            for reader, entries in changed:
+            for reader, own in changed:
                 kept = cached.get(reader.name, {})
                 message = f"reading {reader.name} files"
-                for entry in entries:
+                for entry in own:
                     if progress is not None:
                         progress(done, total, message)
                     row = kept.get(entry.path)
@@ -113,6 +110,8 @@ class Reading:
             found = parsed.get((entry.path, reader.name))
             if found is None or not self._take_parsed(reader, entry, found.content_hash, found.payload):
                 self._read(reader, entry, None)
+        # Others may have parsed some of the files, but the order is that of the files.
+        self.contributions = {key: self.contributions[key] for key in entries if key in self.contributions}
 
     @contextmanager
     def _shared(
@@ -161,10 +160,6 @@ class Reading:
     def take(self, reader: Reader, path: str) -> None:
         """Read a single file."""
         self._read(reader, entry_of(self._root, path), None)
-
-    def _are_few(self, entries: list[FileEntry]) -> bool:
-        """Whether it is quicker to parse the files than to look at all that the cache keeps."""
-        return not entries or (bool(self._states_before) and len(entries) <= FEW_FILES)
 
     def _cached(self, reader: Reader) -> dict[str, CachedFile]:
         if self._cache is None or not self._use_cache:

@@ -6,13 +6,11 @@ from clew.config import Config
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.graph.build.reading import Reader
 from clew.graph.readers.elspais import ElspaisReader
+from clew.graph.readers.locations import RegisterLocations, globs_of, spec_roots
 from clew.graph.readers.markers import MarkerReader
-from clew.graph.readers.register import RegisterReader
-from clew.graph.readers.register_integrity import Refused, RegisterIntegrity
-from clew.graph.readers.register_locations import RegisterLocations, globs_of
+from clew.graph.readers.register import Refused, RegisterIntegrity, RegisterReader
 from clew.graph.readers.results import ResultsReader
 from clew.graph.readers.reviews import ReviewsReader
-from clew.graph.readers.spec_roots import spec_roots
 from clew.graph.readers.specs import SpecReader
 from clew.workspace.find import Selection
 from clew.workspace.paths import Glob

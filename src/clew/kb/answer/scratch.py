@@ -22,6 +22,7 @@ import msgspec
 from clew.cache import Cache, Quota
 from clew.errors import InvalidArgument, OverBudget
 from clew.kb.ingest.records import DocumentRecord
+from clew.text.shortening import shortened
 
 log = logging.getLogger(__name__)
 
@@ -150,7 +151,10 @@ class ScratchStore:
         """The handle of the owner's session; where there is no owner, of a new one."""
         with self._lock:
             own = self._handles.get(owner) if owner is not None else None
-            return self._touched(own) if own is not None else self._opened(owner)
+            if own is None:
+                return self._opened(owner)
+            self._quota(self._sessions[own]).use(own)
+            return own
 
     def _opened(self, owner: str | None) -> str:
         handle = secrets.token_urlsafe(_ID_BYTES)
@@ -165,10 +169,6 @@ class ScratchStore:
 
     def _quota(self, session: _Session) -> Quota[str]:
         return self._unowned if session.owner is None else self._owned
-
-    def _touched(self, handle: str) -> str:
-        self._quota(self._sessions[handle]).use(handle)
-        return handle
 
     def _closed(self, handle: str) -> None:
         session = self._sessions[handle]
@@ -204,7 +204,23 @@ class ScratchStore:
             if known is not None:
                 self._remove(known, None)
             id = known or secrets.token_urlsafe(_ID_BYTES)
-            passage = _passage(new, id, handle, created, size)
+            document = new.document
+            passage = Passage(
+                id=id,
+                session=handle,
+                section_id=new.section_id,
+                doc_tag=document.tag,
+                title=new.title,
+                text=new.text,
+                source_uri=f"{document.path}#L{new.line}-L{new.end_line}",
+                created_at=created,
+                size_bytes=size,
+                anchor=new.anchor,
+                path=document.path,
+                line=new.line,
+                end_line=new.end_line,
+                document=document,
+            )
             self._add(session, _Entry(passage, key, cost, now + self._limits.ttl_seconds))
             self._counts["written" if known is None else "reused"] += 1
             warning = self._make_room(session, now)
@@ -226,7 +242,7 @@ class ScratchStore:
             if entry is not None and session is not None and self._may_read(session, owner, handle):
                 self._ids.use(id)
                 session.ids.use(id)
-                self._touched(session.handle)
+                self._quota(session).use(session.handle)
                 self._counts["read"] += 1
                 return entry.passage
             self._counts["refused"] += 1
@@ -286,29 +302,9 @@ class ScratchStore:
         return self._pressed if before < _PRESSURE_EVICTIONS <= self._pressed else 0
 
 
-def _passage(new: NewPassage, id: str, handle: str, created: str, size: int) -> Passage:
-    document = new.document
-    return Passage(
-        id=id,
-        session=handle,
-        section_id=new.section_id,
-        doc_tag=document.tag,
-        title=new.title,
-        text=new.text,
-        source_uri=f"{document.path}#L{new.line}-L{new.end_line}",
-        created_at=created,
-        size_bytes=size,
-        anchor=new.anchor,
-        path=document.path,
-        line=new.line,
-        end_line=new.end_line,
-        document=document,
-    )
-
-
 def _no_session(handle: str) -> InvalidArgument:
     return InvalidArgument(
-        f"The session '{handle[:80]}' is no longer kept.",
+        f"The session '{shortened(handle)}' is no longer kept.",
         hint="Call again: a new one is opened.",
         data={"reason": "session_expired"},
     )
@@ -318,7 +314,7 @@ def _no_passage(id: str, *, expired: bool) -> InvalidArgument:
     reason = "passage_expired" if expired else "passage_not_found"
     said = "is no longer kept" if expired else "is not known in this session"
     return InvalidArgument(
-        f"The passage '{id[:80]}' {said}.",
+        f"The passage '{shortened(id)}' {said}.",
         hint="Call kb.search or kb.retrieve_evidence again and use a passage_id it returns.",
         data={"reason": reason, "passage_id": id[:200]},
     )

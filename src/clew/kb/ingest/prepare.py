@@ -9,8 +9,10 @@ from typing import Any, get_args
 
 from clew.config import EnvironmentName
 from clew.formats.diagnostics import Diagnostic
-from clew.formats.documents import VERSION as READER_VERSION
-from clew.formats.documents import Chunk, Document, Format, chunks_of, format_of, read_document
+from clew.formats.documents.chunks import Chunk, chunks_of
+from clew.formats.documents.model import Document, Format
+from clew.formats.documents.reader import VERSION as READER_VERSION
+from clew.formats.documents.reader import format_of, read_document
 from clew.kb import ids
 from clew.kb.entities import VERSION as ENTITIES_VERSION
 from clew.kb.entities import DocumentEntities, EntityKind, entities_of
@@ -27,6 +29,7 @@ from clew.kb.ingest.records import (
     StepRow,
 )
 from clew.text.hashing import content_hash
+from clew.text.shortening import shortened
 from clew.workspace.files import FileEntry
 
 VERSION = f"2.{READER_VERSION}.{ENTITIES_VERSION}"
@@ -80,7 +83,9 @@ def _record(document: Document, data: bytes, entry: FileEntry, origin: Origin) -
         content_hash=content_hash(data),
         size=entry.size,
         mtime_ns=entry.mtime_ns,
-        updated_at=_time(entry.mtime_ns),
+        updated_at=datetime.fromtimestamp(entry.mtime_ns / _NANOSECONDS, UTC)
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z"),
         problems=(*document.diagnostics, *problems),
     )
 
@@ -90,7 +95,7 @@ def _environment(document: Document, origin: Origin) -> tuple[str, tuple[Diagnos
     given: Any = document.front_matter.get("environment")
     if given is None or given in ENVIRONMENTS:
         return given or origin.environment, ()
-    problem = f"The front matter names the environment {str(given)[:80]!r}; there are {', '.join(ENVIRONMENTS)}."
+    problem = f"The front matter names the environment {shortened(str(given))!r}; there are {', '.join(ENVIRONMENTS)}."
     return origin.environment, (Diagnostic("documents.unknown_environment", "warning", problem, 1),)
 
 
@@ -107,12 +112,6 @@ def _tag(document: Document, path: str) -> str:
         return scoped[1]
     folders = path.split("/")[:-1]
     return folders[1] if len(folders) > 1 else stem
-
-
-def _time(mtime_ns: int) -> str:
-    return (
-        datetime.fromtimestamp(mtime_ns / _NANOSECONDS, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    )
 
 
 def _sections(document: Document, chunks: Sequence[Chunk], path: str) -> tuple[SectionRecord, ...]:

@@ -3,7 +3,7 @@
 A register in one file is written by one rename. One in a folder is many files, which one transaction changes together.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -17,7 +17,6 @@ from clew.formats.register import read_directory, read_single, write_directory, 
 from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES
 from clew.formats.register.model import Layout, Register
 from clew.formats.register.single import Renderings
-from clew.register.change import backups
 from clew.workspace.find import names_in
 from clew.workspace.follow import FileContents
 
@@ -107,8 +106,8 @@ class SingleFile:
     def keep(self, tag: str) -> Path | None:
         if not self.place.is_file():
             return None
-        named = self.place.with_name(f"{self.place.stem}{ENDING}{backups.MARK}{tag}")
-        return backups.keep_copy(named, self.place.read_bytes())
+        named = self.place.with_name(f"{self.place.stem}{ENDING}{MARK}{tag}")
+        return keep_copy(named, self.place.read_bytes())
 
 
 class Folder:
@@ -156,8 +155,8 @@ class Folder:
         files = _raw_files(self.place)
         if not files:
             return None
-        named = self.place.with_name(f"{self.place.name}{backups.MARK}{tag}")
-        backup = backups.free_place(named, lambda there: _raw_files(there) == files)
+        named = self.place.with_name(f"{self.place.name}{MARK}{tag}")
+        backup = free_place(named, lambda there: _raw_files(there) == files)
         for path in sorted(files, key=lambda path: path == INDEX):
             replace_file(backup / path, files[path])
         return backup
@@ -179,3 +178,23 @@ def storage_at(place: Path, layout: Layout | None = None) -> Storage:
     if layout is Layout.DIRECTORY or (layout is None and real.is_dir()):
         return Folder(real)
     return SingleFile(real)
+
+
+MARK = ".bak-"
+REPLACED = "replaced"
+"""Why most copies are made."""
+
+
+def keep_copy(named: Path, data: bytes) -> Path:
+    """Leave a copy under a name, or under one with a number where something else has that name; returns its place."""
+    place = free_place(named, lambda there: there.is_file() and there.read_bytes() == data)
+    replace_file(place, data)
+    return place
+
+
+def free_place(named: Path, is_the_same: Callable[[Path], bool]) -> Path:
+    place, number = named, 1
+    while place.exists() and not is_the_same(place):
+        number += 1
+        place = named.with_name(f"{named.name}-{number}")
+    return place

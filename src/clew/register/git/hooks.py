@@ -18,7 +18,7 @@ import msgspec
 
 from clew.edit.faults import translated
 from clew.edit.replacing import replace_file
-from clew.register.change.backups import MARK, REPLACED, keep_copy
+from clew.register.change.storage import MARK, REPLACED, keep_copy
 from clew.register.git.repository import Repository
 from clew.register.git.starting import folder_first, missing_program
 from clew.workspace import git

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from clew.errors import InvalidArgument
+from clew.text.shortening import shortened
 from clew.workspace import git
 from clew.workspace.git import parse
 from clew.workspace.git.run import WORK_SECONDS
@@ -74,7 +75,7 @@ class Repository:
         commit = self.commit_of(name)
         if commit is None:
             raise InvalidArgument(
-                f"'{name[:80]}' is no branch, tag or commit of this repository.",
+                f"'{shortened(name)}' is no branch, tag or commit of this repository.",
                 hint="`git branch --all` lists branches; a shallow clone needs `git fetch --unshallow` first.",
             )
         return commit

@@ -9,7 +9,7 @@ from clew.edit.faults import translated
 from clew.edit.replacing import replace_file
 from clew.edit.targets import real_target
 from clew.errors import InvalidArgument, OutsideProject
-from clew.register.change.lock import lock_file
+from clew.register.change.transaction import lock_file
 from clew.register.git import hooks as hooking
 from clew.register.git.doctor import DRIVER, LINE_ENDS, MERGE_ATTRIBUTE
 from clew.register.git.repository import Repository

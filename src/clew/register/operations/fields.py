@@ -9,7 +9,7 @@ from msgspec import Meta
 from clew.formats.register.model import ActorKind
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
-from clew.register.change.author import Author, current_author
+from clew.register.change.draft import Author, current_author
 
 if TYPE_CHECKING:
     from clew.register.service import RegisterService

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from clew.compat.req.clients import SERVER, write_entry
 from clew.errors import Refused
-from clew.graph.readers.register_locations import FILE_VARIABLE
+from clew.graph.readers.locations import FILE_VARIABLE
 from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.register.operations.fields import RegisterOperation, register_of

@@ -48,11 +48,11 @@ class CheckProject(
                 data = {"findings": msgspec.to_builtins(found), "count": len(found)}
                 return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
             case "sarif":
-                from clew.trace.reports.formats.findings import sarif
+                from clew.trace.reports.findings import sarif
 
                 return sarif(found, result.folder)
             case "junit":
-                from clew.trace.reports.formats.findings import junit
+                from clew.trace.reports.findings import junit
 
                 return junit(found, self._failing)
             case _:

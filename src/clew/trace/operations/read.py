@@ -238,7 +238,7 @@ class ShowRequirement(
 
 
 def _documented(call: Call, id: str) -> "tuple[Affected, ...]":
-    from clew.trace.read.subject import Subject
+    from clew.trace.read.resolve import Subject
     from clew.trace.reports.impact import documented
 
     if not call.project.kb.was_read:

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from clew.errors import InvalidArgument, NotFound, Refused, Unavailable
+from clew.text.shortening import shortened
 from clew.trace.safety.snapshot import Repository, Snapshot, repository_of, take
 from clew.workspace import git
 from clew.workspace.paths import raw
@@ -60,7 +61,8 @@ def find(repository: Repository, name: str) -> SafetyBranch:
     """The safety branch of this name. InvalidArgument for what cannot be one, NotFound, Refused for another's."""
     if not _NAME.fullmatch(name) or ".." in name or name.endswith((".", ".lock")):
         raise InvalidArgument(
-            f"{name[:80]!r} is not the name of a safety branch, which is `safety/` and letters, digits, `.`, `_`, `-`.",
+            f"{shortened(name)!r} is not the name of a safety branch, which is `safety/` and letters, digits, `.`, "
+            "`_`, `-`.",
             hint="list_safety_branches lists them.",
         )
     reference = f"{_HEADS}{name}"

@@ -14,7 +14,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 
 
 def as_html(matrix: Matrix) -> str:
-    here = files("clew.trace.reports.formats")
+    here = files("clew.trace.reports")
     title = escape(f"Traceability matrix of {matrix.project}")
     return f"""<!DOCTYPE html>
 <html lang="en">
