@@ -19,10 +19,7 @@ class ShowDashboard(
     aliases=("",),
     toolset=Toolset.SPECS,
     summary="the dashboard: what there is, what is open, what needs attention",
-    epilog="""clew specs
-clew specs show passage-windows
-clew specs search "not enough water"
-clew specs validate --strict""",
+    epilog="clew specs",
 ):
     """What there is, what is open, and what needs attention."""
 
@@ -109,9 +106,7 @@ class ListAllChanges(
     aliases=("",),
     toolset=Toolset.SPECS,
     summary="the open changes with their progress",
-    epilog="""clew change conflicts
-clew change archive add-neap-warning --dry-run
-clew change archive add-neap-warning --yes --take change""",
+    epilog="clew change",
     hidden=_PAGE,
 ):
     def run(self, call: Call) -> results.ChangeList:

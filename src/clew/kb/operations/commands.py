@@ -32,11 +32,7 @@ class ShowStatus(
     aliases=("",),
     toolset=Toolset.KB,
     summary="what is kept of the documents, how much is indexed, what is odd",
-    epilog="""clew kb index
-clew kb search "how is the margin set"
-clew kb ask "what is the default margin?"
-clew kb show docs/guide.md
-clew kb graph REQ-d00001""",
+    epilog="clew kb",
     needs=Freshness.NONE,
 ):
     """What is kept of the documents; reads no document."""
