@@ -1,14 +1,14 @@
 """The commands `clew specs` and `clew change`. People see everything: what they read is not cut to a tool's budget."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
+from clew.operation.budget import EVERYTHING
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option, Toolset
 from clew.specs import operations, render, results
 from clew.specs.operations import ChangeId, SomeChange
-from clew.specs.results import EVERYTHING
 
 _PAGE = ("limit", "cursor")
 
@@ -52,11 +52,9 @@ class ShowSpec(
     epilog="clew specs show passage-windows\nclew specs show passage-windows Margin under the keel",
     hidden=("detail", *_PAGE),
 ):
-    def run(self, call: Call) -> results.SpecRequirements:
-        detail = "full" if self.requirement else "outline"
-        return call.project.specs.requirements(
-            self.spec_id, requirement=self.requirement, detail=detail, limit=EVERYTHING
-        )
+    @classmethod
+    def completed(cls, given: dict[str, Any]) -> dict[str, Any]:
+        return {**given, "detail": "full" if given.get("requirement") else "outline"}
 
     def render(self, result: results.SpecRequirements) -> str:
         return render.spec_requirements(result, with_text=self.requirement is not None)
@@ -90,9 +88,6 @@ class CheckSpecs(
     epilog="clew specs validate --strict",
     hidden=_PAGE,
 ):
-    def run(self, call: Call) -> results.Validation:
-        return call.project.specs.validate_specs(self.spec_id, self.rules, strict=self.strict)
-
     def render(self, result: results.Validation) -> str:
         return render.validation(result)
 
@@ -109,9 +104,6 @@ class ListAllChanges(
     epilog="clew change",
     hidden=_PAGE,
 ):
-    def run(self, call: Call) -> results.ChangeList:
-        return call.project.specs.list_changes(limit=EVERYTHING)
-
     def render(self, result: results.ChangeList) -> str:
         return render.change_list(result)
 
@@ -150,9 +142,6 @@ class ShowChange(
     epilog="clew change show add-neap-warning --full",
     hidden=("section", "spec_id", "requirement"),
 ):
-    def run(self, call: Call) -> results.ChangeDetail:
-        return call.project.specs.change(self.change_id, texts=EVERYTHING if self.full else 0)
-
     def render(self, result: results.ChangeDetail) -> str:
         return render.change_detail(result)
 
@@ -165,9 +154,6 @@ class CheckChanges(
     epilog="clew change validate add-neap-warning --strict",
     hidden=_PAGE,
 ):
-    def run(self, call: Call) -> results.Validation:
-        return call.project.specs.validate_changes(self.change_id, self.rules, strict=self.strict)
-
     def render(self, result: results.Validation) -> str:
         return render.validation(result)
 
@@ -183,9 +169,6 @@ class ShowConflicts(
     epilog="clew change conflicts",
     hidden=_PAGE,
 ):
-    def run(self, call: Call) -> results.ConflictList:
-        return call.project.specs.conflicts(self.change_id, limit=EVERYTHING)
-
     def render(self, result: results.ConflictList) -> str:
         return render.conflict_list(result)
 

@@ -10,6 +10,7 @@ from clew.operation.call import Call, carry_out
 from clew.operation.declare import Freshness, Operation, Option, Toolset
 from clew.operation.discovery import find_tools
 from clew.operation.names import by_any_spelling, portable
+from clew.operation.wording import as_commands
 from clew.text.shortening import shortened
 from clew.why import brief
 
@@ -39,7 +40,8 @@ class ShowBrief(
         return brief.brief(call.project)
 
     def render(self, result: brief.Brief) -> str:
-        return brief.render(result)
+        commands = (brief.NextCall(as_commands(each.call), each.why) for each in result.next_calls)
+        return brief.render(msgspec.structs.replace(result, next_calls=tuple(commands)))
 
     def text(self, result: brief.Brief) -> str:
         return brief.render(result)

@@ -99,6 +99,7 @@ class Reconcile(
 class FindSections(
     Operation,
     verb="kb search",
+    command_of="kb.search",
     toolset=Toolset.KB,
     summary="the best sections, each with what it says about the words",
     epilog='clew kb search "how is the margin set"',
@@ -131,6 +132,7 @@ class FindSections(
 class Ask(
     Operation,
     verb="kb ask",
+    command_of="kb.retrieve_evidence",
     toolset=Toolset.KB,
     summary="quotes that answer a question",
     epilog='clew kb ask "what is the default margin?"',
@@ -198,6 +200,7 @@ class ShowDocument(
 class ShowLinks(
     Operation,
     verb="kb graph",
+    command_of="graph.expand",
     toolset=Toolset.KB,
     summary="what stands around a document, a section, a requirement or a term",
     epilog="clew kb graph REQ-d00001",

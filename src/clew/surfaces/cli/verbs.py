@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from clew.errors import ClewError, ConfigError, InvalidArgument
+from clew.operation.budget import EVERYTHING
 from clew.operation.declare import About, Operation, overrides, result_of
-from clew.operation.options import add_options, arguments_of, writes_json
+from clew.operation.options import add_options, arguments_of, without_bounds, writes_json
+from clew.operation.wording import as_commands
 from clew.surfaces.cli.groups import group_of
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ def run_verb(operation: type[Operation], words: list[str]) -> int:
         request, result, call = _run(operation, args)
     except ClewError as error:
         if not (as_json and group_of(operation.about.verb).has_json_errors):
+            error.hint = as_commands(error.hint)
             raise
         from clew.surfaces.mcp.dialects import dialect_of
 
@@ -45,7 +48,7 @@ def run_verb(operation: type[Operation], words: list[str]) -> int:
     code = request.exit_code(result)
     messages = request.messages(result) if code or not as_json else ()
     for line in (*map(note, call.notes), *messages):
-        print(line, file=sys.stderr)
+        print(as_commands(line), file=sys.stderr)
     return code
 
 
@@ -91,7 +94,7 @@ def _run(operation: type[Operation], args: argparse.Namespace) -> "tuple[Operati
     about = operation.about
     arguments = operation.completed(arguments_of(operation, args))
     help_text = f"`clew {about.verb} --help` lists the options."
-    request = decode_as(operation, arguments, about.verb or "", help_text=help_text)
+    request = without_bounds(decode_as(operation, arguments, about.verb or "", help_text=help_text))
     given = {each.name: getattr(args, each.name) for each in group_of(about.verb).options}
     options = {name: value for name, value in given.items() if value is not None}
     project = _opened(about, args)
@@ -100,7 +103,7 @@ def _run(operation: type[Operation], args: argparse.Namespace) -> "tuple[Operati
         call = Call(
             project, (), progress=progress(), surface="cli", as_data=getattr(args, "json", False), options=options
         )  # fmt: skip
-        if getattr(request, "max_tokens", None):
+        if getattr(request, "max_tokens", EVERYTHING) != EVERYTHING:
             data = answer(request, call).data
             return request, msgspec.convert(data, result_of(operation)), call
         return request, perform(request, call), call
