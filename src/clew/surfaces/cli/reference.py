@@ -74,11 +74,6 @@ def page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def write_page(path: Path) -> Path:
-    path.write_text(page(), encoding="utf-8", newline="\n")
-    return path
-
-
 def _single(name: str) -> Iterator[str]:
     if name in COMMANDS:
         module, parser = module_and_parser(name)
@@ -191,4 +186,6 @@ def _example(text: str) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print(write_page(Path(sys.argv[1])))
+    target = Path(sys.argv[1])
+    target.write_text(page(), encoding="utf-8", newline="\n")
+    print(target)

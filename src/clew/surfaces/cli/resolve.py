@@ -94,6 +94,5 @@ def _overview(group: str, members: list[Listed]) -> str:
     rows = {(each.verb or "").removeprefix(f"{group} "): each.summary or each.title for each in members}
     width = max(map(len, rows)) + 2
     lines = ["commands:", *(f"  {name:<{width}}{summary}" for name, summary in rows.items())]
-    if group in all_verbs():
-        lines += ["", f"`clew {group}` alone means `clew {all_verbs()[group].verb}`."]
-    return "\n".join(lines)
+    alone = f" `clew {group}` alone means `clew {all_verbs()[group].verb}`." if group in all_verbs() else ""
+    return "\n".join((*lines, "", f"`clew {group} COMMAND --help` explains a command and its options.{alone}"))
