@@ -67,7 +67,8 @@ def test_a_word_that_is_no_command_is_refused_with_the_one_that_is_probably_mean
 def test_a_group_whose_name_is_no_command_says_which_words_may_follow(group: str, clew: Clew, tmp_path: Path) -> None:
     done = clew(tmp_path, *group.split())
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"`clew {group}` needs one more word." in done.stderr
+    assert f"usage: clew {group} " in done.stderr
+    assert f"`clew {group}` needs one more word: " in done.stderr
     assert all(command in done.stderr for command in COMMANDS.get(group, ("add", "test", "validate")))
 
 

@@ -20,15 +20,13 @@ from clew.text.shortening import shortened
 
 def resolve(name: str, words: list[str]) -> tuple[Listed, list[str]]:
     """The command that a name and the words after it mean, and the words that are left for its own parser. Prints the
-    help of a group and exits, where that is asked for."""
+    help of a group and exits where that is asked for, and its usage where the command is missing."""
     if not any(commands_of(name)):
         return all_verbs()[name], words
     options, rest = _split(name, words)
     if not rest:
         if name not in all_verbs():
-            raise InvalidArgument(
-                f"`clew {name}` needs one more word.", hint=f"One of: {', '.join(_next_words(name))}."
-            )
+            group_parser(name).error(f"`clew {name}` needs one more word: {', '.join(_next_words(name))}")
         return all_verbs()[name], options
     word, *others = rest
     if word not in _next_words(name):
