@@ -4,6 +4,7 @@ An answer carries its data twice, as the protocol asks: structured, and as text 
 budget is for both together.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -16,6 +17,9 @@ from clew.text.tokens import estimate_tokens
 DEFAULT_TOKENS = 4_000
 HARD_TOKENS = 20_000
 HARD_BYTES = 160_000
+
+EVERYTHING = 1_000_000
+"""The limit and the budget of a command that answers with all there is; no tool takes so much."""
 
 _CLIPS = (1_000, 300, 100)
 """Texts are cut to so many characters: to the first at once where an answer does not fit, to the others as a last
@@ -36,7 +40,9 @@ class Budget(msgspec.Struct, frozen=True):
 
     @staticmethod
     def of(max_tokens: int | None) -> "Budget":
-        """The budget a caller asked for; no answer exceeds the hard one."""
+        """The budget a caller asked for; no answer to an agent exceeds the hard one."""
+        if max_tokens == EVERYTHING:
+            return Budget(sys.maxsize, sys.maxsize)
         return Budget(min(max_tokens or DEFAULT_TOKENS, HARD_TOKENS) // 2)
 
 

@@ -143,7 +143,10 @@ class About:
     """How the command is told the project's folder: with -C, or as its last argument; none for one that needs no
     project."""
     hidden: tuple[str, ...] = ()
-    """Fields that are no options of the command, such as what a command decides by itself."""
+    """Fields that are no options of the command, such as what a command decides by itself. A `limit` that is none does
+    not bound the command: it answers with all there is."""
+    command_of: str | None = None
+    """The tool by which agents do what this command does; for a command that derives from a tool it is that one."""
     drafts: bool = False
     """Whether the command works on the graph with unsaved drafts. Over MCP every operation does."""
     needs_config: bool = True
@@ -166,9 +169,9 @@ class About:
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(msgspec.field,))
 class OperationType(StructMeta):
-    """Makes every operation a frozen struct with named fields that refuses unknown ones. What is declared
-    besides the fields is inherited whole from a parent that is neither tool nor command, and otherwise only the toolset
-    and what is needed of the graph."""
+    """Makes every operation a frozen struct with named fields that refuses unknown ones. What is declared besides the
+    fields is inherited whole from a parent that is neither tool nor command. From others only the toolset, what is
+    needed of the graph, and which tool it is the command of are inherited."""
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **about: Any) -> "OperationType":
         for own in namespace.get("__annotations__", ()):
@@ -187,7 +190,8 @@ class OperationType(StructMeta):
         elif inherited.tool is None and inherited.verb is None:
             cls.about = replace(inherited, **about)
         else:
-            cls.about = About(**{"toolset": inherited.toolset, "needs": inherited.needs, **about})
+            taken = {"toolset": inherited.toolset, "needs": inherited.needs}
+            cls.about = About(**{**taken, "command_of": inherited.tool or inherited.command_of, **about})
 
     about: About
 
@@ -218,6 +222,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
             in_profile: bool = True,
             folder: Literal["option", "argument", "none"] = "option",
             hidden: tuple[str, ...] = (),
+            command_of: str | None = None,
             drafts: bool = False,
             needs_config: bool = True,
             trim: tuple[str, ...] = (),

@@ -76,6 +76,8 @@ class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
     links: bool = False
     """Whether answers point to resources."""
     schema_version: str | None = None
+    command_of: str | None = None
+    """The tool by which agents do what a command does."""
 
     @property
     def name(self) -> str:

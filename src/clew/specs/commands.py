@@ -1,16 +1,16 @@
 """The commands `clew specs` and `clew change`. People see everything: what they read is not cut to a tool's budget."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
+from clew.operation.budget import EVERYTHING
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option, Toolset
 from clew.specs import operations, results
 from clew.specs.operations import ChangeId, SomeChange
 from clew.specs.results import (
-    EVERYTHING,
     ChangeList,
     ChangeStatus,
     ChangeSummary,
@@ -32,10 +32,7 @@ class ShowDashboard(
     aliases=("",),
     toolset=Toolset.SPECS,
     summary="the dashboard: what there is, what is open, what needs attention",
-    epilog="""clew specs
-clew specs show passage-windows
-clew specs search "not enough water"
-clew specs validate --strict""",
+    epilog="clew specs",
 ):
     """What there is, what is open, and what needs attention."""
 
@@ -82,11 +79,9 @@ class ShowSpec(
     epilog="clew specs show passage-windows\nclew specs show passage-windows Margin under the keel",
     hidden=("detail", *_PAGE),
 ):
-    def run(self, call: Call) -> results.SpecRequirements:
-        detail = "full" if self.requirement else "outline"
-        return call.project.specs.requirements(
-            self.spec_id, requirement=self.requirement, detail=detail, limit=EVERYTHING
-        )
+    @classmethod
+    def completed(cls, given: dict[str, Any]) -> dict[str, Any]:
+        return {**given, "detail": "full" if given.get("requirement") else "outline"}
 
     def render(self, result: results.SpecRequirements) -> str:
         lines = [coloured(f"{result.spec_id}: {result.title}", "bold") + coloured(f"  {result.path}", "dim")]
@@ -137,9 +132,6 @@ class CheckSpecs(
     epilog="clew specs validate --strict",
     hidden=_PAGE,
 ):
-    def run(self, call: Call) -> results.Validation:
-        return call.project.specs.validate_specs(self.spec_id, self.rules, strict=self.strict)
-
     def render(self, result: results.Validation) -> str:
         return validation(result)
 
@@ -153,14 +145,9 @@ class ListAllChanges(
     aliases=("",),
     toolset=Toolset.SPECS,
     summary="the open changes with their progress",
-    epilog="""clew change conflicts
-clew change archive add-neap-warning --dry-run
-clew change archive add-neap-warning --yes --take change""",
+    epilog="clew change",
     hidden=_PAGE,
 ):
-    def run(self, call: Call) -> results.ChangeList:
-        return call.project.specs.list_changes(limit=EVERYTHING)
-
     def render(self, result: results.ChangeList) -> str:
         return change_list(result)
 
@@ -199,9 +186,6 @@ class ShowChange(
     epilog="clew change show add-neap-warning --full",
     hidden=("section", "spec_id", "requirement"),
 ):
-    def run(self, call: Call) -> results.ChangeDetail:
-        return call.project.specs.change(self.change_id, texts=EVERYTHING if self.full else 0)
-
     def render(self, result: results.ChangeDetail) -> str:
         lines = [coloured(result.change_id, "bold")]
         if result.proposal is not None:
@@ -224,9 +208,6 @@ class CheckChanges(
     epilog="clew change validate add-neap-warning --strict",
     hidden=_PAGE,
 ):
-    def run(self, call: Call) -> results.Validation:
-        return call.project.specs.validate_changes(self.change_id, self.rules, strict=self.strict)
-
     def render(self, result: results.Validation) -> str:
         return validation(result)
 
@@ -242,9 +223,6 @@ class ShowConflicts(
     epilog="clew change conflicts",
     hidden=_PAGE,
 ):
-    def run(self, call: Call) -> results.ConflictList:
-        return call.project.specs.conflicts(self.change_id, limit=EVERYTHING)
-
     def render(self, result: results.ConflictList) -> str:
         return conflict_list(result)
 

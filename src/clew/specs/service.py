@@ -21,6 +21,7 @@ from clew.formats.openspec.references import requirement_id, scenario_id
 from clew.formats.openspec.rules.rules import Dialect
 from clew.graph.readers.locations import spec_roots
 from clew.once import Once
+from clew.operation.budget import EVERYTHING
 from clew.specs import results, validation, views
 from clew.specs.archive import ChangeArchiver, archived, first_seen, forget, record_anew
 from clew.specs.library import (
@@ -240,7 +241,7 @@ class SpecsService:
     def change_status(self, change_id: str) -> results.ChangeStatus:
         """Progress, validity and conflicts of one change."""
         tasks = self.change(change_id).tasks
-        found = self.conflicts(change_id, limit=results.EVERYTHING)
+        found = self.conflicts(change_id, limit=EVERYTHING)
         return results.ChangeStatus(
             change_id,
             results.TaskProgress(tasks.completed, tasks.total) if tasks is not None else results.TaskProgress(0, 0),

@@ -18,6 +18,7 @@ from clew.operation.call import Call, carry_out
 from clew.operation.declare import Freshness, Operation, Option, Toolset
 from clew.operation.listing import Listed
 from clew.operation.names import by_any_spelling, portable
+from clew.operation.wording import as_commands
 from clew.text.counting import counted
 from clew.text.inverted import Inverted
 from clew.text.keywords import STOP_WORDS
@@ -172,7 +173,7 @@ class ShowBrief(
     def run(self, call: Call) -> Brief:
         return brief(call.project)
 
-    def render(self, result: Brief) -> str:
+    def text(self, result: Brief) -> str:
         """The brief as Markdown."""
         lines = [f"# {result.project}", ""]
         counts = ", ".join(_counted(number, kind) for kind, number in result.node_counts.items())
@@ -196,7 +197,9 @@ class ShowBrief(
         lines.extend(f"Note: {note}" for note in result.notes)
         return "\n".join(lines) + "\n"
 
-    text = render
+    def render(self, result: Brief) -> str:
+        commands = tuple(NextCall(as_commands(each.call), each.why) for each in result.next_calls)
+        return self.text(msgspec.structs.replace(result, next_calls=commands))
 
 
 class FoundTool(msgspec.Struct, frozen=True):

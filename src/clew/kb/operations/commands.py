@@ -80,11 +80,7 @@ class ShowStatus(
     aliases=("",),
     toolset=Toolset.KB,
     summary="what is kept of the documents, how much is indexed, what is odd",
-    epilog="""clew kb index
-clew kb search "how is the margin set"
-clew kb ask "what is the default margin?"
-clew kb show docs/guide.md
-clew kb graph REQ-d00001""",
+    epilog="clew kb",
     needs=Freshness.NONE,
 ):
     """What is kept of the documents; reads no document."""
@@ -172,6 +168,7 @@ class Reconcile(
 class FindSections(
     Operation,
     verb="kb search",
+    command_of="kb.search",
     toolset=Toolset.KB,
     summary="the best sections, each with what it says about the words",
     epilog='clew kb search "how is the margin set"',
@@ -214,6 +211,7 @@ class FindSections(
 class Ask(
     Operation,
     verb="kb ask",
+    command_of="kb.retrieve_evidence",
     toolset=Toolset.KB,
     summary="quotes that answer a question",
     epilog='clew kb ask "what is the default margin?"',
@@ -298,6 +296,7 @@ class ShowDocument(
 class ShowLinks(
     Operation,
     verb="kb graph",
+    command_of="graph.expand",
     toolset=Toolset.KB,
     summary="what stands around a document, a section, a requirement or a term",
     epilog="clew kb graph REQ-d00001",

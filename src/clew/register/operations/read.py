@@ -101,7 +101,7 @@ class ShowRequirement(
     def run(self, call: Call) -> RequirementView:
         register = register_of(call)
         requirement = register.show(self.id)
-        plain = shown(call, requirement, self.max_tokens)
+        plain = shown(requirement, self.max_tokens)
         if requirement.tests and not call.as_data:
             # As data it is what the file holds; people read whether the evidence still holds as well.
             plain["evidence_state"] = register.freshness(requirement)
@@ -275,7 +275,7 @@ class NextRequirement(
     def run(self, call: Call) -> NextView:
         found = register_of(call).next(self)
         if isinstance(found, Requirement):
-            return cast("NextView", shown(call, found, self.max_tokens))
+            return cast("NextView", shown(found, self.max_tokens))
         return cast("NextView", msgspec.to_builtins(found))
 
     def render(self, result: Any) -> str:

@@ -3,12 +3,15 @@
 import shutil
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from clew.errors import ClewError
+from clew.errors import ClewError, NotFound
 from clew.text.terminal import coloured, printable
+
+ANSWER_IS_NO: Final = 1
+BAD_CALL: Final = 2
 
 _BAR = 20
 
@@ -22,6 +25,10 @@ def print_error(error: ClewError) -> None:
     print(f"{label} {error.message}", file=sys.stderr)
     if error.hint:
         print(f"      {error.hint}", file=sys.stderr)
+
+
+def exit_code_of(error: ClewError) -> int:
+    return ANSWER_IS_NO if isinstance(error, NotFound) else BAD_CALL
 
 
 def progress() -> Callable[[int, int, str], None]:

@@ -214,6 +214,7 @@ class RequirementShown(results.RequirementDetail, frozen=True, kw_only=True):
 class ShowRequirement(
     Operation,
     verb="show",
+    command_of="get_requirement",
     toolset=Toolset.TRACE,
     summary="one requirement in full, with its place in the tree",
     epilog="clew show REQ-d00001",
@@ -284,6 +285,7 @@ class ProjectState(msgspec.Struct, frozen=True):
 class ShowStatus(
     Operation,
     verb="status",
+    command_of="get_project_summary",
     toolset=Toolset.TRACE,
     summary="the project in figures: graph, coverage, changes",
     epilog="clew status --json",
