@@ -62,6 +62,8 @@ def run_verb(listed: Listed, words: list[str], options: Mapping[str, str]) -> in
     as_json = getattr(args, "json", False)
     try:
         request, result, call = _run(operation, args)
+        if overrides(operation, "document") and (file := request.output_file()) is not None:
+            _write(request.document(result), Path(file))
     except ClewError as error:
         if not as_json or operation.about.toolset is not Toolset.REGISTER:
             raise
@@ -69,8 +71,6 @@ def run_verb(listed: Listed, words: list[str], options: Mapping[str, str]) -> in
 
         print_json(dialect_of(operation.about.toolset)(error))
         return 1 if isinstance(error, NotFound) else 2
-    if overrides(operation, "document") and (file := getattr(request, "output", None)) is not None:
-        _write(request.document(result), Path(file))
     if as_json:
         print_json(msgspec.to_builtins(request.data(result)))
     else:
