@@ -7,10 +7,12 @@ nothing is handed down through constructors.
 import logging
 import secrets
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from clew.config import Config
+from clew.edit.state_folder import STATE_FOLDER, make_state_folder
 from clew.errors import StoreError
 from clew.graph.lock import ReadWriteLock
 from clew.once import Once
@@ -31,7 +33,6 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-STATE_FOLDER = ".clew"
 STORE_PATIENCE_SECONDS = 10.0
 """How long another process may hold the store before a write gives up."""
 
@@ -44,6 +45,8 @@ class Context:
         """Many readers of the graph or one writer."""
         self.store_problem: StoreError | None = None
         """Why there is no store, if so."""
+        self.recovered: tuple[str, ...] = ()
+        """What became of the changes that killed processes left."""
         self._store = Once(self._open_store)
         self._parse_cache = Once(self._open_parse_cache)
         self._grammar = Once(self._make_grammar)
@@ -172,13 +175,11 @@ class Context:
     def _open_store(self) -> "tuple[Store | None]":
         from clew.store.sqlite import open_sqlite
 
-        folder = self.state_folder
         try:
-            is_new = not folder.exists()
-            store = open_sqlite(folder / "clew.db", busy_timeout=STORE_PATIENCE_SECONDS)
-            if is_new:
-                # Whoever looks at a project with Clew should not find it in `git status`.
-                (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+            with suppress(OSError):
+                # The store says what is wrong with the folder.
+                make_state_folder(self.root)
+            store = open_sqlite(self.state_folder / "clew.db", busy_timeout=STORE_PATIENCE_SECONDS)
         except StoreError as error:
             log.warning("%s", error)
             self.store_problem = error
@@ -192,6 +193,6 @@ class Context:
         from clew.edit.recovery import recover
 
         try:
-            recover(self.root, store)
+            self.recovered = recover(self.root, store)
         except StoreError as error:
             log.warning("Interrupted writes could not be completed: %s", error)

@@ -10,11 +10,14 @@ import msgspec
 from clew.edit import execution
 from clew.edit.edits import place_of
 from clew.edit.journal import FileStep, Journal, State, journals
+from clew.edit.replacing import sync_folder
 from clew.errors import ClewError, OutsideProject
 
 log = logging.getLogger(__name__)
 
 COLLECTION = "file_edits"
+_MOST_NAMED = 5
+"""Paths of a transaction that a message names."""
 
 
 class Records(Protocol):
@@ -31,47 +34,63 @@ class RecordStore(Protocol):
     def transaction(self, *, actor: str, reason: str = "") -> AbstractContextManager[Records]: ...
 
 
-def recover(root: Path, store: RecordStore | None) -> None:
-    """Complete or take back the transactions that killed processes left below a folder. Call it before its files are
-    read or written."""
-    for place in journals(root):
-        if store is None:
-            journal = _recover_one(root, place, None)
-        else:
-            with store.transaction(actor="clew", reason="complete interrupted writes") as records:
-                journal = _recover_one(root, place, records)
-        if journal is not None:
-            journal.remove()
+def recover(root: Path, store: RecordStore | None) -> tuple[str, ...]:
+    """Complete or take back the transactions that killed processes left below a folder, and say what was done. Call it
+    before the folder's files are read or written."""
+    return tuple(said for place in journals(root) if (said := _recover_one(root, place, store)))
 
 
-def _recover_one(root: Path, place: Path, records: Records | None) -> Journal | None:
-    """The journal, if its transaction is over once the records are committed."""
-    journal: Journal | None = None
+def _recover_one(root: Path, place: Path, store: RecordStore | None) -> str:
     try:
         journal = Journal.reopen(place)
-        if journal is not None and _recover(root, journal, records):
-            return journal
+    except OSError as error:
+        return _told(f"The interrupted change in {place} could not be read: {error}.")
+    if journal is None:
+        return ""
+    try:
+        if store is None:
+            is_over, said = _recover(root, journal, None)
+        else:
+            with store.transaction(actor="clew", reason="complete interrupted writes") as records:
+                is_over, said = _recover(root, journal, records)
     except (OSError, OutsideProject) as error:
-        log.warning("The transaction in %s could not be completed; the next process tries again: %s", place, error)
+        is_over, said = False, f"{_named(journal)} could not be completed; the next process tries again: {error}."
     except BaseException:
-        if journal is not None:
-            journal.release()
-        raise
-    if journal is not None:
         journal.release()
-    return None
+        raise
+    if is_over:
+        journal.remove()
+    else:
+        journal.release()
+    return _told(said)
 
 
-def _recover(root: Path, journal: Journal, records: Records | None) -> bool:
-    """Whether the transaction is over."""
+def _told(said: str) -> str:
+    if said:
+        log.warning("%s", said)
+    return said
+
+
+def _named(journal: Journal) -> str:
     plan = journal.plan
     if plan is None:
-        return True
+        return "An interrupted change"
+    paths = [step.path if isinstance(step, FileStep) else step.source for step in plan.steps]
+    purpose = f"'{plan.event.reason}', " if plan.event is not None else ""
+    return f"An interrupted change ({purpose}{', '.join(paths[:_MOST_NAMED])}{', ...' * (len(paths) > _MOST_NAMED)})"
+
+
+def _recover(root: Path, journal: Journal, records: Records | None) -> tuple[bool, str]:
+    """Whether the transaction is over, and what to say of it."""
+    plan = journal.plan
+    if plan is None:
+        return True, ""
     if records is not None and plan.event is not None and records.get(COLLECTION, plan.event.id) is not None:
         # It was committed, and only the end of its journal was lost with the machine's power: what was done to the
         # files since then is nobody's business here.
-        return True
-    if journal.state is State.PREPARED:
+        return True, ""
+    was, said = journal.state, f"{_named(journal)} was completed."
+    if was is State.PREPARED:
         if all(execution.can_go_on(root, step) for step in plan.steps):
             for step in plan.steps:
                 if not execution.is_done(root, step):
@@ -79,14 +98,17 @@ def _recover(root: Path, journal: Journal, records: Records | None) -> bool:
             execution.sync(root, plan.steps)
             journal.mark(State.DONE)
         else:
-            log.warning("A file of an interrupted transaction was changed meanwhile, so the transaction is taken back.")
+            said = f"{_named(journal)} was taken back, because a file of it was changed meanwhile."
+    elif was is not State.DONE:
+        said = f"{_named(journal)} was taken back; nothing of it is in the files."
     if journal.state is not State.DONE:
         take_back(root, journal)
     elif plan.event is not None:
         if records is None:
-            return False
+            # The next process that has a store records it.
+            return False, said if was is State.PREPARED else ""
         record(journal, records)
-    return True
+    return True, said
 
 
 def take_back(root: Path, journal: Journal) -> None:
@@ -107,7 +129,9 @@ def take_back(root: Path, journal: Journal) -> None:
                 execution.temporary_of(root, step).unlink(missing_ok=True)
     for folder in reversed(plan.folders):
         with suppress(OSError, ClewError):
-            place_of(root, folder).rmdir()
+            place = place_of(root, folder)
+            place.rmdir()
+            sync_folder(place.parent)
 
 
 def record(journal: Journal, records: Records) -> None:

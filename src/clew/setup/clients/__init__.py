@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from clew.edit.edits import FileEdit
+from clew.edit.replacing import make_folder
 from clew.edit.targets import read_if_there, real_target
 from clew.edit.transaction import Transaction
 from clew.errors import ConfigError, FormatError, InvalidArgument, Refused
@@ -136,7 +137,7 @@ def write_file(path: Path, before: bytes | None, after: bytes, *, within: Path |
     target = real_target(path, within=within)
     root = target.parent if within is None else within
     if within is None:
-        root.mkdir(parents=True, exist_ok=True)
+        make_folder(root)
     edit = FileEdit(display(target.relative_to(root.resolve()).as_posix()), before, after)
     Transaction(root, [edit], in_project=within is not None).commit()
 

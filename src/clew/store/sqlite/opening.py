@@ -6,7 +6,7 @@ import threading
 import time
 from pathlib import Path
 
-from clew.edit.replacing import sync_folder
+from clew.edit.replacing import make_folder, sync_folder
 from clew.errors import StoreBusy, StoreError, StoreFull
 from clew.store.sqlite.connections import Connection, Connections, log_of, size_of
 from clew.store.sqlite.faults import damaged, protected
@@ -89,11 +89,10 @@ def _check_size(path: Path) -> None:
 
 
 def _create(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o644))
     # What is written to a file survives a loss of power only if the file's name and its folder's do.
-    for folder in (path.parent, path.parent.parent):
-        sync_folder(folder)
+    make_folder(path.parent)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o644))
+    sync_folder(path.parent)
 
 
 def _refusal(path: Path, error: OSError) -> StoreError:
