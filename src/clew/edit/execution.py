@@ -51,8 +51,20 @@ def apply(root: Path, step: Step) -> None:
         put_in_place(temporary_of(root, step), place)
         return
     place.unlink()
-    if step.prune is not None:
-        _remove_empty(place.parent, resolve(root, step.prune))
+    remove_emptied_folders(root, step)
+
+
+def remove_emptied_folders(root: Path, step: Step) -> None:
+    """The end of a step that removes a file."""
+    if isinstance(step, MoveStep) or step.after is not None or step.prune is None:
+        return
+    folder, top = place_of(root, step.path).parent, resolve(root, step.prune)
+    with suppress(OSError):
+        while folder != top and folder.is_relative_to(top):
+            with suppress(FileNotFoundError):
+                folder.rmdir()
+            folder = folder.parent
+    sync_folder(folder)
 
 
 def revert(root: Path, step: Step) -> None:
@@ -98,12 +110,3 @@ def _hash(place: Path) -> str | None:
         return content_hash(place.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return None
-
-
-def _remove_empty(folder: Path, top: Path) -> None:
-    """Remove a folder and those around it that are empty, up to one that stays."""
-    with suppress(OSError):
-        while folder != top and folder.is_relative_to(top):
-            folder.rmdir()
-            folder = folder.parent
-    sync_folder(folder)

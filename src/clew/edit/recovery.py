@@ -85,15 +85,18 @@ def _recover(root: Path, journal: Journal, records: Records | None) -> tuple[boo
     plan = journal.plan
     if plan is None:
         return True, ""
+    said = f"{_named(journal)} was completed."
     if records is not None and plan.event is not None and records.get(COLLECTION, plan.event.id) is not None:
         # It was committed, and only the end of its journal was lost with the machine's power: what was done to the
         # files since then is nobody's business here.
-        return True, ""
-    was, said = journal.state, f"{_named(journal)} was completed."
+        return True, said
+    was = journal.state
     if was is State.PREPARED:
         if all(execution.can_go_on(root, step) for step in plan.steps):
             for step in plan.steps:
-                if not execution.is_done(root, step):
+                if execution.is_done(root, step):
+                    execution.remove_emptied_folders(root, step)
+                else:
                     execution.apply(root, step)
             execution.sync(root, plan.steps)
             journal.mark(State.DONE)

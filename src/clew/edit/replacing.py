@@ -43,6 +43,20 @@ def put_in_place(temporary: Path, place: Path) -> None:
     temporary.replace(place)
 
 
+def add_in_place(temporary: Path, place: Path) -> None:
+    """Give a finished temporary file its name, unless another file has it: then that one stays, and this one goes."""
+    try:
+        os.link(temporary, place)
+    except FileExistsError:
+        pass
+    except OSError:
+        # A file system without links. Whoever is faster in between loses a file that nobody wrote to yet.
+        if temporary.exists() and not place.exists():
+            put_in_place(temporary, place)
+    temporary.unlink(missing_ok=True)
+    sync_folder(place.parent)
+
+
 def replace_file(place: Path, data: bytes) -> None:
     """Write a file, whatever it holds now. Once this returns, the new content survives a crash of the machine."""
     make_folder(place.parent)

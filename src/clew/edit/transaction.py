@@ -65,10 +65,11 @@ class Transaction:
     def commit(self, store: RecordStore | None = None) -> None:
         """Carry out all steps and record them, or raise with every file as it was. FileChanged where a file is not
         what its edit was made from."""
+        # Also where nothing is to be written: whoever writes again after a death expects no trace of it.
+        recover(self._root, store)
         if not self._steps:
             return
         if store is None or self._purpose is None:
-            recover(self._root, None)
             if self._backups:
                 self._copies = self._planned_copies()
             self.prepare()
@@ -79,7 +80,6 @@ class Transaction:
         forget_old_backups(self._root, self._copies)
 
     def _commit_recorded(self, store: RecordStore, purpose: Purpose) -> None:
-        recover(self._root, store)
         try:
             # The store's lock keeps other processes of Clew from writing at the same time.
             with store.transaction(actor=purpose.actor, reason=purpose.operation) as records:

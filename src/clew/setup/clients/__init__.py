@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from clew.edit.edits import FileEdit
+from clew.edit.recovery import recover
 from clew.edit.replacing import make_folder
 from clew.edit.targets import read_if_there, real_target
 from clew.edit.transaction import Transaction
@@ -30,6 +31,7 @@ __all__ = [
     "Client",
     "ClientPlan",
     "client_config",
+    "complete_interrupted",
     "config_path",
     "own_command",
     "write_file",
@@ -129,6 +131,12 @@ def client_config(client: str, root: Path, command: str, *, force: bool = False)
             f"'{path}' was left as it is: {_reason(error)}.", hint=f"Paste this yourself:\n{snippet}"
         ) from error
     return ClientPlan(client, path, known.format, before, after, state, snippet, within)
+
+
+def complete_interrupted(path: Path, *, within: Path | None) -> None:
+    """Complete or take back what a killed process was writing to a client's configuration; call it before the file is
+    read to be changed."""
+    recover(real_target(path, within=within).parent if within is None else within, None)
 
 
 def write_file(path: Path, before: bytes | None, after: bytes, *, within: Path | None) -> None:
