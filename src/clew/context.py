@@ -84,6 +84,10 @@ class Context:
         return self.config.root / STATE_FOLDER
 
     @property
+    def store_file(self) -> Path:
+        return self.state_folder / "clew.db"
+
+    @property
     def store(self) -> "Store | None":
         """The project's store; None, with a note, where it cannot be used: reading the project works without."""
         return self._store.get()[0]
@@ -179,7 +183,7 @@ class Context:
             with suppress(OSError):
                 # The store says what is wrong with the folder.
                 make_state_folder(self.root)
-            store = open_sqlite(self.state_folder / "clew.db", busy_timeout=STORE_PATIENCE_SECONDS)
+            store = open_sqlite(self.store_file, busy_timeout=STORE_PATIENCE_SECONDS)
         except StoreError as error:
             log.warning("%s", error)
             self.store_problem = error

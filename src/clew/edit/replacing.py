@@ -76,6 +76,15 @@ def leftovers(place: Path) -> list[Path]:
     return paths_named(place.parent, f".{glob.escape(place.name)}.{'[0-9a-f]' * 2 * _TOKEN_BYTES}{_ENDING}")
 
 
+def copy_in_place(file: Path, place: Path) -> None:
+    """Copy a file to a place where there is none, whole or not at all, by a link where the file system has links."""
+    try:
+        os.link(file, place)
+        sync_folder(place.parent)
+    except OSError:
+        replace_file(place, file.read_bytes())
+
+
 def sweep(place: Path) -> None:
     """Remove the temporary files that killed writers of this file left. Call it only while a lock keeps other writers
     of the file out."""
