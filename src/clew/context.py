@@ -20,6 +20,7 @@ from clew.once import Once
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
     from clew.derived.parse_cache import ParseCache
+    from clew.derived.place import DerivedPlace
     from clew.formats.elspais.ids.grammar import IdGrammar
     from clew.graph.build.builder import Builder
     from clew.graph.build.keeper import GraphKeeper
@@ -33,6 +34,8 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+DERIVED_FOLDERS = ("kb", "search")
+"""Documents and the search index, in the state folder."""
 STORE_PATIENCE_SECONDS = 10.0
 """How long another process may hold the store before a write gives up."""
 
@@ -49,6 +52,7 @@ class Context:
         """What became of the changes that killed processes left."""
         self._store = Once(self._open_store)
         self._parse_cache = Once(self._open_parse_cache)
+        self._derived = Once(self._open_derived)
         self._grammar = Once(self._make_grammar)
         self._builder = Once(self._make_builder)
         self._keeper = Once(self._make_keeper)
@@ -82,6 +86,12 @@ class Context:
     def state_folder(self) -> Path:
         """Where the project keeps what Clew made of it."""
         return self.config.root / STATE_FOLDER
+
+    @property
+    def derived_folder(self) -> Path:
+        """Where the search index and the documents are kept: in the state folder, or in a temporary one where nothing
+        can be written there."""
+        return self._derived.get().folder
 
     @property
     def store_file(self) -> Path:
@@ -125,6 +135,9 @@ class Context:
 
     def close(self) -> None:
         """Let go of the cache and the store; call it last."""
+        derived = self._derived.end()
+        if derived is not None:
+            derived.close()
         for part in (self._parse_cache, self._store):
             opened = part.end()
             if opened is not None and opened[0] is not None:
@@ -141,6 +154,11 @@ class Context:
         except StoreError as error:
             log.warning("Files are parsed without a cache: %s", error)
             return (None,)
+
+    def _open_derived(self) -> "DerivedPlace":
+        from clew.derived.place import DerivedPlace
+
+        return DerivedPlace(self.state_folder, DERIVED_FOLDERS)
 
     def _make_grammar(self) -> "IdGrammar":
         from clew.formats.elspais.ids.grammar import IdGrammar

@@ -22,4 +22,9 @@ def make_state_folder(root: Path) -> None:
     for path, data in first_files(root).items():
         place = root / path
         make_folder(place.parent)
-        place.write_bytes(data)
+        try:
+            place.write_bytes(data)
+        except OSError:
+            # On a full disk: then the folder counts as new when there is room again.
+            place.unlink(missing_ok=True)
+            raise

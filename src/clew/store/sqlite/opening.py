@@ -3,6 +3,7 @@
 import errno
 import logging
 import os
+import sqlite3
 import threading
 import time
 from contextlib import closing, suppress
@@ -11,7 +12,7 @@ from pathlib import Path
 from clew.edit.replacing import add_in_place, make_folder, sweep, temporary_beside
 from clew.errors import StoreBusy, StoreError, StoreFull
 from clew.store.sqlite.connections import Connection, Connections, is_open_here, log_of, size_of
-from clew.store.sqlite.faults import damaged, protected
+from clew.store.sqlite.faults import damaged, fault, protected
 from clew.store.sqlite.log import lost_writes
 from clew.store.sqlite.migrations import SCHEMA_VERSION, check_origin, migrate
 
@@ -110,6 +111,9 @@ def _create(path: Path) -> None:
     except (OSError, StoreError) as error:
         # A process that made the store first cleared this one away.
         if not path.exists():
+            # The error is about the store, not about a file that nobody knows.
+            if isinstance(error.__cause__, sqlite3.Error):
+                raise fault(error.__cause__, path) from error
             raise
         log.debug("Another process made the store %s first: %s", path, error)
     finally:

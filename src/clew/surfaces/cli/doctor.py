@@ -110,9 +110,7 @@ def _store_check(project: Project) -> Check:
     store = project.store
     if store is None:
         problem = project.context.store_problem
-        hint = (
-            "Files are read all the same; what is only in the store (drafts, reviews, decisions, history) is missing."
-        )
+        hint = "Files are read all the same, without what is only in the store: drafts, reviews, decisions, history."
         if problem is None:
             return Check("store", False, "It cannot be used.", hint)
         return Check("store", False, problem.message, f"{problem.hint} {hint}")
