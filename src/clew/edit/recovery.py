@@ -1,7 +1,7 @@
 """What happens to the transactions over files that killed processes left: they are completed or taken back."""
 
 import logging
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +16,7 @@ from clew.errors import ClewError, OutsideProject
 log = logging.getLogger(__name__)
 
 COLLECTION = "file_edits"
+_REASON = "complete interrupted writes"
 _MOST_NAMED = 5
 """Paths of a transaction that a message names."""
 
@@ -41,34 +42,40 @@ def recover(root: Path, store: RecordStore | None) -> tuple[str, ...]:
 
 
 def _recover_one(root: Path, place: Path, store: RecordStore | None) -> str:
+    journal: Journal | None = None
     try:
-        journal = Journal.reopen(place)
-    except OSError as error:
-        return _told(f"The interrupted change in {place} could not be read: {error}.")
-    if journal is None:
-        return ""
-    try:
-        if store is None:
-            is_over, said = _recover(root, journal, None)
-        else:
-            with store.transaction(actor="clew", reason="complete interrupted writes") as records:
-                is_over, said = _recover(root, journal, records)
-    except (OSError, OutsideProject) as error:
-        is_over, said = False, f"{_named(journal)} could not be completed; the next process tries again: {error}."
+        with ExitStack() as stack:
+            # Before the journal's lock: whoever holds the store's may be beginning this very journal.
+            records = store and stack.enter_context(store.transaction(actor="clew", reason=_REASON))
+            journal, is_over, said = _attempt(root, place, records)
     except BaseException:
-        journal.release()
+        if journal is not None:
+            journal.release()
         raise
-    if is_over:
-        journal.remove()
-    else:
-        journal.release()
-    return _told(said)
-
-
-def _told(said: str) -> str:
+    if journal is not None:
+        if is_over:
+            journal.remove()
+        else:
+            journal.release()
     if said:
         log.warning("%s", said)
     return said
+
+
+def _attempt(root: Path, place: Path, records: Records | None) -> tuple[Journal | None, bool, str]:
+    """The journal, unless its writer lives; whether its transaction is over once the records are committed; and what to
+    say of it."""
+    journal: Journal | None = None
+    try:
+        journal = Journal.reopen(place)
+        return (None, False, "") if journal is None else (journal, *_recover(root, journal, records))
+    except (OSError, OutsideProject) as error:
+        named = f"The change in {place}" if journal is None else _named(journal)
+        return journal, False, f"{named} could not be completed; the next process tries again: {error}."
+    except BaseException:
+        if journal is not None:
+            journal.release()
+        raise
 
 
 def _named(journal: Journal) -> str:

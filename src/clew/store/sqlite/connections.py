@@ -36,17 +36,21 @@ class Connection(sqlite3.Connection):
 
     def close(self) -> None:
         super().close()
-        _living.discard(self)
+        with _counting:
+            _living.discard(self)
 
 
 _living: "WeakSet[Connection | Connections]" = WeakSet()
 """What has a file open in this process, or is about to open one."""
+_counting = threading.Lock()
+"""Held to look at them or to change them."""
 
 
 def is_open_here(path: Path) -> bool:
     """Whether this process has a file open through SQLite. Then it must not be opened in any other way: to close it
     again would drop every lock that the process has on it."""
-    return any(each.path == path for each in list(_living))
+    with _counting:
+        return any(each.path == path for each in _living)
 
 
 class Connections:
@@ -63,7 +67,8 @@ class Connections:
         self._file = _identity(path)
         self._thread = threading.local()
         self._damage: StoreCorrupt | None = None
-        _living.add(self)
+        with _counting:
+            _living.add(self)
 
     @property
     def is_closed(self) -> bool:
@@ -113,7 +118,8 @@ class Connections:
             idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
-        _living.discard(self)
+        with _counting:
+            _living.discard(self)
 
     @contextmanager
     def _lent(self) -> Iterator[Connection]:
@@ -206,7 +212,8 @@ def _connect(path: Path, access: str, busy_timeout: float) -> Connection:
     )
     connection.access = access
     connection.path = path
-    _living.add(connection)
+    with _counting:
+        _living.add(connection)
     # SQLite opens a write-protected file for reading without a word.
     connection.writable = access == "write" and os.access(path, os.W_OK)
     try:
