@@ -46,7 +46,8 @@ def _recover_one(root: Path, place: Path, store: RecordStore | None) -> str:
     try:
         with ExitStack() as stack:
             # Before the journal's lock: whoever holds the store's may be beginning this very journal.
-            records = store and stack.enter_context(store.transaction(actor="clew", reason=_REASON))
+            opened = None if store is None else store.transaction(actor="clew", reason=_REASON)
+            records = None if opened is None else stack.enter_context(opened)
             journal, is_over, said = _attempt(root, place, records)
     except BaseException:
         if journal is not None:
