@@ -19,7 +19,6 @@ from typing import Any
 from tests.attack.outcome import Outcome
 from tests.attack.writers import WRITERS
 
-from clew.edit.journal import journals
 from clew.project import Project
 
 Tree = dict[str, bytes]
@@ -80,8 +79,6 @@ class Attack:
         self.counts: Counter[str] = Counter()
         self._before: dict[str, Tree] = {}
         self._after: dict[str, Tree] = {}
-        self._first_after: dict[str, int] = {}
-        """For each writer the first moment at which its change was not taken back."""
 
     def begin(self, name: str) -> int:
         """Prepare the project of a writer, and see what it makes of it; returns how many moments that has."""
@@ -105,28 +102,37 @@ class Attack:
         written = self._ask("write", name, root, moment)
         self._note(written)
         said: list[str] = []
-        interrupted = bool(journals(root))
+        promised, interrupted = self._promised(name, root), bool(states(root))
         if again:
             mended = self._ask("reopen", name, root, again)
             self._note(mended)
             said += mended.get("said", [])
-            interrupted = interrupted and bool(journals(root))
+            interrupted = interrupted and bool(states(root))
         mended = self._ask("reopen", name, root)
         self._demand(where, mended)
         said += mended.get("said", [])
-        self._judge(name, moment, where, root, is_silent=interrupted and not said)
+        self._judge(name, where, root, is_silent=interrupted and not said)
+        if promised is not None and tree(root) != promised:
+            self.faults.append(f"{where}: the change was begun and lost, or given up and made")
         if not written["killed"] and tree(root) != self._after[name]:
             self.faults.append(f"{where}: an acknowledged write is lost")
 
-    def _judge(self, name: str, moment: int, where: str, root: Path, *, is_silent: bool) -> None:
+    def _promised(self, name: str, root: Path) -> Tree | None:
+        """What the next open has to make of what is there; None where the next command writes by itself."""
+        if name == "init":
+            return None
+        begun = states(root)
+        if not begun:
+            # A register in one file is replaced without a journal, and so is a temporary file of it without a trace.
+            return tree(root)
+        return self._before[name] if begun == {"planned"} else self._after[name]
+
+    def _judge(self, name: str, where: str, root: Path, *, is_silent: bool) -> None:
         found = tree(root)
         if found == self._after[name]:
-            self._first_after[name] = min(moment, self._first_after.get(name, moment))
             self.counts["completed"] += 1
         elif found == self._before[name]:
             self.counts["taken back"] += 1
-            if moment > self._first_after.get(name, moment):
-                self.faults.append(f"{where}: taken back, though it was complete at an earlier moment")
             if name == "save" and drafts(root) != 2:
                 self.faults.append(f"{where}: drafts are lost")
         else:
@@ -151,6 +157,17 @@ class Attack:
     def _demand(self, where: str, answer: dict[str, Any]) -> None:
         if answer["killed"] or answer["error"]:
             self.faults.append(f"{where}: failed: {answer.get('error')}")
+
+
+def states(root: Path) -> set[str]:
+    """The states of the changes that are under way in a project, of those that have a plan."""
+    found: set[str] = set()
+    for journal in root.rglob("*.clew-journal"):
+        _, *lines = journal.read_text().split("\n")
+        if lines:
+            # What follows the last line break was being written.
+            found.add((["planned", *lines[:-1]])[-1])
+    return found
 
 
 def tree(root: Path) -> Tree:
