@@ -7,10 +7,12 @@ nothing is handed down through constructors.
 import logging
 import secrets
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from clew.config import Config
+from clew.edit.state_folder import STATE_FOLDER, make_state_folder
 from clew.errors import StoreError
 from clew.graph.lock import ReadWriteLock
 from clew.once import Once
@@ -18,6 +20,7 @@ from clew.once import Once
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
     from clew.derived.parse_cache import ParseCache
+    from clew.derived.place import DerivedPlace
     from clew.formats.elspais.ids.grammar import IdGrammar
     from clew.graph.build.builder import Builder
     from clew.graph.build.keeper import GraphKeeper
@@ -31,7 +34,8 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-STATE_FOLDER = ".clew"
+DERIVED_FOLDERS = ("kb", "search")
+"""Documents and the search index, in the state folder."""
 STORE_PATIENCE_SECONDS = 10.0
 """How long another process may hold the store before a write gives up."""
 
@@ -44,8 +48,11 @@ class Context:
         """Many readers of the graph or one writer."""
         self.store_problem: StoreError | None = None
         """Why there is no store, if so."""
+        self.recovered: tuple[str, ...] = ()
+        """What became of the changes that killed processes left."""
         self._store = Once(self._open_store)
         self._parse_cache = Once(self._open_parse_cache)
+        self._derived = Once(self._open_derived)
         self._grammar = Once(self._make_grammar)
         self._builder = Once(self._make_builder)
         self._keeper = Once(self._make_keeper)
@@ -79,6 +86,16 @@ class Context:
     def state_folder(self) -> Path:
         """Where the project keeps what Clew made of it."""
         return self.config.root / STATE_FOLDER
+
+    @property
+    def derived_folder(self) -> Path:
+        """Where the search index and the documents are kept: in the state folder, or in a temporary one where nothing
+        can be written there."""
+        return self._derived.get().folder
+
+    @property
+    def store_file(self) -> Path:
+        return self.state_folder / "clew.db"
 
     @property
     def store(self) -> "Store | None":
@@ -118,6 +135,9 @@ class Context:
 
     def close(self) -> None:
         """Let go of the cache and the store; call it last."""
+        derived = self._derived.end()
+        if derived is not None:
+            derived.close()
         for part in (self._parse_cache, self._store):
             opened = part.end()
             if opened is not None and opened[0] is not None:
@@ -134,6 +154,11 @@ class Context:
         except StoreError as error:
             log.warning("Files are parsed without a cache: %s", error)
             return (None,)
+
+    def _open_derived(self) -> "DerivedPlace":
+        from clew.derived.place import DerivedPlace
+
+        return DerivedPlace(self.state_folder, DERIVED_FOLDERS)
 
     def _make_grammar(self) -> "IdGrammar":
         from clew.formats.elspais.ids.grammar import IdGrammar
@@ -172,13 +197,11 @@ class Context:
     def _open_store(self) -> "tuple[Store | None]":
         from clew.store.sqlite import open_sqlite
 
-        folder = self.state_folder
         try:
-            is_new = not folder.exists()
-            store = open_sqlite(folder / "clew.db", busy_timeout=STORE_PATIENCE_SECONDS)
-            if is_new:
-                # Whoever looks at a project with Clew should not find it in `git status`.
-                (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+            with suppress(OSError):
+                # The store says what is wrong with the folder.
+                make_state_folder(self.root)
+            store = open_sqlite(self.store_file, busy_timeout=STORE_PATIENCE_SECONDS)
         except StoreError as error:
             log.warning("%s", error)
             self.store_problem = error
@@ -192,6 +215,6 @@ class Context:
         from clew.edit.recovery import recover
 
         try:
-            recover(self.root, store)
+            self.recovered = recover(self.root, store)
         except StoreError as error:
             log.warning("Interrupted writes could not be completed: %s", error)

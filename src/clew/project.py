@@ -194,12 +194,13 @@ class Project:
             self.index.make_vectors_in_background()
 
     def notes(self) -> tuple[str, ...]:
-        """What limits the answers of this project."""
+        """What limits the answers of this project, and what became of changes that were interrupted."""
         self.context.store, self.context.cursors  # noqa: B018 - opened, so that what is wrong with them is known
         problem = self.context.store_problem
         opened = self._index.made
         index = opened.problem if opened is not None else None
-        return (*self.config.notes, *((str(problem),) if problem is not None else ()), *((index,) if index else ()))
+        problems = ((str(problem),) if problem is not None else ()) + ((index,) if index else ())
+        return (*self.config.notes, *self.context.recovered, *problems)
 
     # Keeping the graph
 

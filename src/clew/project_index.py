@@ -67,7 +67,7 @@ T = TypeVar("T")
 
 class ProjectIndex:
     def __init__(self, context: Context) -> None:
-        self._folder = context.state_folder / FOLDER
+        self._folder = context.derived_folder / FOLDER
         self._context = context
         self._graph = context.graph
         self._store = context.store

@@ -9,6 +9,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -82,7 +83,6 @@ class KnowledgeBase:
     def __init__(self, context: Context) -> None:
         settings, corpus = context.config.kb, corpus_of(context)
         self._context = context
-        self._path = context.state_folder / FOLDER / LIBRARY_FILE
         self._corpus = corpus
         self._settings = settings
         self._library = Once(lambda: Library(self._path, patience=PATIENCE_SECONDS))
@@ -105,6 +105,10 @@ class KnowledgeBase:
         self._cross_references = CrossReferences(context.graph, corpus.root)
         self.region = DocumentRegion(lambda: self.library, self._cross_references, self.boundary())
         """The documents as a part of the graph."""
+
+    @property
+    def _path(self) -> Path:
+        return self._context.derived_folder / FOLDER / LIBRARY_FILE
 
     @property
     def library(self) -> Library:

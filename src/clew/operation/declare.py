@@ -259,8 +259,13 @@ class Operation(msgspec.Struct, metaclass=OperationType):
         return msgspec.json.encode(result).decode()
 
     def document(self, result: Any) -> str:
-        """What the command writes to the file that a field `output` names, where an operation overrides this."""
+        """What the command writes to its `output_file`, where an operation overrides this."""
         return self.render(result)
+
+    def output_file(self) -> str | None:
+        """The file that the command writes its document to, as its field `output` names it; None for none."""
+        file: str | None = getattr(self, "output", None)
+        return file
 
     def messages(self, result: Any) -> tuple[str, ...]:
         """Lines for standard error, printed beside the answer; beside JSON only if the exit code is not 0."""

@@ -55,8 +55,8 @@ def _is_required(operation: type[Operation], field: msgspec.structs.FieldInfo, o
 
 
 def writes_json(operation: type[Operation]) -> bool:
-    """Whether the operation writes a document, and JSON is one of the formats that it offers."""
-    if not overrides(operation, "document"):
+    """Whether the operation writes a document, JSON is one of the formats that it offers, and it has no other JSON."""
+    if not overrides(operation, "document") or overrides(operation, "data"):
         return False
     hints = get_type_hints(operation, include_extras=True)
     return "format" in hints and "json" in _shape(hints["format"]).choices

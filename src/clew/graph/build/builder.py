@@ -31,7 +31,7 @@ from clew.graph.build.reading import FilePass, Progress, Reader, cache_name, fol
 from clew.graph.graph import Graph
 from clew.graph.lock import ReadWriteLock
 from clew.text.hashing import content_hash
-from clew.workspace.files import entry_of, read_bytes, time_of
+from clew.workspace.files import entry_of, read_bytes
 from clew.workspace.find import Selection
 from clew.workspace.follow import Changes, FileState, Follower
 from clew.workspace.paths import raw
@@ -154,10 +154,10 @@ class Builder:
     def original(self, path: str, kept: bytes | None = None) -> bytes:
         """The content of a file that the graph was built from. FileChanged where it has another one by now; NotFound
         for a file that was never read and does not exist. `kept` is what this said of the same graph before: a file
-        whose time shows that nobody wrote to it since is not opened again."""
+        whose size and time show that nobody wrote to it since is not opened again."""
         known = next((self.follower.states[path, reader.name] for reader in self.readers_of(path)), None)
         if known is not None:
-            if kept is not None and known.mtime_ns and time_of(self._root, path) == known.mtime_ns:
+            if kept is not None and known.matches(entry_of(self._root, path)):
                 return kept
             if (data := self._same_as(known, path)) is not None:
                 return data

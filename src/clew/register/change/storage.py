@@ -10,7 +10,7 @@ from typing import Protocol
 from clew.edit.edits import FileEdit
 from clew.edit.journal import journals
 from clew.edit.recovery import recover
-from clew.edit.replacing import replace_file, sweep
+from clew.edit.replacing import leftovers, make_folder, replace_file, sweep
 from clew.edit.transaction import Transaction
 from clew.errors import ConfigError, NotFound
 from clew.formats.register import read_directory, read_single, write_directory, write_single
@@ -36,6 +36,10 @@ class Storage(Protocol):
 
     def is_interrupted(self) -> bool:
         """Whether a writer is in the middle of a change, or was killed in the middle of one."""
+        ...
+
+    def has_leftovers(self) -> bool:
+        """Whether there is anything of a writer that is at work now, or was killed."""
         ...
 
     def recover(self) -> None:
@@ -89,6 +93,9 @@ class SingleFile:
     def is_interrupted(self) -> bool:
         return False
 
+    def has_leftovers(self) -> bool:
+        return bool(leftovers(self.place))
+
     def recover(self) -> None:
         sweep(self.place)
 
@@ -121,6 +128,9 @@ class Folder:
         return (self.place / INDEX).exists()
 
     def is_interrupted(self) -> bool:
+        return self.has_leftovers()
+
+    def has_leftovers(self) -> bool:
         return bool(journals(self.place))
 
     def recover(self) -> None:
@@ -138,7 +148,7 @@ class Folder:
         return read_directory(files, self.place.name, trusted=trusted)
 
     def save(self, register: Register) -> Files:
-        self.place.mkdir(parents=True, exist_ok=True)
+        make_folder(self.place)
         before = self.load() if self.exists() else {}
         after = write_directory(register)
         # The index comes last: as long as its checksum is the old one, no other program accepts what is half done.

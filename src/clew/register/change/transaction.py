@@ -9,7 +9,7 @@ One writer at a time, over all processes, whether they run Clew or req: both loc
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ import msgspec
 
 from clew.edit.faults import translated
 from clew.edit.locking import locked
-from clew.edit.replacing import replace_file
+from clew.edit.replacing import make_folder, replace_file
 from clew.errors import (
     AlreadyExists,
     Conflict,
@@ -28,6 +28,7 @@ from clew.errors import (
     NotFound,
     Refused,
     StoreBusy,
+    StoreError,
     StoreReadOnly,
     Tampered,
 )
@@ -131,6 +132,8 @@ class RegisterFile:
     def read(self) -> Snapshot:
         """The register as it is now. Needs no lock for a single file: a rename shows the old one or the new one. The
         files of a folder change one after another, so they are read once their writer is done."""
+        if self._known is None:
+            self._remove_leftovers()
         with translated(self.place):
             try:
                 if not self._storage.is_interrupted():
@@ -145,6 +148,12 @@ class RegisterFile:
             # Where nobody can write, nobody is in the middle of writing.
             with translated(self.place):
                 return self._read()
+
+    def _remove_leftovers(self) -> None:
+        """Clear away what a killed writer left, unless somebody is writing now."""
+        if self._storage.has_leftovers():
+            with suppress(StoreError, OSError), writing(self.place, 0.0):
+                self._storage.recover()
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -202,7 +211,7 @@ class RegisterFile:
     def create(self, register: Register, *, force: bool = False) -> Path | None:
         """Make a register, with `force` in the place of another. Returns where that one is kept."""
         with translated(self.place):
-            self.place.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self.place.parent)
         with self.held() as held:
             if self.exists() and not force:
                 raise AlreadyExists(

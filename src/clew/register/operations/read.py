@@ -7,7 +7,6 @@ import msgspec
 from msgspec import Meta
 
 from clew import __version__
-from clew.errors import InvalidArgument
 from clew.formats.register import FORMAT_TAG
 from clew.formats.register.model import Requirement
 from clew.operation.call import Call
@@ -173,19 +172,19 @@ class ExportCommand(ExportRegister, verb="req export", summary="the register as 
     output: Annotated[str, Meta(description="Where to; - is standard output"), Option("-o", metavar="FILE")] = "-"
 
     def run(self, call: Call) -> Any:
-        text = register_of(call).export(self.format)
-        if self.output == "-":
-            return {"format": self.format, "text": text}
-        try:
-            Path(self.output).write_text(text, encoding="utf-8", newline="")
-        except OSError as error:
-            raise InvalidArgument(
-                f"'{self.output}' cannot be written: {error.strerror}.", hint="Check the path."
-            ) from error
-        return {"format": self.format, "wrote": self.output}
+        return register_of(call).export(self.format)
 
-    def render(self, result: dict[str, str]) -> str:
-        return result["text"] if "text" in result else f"Wrote {result['wrote']}."
+    def document(self, result: str) -> str:
+        return result
+
+    def output_file(self) -> str | None:
+        return None if self.output == "-" else self.output
+
+    def data(self, result: str) -> dict[str, str]:
+        return {"format": self.format, **({"text": result} if self.output == "-" else {"wrote": self.output})}
+
+    def render(self, result: str) -> str:
+        return result if self.output == "-" else f"Wrote {self.output}."
 
 
 class ShowHelp(

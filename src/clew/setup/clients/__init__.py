@@ -15,6 +15,8 @@ from typing import Any
 import msgspec
 
 from clew.edit.edits import FileEdit
+from clew.edit.recovery import recover
+from clew.edit.replacing import make_folder
 from clew.edit.targets import read_if_there, real_target
 from clew.edit.transaction import Transaction
 from clew.errors import ConfigError, FormatError, InvalidArgument, Refused
@@ -29,6 +31,7 @@ __all__ = [
     "Client",
     "ClientPlan",
     "client_config",
+    "complete_interrupted",
     "config_path",
     "own_command",
     "write_file",
@@ -130,13 +133,19 @@ def client_config(client: str, root: Path, command: str, *, force: bool = False)
     return ClientPlan(client, path, known.format, before, after, state, snippet, within)
 
 
+def complete_interrupted(path: Path, *, within: Path | None) -> None:
+    """Complete or take back what a killed process was writing to a client's configuration; call it before the file is
+    read to be changed."""
+    recover(real_target(path, within=within).parent if within is None else within, None)
+
+
 def write_file(path: Path, before: bytes | None, after: bytes, *, within: Path | None) -> None:
     """Write a client's configuration, unless it changed since it was read. A copy of the former one is kept: in the
     state folder of the project `within`, or beside a file that belongs to no project."""
     target = real_target(path, within=within)
     root = target.parent if within is None else within
     if within is None:
-        root.mkdir(parents=True, exist_ok=True)
+        make_folder(root)
     edit = FileEdit(display(target.relative_to(root.resolve()).as_posix()), before, after)
     Transaction(root, [edit], in_project=within is not None).commit()
 

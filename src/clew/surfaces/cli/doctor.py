@@ -68,7 +68,7 @@ def _project_checks(project: Project) -> Iterator[Check]:
     yield Check("configuration", not config.notes, files, "; ".join(config.notes))
     top = git.toplevel(config.root)
     yield Check("git", True, f"work tree {top}" if top else "not a git work tree; change metrics are not available")
-    yield _store_check(project)
+    yield from _store_checks(project)
     yield _index_check(project)
     try:
         project.ensure_graph()
@@ -94,10 +94,26 @@ def _index_check(project: Project) -> Check:
     return Check("search", state.state != "damaged", "; ".join((detail, *state.notes)), hint)
 
 
+def _store_checks(project: Project) -> Iterator[Check]:
+    from clew.store.sqlite.aside import damaged_files
+
+    yield _store_check(project)
+    if project.context.recovered:
+        yield Check("interrupted writes", True, " ".join(project.context.recovered))
+    if kept := damaged_files(project.context.store_file):
+        names = ", ".join(f"{file.name} ({file.stat().st_size:,} bytes)" for file in kept)
+        hint = f"They are in {kept[0].parent}. Delete them once nothing is missed."
+        yield Check("damaged stores", True, f"kept: {names}", hint)
+
+
 def _store_check(project: Project) -> Check:
     store = project.store
     if store is None:
-        return Check("store", False, " ".join(project.notes()), "Reading works without a store; nothing was lost.")
+        problem = project.context.store_problem
+        hint = "Files are read all the same, without what is only in the store: drafts, reviews, decisions, history."
+        if problem is None:
+            return Check("store", False, "It cannot be used.", hint)
+        return Check("store", False, problem.message, f"{problem.hint} {hint}")
     try:
         damage = store.check()
     except StoreError as error:

@@ -15,10 +15,19 @@ from typing import Any
 import msgspec
 
 from clew.edit.edits import FileEdit
+from clew.edit.recovery import recover
 from clew.edit.targets import read_if_there, real_target
 from clew.edit.transaction import Transaction
 from clew.errors import ConfigError
-from clew.setup.clients import CLIENTS, ClientPlan, client_config, config_path, own_command, write_plan
+from clew.setup.clients import (
+    CLIENTS,
+    ClientPlan,
+    client_config,
+    complete_interrupted,
+    config_path,
+    own_command,
+    write_plan,
+)
 from clew.setup.detect import Findings, detect, proposed_config
 from clew.workspace.ignore import ignore_spec
 
@@ -62,8 +71,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0 when all is in place, 1 when a client's configuration has another entry of that name and was kept."""
-    findings = detect(Path(args.folder))
     root = Path(args.folder).resolve()
+    if not args.dry_run:
+        _complete_interrupted(root, args.client)
+    findings = detect(Path(args.folder))
     files = [_config_change(root, findings, args.force), _gitignore_change(root)]
     command = own_command() if args.client else ""
     plans = [client_config(name, root, command, force=args.force) for name in dict.fromkeys(args.client)]
@@ -74,6 +85,13 @@ def run(args: argparse.Namespace) -> int:
     else:
         print("\n".join(_as_text(args, root, findings, files, plans)))
     return 1 if any(plan.state == "differs" for plan in plans) else 0
+
+
+def _complete_interrupted(root: Path, clients: list[str]) -> None:
+    """Complete or take back what was being written when an earlier `clew init` was killed."""
+    recover(root, None)
+    for name in dict.fromkeys(clients):
+        complete_interrupted(config_path(name, root), within=root if CLIENTS[name].in_project else None)
 
 
 def _write(root: Path, files: list[FileChange], plans: list[ClientPlan]) -> None:

@@ -28,6 +28,8 @@ def run_verb(operation: type[Operation], words: list[str]) -> int:
     as_json = getattr(args, "json", False)
     try:
         request, result, call = _run(operation, args)
+        if overrides(operation, "document") and (file := request.output_file()) is not None:
+            _write(request.document(result), Path(file))
     except ClewError as error:
         if not (as_json and group_of(operation.about.verb).has_json_errors):
             error.hint = as_commands(error.hint)
@@ -36,8 +38,6 @@ def run_verb(operation: type[Operation], words: list[str]) -> int:
 
         print_json(dialect_of(operation.about.toolset)(error))
         return exit_code_of(error)
-    if overrides(operation, "document") and (file := getattr(request, "output", None)) is not None:
-        _write(request.document(result), Path(file))
     if as_json:
         print_json(msgspec.to_builtins(request.data(result)))
     else:
