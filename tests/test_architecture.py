@@ -161,14 +161,29 @@ def test_only_the_workspace_lists_folders() -> None:
 
 # Verifies: REQ-o00007-B
 def test_what_a_cache_forgets_is_decided_in_one_place() -> None:
-    """The order of the last use, and leaving from its old end, belong to `clew.cache`."""
+    """The order of the last use, and leaving from its old end, belong to `clew.cache`. Nothing is emptied because it is
+    full: a pure function has `functools.lru_cache`."""
     found = {
         path.relative_to(SOURCE).as_posix()
         for path, tree in modules().items()
         if {"OrderedDict", "cachetools"} & imported(tree)
         or any(ast.unparse(call).endswith(".popitem(last=False)") for call in calls(tree))
+        or any(isinstance(node, ast.If) and empties_what_is_full(node) for node in ast.walk(tree))
     }
     assert found == {"cache.py"}
+
+
+def empties_what_is_full(branch: ast.If) -> bool:
+    """Whether it is `if len(kept) >= size: kept.clear()`."""
+    if not (isinstance(branch.test, ast.Compare) and isinstance(branch.test.ops[0], ast.Gt | ast.GtE)):
+        return False
+    cleared = {
+        ast.unparse(call.func.value)
+        for statement in branch.body
+        for call in ast.walk(statement)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "clear"
+    }
+    return ast.unparse(branch.test.left) in {f"len({kept})" for kept in cleared}
 
 
 def imported(tree: ast.Module) -> set[str]:

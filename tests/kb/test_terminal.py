@@ -141,4 +141,4 @@ def test_without_an_encoder_answers_come_by_words_and_say_so(
     (root / "clew.toml").write_text(config.replace('kind = "none"', missing), encoding="utf-8")
     out, err = asked(root, capsys, action, *(("margin",) if action != "status" else ()))
     assert "margin" in out or "units by words only" in out
-    assert "There are no vectors" in err
+    assert "Search goes by words alone" in err

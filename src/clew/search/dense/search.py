@@ -135,9 +135,9 @@ class DenseSearch:
         except (StoreCorrupt, OSError) as error:
             return None, self._noticed(error)
         except ClewError as error:
-            return None, f"There are no vectors: {error.message}"
+            return None, f"Search goes by words alone: {error.message}"
         if space is None and self._spaces.problem:
-            return None, f"There are no vectors: {self._spaces.problem}"
+            return None, f"Search goes by words alone: {self._spaces.problem}"
         return space, None
 
     def _noticed(self, error: Exception) -> str:

@@ -13,6 +13,7 @@ the default installation.
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -55,7 +56,7 @@ class WordPiece:
         self._strip_accents = uncased if strip_accents is None else strip_accents
         self._characters = _Characters(uncased, self._strip_accents)
         self._longest_piece = max(map(len, vocabulary))
-        self._pieces_of: dict[str, tuple[int, ...]] = {}
+        self._pieces = lru_cache(_CACHED_WORDS)(self._cut)
 
     def encode(self, text: str, max_tokens: int) -> list[int]:
         """The ids of a text between the two markers; what does not fit is cut off, and not looked at either."""
@@ -74,14 +75,6 @@ class WordPiece:
         if self._strip_accents and not text.isascii():
             text = unicodedata.normalize("NFD", text)
         return text.translate(self._characters).split()
-
-    def _pieces(self, word: str) -> tuple[int, ...]:
-        known = self._pieces_of.get(word)
-        if known is None:
-            if len(self._pieces_of) >= _CACHED_WORDS:
-                self._pieces_of.clear()
-            known = self._pieces_of[word] = self._cut(word)
-        return known
 
     def _cut(self, word: str) -> tuple[int, ...]:
         if len(word) > LONGEST_WORD:
