@@ -246,6 +246,7 @@ def test_a_branch_left_its_base_at_one_commit(tmp_path: Path) -> None:
 def test_work_that_git_cannot_do_is_told_in_its_own_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Unavailable, match="not a git repository"):
         git.command(tmp_path, "status")
+    repository(tmp_path)
     assert git.command(tmp_path, "config", "--get", "no.such", says_no=1) == b""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Unavailable, match="cannot be run"):
