@@ -146,9 +146,10 @@ LISTING = ("config", "--list", "--includes", "--show-scope", "--show-origin", "-
 def read_configuration(tree: WorkTree, listing: bytes) -> Configuration:
     """What `LISTING` printed."""
     settings = tuple(_settings(parse.fields(listing)))
+    home = Path(os.environ.get("HOME") or os.devnull)
     known = {
-        *(tree.common / "config", tree.own / "config.worktree", Path.home() / ".gitconfig"),
-        Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "git" / "config",
+        *(tree.common / "config", tree.own / "config.worktree", home / ".gitconfig"),
+        Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git" / "config",
         *(tree.top / each.origin.removeprefix("file:") for each in settings if each.origin.startswith("file:")),
     }
     varies = any(
