@@ -6,7 +6,7 @@ import pytest
 from tests.attack import repository
 
 
-# Verifies: REQ-o00007-B
+# Verifies: REQ-o00040-A, REQ-d00260-A
 def test_nothing_that_a_repository_names_is_run() -> None:
     assert repository.run(1).failures == ()
 

@@ -253,7 +253,7 @@ def test_work_that_git_cannot_do_is_told_in_its_own_words(tmp_path: Path, monkey
         git.command(tmp_path, "status")
 
 
-# Verifies: REQ-o00007-B
+# Verifies: REQ-d00260-A
 def test_a_program_that_the_repository_names_for_finding_changes_is_not_run(tmp_path: Path) -> None:
     root, told = repository(tmp_path), tmp_path / "told"
     program = tmp_path / "monitor"

@@ -80,7 +80,8 @@ def _wanted(environment: Mapping[str, str], settings: AiSettings) -> _Wanted:
     """What the environment says where it names a model; otherwise the settings."""
     said = {name: environment.get(name, "").strip() for name in (COMMAND, URL, MODEL, KEY, TIMEOUT)}
     if said[COMMAND] or said[URL] or not (settings.command or settings.url):
-        return _Wanted(*said.values(), names={name: name for name in said})
+        names = {name: name for name in said}
+        return _Wanted(said[COMMAND], said[URL], said[MODEL], said[KEY], said[TIMEOUT], names)
     key = environment.get(settings.key_variable, "").strip() if settings.key_variable else ""
     if settings.key_variable and not key:
         raise ConfigError(
