@@ -132,7 +132,8 @@ def environment(tree: WorkTree, overrides: Settings = ()) -> dict[str, str]:
     found = inherited() | _ENVIRONMENT
     # A setting of the repository could name any other folder as its work tree, and files are written there.
     found["GIT_WORK_TREE"] = str(tree.top)
-    found["GIT_CEILING_DIRECTORIES"] = str(tree.top.parent)
+    if tree.top != tree.top.parent:
+        found["GIT_CEILING_DIRECTORIES"] = str(tree.top.parent)
     found["GIT_CONFIG_COUNT"] = str(len(settings))
     for number, (key, value) in enumerate(settings):
         found[f"GIT_CONFIG_KEY_{number}"] = key
