@@ -11,7 +11,7 @@ from clew.surfaces.cli.opening import add_folder, add_json
 from clew.surfaces.cli.output import print_json
 from clew.trust import Trust, record, revoke
 
-EXAMPLE = "clew trust --show\nclew trust\nclew trust --revoke"
+EXAMPLE = "clew trust --show\nclew trust --yes\nclew trust --revoke"
 _ALLOWS = (
     "A trusted project may use these keys as long as they stay as they are, and `clew req precheck` may run cargo."
 )
