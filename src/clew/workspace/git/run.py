@@ -112,19 +112,18 @@ _knowing = threading.Lock()
 
 def configuration(tree: WorkTree, seconds: int = WORK_SECONDS) -> Configuration | Result:
     """The configuration of a work tree as far as it names programs; the failure where git cannot read it."""
-    found = _known.get(tree)
-    if found is not None and found.is_current():
-        return found
-    name, *rest = protect.LISTING
-    listed = _start(tree.top, (name, *rest), protect.environment(tree), seconds)
-    if listed.code:
-        return listed
-    found = protect.read_configuration(tree, listed.output)
+    # Threads that ask at once wait for the first, instead of starting git for the same answer.
     with _knowing:
+        found = _known.get(tree)
+        if found is not None and found.is_current():
+            return found
+        listed = _start(tree.top, protect.LISTING, protect.environment(tree), seconds)
+        if listed.code:
+            return listed
         if len(_known) > 64:
             _known.clear()
-        _known[tree] = found
-    return found
+        _known[tree] = protect.read_configuration(tree, listed.output)
+        return _known[tree]
 
 
 def _start(
