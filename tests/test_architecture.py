@@ -9,7 +9,7 @@ CONTRACT = Path(__file__).parent / "contract"
 LAYERS = (
     {"text", "errors", "once", "cache"},
     {"workspace", "formats"},
-    {"config", "edit"},
+    {"config", "trust", "edit"},
     {"store", "derived", "ai", "operation"},
     {"graph", "search"},
     {"context"},
@@ -128,7 +128,9 @@ def calls(tree: ast.Module) -> list[ast.Call]:
 
 
 def starts_git(call: ast.Call) -> bool:
-    """Whether a list or tuple that begins with "git" is passed on."""
+    """Whether a list or tuple that begins with "git" is passed on, or the program of that name is looked for."""
+    if ast.unparse(call.func).endswith("which") and call.args and ast.unparse(call.args[0]) == "'git'":
+        return True
     commands = [node for node in call.args if isinstance(node, ast.List | ast.Tuple) and node.elts]
     return any(isinstance(first := node.elts[0], ast.Constant) and first.value == "git" for node in commands)
 

@@ -12,6 +12,7 @@ from clew.graph.build.builder import BuildReport, without_garbage_collection
 from clew.graph.graph import Graph
 from clew.graph.model import HIERARCHY, Node, NodeKind
 from clew.graph.walk import reached
+from clew.text.counting import counted
 from clew.trace import coverage
 from clew.trace.find.lists import TraceQueries
 from clew.trace.find.search import Check, Matches, Rank, RequirementSearch
@@ -135,12 +136,12 @@ class TraceService:
             uncommitted = git.uncommitted(self._root, self._folders)
             base, since = branch.result()
         if uncommitted is None:
-            return Changes(None, None, None, note="The folder is not a git work tree.")
+            return Changes(None, None, None, note=git.problem(self._root) or "The folder is not a git work tree.")
         return Changes(
             uncommitted=self._touched(uncommitted),
             branch_changed=None if since is None else self._touched(since),
             base=base,
-            note=None if base else "There is no branch main or master to compare with.",
+            note=_note(base, *(lines for lines in (uncommitted, since) if lines is not None)),
         )
 
     def _branch_lines(self) -> tuple[str | None, git.ChangedLines | None]:
@@ -250,6 +251,15 @@ class TraceService:
         if field != "all" or regex:
             return Matches(self._search.find(query, field=field, regex=regex, within=within, check=check))
         return self._search.ranked(query, related=related, within=within, again=again, check=check)
+
+
+def _note(base: str | None, *compared: git.ChangedLines) -> str | None:
+    """What limits the counts of changes."""
+    notes = [] if base else ["There is no branch main or master to compare with."]
+    if unknown := sorted({path for lines in compared for path in lines.not_compared}):
+        shown = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")
+        notes.append(f"{counted(len(unknown), 'file')} not compared, because git has a filter for them: {shown}.")
+    return " ".join(notes) or None
 
 
 def _broken_by_source(graph: Graph) -> dict[str, tuple[str, ...]]:

@@ -69,7 +69,9 @@ def _project_checks(project: Project) -> Iterator[Check]:
     files = ", ".join(config.files) or "none; the usual folders are read"
     yield Check("configuration", not config.notes, files, "; ".join(config.notes))
     top = git.toplevel(config.root)
-    yield Check("git", True, f"work tree {top}" if top else "not a git work tree; change metrics are not available")
+    refused = git.problem(config.root) if top is None else None
+    found = f"work tree {top}" if top else refused or "not a git work tree; change metrics are not available"
+    yield Check("git", refused is None, found)
     yield from _store_checks(project)
     encoder = _encoder_check(config.embedder)
     yield encoder

@@ -21,6 +21,7 @@ FAILED: Final = 3
 COMMANDS: Final = {
     "init": "set up a folder: detect what it holds, write clew.toml, configure MCP clients",
     "serve": "serve a project to MCP clients over stdio, streamable HTTP or SSE",
+    "trust": "let a project's clew.toml name services, programs and keys, after showing which",
     "doctor": "examine the installation, the configuration and the store",
     "tools": "list the tools that MCP clients see",
     "call": "call any tool and print its structured result",
@@ -47,6 +48,7 @@ ORDER: Final = (
     "change",
     "kb",
     "req",
+    "trust",
     "doctor",
     "tools",
     "eval",

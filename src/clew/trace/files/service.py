@@ -168,7 +168,7 @@ class RequirementFiles:
                 f"The prompt has {len(prompt)} characters; it must have 1 to {LONGEST_PROMPT}.",
                 hint="Say in a few sentences what should become of the requirement.",
             )
-        model = open_model(of_client)
+        model = open_model(of_client, settings=self._config.ai, trust=self._config.trust)
         found = self._locate(request)
         if not _is_utf8(found.data):
             raise Refused(f"'{found.path}' is not UTF-8; a model cannot be shown it.", hint="Save it as UTF-8.")

@@ -122,6 +122,8 @@ def _changed(found: Changed) -> Iterator[str]:
     counts = ", ".join(
         f"{number} {kind}{'' if number == 1 or kind == 'code' else 's'}" for kind, number in found.counts.items()
     )
+    for path in found.not_compared:
+        yield coloured(f"not compared, because git has a filter for it: {path}", "yellow")
     yield counts or "Nothing changed."
 
 

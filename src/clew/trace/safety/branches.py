@@ -27,6 +27,7 @@ _REASON = "Clew-Reason"
 _NOTHING = "nothing"
 _FIELDS = ("refname", "objectname", "creatordate:iso8601-strict", "contents")
 _LONGEST_REASON = 60
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class SafetyBranch(msgspec.Struct, frozen=True):
@@ -131,7 +132,8 @@ def _branches(repository: Repository, where: str) -> Iterator[SafetyBranch]:
     for start in range(0, len(values) - len(_FIELDS), len(_FIELDS)):
         name, commit, created, message = values[start : start + len(_FIELDS)]
         notes = dict(line.split(": ", 1) for line in message.splitlines() if line.startswith("Clew-") and ": " in line)
-        if _MARK in notes:
+        # A message is anybody's text; what it calls a commit goes to git as one.
+        if _MARK in notes and (notes[_MARK] == _NOTHING or _COMMIT.fullmatch(notes[_MARK])):
             at = datetime.fromisoformat(created).astimezone(UTC).isoformat(timespec="seconds")
             made_on = notes[_MARK]
             yield SafetyBranch(

@@ -1,4 +1,5 @@
-"""Git: `run` starts it, `parse` understands what it prints, `questions` are what Clew asks of a folder."""
+"""Git: `run` starts it, `find` finds the work tree, `protect` keeps a repository from naming programs, `parse`
+understands what git prints, and `questions` are what Clew asks of a folder."""
 
 from clew.workspace.git.questions import (
     WHOLE_FILE,
@@ -8,14 +9,20 @@ from clew.workspace.git.questions import (
     changed_lines,
     changed_paths,
     changed_since,
+    commit_of,
     content_at,
     contents,
+    filters_of,
     fork_of,
     head,
+    hooks_folder,
+    ignored,
+    not_comparable,
+    refuse_filtered,
     toplevel,
     uncommitted,
 )
-from clew.workspace.git.run import answer, command
+from clew.workspace.git.run import answer, command, problem
 
 __all__ = [
     "WHOLE_FILE",
@@ -27,10 +34,17 @@ __all__ = [
     "changed_paths",
     "changed_since",
     "command",
+    "commit_of",
     "content_at",
     "contents",
+    "filters_of",
     "fork_of",
     "head",
+    "hooks_folder",
+    "ignored",
+    "not_comparable",
+    "problem",
+    "refuse_filtered",
     "toplevel",
     "uncommitted",
 ]
