@@ -5,15 +5,16 @@ in both spellings, and folded or literal text below a key. A deeper structure is
 """
 
 import re
-import tomllib
 from typing import Any, NamedTuple
 
+from clew.errors import ConfigError
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.documents.lines import TextLines
+from clew.formats.elspais.toml_values import parse_toml
 
 _KEY = re.compile(r"([A-Za-z_][\w.-]*)[ \t]*:(?:[ \t](.*))?$")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)$")
-_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
+_NUMBER = re.compile(r"[-+]?\d{1,100}(?:\.\d{1,100})?")
 _COMMENT = re.compile(r"(?:^|[ \t])#.*$")
 _WORDS = {"true": True, "yes": True, "false": False, "no": False, "null": None, "~": None, "": None}
 _FOLDED = (">", ">-", ">+")
@@ -53,9 +54,9 @@ def read_front_matter(lines: TextLines) -> FrontMatter:
 
 def _toml(body: list[str], after: int) -> FrontMatter:
     try:
-        return FrontMatter(tomllib.loads("\n".join(body)), after, ())
-    except tomllib.TOMLDecodeError as error:
-        problem = f"The front matter is not TOML: {error}. Correct it, or leave out the +++ around it."
+        return FrontMatter(parse_toml("\n".join(body).encode("utf-8", "replace"), "The front matter"), after, ())
+    except ConfigError as error:
+        problem = f"{error.message} Correct it, or leave out the +++ around it."
         return FrontMatter({}, after, (Diagnostic("documents.front_matter", "warning", problem, 1),))
 
 

@@ -6,6 +6,9 @@ from clew.formats.documents.model import Block, BlockKind, Section
 from clew.formats.documents.slugs import rendered_label, slug
 
 PREAMBLE = "preamble"
+LONGEST_TITLE = 500
+"""Every piece of a section carries its title, so a longer one is cut: nobody reads it."""
+LONGEST_ANCHOR = 200
 
 
 def outline(blocks: Sequence[Block], title: str) -> tuple[Section, ...]:
@@ -25,11 +28,12 @@ def outline(blocks: Sequence[Block], title: str) -> tuple[Section, ...]:
             open_sections.pop()
         parent = open_sections[-1] if open_sections else -1
         above = () if parent < 0 or head is title_heading else _names_above(sections[parent], title_heading)
-        anchor = names.unused(above, (head.labels or (slug(head.title),))[0] if is_heading else PREAMBLE)
+        anchor = (head.labels or (slug(head.title),))[0] if is_heading else PREAMBLE
+        anchor = names.unused(above, anchor[:LONGEST_ANCHOR])
         own_title = head.title if is_heading else title
         sections.append(
             Section(
-                title=own_title or title,
+                title=(own_title or title)[:LONGEST_TITLE],
                 level=level,
                 anchor=anchor,
                 path=(*above, anchor),

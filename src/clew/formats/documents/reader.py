@@ -16,11 +16,11 @@ from clew.formats.documents.links import markdown_links
 from clew.formats.documents.markdown import scan_markdown
 from clew.formats.documents.model import Block, Document, DocumentLink, Format
 from clew.formats.documents.notebook import read_notebook
-from clew.formats.documents.outline import first_title, outline
+from clew.formats.documents.outline import LONGEST_TITLE, first_title, outline
 from clew.formats.documents.plain import scan_plain
 from clew.formats.documents.rst import docinfo, rst_links, scan_rst
 
-VERSION = 3
+VERSION = 4
 """Changes when the same bytes would be read in another way."""
 
 FORMATS: Mapping[str, Format] = {
@@ -108,7 +108,7 @@ def _assembled(
 ) -> Document:
     given = front.get("title")
     title = given.strip() if isinstance(given, str) else ""
-    title = title or first_title(blocks) or PurePosixPath(path).stem
+    title = (title or first_title(blocks) or PurePosixPath(path).stem)[:LONGEST_TITLE]
     return Document(kind, title, text, front, outline(blocks, title), links, problems)
 
 

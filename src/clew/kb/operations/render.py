@@ -8,7 +8,7 @@ import msgspec
 from clew.kb.ingest.records import DocumentRecord, SectionRecord
 from clew.kb.walk.results import NamedEdge
 from clew.text.counting import counted
-from clew.text.terminal import coloured, linked, printable
+from clew.text.terminal import coloured, linked
 from clew.workspace.paths import raw
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def status(found: "KbStatus") -> str:
         f"index: {found.indexed}" + (f"; {counted(found.pending, 'document')} to go" if found.pending else ""),
     ]
     lines += [
-        f"{_place(each.path, each.line)}: {each.severity} {each.code}: {printable(each.message)}"
+        f"{_place(each.path, each.line)}: {each.severity} {each.code}: {each.message}"
         for each in found.problems[:_SHOWN_PROBLEMS]
     ]
     if len(found.problems) > _SHOWN_PROBLEMS:
@@ -65,7 +65,7 @@ def index_report(report: "IndexReport") -> str:
 def reconcile_report(report: "ReconcileReport") -> str:
     files, documents = counted(report.files, "file"), counted(report.documents, "document")
     lines = [f"{files}, {documents}, {counted(report.sections, 'section')}"]
-    lines += [f"{each.kind.value.replace('_', ' ')}: {printable(each.id)}" for each in report.differences]
+    lines += [f"{each.kind.value.replace('_', ' ')}: {each.id}" for each in report.differences]
     total = sum(report.counts.values())
     if total > len(report.differences):
         lines.append(f"and {total - len(report.differences)} more")
@@ -82,7 +82,7 @@ def found_sections(query: str, found: "FoundSections") -> str:
     for each in found.sections:
         section = each.section
         line = section.lines_of(each.text, *each.anchor)[0] if each.anchor is not None else section.line
-        lines.append(f"{_place(section.document, line)}  {printable(section.trail)}")
+        lines.append(f"{_place(section.document, line)}  {section.trail}")
         lines.append(f"    {_bold(' '.join(each.preview.split()), asked)}")
     return "\n".join(lines)
 
@@ -94,7 +94,7 @@ def quoted_answer(question: str, found: "QuotedAnswer") -> str:
         return "No document says anything about that."
     asked, lines = question_tokens(question), []
     for each in found.quotes:
-        lines.append(f"{_place(each.path, each.line)}  {coloured(printable(each.title), 'dim')}")
+        lines.append(f"{_place(each.path, each.line)}  {coloured(each.title, 'dim')}")
         # The lines of tables and code stay as they are.
         lines += [f"    {_bold(line.rstrip(), asked)}" for line in each.quote.splitlines() if line.strip()]
     return "\n".join(lines)
@@ -104,8 +104,8 @@ def shown_document(found: ShownDocument) -> str:
     section, document = found.section, found.document
     if section is not None:
         place = f"{_place(section.document, section.line)}-{section.end_line}"
-        return f"{place}  {printable(section.trail)}\n{printable(found.text or '')}"
-    lines = [coloured(printable(f"{document.path}  {document.title}"), "bold")] if document is not None else []
+        return f"{place}  {section.trail}\n{found.text or ''}"
+    lines = [coloured(f"{document.path}  {document.title}", "bold")] if document is not None else []
     for each in found.outline:
         place = _place(each.document, each.line)
         lines.append(f"{'  ' * each.level}{each.id}  {place} {coloured(f'{each.tokens} tokens', 'dim')}")
@@ -115,10 +115,10 @@ def shown_document(found: ShownDocument) -> str:
 def node_links(found: dict[str, NodeLinks], limit: int) -> str:
     lines: list[str] = []
     for id, each in found.items():
-        lines.append(coloured(printable(id), "bold"))
+        lines.append(coloured(id, "bold"))
         # What is mentioned and who mentions it is what people ask for.
         own = sorted(_edges(id, each), key=lambda line: " MENTIONS " not in line)
-        lines += [f"  {printable(line)}" for line in own]
+        lines += [f"  {line}" for line in own]
         if each.is_cut:
             lines.append(f"  and more; --limit above {limit} shows them")
     return "\n".join(lines)
@@ -133,12 +133,12 @@ def _edges(id: str, found: NodeLinks) -> Iterator[str]:
 
 def _place(path: str, line: int) -> str:
     """A line of a file, as terminals let people click on it."""
-    return linked(coloured(printable(f"{path}:{line}"), "cyan"), raw(path), line)
+    return linked(coloured(f"{path}:{line}", "cyan"), raw(path), line)
 
 
 def _bold(line: str, asked: frozenset[str]) -> str:
     """The line with the words that were asked for in bold."""
     from clew.search.quote.evidence import question_tokens
 
-    words = printable(line).split(" ")
+    words = line.split(" ")
     return " ".join(coloured(word, "bold") if question_tokens(word) & asked else word for word in words)

@@ -12,6 +12,7 @@ from clew.formats.register.records import requirement_object
 from clew.formats.register.single import head_payload, optional_payload
 from clew.register.reports.export_html import to_html
 from clew.register.rules.safety_levels import required_level
+from clew.text.controls import csv_cell, escaped_json, printable
 from clew.text.counting import counted
 
 COLUMNS = ("id", "title", "kind", "priority", "status", "tags", "statement")
@@ -91,7 +92,7 @@ def to_json(register: Register) -> str:
         **optional_payload(register),
         "requirements": {each.id: requirement_object(each) for each in ordered(register)},
     }
-    return pretty_as_declared(payload).decode()
+    return escaped_json(pretty_as_declared(payload).decode())
 
 
 def to_csv(register: Register) -> str:
@@ -99,12 +100,8 @@ def to_csv(register: Register) -> str:
     writer = csv.writer(sheet, lineterminator="\n")
     writer.writerow(COLUMNS)
     for each in ordered(register):
-        writer.writerow(
-            (
-                *(each.id, each.title, each.kind.word, each.priority.word, each.status.word),
-                *("|".join(each.tags), each.statement),
-            )
-        )
+        cells = (each.id, each.title, each.kind.word, each.priority.word, each.status.word, "|".join(each.tags))
+        writer.writerow(map(csv_cell, (*cells, each.statement)))
     return sheet.getvalue()
 
 
@@ -120,4 +117,4 @@ def export(register: Register, form: str) -> str:
     render = EXPORTS.get(form)
     if render is None:
         raise InvalidArgument(f"Unknown format: '{form[:80]}'.", hint=f"Formats are {', '.join(EXPORTS)}.")
-    return render(register)
+    return printable(render(register))

@@ -4,6 +4,7 @@ from html import escape
 
 from clew.formats.register.ids import sort_key
 from clew.formats.register.model import Register, Requirement, Status
+from clew.text.controls import printable
 from clew.text.counting import counted
 
 _STYLE = """
@@ -52,17 +53,16 @@ def requirement_page(requirement: Requirement, register: Register, href: str) ->
 
 
 def _page(title: str, *body: str) -> str:
-    return "\n".join(
-        (
-            "<!doctype html>",
-            f'<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<style>{_STYLE}</style></head><body>",
-            *body,
-            "</body></html>",
-            "",
-        )
+    page = (
+        "<!doctype html>",
+        f'<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<style>{_STYLE}</style></head><body>",
+        *body,
+        "</body></html>",
+        "",
     )
+    return printable("\n".join(page))
 
 
 def _in_order(register: Register) -> list[Requirement]:

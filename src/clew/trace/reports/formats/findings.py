@@ -7,9 +7,8 @@ from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
-import msgspec
-
 from clew import __version__
+from clew.text.controls import pretty_json, printable
 from clew.trace.reports.findings import Finding
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -37,7 +36,7 @@ def sarif(findings: Sequence[Finding], folder: str = "") -> str:
             }
         ],
     }
-    return msgspec.json.format(msgspec.json.encode(log), indent=2).decode() + "\n"
+    return pretty_json(log) + "\n"
 
 
 def _rule(code: str, findings: Sequence[Finding]) -> dict[str, Any]:
@@ -121,5 +120,5 @@ def _add_case(suite: ET.Element, finding: Finding, *, fails: bool) -> None:
 
 
 def _clean(text: str) -> str:
-    """The text without characters that no XML document may hold."""
-    return _NOT_IN_XML.sub("\ufffd", text)
+    """The text without characters that no XML document may hold, or that a terminal would obey."""
+    return _NOT_IN_XML.sub("\ufffd", printable(text))
