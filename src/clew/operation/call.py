@@ -15,6 +15,7 @@ from clew.operation.budget import Budget, fit
 from clew.operation.deadline import Deadline
 from clew.operation.declare import Freshness, Operation, ResourceRef, overrides, result_of
 from clew.operation.listing import Listed
+from clew.operation.one_line import problem_with_lines
 from clew.operation.paging import FARTHEST, Pages
 from clew.text.choices import as_listed, choices, explained
 from clew.text.shortening import shortened
@@ -259,6 +260,8 @@ def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str, *, help_t
                 f"{name} has no argument '{shortened(str(argument))}'.",
                 hint=_did_you_mean(close) + known_ones,
             )
+    if issubclass(type_, Operation) and type_.about.writes and (problem := problem_with_lines(type_, arguments)):
+        raise InvalidArgument(f"{name}: argument {problem}.", hint="Remove it; other fields take longer texts.")
     try:
         return msgspec.convert(dict(arguments), type_)
     except msgspec.ValidationError as error:
