@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.kb.ingest.instruction_like import INSTRUCTION_LIKE, flags_of
+from clew.text.instruction_like import INSTRUCTION_LIKE, flags_of
 
 ROOT = Path(__file__).parents[2]
 

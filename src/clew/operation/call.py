@@ -14,6 +14,7 @@ from clew.errors import Cancelled, InvalidArgument
 from clew.operation.budget import Budget, fit
 from clew.operation.deadline import Deadline
 from clew.operation.declare import Freshness, Operation, ResourceRef, overrides, result_of
+from clew.operation.flagging import flagged_places, note_of, with_flags
 from clew.operation.listing import Listed
 from clew.operation.one_line import problem_with_lines
 from clew.operation.paging import FARTHEST, Pages
@@ -155,6 +156,13 @@ def answer(request: Operation, call: Call) -> Answer:
 
 def perform(request: Operation, call: Call) -> Any:
     """Run an operation for the command line: on a graph as fresh as it needs, and without a budget."""
+    result = _performed(request, call)
+    if places := flagged_places(msgspec.to_builtins(result, enc_hook=str)):
+        call.notes = (*call.notes, note_of(places))
+    return result
+
+
+def _performed(request: Operation, call: Call) -> Any:
     early = request.answer_early(call)
     if early is not None:
         return early
@@ -239,8 +247,12 @@ def _fitted(request: Operation, result: msgspec.Struct, call: Call, **place: Any
 
 def _answer(request: Operation, data: dict[str, Any], call: Call) -> Answer:
     # The text shows what is left of the result once it keeps the budget.
-    shown = msgspec.convert(data, result_of(type(request))) if overrides(type(request), "text") else data
-    return Answer(data, request.text(shown), request.links(call, data))
+    is_told = overrides(type(request), "text")
+    text = request.text(msgspec.convert(data, result_of(type(request))) if is_told else data)
+    if places := flagged_places(data, None if is_told else text):
+        data = with_flags(data, places)
+        text = f"{text}\n\n{note_of(places)}" if is_told else request.text(data)
+    return Answer(data, text, request.links(call, data))
 
 
 def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str, *, help_text: str | None = None) -> S:

@@ -16,7 +16,6 @@ from clew.errors import Cancelled, ClewError, InvalidArgument
 from clew.kb import ids
 from clew.kb.answer.finding import FoundSection, Mode, Narrowing
 from clew.kb.answer.shortlist import source_of
-from clew.kb.ingest.instruction_like import suspicious
 from clew.kb.operations.arguments import bounded
 from clew.kb.queries import Reading
 from clew.kb.walk import edges
@@ -32,6 +31,7 @@ from clew.kb.walk.envelope import (
 from clew.operation.call import Call
 from clew.search.question import MAX_LIMIT
 from clew.search.quote.evidence import evidence
+from clew.text.instruction_like import suspicious
 
 if TYPE_CHECKING:
     from clew.compat.wekadocs.document_operations import SearchDocumentation, SearchSections

@@ -16,10 +16,10 @@ from clew.kb.answer import results
 from clew.kb.answer.excerpts import Excerpt, around, read, read_bullets
 from clew.kb.answer.scratch import NewPassage, Passage, ScratchStore
 from clew.kb.boundary import Boundary
-from clew.kb.ingest.instruction_like import flags_of
 from clew.kb.ingest.records import DocumentRecord, SectionRecord
 from clew.operation.budget import trim
 from clew.operation.deadline import Deadline
+from clew.text.instruction_like import flags_of
 
 ITEM_TOKENS = 3_600
 ITEM_BYTES = 65_536
