@@ -162,7 +162,7 @@ RULES: Final = (
         r"\[/?INST\]|<<SYS>>|</?(?:system|system_prompt|assistant|tool_call|function_calls?)>"
         r"|^[ \t]*(?:#{1,6}[ \t]*)?(?:system|assistant)[ \t]*:[ \t]+\S",
     ),
-    _rule("\U000e0020|\U000e0065|\U000e0061", "(?<!\U0001f3f4)[\U000e0020-\U000e007e]{4}"),
+    _rule("\U000e0020|\U000e0065|\U000e0061", "(?<![\U0001f3f4\U000e0020-\U000e007e])[\U000e0020-\U000e007e]{4}"),
 )  # fmt: skip
 
 
