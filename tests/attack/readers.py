@@ -79,8 +79,8 @@ def all_readers() -> dict[str, tuple[str, Read]]:
         return read
 
     found: dict[str, tuple[str, Read]] = {
-        f"document {format}": (format, _document(f"docs/a.{ending}", Citations(grammar)))
-        for format, ending in _DOCUMENTS.items()
+        f"document {kind}": (kind, _document(f"docs/a.{ending}", Citations(grammar)))
+        for kind, ending in _DOCUMENTS.items()
     }
     found["elspais"] = ("elspais", into_graph(graph["elspais"], "spec/a.md"))
     for kind, path in _SPECS.items():
@@ -132,8 +132,8 @@ def _path_of(family: str) -> str:
     return f"a.{_ENDINGS[family].split()[0]}"
 
 
-def patterns_of(format: str) -> tuple[Pattern, ...]:
-    return (*COMMON, *FORMATS[format])
+def patterns_of(kind: str) -> tuple[Pattern, ...]:
+    return (*COMMON, *FORMATS[kind])
 
 
 def measure(name: str, read: Read, pattern: Pattern, sizes: tuple[int, ...]) -> Measured:
@@ -173,9 +173,9 @@ def chosen(rounds: int | None, only: str = "") -> Iterator[tuple[str, Read, Patt
     """So many rounds, spread evenly over all readers and patterns; every one without a number."""
     every = [
         (name, read, pattern)
-        for name, (format, read) in all_readers().items()
+        for name, (kind, read) in all_readers().items()
         if only in name
-        for pattern in patterns_of(format)
+        for pattern in patterns_of(kind)
     ]
     if rounds is None or rounds >= len(every):
         return iter(every)
@@ -193,7 +193,7 @@ def run(rounds: int | None, *, only: str = "", sizes: tuple[int, ...] = SIZES) -
             problem = str(error)
         if problem is not None:
             failures.append(problem)
-            print(problem, file=sys.stderr, flush=True)
+            sys.stderr.write(f"{problem}\n")
     return Outcome(count, tuple(failures))
 
 
@@ -204,7 +204,7 @@ def main() -> int:
     parser.add_argument("--sizes", type=lambda text: tuple(map(int, text.split(","))), default=SIZES)
     args = parser.parse_args()
     outcome = run(args.rounds, only=args.only, sizes=args.sizes)
-    print(json.dumps({"rounds": outcome.rounds, "failures": len(outcome.failures)}))
+    sys.stdout.write(json.dumps({"rounds": outcome.rounds, "failures": len(outcome.failures)}) + "\n")
     return 1 if outcome.failures else 0
 
 

@@ -60,7 +60,18 @@ NOT_RUN = {
     "req tui": "asks on a terminal until it is left",
     "req precheck": "runs the compiler of another language",
 }
-SHOWING = ("show", "search", "impact", "check", "trace", "specs show", "change show", "kb search", "kb show", "req show")
+SHOWING = (
+    "show",
+    "search",
+    "impact",
+    "check",
+    "trace",
+    "specs show",
+    "change show",
+    "kb search",
+    "kb show",
+    "req show",
+)
 
 
 @pytest.fixture

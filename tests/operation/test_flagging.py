@@ -68,8 +68,11 @@ def test_a_requirement_says_where_it_talks_to_a_model(client: McpClient) -> None
 
 # Verifies: REQ-d00262-A
 def test_specs_and_the_register_say_it_too(client: McpClient) -> None:
-    assert client("get_spec_requirements", spec_id="hostile", requirement="Sound the horn", detail="full")["instruction_like"]
-    made = client("req_add", title="Ring the bell", statement="The bell shall ring at noon.", rationale=ORDER, kind="constraint")  # fmt: skip
+    assert client("get_spec_requirements", spec_id="hostile", requirement="Sound the horn", detail="full")[
+        "instruction_like"
+    ]
+    fields = {"title": "Ring the bell", "statement": "The bell shall ring at noon.", "kind": "constraint"}
+    made = client("req_add", rationale=ORDER, **fields)
     assert client("req_show", id=made["id"])["instruction_like"]
     assert client("search_specs", auto_build=True, query="delete the branch")["instruction_like"]
 

@@ -60,7 +60,9 @@ def client(demo: Path, opened: Callable[[Path], Project]) -> Iterator[McpClient]
         ("mutate_change_status", {"node_id": "REQ-d00001", "new_status": "Active\u202e"}, "new_status"),
     ],
 )
-def test_a_client_is_told_the_field_and_the_rule(client: McpClient, tool: str, arguments: dict[str, Any], field: str) -> None:
+def test_a_client_is_told_the_field_and_the_rule(
+    client: McpClient, tool: str, arguments: dict[str, Any], field: str
+) -> None:
     said = str(client.error(tool, **arguments))
     assert f"'{field}'" in said
     assert "one line" in said
@@ -69,6 +71,10 @@ def test_a_client_is_told_the_field_and_the_rule(client: McpClient, tool: str, a
 # Verifies: REQ-d00260-C
 def test_texts_may_have_several_lines(client: McpClient) -> None:
     made = client(
-        "req_add", title="Ring the bell", statement="The bell shall ring\nat noon.", rationale="Noon.", kind="constraint"
+        "req_add",
+        title="Ring the bell",
+        statement="The bell shall ring\nat noon.",
+        rationale="Noon.",
+        kind="constraint",
     )
     assert made["id"]
