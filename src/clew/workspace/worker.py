@@ -13,7 +13,7 @@ from typing import Final
 
 LARGE_BYTES = 1_000_000
 """A larger file is read in a process of its own."""
-PROCESSOR_SECONDS = 30
+PROCESSOR_SECONDS = 60
 WALL_SECONDS = 300.0
 """Ends what waits instead of working, and bounds the work where the system does not count processor time."""
 
@@ -24,8 +24,8 @@ SET_ASIDE: Final = (
 
 
 def answer_apart(function: str, message: bytes) -> bytes | None:
-    """What `module:function` answers to a message; None where it failed or took too long. OSError where no process can
-    be started."""
+    """What `module:function` answers to a message; None where the process was ended, by its limits or by a crash.
+    OSError where no process can be started, or it does not know what to do."""
     import subprocess
 
     command = (sys.executable, "-P", "-m", "clew.workspace.worker", function, str(PROCESSOR_SECONDS))
@@ -35,6 +35,8 @@ def answer_apart(function: str, message: bytes) -> bytes | None:
         )
     except subprocess.TimeoutExpired:
         return None
+    if done.returncode > 0:
+        raise OSError(f"{function} failed")
     return done.stdout if done.returncode == 0 else None
 
 

@@ -173,8 +173,8 @@ class Reading:
 
     def take(self, reader: Reader, path: str) -> None:
         """Read a single file."""
-        self._read(reader, entry_of(self._root, path), None)
-        self._take_large(lambda: None)
+        # Clew itself wrote it.
+        self._read(reader, entry_of(self._root, path), None, apart=False)
 
     def _are_few(self, entries: list[FileEntry]) -> bool:
         """Whether it is quicker to parse the files than to look at all that the cache keeps."""
@@ -189,7 +189,8 @@ class Reading:
             log.warning("The parse cache was not read: %s", error)
             return {}
 
-    def _read(self, reader: Reader, entry: FileEntry, cached: CachedFile | None) -> None:
+    def _read(self, reader: Reader, entry: FileEntry, cached: CachedFile | None, *, apart: bool = True) -> None:
+        """With `apart`, a large file is read in another process."""
         key = (entry.path, reader.name)
         if cached is not None and (cached.size, cached.mtime_ns) == (entry.size, entry.mtime_ns):
             if self._take_cached(reader, key, cached):
@@ -213,7 +214,7 @@ class Reading:
         self.states[key] = FileState.at_reading(entry, digest, self._looked_ns)
         if cached is not None and cached.content_hash == digest and self._take_cached(reader, key, cached):
             self._keep(reader, key, cached.payload)
-        elif _is_large(entry):
+        elif apart and _is_large(entry):
             self._large.begin(cache_name(reader), entry.path, digest)
             self._waiting.append((reader, entry, digest))
         else:
@@ -238,7 +239,7 @@ class Reading:
             self._leave_out(key, entry, digest, _SET_ASIDE)
             self._keep(reader, key, SET_ASIDE)
         elif outcome is Left.READ_HERE or not self._take_parsed(reader, entry, outcome.content_hash, outcome.payload):
-            self._parse(reader, key, entry, read_bytes(self._root, entry.path, limit=self._max_file_bytes))
+            self._read(reader, entry, None, apart=False)
 
     def _parse(self, reader: Reader, key: FileKey, entry: FileEntry, data: bytes) -> None:
         try:
