@@ -11,6 +11,7 @@ server is.
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 INSTRUCTION_LIKE: Final = "instruction_like"
@@ -45,11 +46,21 @@ _FEW = r"[^.!?\n]{0,60}"
 class Rule(NamedTuple):
     words: tuple[str, ...]
     """One of them, in lower case, is in every text that the pattern finds: most texts have none and cost no more."""
-    pattern: re.Pattern[str]
+    source: str
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        return _compiled(self.source)
 
 
-def _rule(words: str, pattern: str) -> Rule:
-    return Rule(tuple(words.split("|")), re.compile(pattern, re.IGNORECASE | re.MULTILINE))
+@cache
+def _compiled(source: str) -> re.Pattern[str]:
+    """Compiled when a text first has one of the words: a server that starts does not wait for it."""
+    return re.compile(source, re.IGNORECASE | re.MULTILINE)
+
+
+def _rule(words: str, source: str) -> Rule:
+    return Rule(tuple(words.split("|")), source)
 
 
 RULES: Final = (
