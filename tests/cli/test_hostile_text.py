@@ -97,6 +97,7 @@ def _found(text: str) -> list[str]:
 
 # Verifies: REQ-d00260-A
 def test_no_command_prints_what_a_terminal_obeys(hostile: Path, clew: Callable[..., object]) -> None:
+    clew(hostile, "req", *("update", "REQ-0001", "--rationale", f"Because {EVIL}", "--reason", EVIL))
     obeyed: dict[str, list[str]] = {}
     shown: dict[str, str] = {}
     for verb in [*all_verbs(), *COMMANDS]:
