@@ -14,7 +14,9 @@ from msgspec import structs
 from clew.errors import Cancelled, InvalidArgument, TimedOut
 from clew.operation.budget import Budget, fit
 from clew.operation.declare import Freshness, Operation, ResourceRef, result_of
+from clew.operation.flagging import flagged_places, note_of, with_flags
 from clew.operation.listing import Listed
+from clew.operation.one_line import problem_with_lines
 from clew.operation.paging import FARTHEST, Pages
 from clew.text.choices import as_listed, choices, explained
 from clew.text.shortening import shortened
@@ -164,16 +166,27 @@ def answer(request: Operation, call: Call) -> Answer:
     if request.about.reaches_others:
         others: Answer = request.run(call)
         return others
-    data = perform(request, call, bounded=True)
+    data = _performed(request, call, bounded=True)
     # The text shows what is left of the result once it keeps the budget.
-    shown = msgspec.convert(data, result_of(type(request))) if type(request).text is not Operation.text else data
-    return Answer(data, request.text(shown), request.links(call, data))
+    is_told = type(request).text is not Operation.text
+    text = request.text(msgspec.convert(data, result_of(type(request))) if is_told else data)
+    if places := flagged_places(data, None if is_told else text):
+        data = with_flags(data, places)
+        text = f"{text}\n\n{note_of(places)}" if is_told else request.text(data)
+    return Answer(data, text, request.links(call, data))
 
 
-def perform(request: Operation, call: Call, *, bounded: bool = False) -> Any:
-    """Run an operation on a project as fresh as it needs, from where its cursor points. Returns its result, as a
-    command prints it; where that is `bounded`, its data within the operation's budget."""
+def perform(request: Operation, call: Call) -> Any:
+    """Run an operation for the command line: without a budget, and with a note where texts look like instructions."""
+    result = _performed(request, call, bounded=False)
+    if places := flagged_places(msgspec.to_builtins(result, enc_hook=str)):
+        call.notes = (*call.notes, note_of(places))
+    return result
 
+
+def _performed(request: Operation, call: Call, *, bounded: bool) -> Any:
+    """Run an operation on a project as fresh as it needs, from where its cursor points. Returns its result; where that
+    is `bounded`, its data within the operation's budget."""
     about = request.about
 
     def shaped(result: Any) -> Any:
@@ -243,6 +256,8 @@ def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str, *, help_t
             f"{name} takes an object of named arguments, got {type(arguments).__name__}.",
             hint=f"Arguments of {name}: {_signature(type_)}.",
         )
+    if issubclass(type_, Operation) and type_.about.writes and (problem := problem_with_lines(type_, arguments)):
+        raise InvalidArgument(f"{name}: argument {problem}.", hint="Remove it; other fields take longer texts.")
     try:
         return msgspec.convert(dict(arguments), type_)
     except msgspec.ValidationError as error:

@@ -27,6 +27,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, dataclass_t
 import msgspec
 from msgspec import Meta, StructMeta
 
+from clew.text.controls import pretty_json
+
 if TYPE_CHECKING:
     from clew.operation.call import Call
 
@@ -252,7 +254,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
 
     def render(self, result: Any) -> str:
         """What a person reads on the command line; the data as JSON, unless an operation says it better."""
-        return msgspec.json.format(msgspec.json.encode(result), indent=2).decode()
+        return pretty_json(result)
 
     def text(self, result: Any) -> str:
         """What an MCP host shows that reads only text; the data as JSON, unless an operation says it better."""

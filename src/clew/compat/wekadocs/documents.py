@@ -17,7 +17,6 @@ from clew.graph.model import EdgeKind
 from clew.kb import ids
 from clew.kb.answer.finding import FoundSection, Mode, Narrowing
 from clew.kb.answer.shortlist import source_of
-from clew.kb.ingest.instruction_like import suspicious
 from clew.kb.operations.arguments import bounded
 from clew.kb.queries import Reading
 from clew.kb.walk.edges import DocumentEdges
@@ -33,6 +32,7 @@ from clew.kb.walk.envelope import (
 from clew.operation.call import Call
 from clew.search.question import MAX_LIMIT
 from clew.search.quote.evidence import evidence
+from clew.text.instruction_like import suspicious
 from clew.text.shortening import shortened
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from clew.compat.wekadocs import results as shapes
 from clew.compat.wekadocs.results import SectionText
 from clew.errors import InvalidArgument
 from clew.graph.walk import Walk
-from clew.kb.ingest.instruction_like import flags_of, suspicious
 from clew.kb.walk.adjacency import Adjacency
 from clew.kb.walk.answers import AnswerPage
 from clew.kb.walk.envelope import Meta, Usage, charged, within_hard_limit
@@ -19,6 +18,7 @@ from clew.kb.walk.results import NamedEdge
 from clew.kb.walk.traversal import BY_ID, MOST_OF_OTHERS, Snapshot
 from clew.operation.budget import trim
 from clew.search.quote.evidence import fitting_end
+from clew.text.instruction_like import flags_of, suspicious
 from clew.text.shortening import shortened
 from clew.text.tokens import estimate_tokens
 

@@ -9,13 +9,13 @@ in both spellings, and folded or literal text below a key. A deeper structure is
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 import msgspec
 
+from clew.errors import ConfigError
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.documents.decoding import decoded
 from clew.formats.documents.docstrings import read_docstrings
@@ -28,9 +28,10 @@ from clew.formats.documents.notebook import read_notebook
 from clew.formats.documents.plain import scan_plain
 from clew.formats.documents.rst import docinfo, rst_links, scan_rst
 from clew.formats.documents.slugs import rendered_label, slug
+from clew.formats.elspais.toml_values import parse_toml
 from clew.text.shortening import shortened
 
-VERSION = 3
+VERSION = 4
 """Changes when the same bytes would be read in another way."""
 
 FORMATS: Mapping[str, Format] = {
@@ -118,7 +119,7 @@ def _assembled(
 ) -> Document:
     given = front.get("title")
     title = given.strip() if isinstance(given, str) else ""
-    title = title or first_title(blocks) or PurePosixPath(path).stem
+    title = (title or first_title(blocks) or PurePosixPath(path).stem)[:LONGEST_TITLE]
     return Document(kind, title, text, front, outline(blocks, title), links, problems)
 
 
@@ -129,6 +130,9 @@ def _module_name(path: str) -> str:
 
 
 PREAMBLE = "preamble"
+LONGEST_TITLE = 500
+"""Every piece of a section carries its title, so a longer one is cut: nobody reads it."""
+LONGEST_ANCHOR = 200
 
 
 def outline(blocks: Sequence[Block], title: str) -> tuple[Section, ...]:
@@ -148,11 +152,12 @@ def outline(blocks: Sequence[Block], title: str) -> tuple[Section, ...]:
             open_sections.pop()
         parent = open_sections[-1] if open_sections else -1
         above = () if parent < 0 or head is title_heading else _names_above(sections[parent], title_heading)
-        anchor = names.unused(above, (head.labels or (slug(head.title),))[0] if is_heading else PREAMBLE)
+        anchor = (head.labels or (slug(head.title),))[0] if is_heading else PREAMBLE
+        anchor = names.unused(above, anchor[:LONGEST_ANCHOR])
         own_title = head.title if is_heading else title
         sections.append(
             Section(
-                title=own_title or title,
+                title=(own_title or title)[:LONGEST_TITLE],
                 level=level,
                 anchor=anchor,
                 path=(*above, anchor),
@@ -215,7 +220,7 @@ def _labels(anchor: str, heading: Block) -> tuple[str, ...]:
 
 _KEY = re.compile(r"([A-Za-z_][\w.-]*)[ \t]*:(?:[ \t](.*))?$")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)$")
-_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
+_NUMBER = re.compile(r"[-+]?\d{1,100}(?:\.\d{1,100})?")
 _COMMENT = re.compile(r"(?:^|[ \t])#.*$")
 _WORDS = {"true": True, "yes": True, "false": False, "no": False, "null": None, "~": None, "": None}
 _FOLDED = (">", ">-", ">+")
@@ -255,9 +260,9 @@ def read_front_matter(lines: TextLines) -> FrontMatter:
 
 def _toml(body: list[str], after: int) -> FrontMatter:
     try:
-        return FrontMatter(tomllib.loads("\n".join(body)), after, ())
-    except tomllib.TOMLDecodeError as error:
-        problem = f"The front matter is not TOML: {error}. Correct it, or leave out the +++ around it."
+        return FrontMatter(parse_toml("\n".join(body).encode("utf-8", "replace"), "The front matter"), after, ())
+    except ConfigError as error:
+        problem = f"{error.message} Correct it, or leave out the +++ around it."
         return FrontMatter({}, after, (Diagnostic("documents.front_matter", "warning", problem, 1),))
 
 

@@ -26,6 +26,7 @@ import msgspec
 from clew.derived.parse_cache import CachedFile, ParseCache
 from clew.errors import FileChanged, NotFound, StoreError
 from clew.formats.diagnostics import Diagnostic
+from clew.graph.build.large_files import LargeFiles
 from clew.graph.build.link import Contribution, FileKey, Linker, LinkReport
 from clew.graph.build.reading import FilePass, Progress, Reader, cache_name, folder_diagnostics
 from clew.graph.graph import Graph
@@ -118,6 +119,7 @@ class Builder:
         self._cache = cache
         self._lock = lock
         self._max_file_bytes = max_file_bytes
+        self.large_files = LargeFiles(root, max_file_bytes)
         self._linker = Linker(graph, self._reader_names)
         self._drafts: Drafts | None = None
         self.follower = Follower(root, _selections(readers), max_file_bytes=max_file_bytes)
@@ -211,7 +213,7 @@ class Builder:
         states = self.follower.states
         if again:
             states = {key: state for key, state in states.items() if key[1] not in again}
-        reading = FilePass(self._root, self._cache, states, self._max_file_bytes, changes.looked_ns, cached=not full)
+        reading = self._reading(states, changes.looked_ns, cached=not full)
         reading.run(self._readers, changes.entries, progress)
         contributions = dict.fromkeys(changes.gone) | reading.contributions
         with self._lock.writing():
@@ -232,6 +234,11 @@ class Builder:
             seconds=time.perf_counter() - started,
         )
 
+    def _reading(self, states: Mapping[FileKey, FileState], looked_ns: int, *, cached: bool) -> FilePass:
+        return FilePass(
+            *(self._root, self._cache, states, self._max_file_bytes, looked_ns, self.large_files), cached=cached
+        )
+
     def _take_readers(self) -> None:
         """Take the readers that the project needs by now, and note whose records are no longer what they would read."""
         chosen = self._choose() if self._choose is not None else self._readers
@@ -245,8 +252,7 @@ class Builder:
     def read_again(self, paths: Sequence[str]) -> None:
         """Bring the graph in step with files of which it is known that they, and only they, changed."""
         at = datetime.now(UTC).isoformat()
-        states = self.follower.states
-        reading = FilePass(self._root, self._cache, states, self._max_file_bytes, time.time_ns(), cached=False)
+        reading = self._reading(self.follower.states, time.time_ns(), cached=False)
         for path in paths:
             for reader in self.readers_of(path):
                 reading.take(reader, path)

@@ -16,6 +16,8 @@ from clew.graph.graph import Graph
 
 log = logging.getLogger(__name__)
 
+PATIENCE_SECONDS = 1.0
+"""How long the answer of a server waits for a large file."""
 WAIT_SECONDS = 0.05
 """How often somebody who waits reports progress and may be cancelled."""
 
@@ -84,6 +86,7 @@ class GraphKeeper:
 
     def start(self) -> None:
         """Begin building in the background unless somebody did already."""
+        self._builder.large_files.patience = PATIENCE_SECONDS
         if not self._built and not self._threads:
             self._run_aside(self._build_quietly)
 

@@ -21,11 +21,11 @@ from clew.errors import InvalidArgument, OverBudget, ScopeViolation
 from clew.kb.answer import results
 from clew.kb.answer.scratch import NewPassage, Passage, ScratchStore
 from clew.kb.boundary import Boundary
-from clew.kb.ingest.instruction_like import flags_of
 from clew.kb.ingest.records import DocumentRecord, SectionRecord
 from clew.operation.budget import trim
 from clew.operation.call import Deadline
 from clew.search.quote.evidence import fitting_end, window
+from clew.text.instruction_like import flags_of
 from clew.text.sentences import plain_spans
 from clew.text.shortening import shortened
 from clew.text.tokens import estimate_tokens

@@ -12,6 +12,7 @@ from clew.formats.documents.chunks import Chunk
 from clew.formats.documents.model import Block, BlockKind, Document
 from clew.kb.entities import shapes
 from clew.kb.entities.model import LONGEST_NAME, DocumentEntities, EntityKind, Procedure, Tally
+from clew.text.code_spans import code_spans, replace_code
 from clew.text.keywords import STOP_WORDS
 
 Piece = tuple[BlockKind, str]
@@ -54,12 +55,11 @@ def _of_block(text: str, block: Block, chunk: Chunk) -> Iterator[Piece]:
     yield BlockKind.ITEM, shown[position:]
 
 
-VERSION = 2
+VERSION = 3
 """Changes when the same document would give other entities."""
 
-_INLINE = re.compile(r"(`+)(?!`)\s?([^\n]*?)\s?(?<!`)\1(?!`)")
 _LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
-_ADDRESS = re.compile(r"\b[a-z][a-z+.-]*://\S+")
+_ADDRESS = re.compile(r"\b[a-z][a-z+.-]{0,30}://\S+")
 _ABOUT_SETTINGS = re.compile(
     r"\b(?:config\w*|settings?|options?|properties|keys?|parameters?|tables?)\b", re.IGNORECASE
 )
@@ -70,6 +70,7 @@ _CALLING = re.compile(
     r"\b(?:run(?:s|ning)?|with|using|execut(?:e|es|ing)|invok(?:e|es|ing)|type|enter|via)\s+$", re.IGNORECASE
 )
 _LOOKED_BACK = 20
+_LOOKED_AHEAD = 14
 _COMMAND_WORD = re.compile(r"\s*(?:command|subcommand)s?\b")
 _WHOLE_CODE = re.compile(r"[#\s]*`+([^`]+)`+\s*$")
 _DEFINITION = re.compile(r"^\s*(?:async\s+)?(?:def|class|func|fn|function)\s+([A-Za-z_]\w*)", re.MULTILINE)
@@ -150,7 +151,7 @@ def _code_blocks(pieces: Sequence[Sequence[Piece]]) -> Iterator[tuple[str, str]]
 
 def _prose(text: str) -> str:
     """Prose without code, targets of links and addresses, each as a sign that belongs to no word."""
-    return _LINK_TARGET.sub("] ", _ADDRESS.sub("`", _INLINE.sub("`", text)))
+    return _LINK_TARGET.sub("] ", _ADDRESS.sub("`", replace_code(text, lambda span: "`")))
 
 
 class _Reading:
@@ -219,9 +220,9 @@ class _Reading:
         whole = _WHOLE_CODE.match(text) if kind is BlockKind.HEADING else None
         if whole is not None and self._about_errors and " " in whole[1].strip():
             self.tally.add(EntityKind.ERROR, whole[1])
-        for match in _INLINE.finditer(text):
-            before = text[max(0, match.start() - _LOOKED_BACK) : match.start()]
-            self._inline(match[2].strip(), before, text[match.end() : match.end() + 14])
+        for span in code_spans(text):
+            before = text[max(0, span.start - _LOOKED_BACK) : span.start]
+            self._inline(span.code.strip(), before, text[span.end : span.end + _LOOKED_AHEAD])
         rest = _prose(text)
         self._by_shape(rest)
         self._versions_and_variables(rest)

@@ -31,6 +31,7 @@ from clew.search.units import Unit
 from clew.store.interface import Store
 from clew.store.watched import Progress, watched
 from clew.text.hashing import content_hash
+from clew.workspace import worker
 from clew.workspace.files import FileEntry, read_bytes
 from clew.workspace.find import Selection, Tree, scan
 from clew.workspace.follow import FileState, Follower
@@ -99,6 +100,7 @@ OTHERS_READ = "Another process is reading the documents."
 _AT_ONCE = 200
 """Sections that go into the search index together."""
 _NOTHING = content_hash(b"")
+_READ_LARGE = "clew.kb.ingest.corpus:read_large"
 
 
 class IndexReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,7 +143,9 @@ class Corpus(msgspec.Struct, frozen=True):
         return read_bytes(self.root, path, limit=self.max_file_bytes)
 
     def prepared(self, entry: FileEntry, data: bytes) -> Prepared:
-        """What a file with this content contributes."""
+        """What a file with this content contributes. A large one is read in a process of its own."""
+        if len(data) > worker.LARGE_BYTES and (found := self._prepared_apart(entry, data)) is not None:
+            return found
         try:
             return prepare(data, entry, self.citations, self.origin)
         except Exception as error:
@@ -150,8 +154,44 @@ class Corpus(msgspec.Struct, frozen=True):
             problem = f"'{entry.path}' cannot be read: a fault in Clew ({type(error).__name__})."
             return unreadable(entry, problem, self.origin, data)
 
+    def _prepared_apart(self, entry: FileEntry, data: bytes) -> Prepared | None:
+        """None where no process can be started, or something about the file is out of the ordinary."""
+        request = LargeDocument(str(self.root), entry, self.origin, self.max_file_bytes)
+        try:
+            answer = worker.answer_apart(_READ_LARGE, msgspec.msgpack.encode(request))
+            if answer is None:
+                return unreadable(entry, worker.SET_ASIDE, self.origin, data)
+            found = msgspec.msgpack.decode(answer, type=Prepared | None)
+        except (OSError, ValueError):
+            return None
+        return found if found is not None and found.document.content_hash == content_hash(data) else None
+
     def unreadable(self, entry: FileEntry, problem: str) -> Prepared:
         return unreadable(entry, problem, self.origin)
+
+
+class LargeDocument(msgspec.Struct, frozen=True):
+    """What a process is told that reads one document and ends."""
+
+    root: str
+    entry: FileEntry
+    origin: Origin
+    max_file_bytes: int
+
+
+def read_large(message: bytes) -> bytes:
+    """One document, for `clew.workspace.worker`; None where anything is out of the ordinary."""
+    from clew.config import load
+    from clew.formats.elspais.ids.grammar import IdGrammar
+
+    request = msgspec.msgpack.decode(message, type=LargeDocument)
+    root, entry = Path(request.root), request.entry
+    citations = Citations(IdGrammar(load(root).elspais))
+    try:
+        found = prepare(read_bytes(root, entry.path, limit=request.max_file_bytes), entry, citations, request.origin)
+    except Exception:
+        return msgspec.msgpack.encode(None)
+    return msgspec.msgpack.encode(found)
 
 
 class Ingestion:
@@ -223,7 +263,11 @@ class _Run:
 
     def _take_all(self, waiting: list[FileEntry], known: dict[str, KnownDocument], gone: MovedDocuments) -> None:
         total = len(waiting) + len(gone.paths())
+        # Nobody waits for a large document who asks for another one.
+        waiting = sorted(waiting, key=lambda entry: entry.size > worker.LARGE_BYTES)
         for done, entry in enumerate(waiting):
+            if entry.size > worker.LARGE_BYTES:
+                self._index()
             self._progress(done, total, entry.path)
             self._take(entry, known.get(entry.path), gone)
         for done, path in enumerate(left := gone.paths(), start=total - len(left)):

@@ -38,7 +38,7 @@ VERSION = f"2.{READER_VERSION}.{ENTITIES_VERSION}"
 TRAIL = " > "
 ENVIRONMENTS: tuple[str, ...] = get_args(EnvironmentName)
 
-_TAG_LINE = re.compile(r"^\s*DocTag:\s*(\S+)", re.MULTILINE)
+_TAG_LINE = re.compile(r"^[^\S\n]*DocTag:\s*(\S+)", re.MULTILINE)
 _SCOPED = re.compile(r"[^_].*?__(.+)")
 _NANOSECONDS = 1_000_000_000
 _LONGEST_LABEL = 200
@@ -161,10 +161,14 @@ def _labels(document: Document, chunks: Sequence[Chunk]) -> dict[str, int]:
     first = _first_places(chunks)
     labels: dict[str, int] = {}
     # What an author named comes before what only a heading's text would give.
-    for depth in range(max((len(section.labels) for section in document.sections), default=0)):
-        for number, section in enumerate(document.sections):
-            if depth < len(section.labels) and number in first:
-                labels.setdefault(section.labels[depth][:_LONGEST_LABEL], first[number])
+    named = [
+        (depth, label, first[number])
+        for number, section in enumerate(document.sections)
+        if number in first
+        for depth, label in enumerate(section.labels)
+    ]
+    for _, label, place in sorted(named, key=lambda each: each[0]):
+        labels.setdefault(label[:_LONGEST_LABEL], place)
     return labels
 
 

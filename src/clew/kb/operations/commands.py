@@ -14,7 +14,7 @@ from clew.kb.walk.results import NamedEdge
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option, Toolset
 from clew.text.counting import counted
-from clew.text.terminal import coloured, linked, note, printable
+from clew.text.terminal import coloured, linked, note
 from clew.workspace.paths import raw
 
 if TYPE_CHECKING:
@@ -57,14 +57,14 @@ def _edges(id: str, found: NodeLinks) -> Iterator[str]:
 
 def _place(path: str, line: int) -> str:
     """A line of a file, as terminals let people click on it."""
-    return linked(coloured(printable(f"{path}:{line}"), "cyan"), raw(path), line)
+    return linked(coloured(f"{path}:{line}", "cyan"), raw(path), line)
 
 
 def _bold(line: str, asked: frozenset[str]) -> str:
     """The line with the words that were asked for in bold."""
     from clew.search.quote.evidence import question_tokens
 
-    words = printable(line).split(" ")
+    words = line.split(" ")
     return " ".join(coloured(word, "bold") if question_tokens(word) & asked else word for word in words)
 
 
@@ -98,7 +98,7 @@ class ShowStatus(
             f"index: {result.indexed}" + (f"; {counted(result.pending, 'document')} to go" if result.pending else ""),
         ]
         lines += [
-            f"{_place(each.path, each.line)}: {each.severity} {each.code}: {printable(each.message)}"
+            f"{_place(each.path, each.line)}: {each.severity} {each.code}: {each.message}"
             for each in result.problems[:_SHOWN_PROBLEMS]
         ]
         if len(result.problems) > _SHOWN_PROBLEMS:
@@ -151,7 +151,7 @@ class Reconcile(
     def render(self, result: "ReconcileReport") -> str:
         files, documents = counted(result.files, "file"), counted(result.documents, "document")
         lines = [f"{files}, {documents}, {counted(result.sections, 'section')}"]
-        lines += [f"{each.kind.value.replace('_', ' ')}: {printable(each.id)}" for each in result.differences]
+        lines += [f"{each.kind.value.replace('_', ' ')}: {each.id}" for each in result.differences]
         total = sum(result.counts.values())
         if total > len(result.differences):
             lines.append(f"and {total - len(result.differences)} more")
@@ -197,7 +197,7 @@ class FindSections(
         for each in result.sections:
             section = each.section
             line = section.lines_of(each.text, *each.anchor)[0] if each.anchor is not None else section.line
-            lines.append(f"{_place(section.document, line)}  {printable(section.trail)}")
+            lines.append(f"{_place(section.document, line)}  {section.trail}")
             lines.append(f"    {_bold(' '.join(each.preview.split()), asked)}")
         return "\n".join(lines)
 
@@ -237,7 +237,7 @@ class Ask(
             return "No document says anything about that."
         asked, lines = question_tokens(self.question), []
         for each in result.quotes:
-            lines.append(f"{_place(each.path, each.line)}  {coloured(printable(each.title), 'dim')}")
+            lines.append(f"{_place(each.path, each.line)}  {coloured(each.title, 'dim')}")
             # The lines of tables and code stay as they are.
             lines += [f"    {_bold(line.rstrip(), asked)}" for line in each.quote.splitlines() if line.strip()]
         return "\n".join(lines)
@@ -285,8 +285,8 @@ class ShowDocument(
         section, document = result.section, result.document
         if section is not None:
             place = f"{_place(section.document, section.line)}-{section.end_line}"
-            return f"{place}  {printable(section.trail)}\n{printable(result.text or '')}"
-        lines = [coloured(printable(f"{document.path}  {document.title}"), "bold")] if document is not None else []
+            return f"{place}  {section.trail}\n{result.text or ''}"
+        lines = [coloured(f"{document.path}  {document.title}", "bold")] if document is not None else []
         for each in result.outline:
             place = _place(each.document, each.line)
             lines.append(f"{'  ' * each.level}{each.id}  {place} {coloured(f'{each.tokens} tokens', 'dim')}")
@@ -329,10 +329,10 @@ class ShowLinks(
     def render(self, result: dict[str, NodeLinks]) -> str:
         lines: list[str] = []
         for id, each in result.items():
-            lines.append(coloured(printable(id), "bold"))
+            lines.append(coloured(id, "bold"))
             # What is mentioned and who mentions it is what people ask for.
             own = sorted(_edges(id, each), key=lambda line: " MENTIONS " not in line)
-            lines += [f"  {printable(line)}" for line in own]
+            lines += [f"  {line}" for line in own]
             if each.is_cut:
                 lines.append(f"  and more; --limit above {self.limit} shows them")
         return "\n".join(lines)

@@ -15,7 +15,6 @@ from clew.graph.walk import Direction
 from clew.kb.answer.deliveries import Deliveries, Session
 from clew.kb.answer.passages import ITEM_BYTES, ITEM_TOKENS
 from clew.kb.answer.results import LimitReason
-from clew.kb.ingest.instruction_like import flags_of, suspicious
 from clew.kb.walk import neighbours
 from clew.kb.walk import results as shapes
 from clew.kb.walk.envelope import Usage, charged, within_hard_limit
@@ -23,6 +22,7 @@ from clew.kb.walk.projections import checked_fields, shown, snippets
 from clew.kb.walk.results import NamedEdge, Projection
 from clew.kb.walk.traversal import Snapshot, expand, shortest_paths
 from clew.operation.budget import trim
+from clew.text.instruction_like import flags_of, suspicious
 
 MOST_OFFSET = 1_000_000
 _MOST_NAMED = 20

@@ -40,6 +40,7 @@ from clew.register.operations.fields import (
 from clew.register.operations.schema import schema
 from clew.register.operations.texts import brief_text
 from clew.register.reports.queries import rows
+from clew.text.controls import pretty_json
 
 
 class ListRequirements(
@@ -353,4 +354,4 @@ class ShowVersion(
         return without(result, "mcp_protocol")
 
     def render(self, result: VersionView) -> str:
-        return msgspec.json.format(msgspec.json.encode(self.data(result)), indent=2).decode()
+        return pretty_json(self.data(result))

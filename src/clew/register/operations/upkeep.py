@@ -14,6 +14,7 @@ from clew.formats.register.model import Layout, Register
 from clew.graph.readers.locations import FILE_VARIABLE, SINGLE
 from clew.operation.call import Call
 from clew.operation.declare import Option
+from clew.operation.one_line import MANY_LINES
 from clew.register.change.draft import rejection
 from clew.register.change.transaction import MigrationReport, RegisterFile, new_register
 from clew.register.operations.fields import RegisterOperation, author_of, register_at, register_of
@@ -48,7 +49,7 @@ class BeginRegister(RegisterOperation, verb="req init", summary="make a new regi
     layout: Annotated[
         Literal["single", "directory"] | None, Meta(description="One file, or many (default: single)")
     ] = None
-    purpose: Annotated[str | None, Meta(description="What the project is for")] = None
+    purpose: Annotated[str | None, Meta(description="What the project is for"), MANY_LINES] = None
     force: Annotated[bool, Meta(description="Replace what is there")] = False
 
     def run(self, call: Call) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from clew.formats.register.model import Register, Requirement, Status
 from clew.formats.register.records import requirement_object
 from clew.formats.register.single import head_payload, optional_payload
 from clew.register.rules.safety import required_level
+from clew.text.controls import csv_cell, escaped_json, printable
 from clew.text.counting import counted
 from clew.text.shortening import shortened
 
@@ -64,17 +65,16 @@ def requirement_page(requirement: Requirement, register: Register, href: str) ->
 
 
 def _page(title: str, *body: str) -> str:
-    return "\n".join(
-        (
-            "<!doctype html>",
-            f'<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<style>{_STYLE}</style></head><body>",
-            *body,
-            "</body></html>",
-            "",
-        )
+    page = (
+        "<!doctype html>",
+        f'<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<style>{_STYLE}</style></head><body>",
+        *body,
+        "</body></html>",
+        "",
     )
+    return printable("\n".join(page))
 
 
 def _in_order(register: Register) -> list[Requirement]:
@@ -208,7 +208,7 @@ def to_json(register: Register) -> str:
         **optional_payload(register),
         "requirements": {each.id: requirement_object(each) for each in ordered(register)},
     }
-    return pretty_as_declared(payload).decode()
+    return escaped_json(pretty_as_declared(payload).decode())
 
 
 def to_csv(register: Register) -> str:
@@ -216,12 +216,8 @@ def to_csv(register: Register) -> str:
     writer = csv.writer(sheet, lineterminator="\n")
     writer.writerow(COLUMNS)
     for each in ordered(register):
-        writer.writerow(
-            (
-                *(each.id, each.title, each.kind.word, each.priority.word, each.status.word),
-                *("|".join(each.tags), each.statement),
-            )
-        )
+        cells = (each.id, each.title, each.kind.word, each.priority.word, each.status.word, "|".join(each.tags))
+        writer.writerow(map(csv_cell, (*cells, each.statement)))
     return sheet.getvalue()
 
 
@@ -237,4 +233,4 @@ def export(register: Register, form: str) -> str:
     render = EXPORTS.get(form)
     if render is None:
         raise InvalidArgument(f"Unknown format: '{shortened(form)}'.", hint=f"Formats are {', '.join(EXPORTS)}.")
-    return render(register)
+    return printable(render(register))

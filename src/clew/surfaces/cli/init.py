@@ -81,7 +81,9 @@ def run(args: argparse.Namespace) -> int:
     if not args.dry_run:
         _write(root, files, plans)
     if args.json:
-        print(json.dumps(_as_data(args, root, findings, files, plans), indent=2, ensure_ascii=False))
+        from clew.surfaces.cli.output import print_json
+
+        print_json(_as_data(args, root, findings, files, plans))
     else:
         print("\n".join(_as_text(args, root, findings, files, plans)))
     return 1 if any(plan.state == "differs" for plan in plans) else 0

@@ -6,7 +6,6 @@ no (findings, nothing found), 2 the call or the configuration is wrong, 3 Clew i
 """
 
 import argparse
-import io
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -129,13 +128,16 @@ def _carry_out(name: str, words: list[str]) -> int:
 
 
 def _guarded(command: Callable[[], int]) -> int:
+    from clew.text.terminal import harmless_output
+
+    with harmless_output():
+        return _exit_code(command)
+
+
+def _exit_code(command: Callable[[], int]) -> int:
     from clew.errors import ClewError
     from clew.surfaces.cli.output import end_progress, exit_code_of, print_error
 
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal or pipe that knows fewer letters shows the others escaped.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
     try:
         return command()
     except ClewError as error:

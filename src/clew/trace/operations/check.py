@@ -8,6 +8,7 @@ import msgspec
 
 from clew.operation.call import Call
 from clew.operation.declare import Operation, Option, Toolset
+from clew.text.controls import pretty_json
 from clew.text.counting import counted
 from clew.text.terminal import coloured
 from clew.trace.reports.findings import Finding
@@ -46,7 +47,7 @@ class CheckProject(
         match self.format:
             case "json":
                 data = {"findings": msgspec.to_builtins(found), "count": len(found)}
-                return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
+                return pretty_json(data) + "\n"
             case "sarif":
                 from clew.trace.reports.findings import sarif
 

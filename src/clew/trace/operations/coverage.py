@@ -9,6 +9,7 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.operation.call import Call
 from clew.operation.declare import Operation, Option, Toolset
+from clew.text.controls import pretty_json
 from clew.text.terminal import coloured
 from clew.trace import coverage
 from clew.trace.reports.matrix import PROOFS, Citing, Matrix, MatrixRow, cited, figures
@@ -74,7 +75,7 @@ class ShowMatrix(
 
                 return as_html(result.matrix)
             case "json":
-                return msgspec.json.format(msgspec.json.encode(result.matrix), indent=2).decode() + "\n"
+                return pretty_json(result.matrix) + "\n"
             case _:
                 from clew.trace.reports.matrix import as_markdown
 

@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, MaxTokens, Operation, PageCursor, Toolset
+from clew.operation.one_line import MANY_LINES
 from clew.trace.edit import results
 
 Short = Annotated[str, Meta(max_length=300)]
@@ -17,7 +18,7 @@ AssertionId = Annotated[str, Meta(min_length=1, max_length=300, description="Suc
 NewId = Annotated[str, Meta(min_length=1, max_length=300, description="A free id in the project's grammar")]
 Title = Annotated[str, Meta(min_length=1, max_length=1_000, description="One line without *")]
 Status = Annotated[str, Meta(min_length=1, max_length=100, description="Such as Draft or Active")]
-Text = Annotated[str, Meta(min_length=1, max_length=25_000, description="The statement, without its label")]
+Text = Annotated[str, Meta(min_length=1, max_length=25_000, description="The statement, without its label"), MANY_LINES]
 Label = Annotated[str, Meta(min_length=1, max_length=10, description="Such as B")]
 Citing = Annotated[str, Meta(min_length=1, max_length=300, description="What cites: the child")]
 Cited = Annotated[str, Meta(min_length=1, max_length=300, description="What is cited: the parent")]
@@ -375,7 +376,7 @@ class SaveMutations(
     a git safety branch first. Returns files and ids; undo works afterwards."""
 
     save_branch: Annotated[bool, Meta(description="Make a git safety branch first")] = False
-    message: Annotated[Long | None, Meta(description="Why, for the record")] = None
+    message: Annotated[Long | None, Meta(description="Why, for the record"), MANY_LINES] = None
     if_tip_mutation_id: Tip = None
 
     def run(self, call: Call) -> results.SaveResult:

@@ -32,6 +32,7 @@ from clew.context import Context
 from clew.graph.cycles import cycles
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.text.controls import pretty_json, printable
 from clew.trace.find.scope import hierarchy
 from clew.trace.reports.suspect import suspects
 
@@ -275,7 +276,7 @@ def sarif(findings: Sequence[Finding], folder: str = "") -> str:
             }
         ],
     }
-    return msgspec.json.format(msgspec.json.encode(log), indent=2).decode() + "\n"
+    return pretty_json(log) + "\n"
 
 
 def _rule(code: str, findings: Sequence[Finding]) -> dict[str, Any]:
@@ -359,5 +360,5 @@ def _add_case(suite: ET.Element, finding: Finding, *, fails: bool) -> None:
 
 
 def _clean(text: str) -> str:
-    """The text without characters that no XML document may hold."""
-    return _NOT_IN_XML.sub("\ufffd", text)
+    """The text without characters that no XML document may hold, or that a terminal would obey."""
+    return _NOT_IN_XML.sub("\ufffd", printable(text))

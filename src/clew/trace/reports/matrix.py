@@ -10,6 +10,7 @@ import msgspec
 
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.text.controls import csv_cell, printable
 from clew.text.counting import counted
 from clew.trace.coverage import percent, proof
 from clew.trace.read.assertions import Cited, assertions_of, citations_of, written
@@ -270,7 +271,7 @@ def _lines(row: MatrixRow) -> list[str]:
 
 def _cell(text: str) -> str:
     """A text that stays in its cell and means nothing to Markdown."""
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    return _SPECIAL.sub(r"\\\1", printable(" ".join(text.split())))
 
 
 COLUMNS = (
@@ -287,9 +288,6 @@ COLUMNS = (
     "source",
 )
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""A cell that begins like this would be calculated by a spreadsheet."""
-
 
 def as_csv(matrix: Matrix) -> str:
     file = io.StringIO(newline="")
@@ -298,12 +296,8 @@ def as_csv(matrix: Matrix) -> str:
     for row in matrix.rows:
         head = (row.id, row.title, row.level, row.status, " ".join(parent.written for parent in row.parents))
         tail = ("", "", cited(row.implemented_by), cited(row.verified_by), row.tier, row.source or "")
-        writer.writerow(map(_csv_cell, (*head, *tail)))
+        writer.writerow(map(csv_cell, (*head, *tail)))
         for each in row.assertions:
             proved = (each.label, each.text, cited(each.implemented_by), cited(each.verified_by), each.proof)
-            writer.writerow(map(_csv_cell, (*head, *proved, row.source or "")))
+            writer.writerow(map(csv_cell, (*head, *proved, row.source or "")))
     return file.getvalue()
-
-
-def _csv_cell(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
 
+from clew.text.controls import printable
 from clew.text.counting import counted
 from clew.trace.reports.matrix import PROOFS, AssertionRow, Citing, Matrix, MatrixRow, Parent, Totals, figures
 
@@ -16,7 +17,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 def as_html(matrix: Matrix) -> str:
     here = files("clew.trace.reports")
     title = escape(f"Traceability matrix of {matrix.project}")
-    return f"""<!DOCTYPE html>
+    page = f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -43,6 +44,7 @@ def as_html(matrix: Matrix) -> str:
 </body>
 </html>
 """
+    return printable(page)
 
 
 def _meters(totals: Totals) -> str:
