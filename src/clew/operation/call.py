@@ -114,7 +114,7 @@ class Call:
 
     def _name(self, request: msgspec.Struct) -> str:
         if self.tool is not None:
-            return self.tool.name
+            return self.tool.original or self.tool.name
         return request.about.tool or request.about.verb or "" if isinstance(request, Operation) else ""
 
     def progress(self, done: int, total: int, message: str) -> None:

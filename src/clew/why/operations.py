@@ -110,7 +110,7 @@ class CallTool(
     """Calls a tool by name with its own arguments and returns that tool's result, within that tool's limits. For tools
     that tools_search found and the list does not show; call listed tools directly."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=128, description="The tool's name, as tools_search gives it")]
+    name: Annotated[str, Meta(min_length=1, max_length=128, description="The tool's name, in either spelling")]
     arguments: Annotated[dict[str, Any], Meta(description="The tool's own arguments")] = msgspec.field(
         default_factory=dict
     )

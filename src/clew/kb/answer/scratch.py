@@ -319,6 +319,6 @@ def _no_passage(id: str, *, expired: bool) -> InvalidArgument:
     said = "is no longer kept" if expired else "is not known in this session"
     return InvalidArgument(
         f"The passage '{id[:80]}' {said}.",
-        hint="Call kb.search or kb.retrieve_evidence again and use a passage_id it returns.",
+        hint="Call kb_search or kb_retrieve_evidence again and use a passage_id it returns.",
         data={"reason": reason, "passage_id": id[:200]},
     )

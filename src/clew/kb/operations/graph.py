@@ -53,7 +53,7 @@ class GraphOperation(
         if not call.project.config.kb.graph:
             raise Unavailable(
                 "The graph is switched off (kb.graph = false).",
-                hint="Use kb.search or kb.retrieve_evidence, or set kb.graph = true in clew.toml.",
+                hint="Use kb_search or kb_retrieve_evidence, or set kb.graph = true in clew.toml.",
                 data={"reason": "graph_disabled", "neo4j_disabled": True},
             )
 

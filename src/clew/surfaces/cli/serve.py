@@ -46,22 +46,22 @@ def run(args: argparse.Namespace) -> int:
     _log_to_stderr(verbose=args.verbose)
     project = Project.open(args.folder)
     server = project.config.server
-    listing = choose(all_tools(), choice_of(args, server.toolsets, read_only=server.read_only))
     names = NameStyle(args.names or name_style(os.environ) or server.names)
+    listing = choose(all_tools(), choice_of(args, server.toolsets, read_only=server.read_only, names=names))
     try:
-        return _serve(args, project, listing, names)
+        return _serve(args, project, listing)
     finally:
         project.close()
 
 
-def _serve(args: argparse.Namespace, project: Project, listing: Listing, names: NameStyle) -> int:
+def _serve(args: argparse.Namespace, project: Project, listing: Listing) -> int:
     # The SDK is by far the largest import; nothing but serving pays for it.
     import anyio
 
     from clew.surfaces.mcp.instructions import instructions
     from clew.surfaces.mcp.server import Surface, build_server
 
-    built = build_server(Surface(project, listing, names=names), instructions(listing))
+    built = build_server(Surface(project, listing), instructions(listing))
     if args.transport == "stdio":
         anyio.run(_serve_stdio, built)
         return 0

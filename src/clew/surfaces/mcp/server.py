@@ -25,7 +25,7 @@ from clew import __version__
 from clew.errors import Cancelled, ClewError
 from clew.operation.call import OWN_SESSION, Answer, Call, carry_out
 from clew.operation.listing import Listed
-from clew.operation.names import NameStyle, by_any_spelling, portable, spell
+from clew.operation.names import by_any_spelling, portable
 from clew.operation.switches import DOCUMENT_TOOLSETS
 from clew.operation.toolsets import Listing
 from clew.project import Project
@@ -49,24 +49,19 @@ Context = ServerRequestContext[Any, Any]
 class Surface:
     """What one server shows: a project through a listing of tools."""
 
-    def __init__(self, project: Project, listing: Listing, *, names: NameStyle = NameStyle.AUTO) -> None:
+    def __init__(self, project: Project, listing: Listing) -> None:
         self.project = project
         self.listing = listing
-        self.names = names
         self._tools = by_any_spelling(listing.callable)
         self._threads = anyio.CapacityLimiter(MAX_CONCURRENT_CALLS)
         self._pace = SessionLimit(project.config.kb)
         self.resources = ScratchResources(project, listing.scheme or project.config.kb.scheme)
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        client = _client_name(ctx)
         # A host that lists tools is about to call one: reading begins now, behind the answer, not before it.
         self.project.build_in_background()
         return types.ListToolsResult(
-            tools=[
-                describe(tool, spell(tool.name, self.names, client), structured=self._is_structured(tool))
-                for tool in self.listing.shown
-            ],
+            tools=[describe(tool, structured=self._is_structured(tool)) for tool in self.listing.shown],
             ttl_ms=LIST_TTL_MS,
             cache_scope="private",
         )
@@ -166,9 +161,9 @@ def build_server(surface: Surface, instructions: str) -> Server[Any]:
     )
 
 
-def describe(tool: Listed, name: str, *, structured: bool = True) -> types.Tool:
+def describe(tool: Listed, *, structured: bool = True) -> types.Tool:
     return types.Tool(
-        name=name,
+        name=tool.name,
         title=tool.title,
         description=tool.description,
         input_schema=tool.input_schema,
@@ -202,11 +197,6 @@ def _session(ctx: Context) -> str | None:
     elif ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         named = ctx.request.headers.get("mcp-session-id")
     return named or None
-
-
-def _client_name(ctx: Context) -> str | None:
-    params = ctx.session.client_params
-    return params.client_info.name if params is not None else None
 
 
 def _progress_to(ctx: Context) -> Callable[[int, int, str], None]:
