@@ -5,7 +5,6 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from clew.errors import ConfigError
 from clew.operation.listing import all_tools
@@ -14,9 +13,6 @@ from clew.operation.switches import name_style
 from clew.operation.toolsets import Listing, choose
 from clew.project import Project
 from clew.surfaces.cli.tools import add_choice, choice_of
-
-if TYPE_CHECKING:
-    from mcp.server.lowlevel import Server
 
 EXAMPLE = """clew serve                                    # stdio, for the project in this folder
 clew serve --transport http --port 8484       # streamable HTTP on 127.0.0.1
@@ -63,7 +59,9 @@ def _serve(args: argparse.Namespace, project: Project, listing: Listing) -> int:
 
     built = build_server(Surface(project, listing), instructions(listing))
     if args.transport == "stdio":
-        anyio.run(_serve_stdio, built)
+        from clew.surfaces.mcp.transports.stdio import serve_stdio
+
+        anyio.run(serve_stdio, built)
         return 0
     from clew.surfaces.mcp.transports.http import serve_http
     from clew.surfaces.mcp.transports.settings import HttpSettings
@@ -107,14 +105,3 @@ def _log_to_stderr(*, verbose: bool) -> None:
         level=logging.INFO if verbose else logging.WARNING,
         format="%(levelname)s %(name)s: %(message)s",
     )
-
-
-async def _serve_stdio(server: "Server[Any]") -> None:
-    """Run until the client closes standard input.
-
-    While serving, the SDK points file descriptor 1 at standard error, so that nothing but protocol reaches the client.
-    """
-    from mcp.server.stdio import stdio_server
-
-    async with stdio_server() as (read_stream, write_stream):
-        await server.run(read_stream, write_stream, server.create_initialization_options())

@@ -40,7 +40,8 @@ _CRASHED = Refusal(500, "internal", "The server failed on this request.", "See t
 
 
 class Guard:
-    """Wraps an ASGI application; what it lets through carries `state["credential"]`, a digest of the bearer token."""
+    """Wraps an ASGI application; what it lets through carries `state["credential"]`, a digest of the bearer token, and
+    `state["body"]`, the whole body."""
 
     def __init__(self, app: ASGIApp, settings: HttpSettings, *, clock: Clock = SYSTEM_CLOCK) -> None:
         self._app = app
@@ -69,7 +70,7 @@ class Guard:
         if isinstance(body, Refusal):
             await body.response()(scope, receive, send)
         elif body is not None:
-            scope.setdefault("state", {})["credential"] = _credential(headers)
+            scope.setdefault("state", {}).update(credential=_credential(headers), body=body)
             await self._run(scope, _replay(body, receive), send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:

@@ -11,11 +11,9 @@ from typing import Any
 
 import anyio
 import anyio.lowlevel
-import msgspec
 from mcp.server.lowlevel import Server
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCMessage, JSONRPCNotification, jsonrpc_message_adapter
-from pydantic import ValidationError
+from mcp_types import INVALID_REQUEST
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -23,6 +21,7 @@ from starlette.types import Receive, Scope, Send
 
 from clew.surfaces.mcp.transports.clock import Clock
 from clew.surfaces.mcp.transports.guard import Refusal
+from clew.surfaces.mcp.transports.messages import Malformed, is_json, read_message, refused
 from clew.surfaces.mcp.transports.settings import HttpSettings
 from clew.surfaces.mcp.transports.sse_sessions import Session, Sessions, parse_event_id
 
@@ -94,11 +93,11 @@ class SseEndpoints:
         session = self.sessions.find(request.query_params.get("session_id", ""), request.state.credential)
         if session is None:
             return _session_expired("No such session, or its grace period is over.")
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        if not is_json(request.scope):
             return _rpc_error(415, INVALID_REQUEST, "The body has to be JSON.", "Send Content-Type: application/json.")
-        message = _parse(await request.body())
-        if isinstance(message, Response):
-            return message
+        message = read_message(await request.body())
+        if isinstance(message, Malformed):
+            return refused(message)
         metadata = ServerMessageMetadata(request_context=request)
         if not await session.hear(SessionMessage(message, metadata=metadata)):
             return _session_expired("The session has ended.")
@@ -171,22 +170,6 @@ async def _emit(send: Send, event: str, data: bytes, event_id: str | None = None
     identity = b"" if event_id is None else f"id: {event_id}\n".encode()
     body = b"event: %b\n%bdata: %b\n\n" % (event.encode(), identity, data)
     await send({"type": "http.response.body", "body": body, "more_body": True})
-
-
-def _parse(body: bytes) -> JSONRPCMessage | Response:
-    try:
-        decoded = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
-        return _rpc_error(400, PARSE_ERROR, "The body is not valid JSON.", "Send one JSON-RPC object in UTF-8.")
-    try:
-        message = jsonrpc_message_adapter.validate_python(decoded, by_name=False)
-    except ValidationError:
-        message = None
-    # A notification's model ignores other members, so a request with an unusable id would pass for one.
-    if message is None or (isinstance(message, JSONRPCNotification) and "id" in decoded):
-        hint = "Send one object with jsonrpc, method and, for a request, an id that is a string or a number."
-        return _rpc_error(400, INVALID_REQUEST, "The body is not a JSON-RPC 2.0 message.", hint)
-    return message
 
 
 def _session_expired(reason: str) -> Response:
