@@ -17,6 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from clew.surfaces.mcp.transports.clock import SYSTEM_CLOCK, Clock
+from clew.surfaces.mcp.transports.connections import limited
 from clew.surfaces.mcp.transports.drain import Draining, DrainingServer
 from clew.surfaces.mcp.transports.guard import Guard, Refusal
 from clew.surfaces.mcp.transports.listen import listen, url_of
@@ -106,7 +107,7 @@ async def _stop_when_cancelled(web: DrainingServer) -> None:
 def _uvicorn_config(app: ASGIApp, settings: HttpSettings) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http="h11",
+        http=limited(settings),
         ws="none",
         loop="asyncio",
         lifespan="off",
