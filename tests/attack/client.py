@@ -10,6 +10,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import threading
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
@@ -189,41 +190,47 @@ def _initialize() -> dict[str, Any]:
 
 def _attack_stdio(root: Path, rounds: int) -> tuple[list[str], Counter[int]]:
     messages = make_messages(rounds)
-    lines = [_encoded(_initialize()), b'{"jsonrpc":"2.0","method":"notifications/initialized"}']
-    lines += [message.body for message in messages]
     process = subprocess.Popen(
         [sys.executable, "-m", "clew", "serve", str(root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert process.stdin is not None
-    assert process.stdout is not None
-    answers: dict[Any, list[dict[str, Any]]] = {}
     with process:
-        waiting = 0
-        for line in lines:
+        answers = Answers(process.stdout)
+        for line in (_encoded(_initialize()), *(message.body for message in messages)):
             process.stdin.write(line + b"\n")
             process.stdin.flush()
-            waiting += line != lines[1]
-            # Never far ahead of the server: a pipe that is full in both directions would stop both sides.
-            while waiting > 16:
-                waiting -= _read_answer(process.stdout.readline(), answers)
-        process.stdin.write(_encoded({"jsonrpc": "2.0", "id": "last", "method": "ping"}) + b"\n")
-        process.stdin.flush()
-        while "last" not in answers or waiting > 0:
-            line = process.stdout.readline()
-            if not line:
-                return ["the server ended"], Counter()
-            waiting -= _read_answer(line, answers) - (b'"id":"last"' in line)
+        complete = answers.wait_for(rounds + 1)
         process.stdin.close()
-    return _faults(messages, answers)
+    return _faults(messages, answers.by_id) if complete else (["the server ended"], Counter())
 
 
-def _read_answer(line: bytes, answers: dict[Any, list[dict[str, Any]]]) -> int:
-    """Note an answer; 0 for a notification of the server."""
-    answer = json.loads(line)
-    if "method" in answer:
-        return 0
-    answers.setdefault(answer["id"], []).append(answer)
-    return 1
+class Answers:
+    """What a server says, read while more is sent: a pipe that is full in both directions would stop both sides."""
+
+    def __init__(self, stream: Any) -> None:
+        self.by_id: dict[Any, list[dict[str, Any]]] = {}
+        self._count = 0
+        self._ended = False
+        self._changed = threading.Condition()
+        threading.Thread(target=self._read, args=(stream,), daemon=True).start()
+
+    def _read(self, stream: Any) -> None:
+        for line in stream:
+            answer = json.loads(line)
+            if "method" not in answer:
+                with self._changed:
+                    self.by_id.setdefault(answer["id"], []).append(answer)
+                    self._count += 1
+                    self._changed.notify()
+        with self._changed:
+            self._ended = True
+            self._changed.notify()
+
+    def wait_for(self, count: int) -> bool:
+        """Wait for so many answers; False where the server ends before."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._ended or self._count >= count)
+            return self._count >= count
 
 
 def _faults(messages: list[Message], answers: dict[Any, list[dict[str, Any]]]) -> tuple[list[str], Counter[int]]:

@@ -44,6 +44,7 @@ class Call:
         *,
         progress: Progress | None = None,
         session: str | None = OWN_SESSION,
+        credential: str = "",
         client_model: "Model | None" = None,
         scheme: str | None = None,
         surface: AnySurface = "mcp",
@@ -61,6 +62,9 @@ class Call:
         """How the addresses of resources begin."""
         self.session = session
         """Whose call it is, for what outlives a call; None where the transport keeps no sessions."""
+        self.credential = credential
+        """Names the token that the caller showed; empty where it showed none. What a call leaves behind can be reached
+        with the same token only."""
         self.client_model = client_model
         """The client's own language model; None where it offers none."""
         self.tools = tools

@@ -69,7 +69,7 @@ class OpenCursor(
             left_out=state.left_out,
         )
         _check_room(opened, self.max_tokens)
-        call.project.open_cursors.open(call.session, state)
+        call.project.open_cursors.open(call.session, state, call.credential)
         return opened
 
 
@@ -90,7 +90,7 @@ class CursorNext(
 
     def run(self, call: Call) -> CursorBatch:
         """The cursor moves by exactly as many items as there is room for in the answer."""
-        with call.project.open_cursors.reading(call.session, self.cursor_id) as reading:
+        with call.project.open_cursors.reading(call.session, self.cursor_id, call.credential) as reading:
             batch = longest_page(lambda count: _batch(call, reading.state, count), self.count, self.max_tokens)
             _check_room(batch, self.max_tokens)
             reading.take(batch.count)
@@ -109,7 +109,7 @@ class GetCursorInfo(
     cursor_id: CursorId = None
 
     def run(self, call: Call) -> CursorInfo:
-        state = call.project.open_cursors.current(call.session, self.cursor_id)
+        state = call.project.open_cursors.current(call.session, self.cursor_id, call.credential)
         return CursorInfo(
             cursor_id=state.id,
             position=state.position,

@@ -69,7 +69,7 @@ class GraphOperation(
             yield (
                 snapshot,
                 AnswerPage(
-                    session=project.kb.session_name(call.session),
+                    session=project.kb.session_name(call.session, call.credential),
                     cursor=getattr(self, "cursor", None),
                     offset=pages.start(state),
                     cursor_to=lambda offset: pages.cursor_to(offset, state),

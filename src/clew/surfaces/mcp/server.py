@@ -77,6 +77,7 @@ class Surface:
             self.listing.callable,
             progress=_progress_to(ctx),
             session=_session(ctx),
+            credential=_credential(ctx),
             client_model=model_of(ctx, params),
             scheme=self.listing.scheme,
         )
@@ -129,7 +130,7 @@ class Surface:
         )
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        return await self.resources.read(_session(ctx), params.uri)
+        return await self.resources.read(_session(ctx), _credential(ctx), params.uri)
 
     async def _in_thread(self, call: Call, work: Callable[[], Answer]) -> Answer:
         try:
@@ -197,6 +198,12 @@ def _session(ctx: Context) -> str | None:
     elif ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         named = ctx.request.headers.get("mcp-session-id")
     return named or None
+
+
+def _credential(ctx: Context) -> str:
+    """Names the token that a request over HTTP showed; empty where it showed none."""
+    shown: bytes = ctx.request.scope.get("state", {}).get("credential", b"") if ctx.request is not None else b""
+    return shown.hex()
 
 
 def _progress_to(ctx: Context) -> Callable[[int, int, str], None]:
