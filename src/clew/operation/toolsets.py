@@ -36,6 +36,8 @@ class Profile(msgspec.Struct, frozen=True):
     toolsets: tuple[Toolset, ...]
     scheme: str | None = None
     """How addresses of resources begin, where the system has a scheme of its own."""
+    heartbeat: bool = False
+    """Whether its clients expect heartbeats as events of SSE."""
 
 
 PROFILES = {
@@ -44,7 +46,7 @@ PROFILES = {
         Profile("elspais", "elspais", (Toolset.TRACE,)),
         Profile("req", "req", (Toolset.REGISTER,)),
         Profile("spox", "spox", (Toolset.SPECS,)),
-        Profile("wekadocs", "wekadocs", (Toolset.KB, Toolset.GRAPH), "wekadocs"),
+        Profile("wekadocs", "wekadocs", (Toolset.KB, Toolset.GRAPH), "wekadocs", heartbeat=True),
         Profile("context-graph", "context-graph", (Toolset.MEMORY, Toolset.COGNITION)),
     )
 }
@@ -71,6 +73,7 @@ class Listing(msgspec.Struct, frozen=True):
     scheme: str | None = None
     structured: bool = True
     """Whether the tools on documents answer with data beside the text; see `switches`."""
+    heartbeat: bool = False
 
 
 def choose(tools: Sequence[Listed], choice: Choice, environ: Mapping[str, str] = os.environ) -> Listing:
@@ -85,7 +88,8 @@ def choose(tools: Sequence[Listed], choice: Choice, environ: Mapping[str, str] =
     if choice.profile is not None:
         profile = _profile(choice.profile)
         own = tuple(tool for tool in allowed if tool.toolset in profile.toolsets and tool.in_profile)
-        return _spelled(Listing(own, own, profile.server_name, profile.scheme, structured), known, choice.names)
+        listing = Listing(own, own, profile.server_name, profile.scheme, structured, profile.heartbeat)
+        return _spelled(listing, known, choice.names)
     wanted = {tool.name for tool in _named(tools, choice.tools)}
     sets = choice.toolsets if choice.toolsets is not None else () if choice.tools else (DEFAULT,)
     shown = tuple(tool for tool in allowed if tool.name in wanted or _in_sets(tool, sets))

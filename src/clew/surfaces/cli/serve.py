@@ -5,6 +5,7 @@ import logging
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clew.errors import ConfigError
 from clew.operation.listing import all_tools
@@ -12,13 +13,15 @@ from clew.operation.names import NameStyle
 from clew.operation.switches import name_style
 from clew.operation.toolsets import Listing, choose
 from clew.project import Project
+from clew.setup.token import TOKEN_VARIABLE, own_token, token_path
 from clew.surfaces.cli.tools import add_choice, choice_of
+
+if TYPE_CHECKING:
+    from clew.surfaces.mcp.transports.settings import HttpSettings
 
 EXAMPLE = """clew serve                                    # stdio, for the project in this folder
 clew serve --transport http --port 8484       # streamable HTTP on 127.0.0.1
 clew serve --profile elspais                  # exactly the tools of elspais"""
-
-TOKEN_VARIABLE = "CLEW_TOKEN"  # noqa: S105 - the name of a variable, not a token
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -66,25 +69,31 @@ def _serve(args: argparse.Namespace, project: Project, listing: Listing) -> int:
     from clew.surfaces.mcp.transports.http import serve_http
     from clew.surfaces.mcp.transports.settings import HttpSettings
 
+    token = _token(args)
     settings = HttpSettings(
         host=args.host,
         port=args.port,
-        token=_token(args),
+        token=token,
+        write_token=None if token else own_token(),
         allowed_hosts=tuple(args.allow_host),
         allowed_origins=tuple(args.allow_origin),
         sse=args.transport == "sse",
+        heartbeat_events=listing.heartbeat,
     )
-    anyio.run(serve_http, built, settings, lambda url: _announce(url, project, args.transport))
+    anyio.run(serve_http, built, settings, lambda url: _announce(url, project, settings))
     return 0
 
 
-def _announce(url: str, project: Project, transport: str) -> None:
+def _announce(url: str, project: Project, settings: "HttpSettings") -> None:
     """The line a user pastes. Standard output is free here: no protocol runs over it."""
-    kind = "sse" if transport == "sse" else "http"
+    kind = "sse" if settings.sse else "http"
     print(f"Serving {project.config.name} at {url}", flush=True)
     print(f"  Claude Code:  claude mcp add --transport {kind} clew {url}", flush=True)
     entry = f'{{"mcpServers": {{"clew": {{"type": "{kind}", "url": "{url}"}}}}}}'
     print(f"  Any client:   {entry}", flush=True)
+    if settings.token is None:
+        needed = f"the token in {token_path()}" if settings.write_token else "a token, and this server has none"
+        print(f"Tools that write need {needed}; see `clew init --client NAME --url {url}`.", flush=True)
     print("Ctrl-C stops the server.", flush=True)
 
 

@@ -22,7 +22,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from clew import __version__
-from clew.errors import Cancelled, ClewError
+from clew.errors import Cancelled, ClewError, Refused
 from clew.operation.call import OWN_SESSION, Answer, Call, carry_out
 from clew.operation.listing import Listed
 from clew.operation.names import by_any_spelling, portable
@@ -82,7 +82,10 @@ class Surface:
             scheme=self.listing.scheme,
         )
         try:
-            if self._meant(tool, params).toolset in DOCUMENT_TOOLSETS:
+            meant = self._meant(tool, params)
+            if not (meant.read_only or meant.reaches_others or _may_write(ctx)):
+                raise _needs_token(meant.name)
+            if meant.toolset in DOCUMENT_TOOLSETS:
                 self._pace.count(call.session)
             answer = await self._in_thread(call, partial(carry_out, tool, params.arguments or {}, call))
         except AskClient as asked:
@@ -204,6 +207,21 @@ def _credential(ctx: Context) -> str:
     """Names the token that a request over HTTP showed; empty where it showed none."""
     shown: bytes = ctx.request.scope.get("state", {}).get("credential", b"") if ctx.request is not None else b""
     return shown.hex()
+
+
+def _may_write(ctx: Context) -> bool:
+    """Whether a request may change anything: over stdio always, over HTTP with the token only. Any page in a browser of
+    this machine can reach the server, and says what it likes about where it comes from, except for a secret."""
+    return ctx.request is None or bool(ctx.request.scope.get("state", {}).get("may_write", False))
+
+
+def _needs_token(tool: str) -> Refused:
+    return Refused(
+        f"{tool} changes data, which needs a token over HTTP.",
+        hint="Send the header Authorization: Bearer <token>. Set CLEW_TOKEN or --token-file for the server, or let "
+        "`clew init --client NAME --url URL` make a token.",
+        data={"reason": "token_needed"},
+    )
 
 
 def _progress_to(ctx: Context) -> Callable[[int, int, str], None]:

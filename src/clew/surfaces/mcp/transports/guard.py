@@ -79,8 +79,8 @@ class Held:
 
 
 class Guard:
-    """Wraps an ASGI application; what it lets through carries `state["credential"]`, a digest of the bearer token, and
-    `state["body"]`, the whole body."""
+    """Wraps an ASGI application. What it lets through carries in its state `credential`, a digest of the bearer token,
+    `may_write`, and `body`, the whole body."""
 
     def __init__(self, app: ASGIApp, settings: HttpSettings, *, clock: Clock = SYSTEM_CLOCK) -> None:
         self._app = app
@@ -90,6 +90,8 @@ class Guard:
         self._hosts = frozenset(plain_host(host) for host in (settings.host, *settings.allowed_hosts))
         self._origins = frozenset(origin.lower() for origin in settings.allowed_origins)
         self._token = None if settings.token is None else _digest(settings.token)
+        writing = settings.token or settings.write_token
+        self._writing = None if writing is None else _digest(writing)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -111,7 +113,9 @@ class Guard:
             if isinstance(body, Refusal):
                 await body.response()(scope, receive, send)
             elif body is not None:
-                scope.setdefault("state", {}).update(credential=_credential(headers), body=body)
+                credential = _credential(headers)
+                may_write = self._writing is not None and hmac.compare_digest(credential, self._writing)
+                scope.setdefault("state", {}).update(credential=credential, may_write=may_write, body=body)
                 await self._run(scope, _replay(body, receive), send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:

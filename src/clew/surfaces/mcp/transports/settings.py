@@ -20,6 +20,9 @@ class HttpSettings(msgspec.Struct, frozen=True, kw_only=True):
     port: int = 0
     sse: bool = False
     token: str | None = None
+    """What every request has to show."""
+    write_token: str | None = None
+    """What a call that writes has to show, where `token` is not set."""
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
     max_body: int = 4 * 1024 * 1024
@@ -35,6 +38,8 @@ class HttpSettings(msgspec.Struct, frozen=True, kw_only=True):
     idle_seconds: float = 1800.0
     drain_seconds: float = 2.0
     heartbeat_seconds: float = 30.0
+    heartbeat_events: bool = False
+    """Whether heartbeats are events for all clients of SSE, not only for those that ask for it."""
     grace_seconds: float = 60.0
     buffer_events: int = 1000
     buffer_bytes: int = 8 * 1024 * 1024

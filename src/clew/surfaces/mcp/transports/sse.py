@@ -87,7 +87,9 @@ class SseEndpoints:
 
     def _open_stream(self, request: Request, session: Session, heard: int) -> "EventStream":
         endpoint = f"{request.scope.get('root_path', '')}{MESSAGES_PATH}?session_id={session.id}"
-        return EventStream(self.sessions, session, heard, endpoint, self._clock, self._settings.heartbeat_seconds)
+        asked = request.query_params.get("heartbeat") == "event"
+        heartbeat = Heartbeat(self._settings.heartbeat_seconds, self._settings.heartbeat_events or asked, self._clock)
+        return EventStream(self.sessions, session, heard, endpoint, heartbeat)
 
     async def _message(self, request: Request) -> Response:
         session = self.sessions.find(request.query_params.get("session_id", ""), request.state.credential)
@@ -104,18 +106,34 @@ class SseEndpoints:
         return Response("Accepted", status_code=202)
 
 
+class Heartbeat:
+    """Tells both sides that a silent stream is alive: as an event, or as a comment, which no client takes for one."""
+
+    def __init__(self, seconds: float, is_event: bool, clock: Clock) -> None:
+        self._seconds = seconds
+        self._is_event = is_event
+        self._clock = clock
+
+    async def wait(self) -> None:
+        await self._clock.sleep(self._seconds)
+
+    async def send(self, send: Send, connection_id: str) -> None:
+        if self._is_event:
+            ping = {"type": "ping", "timestamp": int(self._clock.time()), "connection_id": connection_id}
+            await _emit(send, "heartbeat", json.dumps(ping).encode())
+        else:
+            await send({"type": "http.response.body", "body": b": heartbeat\n\n", "more_body": True})
+
+
 class EventStream:
     """The response to `GET /sse`: endpoint, heartbeat, then the session's events until one side goes away."""
 
-    def __init__(
-        self, sessions: Sessions, session: Session, heard: int, endpoint: str, clock: Clock, heartbeat_seconds: float
-    ) -> None:
+    def __init__(self, sessions: Sessions, session: Session, heard: int, endpoint: str, heartbeat: Heartbeat) -> None:
         self._sessions = sessions
         self._session = session
         self._heard = heard
         self._endpoint = endpoint
-        self._clock = clock
-        self._heartbeat_seconds = heartbeat_seconds
+        self._heartbeat = heartbeat
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         stream = anyio.CancelScope()
@@ -135,16 +153,12 @@ class EventStream:
         await send({"type": "http.response.start", "status": 200, "headers": _STREAM_HEADERS})
         # With an id, so that a client cut off before its first message can come back too.
         await _emit(send, "endpoint", self._endpoint.encode(), self._session.event_id(self._heard))
-        await self._send_heartbeat(send)
+        await self._heartbeat.send(send, self._session.id)
 
     async def _beat(self, send: Send) -> None:
         while True:
-            await self._clock.sleep(self._heartbeat_seconds)
-            await self._send_heartbeat(send)
-
-    async def _send_heartbeat(self, send: Send) -> None:
-        ping = {"type": "ping", "timestamp": int(self._clock.time()), "connection_id": self._session.id}
-        await _emit(send, "heartbeat", json.dumps(ping).encode())
+            await self._heartbeat.wait()
+            await self._heartbeat.send(send, self._session.id)
 
     async def _relay(self, send: Send, stream: anyio.CancelScope) -> None:
         outbox, number = self._session.outbox, self._heard
