@@ -159,6 +159,9 @@ def build_server(surface: Surface, instructions: str) -> Server[Any]:
         instructions=instructions,
         on_list_tools=surface.list_tools,
         on_call_tool=surface.call_tool,
+        # Arguments that have to be repeated in headers: no tool has any. Without this, the SDK would make the whole
+        # list of tools for every call, to look for them.
+        get_tool_input_schema=lambda name: None,
         on_list_resources=surface.resources.list_resources if points_to_resources else None,
         on_list_resource_templates=surface.resources.list_templates if points_to_resources else None,
         on_read_resource=surface.read_resource if points_to_resources else None,
