@@ -249,7 +249,6 @@ def _answer(request: Operation, data: dict[str, Any], call: Call) -> Answer:
 def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str, *, help_text: str | None = None) -> S:
     """The arguments as a struct, or an error that says which one breaks which rule. `name` says whose arguments they
     are, and `help_text` where to learn about them."""
-    known_ones = help_text or f"Arguments: {_signature(type_)}."
     if not isinstance(arguments, Mapping):
         raise InvalidArgument(
             f"{name} takes an object of named arguments, got {type(arguments).__name__}.",
@@ -261,7 +260,7 @@ def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str, *, help_t
             close = get_close_matches(str(argument)[:80], known, n=1)
             raise InvalidArgument(
                 f"{name} has no argument '{shortened(str(argument))}'.",
-                hint=_did_you_mean(close) + known_ones,
+                hint=_did_you_mean(close) + (help_text or _about_arguments(type_)),
             )
     try:
         return msgspec.convert(dict(arguments), type_)
@@ -270,7 +269,8 @@ def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str, *, help_t
         with suppress(msgspec.ValidationError):
             return msgspec.convert(as_listed(type_, _with_whole_numbers(dict(arguments))), type_)
         raise InvalidArgument(
-            f"{name}: {_named(explained(error, type_, arguments))}.", hint=_suggestion(type_, arguments) + known_ones
+            f"{name}: {_named(explained(error, type_, arguments))}.",
+            hint=_suggestion(type_, arguments) + (help_text or _about_arguments(type_)),
         ) from error
 
 
@@ -300,6 +300,10 @@ def _with_whole_numbers(value: Any) -> Any:
 
 def _named(problem: str) -> str:
     return f"argument {problem}" if problem.startswith("'") else problem
+
+
+def _about_arguments(type_: type[msgspec.Struct]) -> str:
+    return f"Arguments: {_signature(type_)}."
 
 
 def _signature(type_: type[msgspec.Struct]) -> str:
