@@ -49,7 +49,7 @@ _DOCUMENTS_BESIDE = ("*.md", "*.rst")
 _USUAL = ElspaisSettings()
 
 ToolsetName = Literal["default", "all", "core", "trace", "register", "specs", "kb", "graph", "memory", "cognition"]
-NameStyleName = Literal["auto", "dotted", "portable"]
+NameStyleName = Literal["portable", "dotted"]
 EnvironmentName = Literal["dev", "prod", "scratch"]
 _Toml = TypeVar("_Toml", bound="_Table")
 
@@ -84,7 +84,7 @@ class TestsTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class ServerTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     toolsets: tuple[ToolsetName, ...] | None = None
-    names: NameStyleName = "auto"
+    names: NameStyleName = "portable"
     read_only: bool = False
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from clew.operation.as_commands import as_commands
 from clew.operation.listing import all_tools
-from clew.operation.wording import as_commands
 from clew.surfaces.cli.resolve import resolve
 from clew.surfaces.cli.verbs import parser_of
 

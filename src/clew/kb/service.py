@@ -156,9 +156,9 @@ class KnowledgeBase:
             note = error.message
         return (f"{note} The answer may lack the latest changes.",) if note else ()
 
-    def session_name(self, session: str | None) -> str:
+    def session_name(self, session: str | None, credential: str = "") -> str:
         """The name that answers give to a connection; without a session of the transport, a new one each time."""
-        name = secrets.token_urlsafe(12) if session is None else self.scratch.session(session)
+        name = secrets.token_urlsafe(16) if session is None else self.scratch.session(session, credential)
         return f"server-{name}"
 
     def reconcile(

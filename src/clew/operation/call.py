@@ -74,6 +74,7 @@ class Call:
         *,
         progress: Progress | None = None,
         session: str | None = OWN_SESSION,
+        credential: str = "",
         client_model: "Model | None" = None,
         scheme: str | None = None,
         surface: AnySurface = "mcp",
@@ -94,6 +95,9 @@ class Call:
         """How the addresses of resources begin."""
         self.session = session
         """Whose call it is, for what outlives a call; None where the transport keeps no sessions."""
+        self.credential = credential
+        """Names the token that the caller showed; empty where it showed none. What a call leaves behind can be reached
+        with the same token only."""
         self.client_model = client_model
         """The client's own language model; None where it offers none."""
         self.tools = tools
@@ -133,7 +137,7 @@ class Call:
         cursor: str | None = getattr(request, "cursor", None)
         if not strict:
             cursor = cursor or None
-        name = self.tool.tool if self.tool is not None else None
+        name = (self.tool.original or self.tool.tool) if self.tool is not None else None
         if name is None and isinstance(request, Operation):
             name = request.about.tool or request.about.verb
         # A cursor is bound to the arguments without itself, and without what only says how they are shown.

@@ -57,6 +57,8 @@ class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
     declared: str
     """The name of the class."""
     tool: str | None = None
+    original: str = ""
+    """How the tool's source document spells the name, where `tool` is spelled otherwise."""
     verb: str | None = None
     aliases: tuple[str, ...] = ()
     toolset: Toolset = Toolset.CORE

@@ -6,8 +6,8 @@
 | `MCP_STRUCTURED_OUTPUT_ENABLED` | the tools on documents answer with minified JSON as text only |
 | `ENABLE_LEGACY_SEARCH_DOCUMENTATION` | `search_documentation` is not there |
 
-All are on unless they are switched off. `MCP_TOOL_NAME_STYLE` says how names with dots are listed: auto, dot or
-underscore.
+All are on unless they are switched off. `MCP_TOOL_NAME_STYLE` says how names with dots are listed: dot for the original
+spelling, underscore or auto for the portable one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ NAME_STYLE = "MCP_TOOL_NAME_STYLE"
 DOCUMENT_TOOLSETS = (Toolset.KB, Toolset.GRAPH)
 
 _OFF = frozenset({"0", "false", "no", "off"})
-_STYLES = {"auto": NameStyle.AUTO, "dot": NameStyle.DOTTED, "underscore": NameStyle.PORTABLE}
+_STYLES = {"auto": NameStyle.PORTABLE, "dot": NameStyle.DOTTED, "underscore": NameStyle.PORTABLE}
 
 
 def present(tools: Sequence[Listed], environ: Mapping[str, str]) -> tuple[Listed, ...]:

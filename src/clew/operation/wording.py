@@ -1,66 +1,61 @@
-"""What people read instead of the name of a tool.
+"""Descriptions as one client reads them: under the names that it sees, and only about tools that it can find there.
 
-Services speak to agents: "req_list shows every requirement with its id". On the command line the same sentence names
-the command: "`clew req list` shows every requirement with its id". A tool without a command is reached by `clew call`.
+A description is written once and names other tools. Where one of those is not listed, the part of the sentence that
+names it is left out: what stands in brackets, after a colon or after ", or", else the clause, else the sentence.
 """
 
-import json
 import re
-import shlex
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Container, Mapping
 
-from clew.operation.listing import Listed, all_operations, all_tools
-from clew.operation.names import by_any_spelling
-from clew.operation.options import words_of
-
-_ARGUMENT = r"(\w+)=(\"[^\"]*\"|[\w-]+)"
-
-
-def as_commands(text: str) -> str:
-    """A text of Clew's own in which tools are named, for people: `req_link and remove=true` becomes
-    `clew req link --remove`."""
-    return _mentions().sub(_command, text)
+_NAME = re.compile(r"(?<![\w.])[a-z]+(?:[._][a-z]+)+(?!\w)|`[a-z]+`")
+"""What may be a tool's name. A name of one word is also a word of the language, so it counts in backticks only."""
+_SENTENCE_END = re.compile(r"(?<=[.!?]) ")
+_BRACKETS = re.compile(r" \([^()]*\)")
+_CLAUSE = "; "
+_TAILS = (": ", ", or ")
 
 
-def _command(mention: re.Match[str]) -> str:
-    name, following = mention["name"], mention["called"] or mention["told"] or ""
-    arguments = {key: value.strip('"') for key, value in re.findall(_ARGUMENT, following)}
-    tool = by_any_spelling(all_tools())[name]
-    command = _commands().get(tool.name)
-    words = None if command is None else words_of(command.operation, arguments)
-    if command is None or words is None:
-        return f"`clew call {name}{_as_json(arguments)}`"
-    return "`" + " ".join((f"clew {command.verb}", *map(_quoted, words))) + "`"
+class Wording:
+    """How texts are told where tools go by the names `spelled` gives them and only those `listed` may be named."""
 
+    def __init__(self, spelled: Mapping[str, str], listed: Container[str]) -> None:
+        self._spelled = spelled
+        self._listed = listed
 
-@cache
-def _commands() -> Mapping[str, Listed]:
-    """The command of each tool that has one; the first one declared, where several have to do with it."""
-    found: dict[str, Listed] = {}
-    for each in all_operations():
-        if each.verb is not None and (tool := each.tool or each.command_of):
-            found.setdefault(tool, each)
-    return found
+    def told(self, text: str) -> str:
+        if not any(name.strip("`") in self._spelled for name in _NAME.findall(text)):
+            return text
+        kept = (self._sentence(sentence) for sentence in _SENTENCE_END.split(text))
+        return _NAME.sub(self._respelled, " ".join(sentence for sentence in kept if sentence))
 
+    def _sentence(self, text: str) -> str:
+        if self._unlisted(text) is None:
+            return text
+        text = _BRACKETS.sub(lambda found: "" if self._unlisted(found[0]) is not None else found[0], text)
+        clauses = text.rstrip(".").split(_CLAUSE)
+        kept = [told for clause in clauses if (told := self._clause(clause))]
+        if not kept:
+            return ""
+        sentence = _CLAUSE.join(kept)
+        if not _NAME.match(sentence):
+            sentence = sentence[0].upper() + sentence[1:]
+        return f"{sentence}."
 
-@cache
-def _mentions() -> re.Pattern[str]:
-    """Finds tools in a text, with the arguments that are named beside them. A name that is a plain word, such as
-    `search`, is one only where it is written as a call."""
-    known = sorted(by_any_spelling(all_tools()), key=len, reverse=True)
-    plain = [name for name in known if name.isalpha()]
-    spelled = "|".join(re.escape(name) for name in known if name not in plain)
-    return re.compile(
-        rf"(?<![\w./-])(?<!clew call )(?P<tick>`?)(?P<name>{spelled}|(?:{'|'.join(plain)})(?=\())(?![\w-])"
-        rf"(?:\((?P<called>[^()]*)\)|(?P<told> (?:with |and )?{_ARGUMENT}))?(?P=tick)"
-    )
+    def _clause(self, text: str) -> str:
+        """The clause, or the part of it before what names a tool that is not listed."""
+        place = self._unlisted(text)
+        if place is None:
+            return text
+        end = max(text.rfind(tail, 0, place) for tail in _TAILS)
+        return text[:end] if end > 0 else ""
 
+    def _unlisted(self, text: str) -> int | None:
+        """Where the first tool is named that is not listed."""
+        for found in _NAME.finditer(text):
+            name = found[0].strip("`")
+            if name in self._spelled and name not in self._listed:
+                return found.start()
+        return None
 
-def _as_json(arguments: Mapping[str, str]) -> str:
-    said = {key: value == "true" if value in ("true", "false") else value for key, value in arguments.items()}
-    return f" '{json.dumps(said, ensure_ascii=False)}'" if said else ""
-
-
-def _quoted(word: str) -> str:
-    return f'"{word}"' if shlex.quote(word) != word or word == "..." else word
+    def _respelled(self, found: re.Match[str]) -> str:
+        return self._spelled.get(found[0], found[0])

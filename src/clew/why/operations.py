@@ -14,11 +14,11 @@ from msgspec import Meta
 
 from clew.errors import InvalidArgument, UnknownTool
 from clew.graph.model import HIERARCHY, Node, NodeKind
+from clew.operation.as_commands import as_commands
 from clew.operation.call import Call, carry_out
 from clew.operation.declare import Freshness, Operation, Option, Toolset
 from clew.operation.listing import Listed
 from clew.operation.names import by_any_spelling, portable
-from clew.operation.wording import as_commands
 from clew.text.counting import counted
 from clew.text.inverted import Inverted
 from clew.text.keywords import STOP_WORDS
@@ -267,7 +267,7 @@ class CallTool(
     """Calls a tool by name with its own arguments and returns that tool's result, within that tool's limits. For tools
     that tools_search found and the list does not show; call listed tools directly."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=128, description="The tool's name, as tools_search gives it")]
+    name: Annotated[str, Meta(min_length=1, max_length=128, description="The tool's name, in either spelling")]
     arguments: Annotated[dict[str, Any], Meta(description="The tool's own arguments")] = msgspec.field(
         default_factory=dict
     )

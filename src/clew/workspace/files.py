@@ -4,15 +4,19 @@ Every path that goes in or out here is relative to the project, has forward slas
 does, so that it can be shown, stored and sent whatever bytes the file's name has.
 """
 
+import errno
 import os
 import stat
 from pathlib import Path
 
 import msgspec
 
-from clew.errors import FormatError, NotFound, OutsideProject
+from clew.errors import FormatError, InvalidArgument, NotFound, OutsideProject
+from clew.text.shortening import shortened
 from clew.workspace.paths import display, raw
 
+_MAYBE_TOO_LONG = 60
+"""Of so many characters a name may have 255 bytes, which many systems do not allow."""
 _OWN_USER = os.geteuid() if hasattr(os, "geteuid") else None
 _OWN_BITS = stat.S_IRUSR | stat.S_IXUSR
 
@@ -60,11 +64,25 @@ def resolve(root: Path, path: str) -> Path:
     if "\0" in path:
         raise OutsideProject(f"The path {path!r} holds a NUL byte.", hint="Pass a path relative to the project.")
     real = os.path.realpath(os.path.join(base, raw(path)))  # noqa: PTH118
+    if len(path) > _MAYBE_TOO_LONG:
+        _check_length(path, real)
     if not is_inside(base, real):
         raise OutsideProject(
             f"The path '{path}' lies outside the project.", hint="Pass a path relative to the project's folder."
         )
     return Path(real)
+
+
+def _check_length(path: str, real: str) -> None:
+    """Refuse a path that the system cannot have: every later question about it would fail."""
+    try:
+        os.lstat(real)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InvalidArgument(
+                f"The path '{shortened(path)}' has {len(path):,} characters, more than the system allows.",
+                hint="Pass a path of a file or folder of the project.",
+            ) from error
 
 
 def path_inside(root: Path, path: str) -> str:

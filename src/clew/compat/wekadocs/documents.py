@@ -58,7 +58,7 @@ def decode_cursor(cursor: str | None) -> int:
 
 def session_name(call: Call, given: str | None = None) -> str:
     """How the older tools name a session: as the caller does, or by one name for the whole connection."""
-    return bounded(given, "session_id") if given else call.project.kb.session_name(call.session)
+    return bounded(given, "session_id") if given else call.project.kb.session_name(call.session, call.credential)
 
 
 class SectionSearch:

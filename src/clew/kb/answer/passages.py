@@ -148,6 +148,8 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
 
     owner: str | None
     """The session of the transport; None where it keeps none."""
+    credential: str = ""
+    """Names the token that was shown."""
     session: str
     """The handle of the scratch session to write to; empty where nothing is written."""
     scheme: str
@@ -182,11 +184,13 @@ class Passages:
         return self._scratch.put(caller.session, new)
 
     def get(self, id: str, caller: Caller) -> Passage:
-        return self.readable(caller.owner, id, caller.boundary)
+        return self.readable(caller.owner, id, caller.boundary, credential=caller.credential)
 
-    def readable(self, owner: str | None, id: str, boundary: Boundary, *, handle: str | None = None) -> Passage:
+    def readable(
+        self, owner: str | None, id: str, boundary: Boundary, *, handle: str | None = None, credential: str = ""
+    ) -> Passage:
         """A passage of the owner's own, of a document inside the boundary."""
-        passage = self._scratch.get(owner, id, handle=handle)
+        passage = self._scratch.get(owner, id, handle=handle, credential=credential)
         if not boundary.admits(passage.document):
             raise ScopeViolation(
                 f"The passage '{shortened(id)}' is of a document outside of the scope.",

@@ -65,7 +65,7 @@ class FindingOperation(DocumentOperation):
         found = []
         for id, each in named.items():
             try:
-                passage = call.project.kb.scratch.get(call.session, id)
+                passage = call.project.kb.scratch.get(call.session, id, credential=call.credential)
             except InvalidArgument:
                 # Others needed the room just now; the excerpt tools say the same to who asks.
                 continue
@@ -339,7 +339,8 @@ def _caller(call: Call, *, writes: bool = False) -> "Caller":
 
     return Caller(
         owner=call.session,
-        session=call.project.kb.scratch.session(call.session) if writes else "",
+        credential=call.credential,
+        session=call.project.kb.scratch.session(call.session, call.credential) if writes else "",
         scheme=call.scheme,
         boundary=call.boundary,
         check=call.deadline,

@@ -54,7 +54,7 @@ class GraphOperation(
         if not call.project.config.kb.graph:
             raise Unavailable(
                 "The graph is switched off (kb.graph = false).",
-                hint="Use kb.search or kb.retrieve_evidence, or set kb.graph = true in clew.toml.",
+                hint="Use kb_search or kb_retrieve_evidence, or set kb.graph = true in clew.toml.",
                 data={"reason": "graph_disabled", "neo4j_disabled": True},
             )
 
@@ -70,7 +70,7 @@ class GraphOperation(
             yield (
                 snapshot,
                 AnswerPage(
-                    session=project.kb.session_name(call.session),
+                    session=project.kb.session_name(call.session, call.credential),
                     cursor=getattr(self, "cursor", None),
                     offset=pages.start(state),
                     cursor_to=lambda offset: pages.cursor_to(offset, state),

@@ -324,7 +324,8 @@ class ShowSchema(
     needs_config=False,
     example={"which": "import"},
 ):
-    """The JSON Schema of what req_add, req_batch or req_import take, with the format of the file it belongs to."""
+    """The JSON Schema of one requirement, a batch or an import (req_add, req_batch or req_import take them), with the
+    format of the file it belongs to."""
 
     which: Annotated[
         Literal["add", "batch", "import", "test-map"], Meta(description="Whose input"), Option(positional=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from clew.operation.wording import as_commands
+from clew.operation.as_commands import as_commands
 from clew.register import help as help_pages
 from clew.register import results
 from clew.text.counting import counted

@@ -21,6 +21,7 @@ from clew.edit.targets import read_if_there, real_target
 from clew.edit.transaction import Transaction
 from clew.errors import ConfigError, FormatError, InvalidArgument, Refused
 from clew.setup.clients import json_text, toml_text
+from clew.setup.token import TOKEN_VARIABLE
 from clew.workspace.own_program import own_program
 from clew.workspace.paths import display
 
@@ -74,6 +75,8 @@ class Client(msgspec.Struct, frozen=True):
     in_workspace: bool = False
     """Whether the client starts servers anywhere unless told, and fills in the folder it has open."""
     format: str = "json"
+    variable: str = ""
+    """How the value of an environment variable is written in a header; empty where the client takes no headers."""
 
 
 def _desktop_file(_: Path) -> Path:
@@ -91,13 +94,27 @@ def _codex_file(_: Path) -> Path:
 
 
 CLIENTS: Mapping[str, Client] = {
-    "claude-code": Client("Claude Code", lambda root: root / ".mcp.json", "mcpServers", True, typed=True),
+    "claude-code": Client(
+        "Claude Code", lambda root: root / ".mcp.json", "mcpServers", True, typed=True, variable="${{{}}}"
+    ),
     "claude-desktop": Client("Claude Desktop", _desktop_file, "mcpServers", False),
     "cursor": Client(
-        "Cursor", lambda root: root / ".cursor" / "mcp.json", "mcpServers", True, typed=True, in_workspace=True
+        "Cursor",
+        lambda root: root / ".cursor" / "mcp.json",
+        "mcpServers",
+        True,
+        typed=True,
+        in_workspace=True,
+        variable="${{env:{}}}",
     ),
     "vscode": Client(
-        "VS Code", lambda root: root / ".vscode" / "mcp.json", "servers", True, typed=True, in_workspace=True
+        "VS Code",
+        lambda root: root / ".vscode" / "mcp.json",
+        "servers",
+        True,
+        typed=True,
+        in_workspace=True,
+        variable="${{env:{}}}",
     ),
     "codex": Client("Codex", _codex_file, "mcp_servers", False, format="toml"),
 }
@@ -116,11 +133,12 @@ def own_command() -> str:
     return str(running)
 
 
-def client_config(client: str, root: Path, command: str, *, force: bool = False) -> ClientPlan:
-    """What the client's configuration becomes when Clew is in it. Nothing is written."""
+def client_config(client: str, root: Path, command: str, *, url: str = "", force: bool = False) -> ClientPlan:
+    """What the client's configuration becomes when Clew is in it: started by the client, or as a server at `url`.
+    Nothing is written."""
     known = _known(client)
     path, within = known.path(root), root if known.in_project else None
-    entry = _entry(known, root, command)
+    entry = _remote_entry(known, url) if url else _entry(known, root, command)
     snippet = _snippet(known, entry)
     raw = read_if_there(real_target(path, within=within))
     try:
@@ -191,6 +209,20 @@ def _entry(client: Client, root: Path, command: str) -> dict[str, Any]:
     return entry
 
 
+def _remote_entry(client: Client, url: str) -> dict[str, Any]:
+    """A server that runs already. The entry names the variable that holds the token, never the token itself: the file
+    may be one that git tracks."""
+    if client.format == "toml":
+        return {"url": url, "bearer_token_env_var": TOKEN_VARIABLE}
+    if not client.variable:
+        raise InvalidArgument(
+            f"{client.title} takes no header from an environment variable.",
+            hint="Leave --url out: it then starts Clew itself and needs no token.",
+        )
+    header = f"Bearer {client.variable.format(TOKEN_VARIABLE)}"
+    return {"type": "http", "url": url, "headers": {"Authorization": header}}
+
+
 def _snippet(client: Client, entry: Mapping[str, Any]) -> str:
     if client.format == "toml":
         return toml_text.table_text(f"{client.parent}.{SERVER_NAME}", entry)
@@ -209,7 +241,7 @@ def _merged(client: Client, text: str | None, entry: Mapping[str, Any], force: b
     existing = servers[SERVER_NAME] if isinstance(servers, dict) and present else None
     fields = existing if isinstance(existing, dict) else {}
     if present:
-        if all(fields.get(key) == value for key, value in entry.items()) and "url" not in fields:
+        if all(fields.get(key) == value for key, value in entry.items()) and _is_remote(fields) == _is_remote(entry):
             return "same", text
         if not force:
             return "differs", text
@@ -217,13 +249,18 @@ def _merged(client: Client, text: str | None, entry: Mapping[str, Any], force: b
     return ("replace" if present else "add"), mark + after
 
 
+def _is_remote(entry: Mapping[str, Any]) -> bool:
+    return "url" in entry
+
+
 def _with_json(body: str, client: Client, entry: Mapping[str, Any], fields: Mapping[str, Any]) -> str:
-    # Settings a user added to Clew's own entry, such as env, outlive --force; those of a remote server cannot.
-    kept = {} if "url" in fields else fields
+    # Settings a user added to Clew's own entry, such as env, outlive --force; those of the other kind cannot.
+    kept = fields if _is_remote(fields) == _is_remote(entry) else {}
     return json_text.with_member(body, client.parent, SERVER_NAME, {**kept, **entry})
 
 
 def _with_toml(body: str, client: Client, entry: Mapping[str, Any], fields: Mapping[str, Any]) -> str:
-    if "url" in fields:
-        raise FormatError(f"its '{SERVER_NAME}' is a remote server, whose keys do not go together with a command")
+    if fields and _is_remote(fields) != _is_remote(entry):
+        kind = "a remote server" if _is_remote(fields) else "started by the client"
+        raise FormatError(f"its '{SERVER_NAME}' is {kind}, whose keys do not go together with those of the other kind")
     return toml_text.with_table(body, client.parent, SERVER_NAME, entry)

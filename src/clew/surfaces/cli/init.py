@@ -29,6 +29,7 @@ from clew.setup.clients import (
     write_plan,
 )
 from clew.setup.detect import Findings, detect, proposed_config
+from clew.setup.token import TOKEN_VARIABLE, make_token, token_path
 from clew.workspace.ignore import ignore_spec
 
 EXAMPLE = "clew init --client claude-code"
@@ -64,6 +65,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"also write this client's configuration; may be repeated: {', '.join(CLIENTS)}",
     )
+    parser.add_argument(
+        "--url", default="", metavar="URL", help="let the client use a running HTTP server, with a token of your own"
+    )
     parser.add_argument("--force", action="store_true", help="replace a clew.toml or a client's entry that differs")
     parser.add_argument("--dry-run", action="store_true", help="show what would be written, write nothing")
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
@@ -77,9 +81,12 @@ def run(args: argparse.Namespace) -> int:
     findings = detect(Path(args.folder))
     files = [_config_change(root, findings, args.force), _gitignore_change(root)]
     command = own_command() if args.client else ""
-    plans = [client_config(name, root, command, force=args.force) for name in dict.fromkeys(args.client)]
+    names = dict.fromkeys(args.client)
+    plans = [client_config(name, root, command, url=args.url, force=args.force) for name in names]
     if not args.dry_run:
         _write(root, files, plans)
+        if args.url:
+            make_token()
     if args.json:
         from clew.surfaces.cli.output import print_json
 
@@ -202,6 +209,9 @@ def _closing_lines(
         yield "\nConnect a client (writes or merges its configuration, and keeps what is in it):"
         for name, command in commands.items():
             yield f"  {command:<{width}}  {CLIENTS[name].title}: {_shown(config_path(name, root), root)}"
+    elif args.url:
+        yield f"\nThe client sends the token in {token_path()}, which only you can read. Before you start the client:"
+        yield f'  export {TOKEN_VARIABLE}="$(cat {shlex.quote(str(token_path()))})"'
     elif any(plan.changed for plan in plans) and not args.dry_run:
         yield "\nRestart the client to let it find Clew."
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from clew.errors import ClewError, ConfigError, InvalidArgument
+from clew.operation.as_commands import as_commands
 from clew.operation.budget import EVERYTHING
 from clew.operation.declare import About, Operation, overrides, result_of
 from clew.operation.options import add_options, arguments_of, without_bounds, writes_json
-from clew.operation.wording import as_commands
 from clew.surfaces.cli.groups import group_of
 
 if TYPE_CHECKING:

@@ -14,9 +14,7 @@ SaveBranch = Annotated[
     bool, Meta(description="First keep the state of all files, uncommitted ones included, in a safety branch")
 ]
 DryRun = Annotated[bool, Meta(description="Show the difference, write nothing")]
-IfVersion = Annotated[
-    str | None, Meta(description="Refuse unless the requirement has this version, as get_requirement gave it")
-]
+IfVersion = Annotated[str | None, Meta(description="Refuse unless the requirement still has this version")]
 
 
 class ChangeReferenceType(

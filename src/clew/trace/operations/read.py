@@ -149,7 +149,7 @@ class GetRequirement(
     example={"req_id": "REQ-d00001"},
 ):
     """One requirement: text, assertions and whether tests cover them, what it cites (parents), what cites it (children,
-    paged), hash state, file and lines. For its place in the tree call get_hierarchy; to find an id, search."""
+    paged), hash state, file and lines. For its place in the tree: get_hierarchy; to find an id: `search`."""
 
     def run(self, call: Call) -> results.RequirementDetail:
         return call.project.trace.requirement(self.req_id, offset=call.offset, limit=self.limit)
