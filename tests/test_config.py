@@ -7,7 +7,7 @@ import pytest
 from clew.config import CODE_PATTERNS, find_root, load
 from clew.errors import ConfigError
 from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.graph.readers import readers_for
+from clew.graph.readers.project import readers_for
 from clew.operation.declare import Toolset
 from clew.operation.names import NameStyle
 from clew.operation.toolsets import ALL, DEFAULT

@@ -167,7 +167,7 @@ class Context:
 
     def _make_builder(self) -> "Builder":
         from clew.graph.build.builder import Builder
-        from clew.graph.readers import ProjectReaders
+        from clew.graph.readers.project import ProjectReaders
 
         readers = ProjectReaders(self.config, self.grammar)
         builder = Builder(
@@ -195,7 +195,7 @@ class Context:
         return Cursors(key)
 
     def _open_store(self) -> "tuple[Store | None]":
-        from clew.store.sqlite import open_sqlite
+        from clew.store.sqlite.engine import open_sqlite
 
         try:
             with suppress(OSError):

@@ -53,9 +53,9 @@ def all_readers() -> dict[str, tuple[str, Read]]:
     from clew.formats.code.languages import FAMILIES
     from clew.formats.elspais.ids.grammar import IdGrammar
     from clew.formats.elspais.settings import read_settings
-    from clew.formats.register import read_single
+    from clew.formats.register.single import read_single
     from clew.graph.build.reading import Reader
-    from clew.graph.readers import marker_readers, readers_for
+    from clew.graph.readers.project import marker_readers, readers_for
     from clew.kb.ingest.citations import Citations
 
     config = load_defaults(Path(__file__).parents[2] / "examples" / "demo")

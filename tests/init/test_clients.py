@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import ConfigError, Conflict, InvalidArgument, OutsideProject, Refused
-from clew.setup.clients import CLIENTS, client_config, config_path, own_command, write_plan
+from clew.setup.clients.configure import CLIENTS, client_config, config_path, own_command, write_plan
 
 # Verifies: REQ-d00018-C+D
 

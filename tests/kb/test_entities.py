@@ -8,7 +8,8 @@ import pytest
 
 from clew.formats.documents.chunks import chunks_of
 from clew.formats.documents.reader import read_document
-from clew.kb.entities import DocumentEntities, entities_of
+from clew.kb.entities.extract import entities_of
+from clew.kb.entities.model import DocumentEntities
 
 DEMO = Path(__file__).parent.parent.parent / "examples" / "demo" / "docs"
 

@@ -8,8 +8,9 @@ from hypothesis import given
 from tests.register.edits import delete, link, record_run, record_test, split, verify
 
 from clew.errors import ClewError
-from clew.formats.register import read_directory, read_single, write_directory, write_single
+from clew.formats.register.directory import read_directory, write_directory
 from clew.formats.register.model import LINK_KINDS, Evidence, Kind, Layout, Outcome, Priority, Register, Status
+from clew.formats.register.single import read_single, write_single
 from clew.register.change import changes as operations
 from clew.register.change.batch import apply_batch
 from clew.register.change.draft import Author, Draft

@@ -26,10 +26,9 @@ from clew.errors import (
     StoreReadOnly,
     Tampered,
 )
-from clew.formats.register import read_single
 from clew.formats.register.canonical import canonical, digest, pretty
 from clew.formats.register.model import Layout, LinkKind, Register
-from clew.formats.register.single import payload_of
+from clew.formats.register.single import payload_of, read_single
 from clew.register.change.batch import apply_batch
 from clew.register.change.changes import add
 from clew.register.change.draft import Author, Draft

@@ -13,7 +13,7 @@ from clew.search.dense import indexing, keeper
 from clew.search.dense.keeper import JOB, IndexKeeper, run_job
 from clew.search.engine import SearchEngine
 from clew.search.units import Unit
-from clew.store.sqlite import open_sqlite
+from clew.store.sqlite.engine import open_sqlite
 
 Engines = Callable[..., SearchEngine]
 

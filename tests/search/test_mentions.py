@@ -13,11 +13,11 @@ from clew.search.rank.mentions import (
     MAX_BEARERS,
     MAX_TITLE_WORDS,
     MentionGraph,
-    TitleTable,
     mention_weight,
     mentions,
     title_key,
 )
+from clew.search.rank.neighbourhood import TitleTable
 from clew.search.units import Filters, Scope, Unit, compile_condition
 
 SECTIONS = Scope(parts=("section",))

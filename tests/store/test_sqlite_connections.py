@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import StoreBusy, StoreError
-from clew.store.sqlite import open_sqlite
+from clew.store.sqlite.engine import open_sqlite
 
 # Verifies: REQ-o00002-A
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import StoreCorrupt, StoreError, StoreTooNew
-from clew.store.sqlite import open_sqlite
+from clew.store.sqlite.engine import open_sqlite
 from clew.store.sqlite.migrations import SCHEMA_VERSION
 
 # Verifies: REQ-d00006-A+B

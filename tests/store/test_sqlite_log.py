@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import StoreCorrupt
-from clew.store.sqlite import open_sqlite
+from clew.store.sqlite.engine import open_sqlite
 
 # Verifies: REQ-d00247-A
 

@@ -11,8 +11,8 @@ import pytest
 
 from clew.errors import Conflict, NotFound, StoreCorrupt
 from clew.store.interface import Record
-from clew.store.sqlite import open_sqlite
 from clew.store.sqlite.aside import damaged_files
+from clew.store.sqlite.engine import open_sqlite
 from clew.store.sqlite.rescue import Rescue, rescue
 
 # Verifies: REQ-d00006-B

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from clew.errors import InvalidArgument, Unavailable
-from clew.workspace import git
 from clew.workspace.find import Selection, scan
+from clew.workspace.git import api as git
 
 
 def run(root: Path, *arguments: str) -> None:

@@ -12,7 +12,7 @@ from clew.errors import Refused, Unavailable
 from clew.project import Project
 from clew.register.git.repository import Repository
 from clew.surfaces.cli.main import main
-from clew.workspace import git
+from clew.workspace.git import api as git
 from clew.workspace.git.run import run as run_git
 
 SPEC = "## REQ-d00001: One\n\n**Level**: DEV | **Status**: Active\n\nIt SHALL {}.\n\n*End* *One*\n"

@@ -296,7 +296,7 @@ class RegisterReading:
 def scanner_for(config: Config) -> MentionScanner:
     """Looks for markers where the graph does."""
     from clew.formats.elspais.ids.grammar import IdGrammar
-    from clew.graph.readers import has_specs, marker_readers
+    from clew.graph.readers.project import has_specs, marker_readers
 
     readers = marker_readers(config, IdGrammar(config.elspais), specs=has_specs(config), register=True)
     return MentionScanner(config.root, config.max_file_bytes, readers)

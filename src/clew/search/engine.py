@@ -33,7 +33,7 @@ from clew.search.lexical.ranking import Streams
 from clew.search.question import Hit, IndexState, Question, RankedUnit, Ranking, Results
 from clew.search.quote import evidence
 from clew.search.rank.fuse import Fused, at_most_per_document, spread
-from clew.search.rank.mentions import Adjacency
+from clew.search.rank.neighbourhood import Adjacency
 from clew.search.rank.ranking import Kept, Rankings, key_of, meaning, rank
 from clew.search.rank.recipes import BUILT_IN, Recipe, Recipes
 from clew.search.units import compile_condition

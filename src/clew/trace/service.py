@@ -32,7 +32,7 @@ from clew.trace.read.results import (
 from clew.trace.read.serialize import requirement_full, requirement_summary, scored_summary
 from clew.trace.reports.findings import Finding, findings
 from clew.trace.reports.matrix import Matrix, matrix
-from clew.workspace import git
+from clew.workspace.git import api as git
 
 
 class TraceService:

@@ -9,7 +9,8 @@ import msgspec
 from clew.edit.targets import read_if_there
 from clew.errors import FormatError, OutsideProject, Refused
 from clew.register.git.setup import SetupStep, bounds_of
-from clew.setup.clients import complete_interrupted, json_text, own_command, write_file
+from clew.setup.clients import json_text
+from clew.setup.clients.configure import complete_interrupted, own_command, write_file
 from clew.text.counting import counted
 
 SERVER = "req"

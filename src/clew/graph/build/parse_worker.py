@@ -93,7 +93,7 @@ def _readers(root: Path) -> "dict[str, Reader]":
     from clew.config import load
     from clew.formats.elspais.ids.grammar import IdGrammar
     from clew.graph.build.reading import cache_name
-    from clew.graph.readers import readers_for
+    from clew.graph.readers.project import readers_for
 
     config = load(root)
     return {cache_name(reader): reader for reader in readers_for(config, IdGrammar(config.elspais))}

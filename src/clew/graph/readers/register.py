@@ -27,12 +27,13 @@ from clew.formats.code.marker_comments import cited_in_prose
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.settings import ElspaisSettings
-from clew.formats.register import READER_VERSION, read_directory, read_single
+from clew.formats.register import READER_VERSION
 from clew.formats.register.canonical import parse
-from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES
+from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES, read_directory
 from clew.formats.register.envelope import check_format
 from clew.formats.register.model import Layout, LinkKind, Outcome, Requirement, Status
 from clew.formats.register.records import decode_requirement
+from clew.formats.register.single import read_single
 from clew.formats.results.records import FAILED, PASSED
 from clew.graph.build.link import Citation, Contribution, Definition
 from clew.graph.model import EdgeKind, Node, NodeKind, Source

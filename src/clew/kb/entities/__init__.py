@@ -6,8 +6,3 @@
 | `shapes` | what a word is by its shape: flag, variable, file, symbol, version, error; commands in lines for a shell |
 | `extract` | what each chunk names, recurring terms, numbered steps; settings in blocks of YAML, TOML, INI and JSON |
 """
-
-from clew.kb.entities.extract import VERSION, entities_of
-from clew.kb.entities.model import DocumentEntities, EntityKind, Mention, Procedure
-
-__all__ = ["VERSION", "DocumentEntities", "EntityKind", "Mention", "Procedure", "entities_of"]

@@ -14,8 +14,9 @@ from clew.formats.documents.model import Document, Format
 from clew.formats.documents.reader import VERSION as READER_VERSION
 from clew.formats.documents.reader import format_of, read_document
 from clew.kb import ids
-from clew.kb.entities import VERSION as ENTITIES_VERSION
-from clew.kb.entities import DocumentEntities, EntityKind, entities_of
+from clew.kb.entities.extract import VERSION as ENTITIES_VERSION
+from clew.kb.entities.extract import entities_of
+from clew.kb.entities.model import DocumentEntities, EntityKind
 from clew.kb.ingest.citations import Citations
 from clew.kb.ingest.records import (
     ANYWHERE,

@@ -10,7 +10,7 @@ from clew.errors import InvalidArgument
 from clew.graph.graph import Graph
 from clew.graph.model import NodeKind
 from clew.kb import ids
-from clew.kb.entities import EntityKind
+from clew.kb.entities.model import EntityKind
 from clew.kb.ingest.records import SectionRecord
 from clew.kb.queries import Reading, in_json
 from clew.kb.walk import batches

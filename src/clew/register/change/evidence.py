@@ -15,7 +15,7 @@ import msgspec
 from clew.errors import FormatError
 from clew.formats.register.ids import format_id, in_order, normalise
 from clew.formats.register.model import Evidence, Outcome, Requirement, Status, TestRecord, parse_word
-from clew.formats.results import read_results
+from clew.formats.results.reader import read_results
 from clew.register import results
 from clew.register.change.changes import check_dossier
 from clew.register.change.draft import Draft

@@ -13,10 +13,9 @@ from clew.edit.recovery import recover
 from clew.edit.replacing import leftovers, make_folder, replace_file, sweep
 from clew.edit.transaction import Transaction
 from clew.errors import ConfigError, NotFound
-from clew.formats.register import read_directory, read_single, write_directory, write_single
-from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES
+from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES, read_directory, write_directory
 from clew.formats.register.model import Layout, Register
-from clew.formats.register.single import Renderings
+from clew.formats.register.single import Renderings, read_single, write_single
 from clew.workspace.find import names_in
 from clew.workspace.follow import FileContents
 

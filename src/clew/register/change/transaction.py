@@ -32,9 +32,8 @@ from clew.errors import (
     StoreReadOnly,
     Tampered,
 )
-from clew.formats.register import FORMAT_TAG
 from clew.formats.register.canonical import canonical, digest
-from clew.formats.register.envelope import DIRECTORY_TAG, NOTICE
+from clew.formats.register.envelope import DIRECTORY_TAG, FORMAT_TAG, NOTICE
 from clew.formats.register.ids import PREFIX, number_of
 from clew.formats.register.migration import migrate
 from clew.formats.register.model import Layout, Register, Requirement

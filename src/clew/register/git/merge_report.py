@@ -9,9 +9,9 @@ import msgspec
 
 from clew.edit.replacing import replace_file
 from clew.errors import ClewError, FormatError
-from clew.formats.register import read_single, write_single
 from clew.formats.register.directory import FOLDER, INDEX
 from clew.formats.register.model import Register
+from clew.formats.register.single import read_single, write_single
 from clew.register.change.draft import Author
 from clew.register.git.merge import MergeConflict, Merged, merge
 from clew.register.service import RegisterService

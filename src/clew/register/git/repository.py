@@ -9,8 +9,8 @@ import msgspec
 
 from clew.errors import InvalidArgument
 from clew.text.shortening import shortened
-from clew.workspace import git
 from clew.workspace.find import files_below
+from clew.workspace.git import api as git
 from clew.workspace.git import parse
 from clew.workspace.git.run import WORK_SECONDS
 from clew.workspace.paths import display, raw

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from clew.errors import InvalidArgument, NotFound
-from clew.formats.register import read_directory, read_single
-from clew.formats.register.directory import ENDING, INDEX
+from clew.formats.register.directory import ENDING, INDEX, read_directory
 from clew.formats.register.ids import in_order
 from clew.formats.register.model import Layout, Register, Requirement
+from clew.formats.register.single import read_single
 from clew.register import results
 from clew.register.change.transaction import RegisterFile
 from clew.register.git.repository import Repository

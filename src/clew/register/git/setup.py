@@ -15,7 +15,7 @@ from clew.register.git.doctor import DRIVER, LINE_ENDS, MERGE_ATTRIBUTE
 from clew.register.git.repository import Repository
 from clew.register.git.starting import driver_line
 from clew.text.counting import counted
-from clew.workspace import git
+from clew.workspace.git import api as git
 
 DRIVER_NAME = "merge.req-merge.name"
 DRIVER_COMMAND = "clew req merge-driver %O %A %B --path %P"

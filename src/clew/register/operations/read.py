@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from clew import __version__
-from clew.formats.register import FORMAT_TAG
+from clew.formats.register.envelope import FORMAT_TAG
 from clew.formats.register.model import Requirement
 from clew.operation.call import Call
 from clew.operation.declare import Option

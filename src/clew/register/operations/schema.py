@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clew.errors import InvalidArgument
-from clew.formats.register import FORMAT_TAG
+from clew.formats.register.envelope import FORMAT_TAG
 from clew.formats.register.model import LINK_KINDS, Kind, Priority, Status
 from clew.operation.declare import Operation
 from clew.operation.schemas import arguments_schema, names_and_types

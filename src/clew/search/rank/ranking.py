@@ -21,7 +21,7 @@ from clew.search.lexical.search import NOTHING_FOUND, LexicalIndex, LexicalResul
 from clew.search.lexical.tables import totals
 from clew.search.question import Question, RankedUnit
 from clew.search.rank.fuse import Contribution, Fused, expand, fuse, in_order
-from clew.search.rank.mentions import Adjacency, Neighbourhood
+from clew.search.rank.neighbourhood import Adjacency, Neighbourhood
 from clew.search.rank.pagerank import personalised_pagerank, seeds_from
 from clew.search.rank.recipes import Agreement, Expansion, Recipe
 from clew.search.units import Condition, compile_condition

@@ -17,8 +17,8 @@ from clew.search.embed.opening import open_embedder
 from clew.surfaces.cli.opening import add_folder, add_json
 from clew.surfaces.cli.output import print_json
 from clew.text.terminal import coloured
-from clew.workspace import git
 from clew.workspace.find import scan
+from clew.workspace.git import api as git
 
 EXAMPLE = "clew doctor"
 

@@ -19,7 +19,7 @@ from clew.edit.recovery import recover
 from clew.edit.targets import read_if_there, real_target
 from clew.edit.transaction import Transaction
 from clew.errors import ConfigError
-from clew.setup.clients import (
+from clew.setup.clients.configure import (
     CLIENTS,
     ClientPlan,
     client_config,
@@ -28,7 +28,9 @@ from clew.setup.clients import (
     own_command,
     write_plan,
 )
-from clew.setup.detect import Findings, detect, proposed_config
+from clew.setup.detect.classify import detect
+from clew.setup.detect.findings import Findings
+from clew.setup.detect.proposal import proposed_config
 from clew.setup.token import TOKEN_VARIABLE, make_token, token_path
 from clew.workspace.ignore import ignore_spec
 

@@ -166,10 +166,10 @@ class Saves:
         return FileEdit(path, before, None if is_removed else after)
 
     def _branch(self, edits: Sequence[FileEdit]) -> str:
-        from clew.trace import safety
+        from clew.trace.safety import branches
 
         also = [edit.path for edit in edits if edit.before is not None]
-        return safety.create(self._root, "save-mutations", datetime.now(UTC), also=also).name
+        return branches.create(self._root, "save-mutations", datetime.now(UTC), also=also).name
 
     def _verify(self, edit: FileEdit) -> None:
         """Refuse to write what would not read as the graph has it."""

@@ -33,10 +33,11 @@ from clew.trace.files.results import FileChange, Moved, RestoreReport, Rewritten
 from clew.trace.files.rewriting import LONGEST_PROMPT, Original, question, rewritten
 from clew.trace.read.resolve import Resolver
 from clew.trace.read.serialize import requirement_full
-from clew.trace.safety import create, list_all, restore
-from clew.workspace import git
+from clew.trace.safety.branches import create, list_all
+from clew.trace.safety.restore import restore
 from clew.workspace.files import path_inside, read_bytes, resolve
 from clew.workspace.find import selects
+from clew.workspace.git import api as git
 
 if TYPE_CHECKING:
     from clew.trace.operations.files import ChangeReferenceType, FileOperation, MoveRequirement, TransformWithAi

@@ -17,9 +17,9 @@ from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Requirement
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
-from clew.workspace import git
 from clew.workspace.files import read_bytes
 from clew.workspace.find import selects
+from clew.workspace.git import api as git
 
 _CITING = {NodeKind.TEST: "test", NodeKind.CODE: "code"}
 

@@ -20,7 +20,7 @@ from clew.edit.targets import is_write_protected, real_target
 from clew.errors import Conflict, Refused
 from clew.trace.safety.branches import SafetyBranch, find, keep
 from clew.trace.safety.snapshot import LINK, SUBMODULE, Repository, entries, ignored, repository_of, take
-from clew.workspace import git
+from clew.workspace.git import api as git
 from clew.workspace.git import parse
 from clew.workspace.git.parse import TreeEntry
 from clew.workspace.paths import display

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from clew.errors import Refused, Unavailable
-from clew.workspace import git
+from clew.workspace.git import api as git
 from clew.workspace.git import parse
 from clew.workspace.git.parse import TreeEntry
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from clew.cache import Cache
 from clew.errors import Refused, Unavailable
 from clew.workspace.git import protect
 from clew.workspace.git.find import WorkTree, find_work_tree
@@ -106,7 +107,7 @@ def problem(folder: Path) -> str | None:
     return f"git refuses: {result.message}." if result.code and result.message != _OUTSIDE else None
 
 
-_known: dict[WorkTree, Configuration] = {}
+_known: Cache[WorkTree, Configuration] = Cache(64)
 _knowing = threading.Lock()
 
 
@@ -120,10 +121,9 @@ def configuration(tree: WorkTree, seconds: int = WORK_SECONDS) -> Configuration 
         listed = _start(tree.top, protect.LISTING, protect.environment(tree), seconds)
         if listed.code:
             return listed
-        if len(_known) > 64:
-            _known.clear()
-        _known[tree] = protect.read_configuration(tree, listed.output)
-        return _known[tree]
+        read = protect.read_configuration(tree, listed.output)
+        _known.put(tree, read)
+        return read
 
 
 def _start(
