@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PORT ?= 8484
 
-.PHONY: all run test lint types check bench bench-kb bench-links bench-retrieval conformance differential packaging sbom docs lock clean
+.PHONY: all run test lint types check bench bench-kb bench-links bench-retrieval conformance differential attack packaging sbom docs lock clean
 
 all: $(STAMP)
 
@@ -47,6 +47,9 @@ conformance: $(STAMP) ## run the official protocol suite
 
 differential: $(STAMP) ## compare with OpenSpec itself
 	@$(BIN)/python -m tests.differential
+
+attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, malformed messages
+	@$(BIN)/python -m tests.attack
 
 packaging: $(STAMP) ## install without the encoder, and with the lowest versions, and test both
 	@$(BIN)/python -m tests.packaging

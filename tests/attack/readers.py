@@ -6,7 +6,6 @@ A round is one reader and one pattern, read at three sizes in a process of its o
 time than any honest reading takes. A reader whose time grows twice as fast as its file is reported.
 """
 
-import argparse
 import os
 import resource
 import sys
@@ -190,18 +189,3 @@ def run(rounds: int | None, *, only: str = "", sizes: tuple[int, ...] = SIZES) -
             failures.append(problem)
             sys.stderr.write(f"{problem}\n")
     return Outcome(count, tuple(failures))
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int)
-    parser.add_argument("--only", default="")
-    parser.add_argument("--sizes", type=lambda text: tuple(map(int, text.split(","))), default=SIZES)
-    args = parser.parse_args()
-    outcome = run(args.rounds, only=args.only, sizes=args.sizes)
-    sys.stdout.write(f"readers: {outcome.tried} tried, {len(outcome.faults)} got through\n")
-    return 1 if outcome.faults else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

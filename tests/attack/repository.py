@@ -1,29 +1,20 @@
-"""Attack: a clone whose files and settings name programs. Whatever Clew is asked to do in it, none may run.
-
-`python -m tests.attack.repository` runs it alone.
-"""
+"""Attack: a clone whose files and settings name programs. Whatever Clew is asked to do in it, none may run."""
 
 import contextlib
 import io
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from tests.attack.hostile_git import WAYS, Hostile, build, spring
+from tests.attack.outcome import Outcome
 from tests.mcp_client import McpClient, Options
 
 from clew.project import Project
 from clew.surfaces.cli.main import main
-
-
-class Outcome(NamedTuple):
-    rounds: int
-    failures: tuple[str, ...]
-
 
 OTHER_WAYS = 5
 """Those of the caller's environment, and a program called git in the project."""
@@ -59,7 +50,7 @@ def run(rounds: int) -> Outcome:
                 hostile_program(place)
                 use(place)
                 failures += sorted(place.fired())
-    return Outcome(rounds, tuple(failures))
+    return Outcome(rounds * (len(WAYS) + OTHER_WAYS), tuple(f"The canary of {name} ran." for name in failures))
 
 
 def live(folder: Path, *, in_git_hooks: bool) -> dict[str, bool]:
@@ -125,10 +116,3 @@ def _environment(folder: Path) -> Iterator[Any]:
     finally:
         os.environ.clear()
         os.environ.update(before)
-
-
-if __name__ == "__main__":
-    outcome = run(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
-    said = ", ".join(outcome.failures) or "nothing ran"
-    sys.stdout.write(f"{outcome.rounds} rounds, {len(WAYS) + OTHER_WAYS} ways: {said}\n")
-    sys.exit(1 if outcome.failures else 0)

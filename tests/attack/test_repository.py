@@ -8,7 +8,7 @@ from tests.attack import repository
 
 # Verifies: REQ-o00040-A, REQ-d00260-A
 def test_nothing_that_a_repository_names_is_run() -> None:
-    assert repository.run(1).failures == ()
+    assert repository.run(1).faults == ()
 
 
 @pytest.mark.parametrize("in_git_hooks", [False, True])
