@@ -7,7 +7,7 @@ in the same file.
 
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -47,7 +47,7 @@ MODULES: tuple[str, ...] = (
 )
 """Every module that declares operations, in the order in which tools are listed."""
 
-_FILE = "listing.json"
+_FILE = Path(__file__).with_name("listing.json")
 
 
 class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -113,8 +113,7 @@ class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
 @cache
 def all_operations() -> tuple[Listed, ...]:
     """Every operation, as the packaged file has them."""
-    data = files("clew.operation").joinpath(_FILE).read_bytes()
-    return msgspec.json.decode(data, type=tuple[Listed, ...])
+    return msgspec.json.decode(_FILE.read_bytes(), type=tuple[Listed, ...])
 
 
 @cache

@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Final
 
@@ -55,14 +56,8 @@ ORDER: Final = (
 )
 """How the overview is sorted."""
 
-_OVERVIEW_END = """
-Start:
-  clew init                     set up this folder
-  clew brief                    see what is in it
-  clew serve                    let an MCP client in (stdio)
-
-`clew COMMAND --help` explains a command with an example.
-"""
+OVERVIEW: Final = Path(__file__).with_name("overview.txt")
+"""What `clew` alone prints. `make docs` writes it, so that no declaration is read for it."""
 
 
 def all_commands() -> dict[str, str]:
@@ -76,23 +71,10 @@ def all_commands() -> dict[str, str]:
     return {name: said[name] for name in sorted(said, key=ORDER.index)}
 
 
-def overview() -> str:
-    commands = all_commands()
-    width = max(map(len, commands)) + 2
-    lines = [
-        f"clew {__version__}: one thread through everything a project knows.",
-        "",
-        "Usage: clew COMMAND [OPTIONS]",
-        "",
-        "Commands:",
-        *(f"  {name:<{width}}{summary}" for name, summary in commands.items()),
-    ]
-    return "\n".join(lines) + "\n" + _OVERVIEW_END
-
-
 def main(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
-        sys.stdout.write(overview())
+        title = f"clew {__version__}: one thread through everything a project knows."
+        sys.stdout.write(f"{title}\n\n{OVERVIEW.read_text(encoding='utf-8')}")
         return DONE
     name, *rest = arguments
     if name in ("-V", "--version", "version"):

@@ -1,4 +1,4 @@
-"""The page `docs/cli.md`, made from the parsers of all commands; `make docs` writes it."""
+"""What `make docs` writes about the commands: the page `docs/cli.md`, and the overview that `clew` prints."""
 
 import argparse
 import sys
@@ -9,7 +9,7 @@ from typing import Final
 
 from clew.operation.listing import Listed, all_verbs
 from clew.surfaces.cli.groups import GROUPS
-from clew.surfaces.cli.main import COMMANDS, all_commands, module_and_parser
+from clew.surfaces.cli.main import COMMANDS, OVERVIEW, all_commands, module_and_parser
 from clew.surfaces.cli.resolve import commands_of, group_parser
 from clew.surfaces.cli.verbs import parser_of
 
@@ -63,6 +63,23 @@ MORE: Final = {
     "call": "tools/README.md",
 }
 """The page that explains more about a command."""
+
+
+OVERVIEW_END: Final = """
+Start:
+  clew init                     set up this folder
+  clew brief                    see what is in it
+  clew serve                    let an MCP client in (stdio)
+
+`clew COMMAND --help` explains a command with an example.
+"""
+
+
+def overview() -> str:
+    commands = all_commands()
+    width = max(map(len, commands)) + 2
+    rows = (f"  {name:<{width}}{summary}" for name, summary in commands.items())
+    return "\n".join(("Usage: clew COMMAND [OPTIONS]", "", "Commands:", *rows)) + "\n" + OVERVIEW_END
 
 
 def page() -> str:
@@ -187,5 +204,6 @@ def _example(text: str) -> Iterator[str]:
 
 if __name__ == "__main__":
     target = Path(sys.argv[1])
-    target.write_text(page(), encoding="utf-8", newline="\n")
-    print(target)
+    for file, text in ((target, page()), (OVERVIEW, overview())):
+        file.write_text(text, encoding="utf-8", newline="\n")
+        print(file)
