@@ -5,6 +5,7 @@ say something. Without either, the usual folders are looked at. Which services, 
 the user's own configuration, or by a project that the user trusts.
 """
 
+import os
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -293,7 +294,7 @@ def _clew_toml(root: Path, files: list[str]) -> dict[str, Any]:
 
 def _user_toml() -> dict[str, Any]:
     path = user_configuration()
-    if not path.exists():
+    if not os.path.lexists(path):  # not there, or in a folder that this user may not enter
         return {}
     said = _read_toml(path, str(path))
     _table(said, UserToml, str(path))
