@@ -148,8 +148,8 @@ class GetRequirement(
     ),
     example={"req_id": "REQ-d00001"},
 ):
-    """One requirement: text, assertions and whether tests cover them, what it cites (parents), what cites it (children,
-    paged), hash state, file and lines. For its place in the tree: get_hierarchy; to find an id: `search`."""
+    """One requirement: text, assertions and whether tests cover them, what it cites (parents) and what cites it
+    (children, paged), hash, file and lines. For its place in the tree: get_hierarchy; to find an id: `search`."""
 
     def run(self, call: Call) -> results.RequirementDetail:
         return call.project.trace.requirement(self.req_id, offset=call.offset, limit=self.limit)
