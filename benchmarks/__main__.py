@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Sequence
 
-from benchmarks import calls, changing, imports, reading, register, specs, start, table
+from benchmarks import calls, changing, http_calls, imports, reading, register, specs, start, table
 from benchmarks.figures import Result
 from benchmarks.workspace import BenchmarkFailed, workspace
 
@@ -16,6 +16,7 @@ BENCHMARKS = {
     "start": start.measure,
     "reading": reading.measure,
     "calls": calls.measure,
+    "http": http_calls.measure,
     "changing": changing.measure,
     "imports": imports.measure,
     "specs": specs.measure,

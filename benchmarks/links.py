@@ -22,7 +22,7 @@ from benchmarks.links_fit import FOLDS, Observed, fit, held_out, observe
 from benchmarks.links_project import Hidden, observe_projects
 from benchmarks.links_sets import SETS, WARC
 from clew.config import EmbedSettings
-from clew.search.embed import open_embedder
+from clew.search.embed.opening import open_embedder
 from clew.search.eval.metrics import average_precision
 from clew.text.keywords import STOP_WORDS
 from clew.text.stem import stem

@@ -15,11 +15,10 @@ from pathlib import Path
 from benchmarks.workspace import REPOSITORY
 from clew.graph.model import NodeKind
 from clew.project import Project
-from clew.trace.links.folder import read_link_set
 from clew.trace.links.match.evidence import cited_by
 from clew.trace.links.match.texts import Artefact, requirement_artefact
 from clew.trace.links.match.units import read_units
-from clew.trace.links.measure import LinkSet
+from clew.trace.links.measure import LinkSet, read_link_set
 
 DATA = REPOSITORY.parent / "shared" / "data"
 WARC = DATA / "traceability" / "warc"

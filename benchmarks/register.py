@@ -15,7 +15,6 @@ from benchmarks.figures import Figure, Result, milliseconds, paired
 from benchmarks.generate import SETTLED_SECONDS
 from benchmarks.prose import Prose
 from benchmarks.workspace import Workspace, run
-from clew.formats.register import write_single
 from clew.formats.register.ids import format_id
 from clew.formats.register.model import (
     ActorKind,
@@ -31,6 +30,7 @@ from clew.formats.register.model import (
     Status,
     TestRecord,
 )
+from clew.formats.register.single import write_single
 
 REQUIREMENTS, FILES = 2_000, 5_000
 GROWTH = (500, 1_000, 2_000)

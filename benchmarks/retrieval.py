@@ -12,8 +12,7 @@ from pathlib import Path
 import msgspec
 
 from benchmarks import retrieval_sets, search_speed
-from clew.search.eval.collection import Collection
-from clew.search.eval.evaluation import SEED, Evaluation, Measured
+from clew.search.eval.collection import SEED, Collection, Evaluation, Measured
 from clew.search.eval.metrics import Interval, bootstrap
 from clew.search.rank.recipes import BUILT_IN, Recipe, Recipes
 

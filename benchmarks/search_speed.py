@@ -57,7 +57,8 @@ def report(units: int) -> None:
 
 def encoder() -> None:
     """Documents per second, beside the plain way: the model as it comes, one text after the other."""
-    from clew.search.embed import EmbedSettings, open_embedder
+    from clew.config import EmbedSettings
+    from clew.search.embed.opening import open_embedder
 
     embedder = open_embedder(EmbedSettings())
     assert embedder is not None

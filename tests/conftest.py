@@ -52,8 +52,17 @@ def unhurried() -> Iterator[None]:
     microsecond with every look at it, and changed documents are waited for until they are read."""
     looks = itertools.count()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("clew.operation.deadline.time", SimpleNamespace(monotonic=lambda: next(looks) * 1e-6))
+        patch.setattr("clew.operation.call.time", SimpleNamespace(monotonic=lambda: next(looks) * 1e-6))
         patch.setattr("clew.kb.ingest.keeper.PATIENCE_SECONDS", 3600.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nobodys_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The settings and the trusted projects of whoever runs the tests play no part."""
+    with pytest.MonkeyPatch.context() as patch:
+        for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+            patch.setenv(variable, str(tmp_path_factory.mktemp("user")))
         yield
 
 

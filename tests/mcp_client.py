@@ -83,10 +83,10 @@ def start_server(project: Project, options: Options | None = None) -> Server[Any
     """A server of a project, as `clew serve` builds it."""
     options = options or Options()
     environ = dict(options.environ)
-    choice = Choice(options.toolsets, options.tools, options.exclude, options.read_only, options.profile)
+    names = NameStyle(options.names) if options.names else name_style(environ) or NameStyle.PORTABLE
+    choice = Choice(options.toolsets, options.tools, options.exclude, options.read_only, options.profile, names)
     chosen = choose(all_tools(), choice, environ)
-    names = NameStyle(options.names) if options.names else name_style(environ) or NameStyle.AUTO
-    return build_server(Surface(project, chosen, names=names), instructions(chosen))
+    return build_server(Surface(project, chosen), instructions(chosen))
 
 
 @cache

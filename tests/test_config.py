@@ -7,7 +7,7 @@ import pytest
 from clew.config import CODE_PATTERNS, find_root, load
 from clew.errors import ConfigError
 from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.graph.readers import readers_for
+from clew.graph.readers.project import readers_for
 from clew.operation.declare import Toolset
 from clew.operation.names import NameStyle
 from clew.operation.toolsets import ALL, DEFAULT
@@ -91,7 +91,7 @@ def test_settings_that_are_not_obeyed_are_noted(tmp_path: Path) -> None:
         ("[requirements]\nfolders = 'spec'\n", "'requirements.folders' is 'spec'"),
         ("[limits]\nmax_file_bytes = 'big'\n", "'limits.max_file_bytes' is 'big'"),
         ("[limits]\nmax_file_bytes = 0\n", "'limits.max_file_bytes' is 0: "),
-        ("[server]\nnames = 'dots'\n", "'server.names' is 'dots': expected one of auto, dotted, portable"),
+        ("[server]\nnames = 'dots'\n", "'server.names' is 'dots': expected one of dotted, portable"),
         ("[server]\ntoolsets = ['trace', 'kbb']\n", "is 'kbb': expected one of "),
         ('[code]\nfolders = ["a\\u0000b"]\n', "a\\x00b"),
         ("[project\n", "line 1"),

@@ -37,7 +37,7 @@ def held(project: Project) -> dict[str, str]:
     """What the index holds of requirements, by the ids of the units."""
     engine = project.index.engine
     assert engine is not None
-    units = {id: engine.get(id) for id in engine.hashes("requirement")}
+    units = {id: engine.units.get(id) for id in engine.units.hashes("requirement")}
     return {id: f"{unit.title}\n{unit.body}" for id, unit in units.items() if unit is not None}
 
 
@@ -208,12 +208,12 @@ def test_a_rebuild_keeps_the_units_of_other_parts_and_other_processes_notice_it(
     first, second = opened(plain), opened(plain)
     before = {result["id"] for result in search(first, "tide")["results"]}
     assert first.index.engine is not None
-    first.index.engine.put([Unit(id="m1", part="memory", title="", body="The tide was late.")])
+    first.index.engine.units.put([Unit(id="m1", part="memory", title="", body="The tide was late.")])
     second.ensure_graph()
     second.index.rebuild()
     assert {result["id"] for result in search(first, "tide")["results"]} == before
     assert first.index.engine is not None
-    assert first.index.engine.get("m1") is not None
+    assert first.index.engine.units.get("m1") is not None
 
 
 # Verifies: REQ-d00037-F

@@ -10,8 +10,8 @@ import pytest
 from clew.errors import InvalidPattern
 from clew.graph.model import NodeKind
 from clew.project import Project
-from clew.trace.find.pattern import needed_words
 from clew.trace.find.query import compile_pattern
+from clew.trace.find.search import needed_words
 
 Open = Callable[[Path], Project]
 

@@ -13,7 +13,7 @@ def main() -> None:
 
     folder, count = Path(sys.argv[1]), int(sys.argv[2])
     engine = SearchEngine(folder, cursors=Cursors(bytes(32)))
-    engine.put(generated(count))
+    engine.units.put(generated(count))
     spaces = engine.spaces
     embedder = spaces.configured()
     assert embedder is not None

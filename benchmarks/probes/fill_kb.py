@@ -36,7 +36,7 @@ def _fill_vectors(engine: SearchEngine) -> None:
     spaces.register(embedder, complete=True)
     space = spaces.space(embedder)
     draw = np.random.default_rng(5)
-    numbers = np.arange(1, engine.count() + 1)
+    numbers = np.arange(1, engine.units.count() + 1)
     for start in range(0, len(numbers), _AT_ONCE):
         part = numbers[start : start + _AT_ONCE]
         part = np.concatenate([part, np.repeat(part[::_LONG_EVERY], _PIECES)])

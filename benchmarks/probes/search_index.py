@@ -89,7 +89,7 @@ def _add(engine: SearchEngine, number: int) -> float:
     # Endings that no stemmer takes for one.
     word = "zweisil" + "".join("kmpvx"[number // place % 5] for place in (25, 5, 1))
     unit = Unit(id=f"new{number}", part=PART, title=word, body=f"{word} " * 8 + "and some other words " * 16)
-    taken = _time(lambda: engine.put([unit]))
+    taken = _time(lambda: engine.units.put([unit]))
     found = engine.rank(_question(word, "lexical")).units
     assert found[0].id == unit.id
     return taken

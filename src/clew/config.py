@@ -1,11 +1,13 @@
-"""Configuration: `clew.toml`, and the files of the systems that Clew replaces where they exist.
+"""Configuration: `clew.toml`, the user's own file, and the files of the systems that Clew replaces where they exist.
 
 `.elspais.toml` (with `.elspais.local.toml`) gives the grammar of ids, levels and folders; `clew.toml` wins where both
-say something. Without either, the usual folders are looked at.
+say something. Without either, the usual folders are looked at. Which services, programs and keys are used is said by
+the user's own configuration, or by a project that the user trusts.
 """
 
+import os
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
@@ -13,6 +15,7 @@ from clew.errors import ConfigError
 from clew.formats.elspais.settings import ElspaisSettings, read_settings
 from clew.formats.elspais.toml_values import parse_toml
 from clew.text.choices import explained
+from clew.trust import Trust, trust_of, user_configuration, without
 from clew.workspace.find import Selection, normal_folder
 from clew.workspace.paths import is_glob
 
@@ -47,8 +50,9 @@ _DOCUMENTS_BESIDE = ("*.md", "*.rst")
 _USUAL = ElspaisSettings()
 
 ToolsetName = Literal["default", "all", "core", "trace", "register", "specs", "kb", "graph", "memory", "cognition"]
-NameStyleName = Literal["auto", "dotted", "portable"]
+NameStyleName = Literal["portable", "dotted"]
 EnvironmentName = Literal["dev", "prod", "scratch"]
+_Toml = TypeVar("_Toml", bound="_Table")
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -81,7 +85,7 @@ class TestsTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class ServerTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     toolsets: tuple[ToolsetName, ...] | None = None
-    names: NameStyleName = "auto"
+    names: NameStyleName = "portable"
     read_only: bool = False
 
 
@@ -150,6 +154,26 @@ class EmbedSettings(_Table, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """By default what the model's own files say; 512 for a service."""
 
 
+class AiSettings(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which language model is asked. Variables of the environment win over it."""
+
+    command: str | None = None
+    """A program with its arguments: it reads the question from standard input and prints the answer."""
+    url: str | None = None
+    """Or a service that speaks OpenAI's chat interface."""
+    model: str | None = None
+    key_variable: str | None = None
+    """The environment variable that holds the service's key."""
+    timeout_seconds: float | None = None
+
+
+class UserToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the user's own configuration may say, for all projects."""
+
+    embedder: EmbedSettings = EmbedSettings()
+    ai: AiSettings = AiSettings()
+
+
 class ClewToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     project: ProjectTable = ProjectTable()
     requirements: RequirementsTable = RequirementsTable()
@@ -162,6 +186,7 @@ class ClewToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     graph: GraphTable = GraphTable()
     search: SearchTable = SearchTable()
     embedder: EmbedSettings = EmbedSettings()
+    ai: AiSettings = AiSettings()
     reviews: ReviewsTable = ReviewsTable()
     limits: LimitsTable = LimitsTable()
 
@@ -183,6 +208,9 @@ class Config(msgspec.Struct, frozen=True):
     auto_refresh: bool
     search: SearchTable
     embedder: EmbedSettings
+    ai: AiSettings
+    trust: Trust
+    """Whether the user trusts the project, and which of its keys do not count because of that."""
     reviews: str
     """The file of reviewed links, relative to the project."""
     max_file_bytes: int
@@ -205,18 +233,26 @@ def load(folder: Path) -> Config:
     """The configuration of the project at or above a folder."""
     root = find_root(folder)
     files: list[str] = []
-    toml = _clew_toml(root, files)
+    said = _clew_toml(root, files)
+    trust = trust_of(root, said)
+    toml = _table(_with_user(said, _user_toml(), trust), ClewToml, CLEW_TOML)
     elspais, elspais_notes = _elspais(root, files)
-    return _composed(root, toml, elspais, tuple(files), elspais_notes)
+    return _composed(root, toml, trust, elspais, tuple(files), elspais_notes)
 
 
 def load_defaults(folder: Path) -> Config:
     """The configuration that a project has without any file, for what must run although a file cannot be read."""
-    return _composed(find_root(folder), ClewToml(), ElspaisSettings(), (), ())
+    root = find_root(folder)
+    return _composed(root, ClewToml(), trust_of(root, {}), ElspaisSettings(), (), ())
 
 
 def _composed(
-    root: Path, toml: ClewToml, elspais: ElspaisSettings, files: tuple[str, ...], elspais_notes: tuple[str, ...]
+    root: Path,
+    toml: ClewToml,
+    trust: Trust,
+    elspais: ElspaisSettings,
+    files: tuple[str, ...],
+    elspais_notes: tuple[str, ...],
 ) -> Config:
     if toml.requirements.namespace is not None:
         elspais = msgspec.structs.replace(elspais, namespace=toml.requirements.namespace)
@@ -237,26 +273,60 @@ def _composed(
         auto_refresh=toml.graph.auto_refresh,
         search=toml.search,
         embedder=_embedder(root, toml.embedder),
+        ai=toml.ai,
+        trust=trust,
         reviews=_reviews(root, toml.reviews.file),
         max_file_bytes=toml.limits.max_file_bytes,
-        notes=(*_not_obeyed(toml), *elspais_notes),
+        notes=(*((trust.note,) if trust.note else ()), *_not_obeyed(toml), *elspais_notes),
     )
 
 
-def _clew_toml(root: Path, files: list[str]) -> ClewToml:
+def _clew_toml(root: Path, files: list[str]) -> dict[str, Any]:
+    """What clew.toml says, checked as a whole: a key that does not count is still a key that has to be right."""
     path = root / CLEW_TOML
     if not path.exists():
-        return ClewToml()
+        return {}
     files.append(CLEW_TOML)
-    said: dict[str, Any] = {}
+    said = _read_toml(path, CLEW_TOML)
+    _table(said, ClewToml, CLEW_TOML)
+    return said
+
+
+def _user_toml() -> dict[str, Any]:
+    path = user_configuration()
+    if not os.path.lexists(path):  # not there, or in a folder that this user may not enter
+        return {}
+    said = _read_toml(path, str(path))
+    _table(said, UserToml, str(path))
+    if isinstance(folder := said.get("embedder", {}).get("folder"), str):
+        said["embedder"]["folder"] = str(path.parent / Path(folder).expanduser())
+    return said
+
+
+def _with_user(said: dict[str, Any], of_user: dict[str, Any], trust: Trust) -> dict[str, Any]:
+    """A project's configuration on top of the user's. A table in which a trusted project names a service or a program
+    counts alone: the user's key is for the user's service."""
+    allowed = without(said, trust.ignored)
+    own = {key.partition(".")[0] for key in trust.asked} if trust.is_trusted else set()
+    for name, table in of_user.items():
+        if name not in own:
+            allowed[name] = {**table, **allowed.get(name, {})}
+    return allowed
+
+
+def _read_toml(path: Path, shown: str) -> dict[str, Any]:
     try:
-        said = parse_toml(path.read_bytes(), CLEW_TOML)
-        return msgspec.convert(said, ClewToml)
+        return parse_toml(path.read_bytes(), shown)
     except OSError as error:
-        raise ConfigError(f"{CLEW_TOML} cannot be read: {error}.", hint="Check the file's permissions.") from error
+        raise ConfigError(f"{shown} cannot be read: {error}.", hint="Check the file's permissions.") from error
+
+
+def _table(said: dict[str, Any], type: type[_Toml], shown: str) -> _Toml:
+    try:
+        return msgspec.convert(said, type)
     except msgspec.ValidationError as error:
         raise ConfigError(
-            f"{CLEW_TOML}: {explained(error, ClewToml, said)}.",
+            f"{shown}: {explained(error, type, said)}.",
             hint="docs/configuration.md lists every table, every key and what it may say.",
         ) from error
 

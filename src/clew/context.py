@@ -7,11 +7,13 @@ nothing is handed down through constructors.
 import logging
 import secrets
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from clew.config import Config
+from clew.edit.state_folder import STATE_FOLDER, make_state_folder
 from clew.errors import StoreError
 from clew.graph.lock import ReadWriteLock
 from clew.once import Once
@@ -19,6 +21,7 @@ from clew.once import Once
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
     from clew.derived.parse_cache import ParseCache
+    from clew.derived.place import DerivedPlace
     from clew.formats.elspais.ids.grammar import IdGrammar
     from clew.graph.build.builder import Builder
     from clew.graph.build.keeper import GraphKeeper
@@ -32,7 +35,8 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-STATE_FOLDER = ".clew"
+DERIVED_FOLDERS = ("kb", "search")
+"""Documents and the search index, in the state folder."""
 STORE_PATIENCE_SECONDS = 10.0
 """How long another process may hold the store before a write gives up."""
 
@@ -47,8 +51,11 @@ class Context:
         """What time it is, for what is recorded or expires."""
         self.store_problem: StoreError | None = None
         """Why there is no store, if so."""
+        self.recovered: tuple[str, ...] = ()
+        """What became of the changes that killed processes left."""
         self._store = Once(self._open_store)
         self._parse_cache = Once(self._open_parse_cache)
+        self._derived = Once(self._open_derived)
         self._grammar = Once(self._make_grammar)
         self._builder = Once(self._make_builder)
         self._keeper = Once(self._make_keeper)
@@ -82,6 +89,16 @@ class Context:
     def state_folder(self) -> Path:
         """Where the project keeps what Clew made of it."""
         return self.config.root / STATE_FOLDER
+
+    @property
+    def derived_folder(self) -> Path:
+        """Where the search index and the documents are kept: in the state folder, or in a temporary one where nothing
+        can be written there."""
+        return self._derived.get().folder
+
+    @property
+    def store_file(self) -> Path:
+        return self.state_folder / "clew.db"
 
     @property
     def store(self) -> "Store | None":
@@ -121,6 +138,9 @@ class Context:
 
     def close(self) -> None:
         """Let go of the cache and the store; call it last."""
+        derived = self._derived.end()
+        if derived is not None:
+            derived.close()
         for part in (self._parse_cache, self._store):
             opened = part.end()
             if opened is not None and opened[0] is not None:
@@ -138,6 +158,11 @@ class Context:
             log.warning("Files are parsed without a cache: %s", error)
             return (None,)
 
+    def _open_derived(self) -> "DerivedPlace":
+        from clew.derived.place import DerivedPlace
+
+        return DerivedPlace(self.state_folder, DERIVED_FOLDERS)
+
     def _make_grammar(self) -> "IdGrammar":
         from clew.formats.elspais.ids.grammar import IdGrammar
 
@@ -145,7 +170,7 @@ class Context:
 
     def _make_builder(self) -> "Builder":
         from clew.graph.build.builder import Builder
-        from clew.graph.readers import ProjectReaders
+        from clew.graph.readers.project import ProjectReaders
 
         readers = ProjectReaders(self.config, self.grammar)
         builder = Builder(
@@ -173,15 +198,13 @@ class Context:
         return Cursors(key)
 
     def _open_store(self) -> "tuple[Store | None]":
-        from clew.store.sqlite import open_sqlite
+        from clew.store.sqlite.engine import open_sqlite
 
-        folder = self.state_folder
         try:
-            is_new = not folder.exists()
-            store = open_sqlite(folder / "clew.db", busy_timeout=STORE_PATIENCE_SECONDS)
-            if is_new:
-                # Whoever looks at a project with Clew should not find it in `git status`.
-                (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+            with suppress(OSError):
+                # The store says what is wrong with the folder.
+                make_state_folder(self.root)
+            store = open_sqlite(self.store_file, busy_timeout=STORE_PATIENCE_SECONDS)
         except StoreError as error:
             log.warning("%s", error)
             self.store_problem = error
@@ -195,6 +218,6 @@ class Context:
         from clew.edit.recovery import recover
 
         try:
-            recover(self.root, store)
+            self.recovered = recover(self.root, store)
         except StoreError as error:
             log.warning("Interrupted writes could not be completed: %s", error)

@@ -79,9 +79,9 @@ class Project:
     def _make_graph(self) -> "Graph":
         """An empty graph that documents and memories are a part of; they are opened by the first who asks for one."""
         from clew.graph.graph import Graph
-        from clew.graph.late_region import LateRegion
         from clew.graph.model import EdgeKind, NodeKind
-        from clew.trace.coverage.annotate import annotate
+        from clew.graph.region import LateRegion
+        from clew.trace.coverage import annotate
 
         graph = Graph(annotate)
         documents = LateRegion(
@@ -213,12 +213,13 @@ class Project:
             self.index.make_vectors_in_background()
 
     def notes(self) -> tuple[str, ...]:
-        """What limits the answers of this project."""
+        """What limits the answers of this project, and what became of changes that were interrupted."""
         self.context.store, self.context.cursors  # noqa: B018 - opened, so that what is wrong with them is known
         problem = self.context.store_problem
         opened = self._index.made
         index = opened.problem if opened is not None else None
-        return (*self.config.notes, *((str(problem),) if problem is not None else ()), *((index,) if index else ()))
+        problems = ((str(problem),) if problem is not None else ()) + ((index,) if index else ())
+        return (*self.config.notes, *self.context.recovered, *problems)
 
     # Keeping the graph
 

@@ -67,7 +67,7 @@ T = TypeVar("T")
 
 class ProjectIndex:
     def __init__(self, context: Context) -> None:
-        self._folder = context.state_folder / FOLDER
+        self._folder = context.derived_folder / FOLDER
         self._context = context
         self._graph = context.graph
         self._store = context.store
@@ -130,7 +130,7 @@ class ProjectIndex:
                 return Written()
             if writes != self._writes:
                 # Somebody else wrote, or nobody here did yet.
-                self._there = {_requirement(id): hash for id, hash in engine.hashes(PART).items()}
+                self._there = {_requirement(id): hash for id, hash in engine.units.hashes(PART).items()}
             self._writes = None
             written, own_writes = self._put(engine, check)
             self._files = files
@@ -148,9 +148,9 @@ class ProjectIndex:
             others: list[Unit] = []
             if self._engine is not None:
                 with suppress(StoreError):
-                    others = self._engine.units_of_others(PART)
+                    others = self._engine.units.units_of_others(PART)
             engine = self._reopened(discard=True)
-            engine.put(others)
+            engine.units.put(others)
         return self.sync()
 
     def make_vectors(self, progress: Progress) -> VectorReport:
@@ -288,9 +288,9 @@ class ProjectIndex:
         hashes = {id: self._hash(node) for id, node in nodes.items()}
         there = self._there
         check()
-        put = engine.put(requirement_unit(nodes[id]) for id, hash in hashes.items() if there.get(id) != hash)
+        put = engine.units.put(requirement_unit(nodes[id]) for id, hash in hashes.items() if there.get(id) != hash)
         check()
-        deleted = engine.delete(_PREFIX + id for id in there if id not in nodes)
+        deleted = engine.units.delete(_PREFIX + id for id in there if id not in nodes)
         self._seen = nodes
         self._hashes = self._there = hashes
         return put + deleted, put.any + deleted.any

@@ -12,8 +12,7 @@ from urllib.parse import unquote
 import jsonschema
 import pytest
 
-from clew.trace.reports.findings import Finding
-from clew.trace.reports.formats.findings import junit, sarif
+from clew.trace.reports.findings import Finding, junit, sarif
 
 Clew = Callable[..., Any]
 

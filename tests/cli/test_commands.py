@@ -233,6 +233,7 @@ def test_the_store_is_described_by_doctor(demo: Path) -> None:
         "configuration": True,
         "git": True,
         "store": True,
+        "encoder": True,
         "search": True,
         "graph": True,
         "requirements": True,

@@ -25,7 +25,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield client
 
 
-# Verifies: REQ-d00307-A, REQ-o00040-C
+# Verifies: REQ-d00307-A, REQ-o00041-C
 def test_tc_def_001_tc_def_002_the_profile_lists_the_tools_with_valid_schemas(memory: Memory) -> None:
     assert memory.server_name == "context-graph"
     tools = memory.tools

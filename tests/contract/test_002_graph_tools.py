@@ -6,7 +6,7 @@ import pytest
 from tests.contract.graph_documents import ARGUMENTS, ENVELOPE, FILES, GUIDE, HOME, READING, SEVEN, Make, hub, ids
 from tests.mcp_client import Options, estimate_tokens, list_tools
 
-WEKADOCS = Options(profile="wekadocs")
+WEKADOCS = Options(profile="wekadocs", names="dotted")
 
 
 # Verifies: REQ-d00182-A

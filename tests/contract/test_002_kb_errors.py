@@ -27,7 +27,7 @@ PARAMETERS = {
 """What the new tools take at least; those of the older ones are tested with their defaults elsewhere."""
 OLDER = {"search_sections", "get_section_text", "search_documentation"}
 KB = sorted({name for name in PARAMETERS if name.startswith("kb.")} | OLDER)
-WEKADOCS = Options(profile="wekadocs")
+WEKADOCS = Options(profile="wekadocs", names="dotted")
 
 Make = Callable[..., Any]
 
@@ -208,7 +208,7 @@ def test_the_fields_of_the_first_version_stay(name: str, fields: str) -> None:
 
 # Verifies: REQ-d00177-E
 def test_every_tool_takes_the_parameters_it_must() -> None:
-    alone, with_kb = (list_tools(Options(toolsets=toolsets)) for toolsets in ((), ("kb",)))
+    alone, with_kb = (list_tools(Options(toolsets=toolsets, names="dotted")) for toolsets in ((), ("kb",)))
     assert sorted(with_kb.keys() - alone.keys()) == KB
     known = list_tools(WEKADOCS)
     for name, wanted in PARAMETERS.items():
@@ -219,7 +219,7 @@ def test_every_tool_takes_the_parameters_it_must() -> None:
 def test_the_newer_tools_can_be_switched_off(serve: Make, write_documents: Make) -> None:
     root = write_documents()
     for value in ("false", "0", "off", "No"):
-        client = serve(root, environ={"MCP_KB_V2_ENABLED": value}, profile="wekadocs")
+        client = serve(root, environ={"MCP_KB_V2_ENABLED": value}, profile="wekadocs", names="dotted")
         names = client.tools.keys()
         assert names >= {"search_sections", "get_section_text", "search_documentation"}
         assert not any(name.startswith(("kb.", "graph.")) for name in names)
@@ -227,7 +227,7 @@ def test_the_newer_tools_can_be_switched_off(serve: Make, write_documents: Make)
             client("kb.search", query="margin")
         assert "no tool" in unknown.value.error.message
     for environ in ({}, {"MCP_KB_V2_ENABLED": "true"}):
-        assert serve(root, environ=environ, profile="wekadocs").tools.keys() >= set(KB)
+        assert serve(root, environ=environ, profile="wekadocs", names="dotted").tools.keys() >= set(KB)
     off = {"ENABLE_LEGACY_SEARCH_DOCUMENTATION": "false"}
     assert "search_documentation" not in serve(root, environ=off, profile="wekadocs").tools
 
@@ -236,7 +236,7 @@ def test_the_newer_tools_can_be_switched_off(serve: Make, write_documents: Make)
 def test_structured_answers_can_be_switched_off(serve: Make, write_documents: Make) -> None:
     client = serve(write_documents(), environ={"MCP_STRUCTURED_OUTPUT_ENABLED": "false"})
     listed = client.tools
-    assert listed["kb.search"].output_schema is None
+    assert listed["kb_search"].output_schema is None
     assert listed["get_requirement"].output_schema is not None
     found = client.answer("kb.search", query="margin")
     assert found.data is None

@@ -89,7 +89,7 @@ def test_every_point_and_every_criterion_has_its_test() -> None:
 
 # Verifies: REQ-d00245-B
 def test_the_environment_says_how_names_are_spelled(serve: Make, write_documents: Make) -> None:
-    for said, name in (("", "kb.search"), ("auto", "kb.search"), ("dot", "kb.search"), (" Underscore ", "kb_search")):
+    for said, name in (("", "kb_search"), ("auto", "kb_search"), ("dot", "kb.search"), (" Underscore ", "kb_search")):
         assert name in list_tools(Options.of(environ={"MCP_TOOL_NAME_STYLE": said}))
     root = write_documents()
     assert "kb_search" in serve(root, host="claude-ai", environ={"MCP_TOOL_NAME_STYLE": "auto"}).tools
@@ -153,7 +153,7 @@ def test_tools_answers_and_failures_carry_the_version_of_their_schema(serve: Mak
 
 # Verifies: REQ-d00182-A
 def test_the_newer_graph_tools_begin_with_less_than_the_older_ones() -> None:
-    tools = list_tools(Options(profile="wekadocs"))
+    tools = list_tools(Options(profile="wekadocs", names="dotted"))
 
     def default(tool: str, argument: str) -> Any:
         return tools[tool].input_schema["properties"][argument]["default"]

@@ -15,7 +15,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from clew.setup.detect import detect, proposed_config
+from clew.setup.detect.classify import detect
+from clew.setup.detect.proposal import proposed_config
 
 # Verifies: REQ-d00020-A+B
 

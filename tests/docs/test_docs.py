@@ -15,8 +15,8 @@ from tests.docs.markdown import anchors, links, sections
 from clew.config import ClewToml
 from clew.operation.listing import all_tools
 from clew.operation.reference import pages
-from clew.surfaces.cli.main import all_commands, main
-from clew.surfaces.cli.reference import page
+from clew.surfaces.cli.main import OVERVIEW, all_commands, main
+from clew.surfaces.cli.reference import overview, page
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -58,6 +58,7 @@ def _options(help_text: str) -> Iterator[str]:
 # Verifies: REQ-o00007-D
 def test_the_page_of_commands_is_the_one_that_the_parsers_give() -> None:
     assert (DOCS / "cli.md").read_text() == page(), "docs/cli.md is out of date: run `make docs`"
+    assert OVERVIEW.read_text() == overview(), "the overview of commands is out of date: run `make docs`"
 
 
 @pytest.mark.parametrize("table", msgspec.structs.fields(ClewToml), ids=lambda table: table.name)

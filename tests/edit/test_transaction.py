@@ -6,18 +6,21 @@ import shutil
 import stat
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from clew.edit.backups import MOST_KEPT
 from clew.edit.edits import FileEdit, FolderMove, Inverse, folder_contents
 from clew.edit.recovery import COLLECTION, Records, recover
 from clew.edit.transaction import Purpose, Transaction
 from clew.errors import ConfigError, FileChanged, OutsideProject, StoreError
 from clew.project import Project
 from clew.store.interface import Store
+from clew.text.hashing import content_hash
 
 WHY = Purpose("test", "ada", {"subject": "files"})
 
@@ -173,6 +176,90 @@ def test_without_a_store_a_copy_of_what_is_replaced_is_kept(root: Path) -> None:
     assert (copy.name.startswith("a.txt."), copy.read_bytes()) == (True, b"a")
     Transaction(root / "folder", [FileEdit("c.txt", b"c", b"C")], in_project=False).commit()
     assert sorted(path.read_text() for path in (root / "folder").iterdir()) == ["C", "c"]
+
+
+# Verifies: REQ-d00246-D
+def test_of_each_file_the_latest_copies_are_kept(root: Path) -> None:
+    contents = [str(number).encode() for number in range(MOST_KEPT + 5)]
+    for number, (before, after) in enumerate(pairwise([b"a", *contents])):
+        Transaction(root, [FileEdit("a.txt", before, after)]).commit()
+        (copy,) = (root / ".clew" / "backups").glob(f"a.txt.{content_hash(before)[:12]}.*")
+        os.utime(copy, (number, number))
+    Transaction(root, [FileEdit("b.txt", b"b", b"B")]).commit()
+    copies = sorted((root / ".clew" / "backups").glob("a.txt.*"), key=lambda copy: copy.stat().st_mtime)
+    assert [copy.read_bytes() for copy in copies] == contents[-MOST_KEPT - 1 : -1]
+    assert len(list((root / ".clew" / "backups").glob("b.txt.*"))) == 1
+
+
+def test_a_copy_is_as_private_as_the_file(root: Path) -> None:
+    (root / "a.txt").chmod(0o600)
+    Transaction(root, [FileEdit("a.txt", b"a", b"A")]).commit()
+    (copy,) = (root / ".clew" / "backups").iterdir()
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert (root / ".clew" / ".gitignore").read_text() == "*\n"
+
+
+class Names:
+    """Notes in which folders names changed since the folder was synced."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.unsynced: dict[tuple[int, int], Path] = {}
+        real = os.fsync
+        for name in ("mkdir", "rename", "replace", "unlink", "rmdir"):
+            monkeypatch.setattr(Path, name, self._noting(getattr(Path, name)))
+
+        def fsync(descriptor: int) -> None:
+            real(descriptor)
+            status = os.fstat(descriptor)
+            self.unsynced.pop((status.st_dev, status.st_ino), None)
+
+        monkeypatch.setattr(os, "fsync", fsync)
+
+    def _noting(self, work: Callable[..., Any]) -> Callable[..., Any]:
+        def noting(place: Path, *args: Any, **options: Any) -> Any:
+            paths = (place, *(each for each in args if isinstance(each, Path)))
+            inodes = [path.stat().st_ino if path.exists() else None for path in paths]
+            result = work(place, *args, **options)
+            for path, inode in zip(paths, inodes, strict=True):
+                if inode != (path.stat().st_ino if path.exists() else None) and not path.name.endswith("-journal"):
+                    status = path.parent.stat()
+                    self.unsynced[status.st_dev, status.st_ino] = path.parent
+            return result
+
+        return noting
+
+
+# Verifies: REQ-d00246-B
+@pytest.mark.parametrize("recorded", [True, False])
+def test_every_folder_in_which_a_name_changed_is_synced(
+    root: Path, store: Store, monkeypatch: pytest.MonkeyPatch, recorded: bool
+) -> None:
+    (root / "old" / "deep").mkdir(parents=True)
+    (root / "old" / "deep" / "removed.txt").write_bytes(b"x")
+    steps = [*every_kind(root), FileEdit("old/deep/removed.txt", b"x", None, prune=".")]
+    names = Names(monkeypatch)
+    Transaction(root, steps, WHY if recorded else None).commit(store if recorded else None)
+    assert [folder for folder in names.unsynced.values() if folder.exists()] == []
+    assert not (root / "old").exists()
+
+
+# Verifies: REQ-d00246-B
+def test_a_transaction_that_is_done_stays_done_when_the_machine_dies(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The removal of the journal may be lost, but not that the transaction was done: what was edited since stays."""
+    synced: dict[str, bytes] = {}
+    real = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        real(descriptor)
+        for journal in root.glob(".*-journal"):
+            if os.path.samestat(journal.stat(), os.fstat(descriptor)):
+                synced["journal"] = journal.read_bytes()
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    Transaction(root, [FileEdit("a.txt", b"a", b"A"), FileEdit("b.txt", b"b", b"B")], backups=False).commit()
+    assert synced["journal"].endswith(b"\ndone\n")
 
 
 def test_a_folder_in_the_way_of_a_file_is_an_error_and_nothing_is_written(root: Path) -> None:

@@ -43,4 +43,4 @@ def linked(source: str, path: str = "tests/test_lamp.py") -> tuple[Graph, Linker
 
 
 def broken(graph: Graph) -> list[tuple[str, str]]:
-    return sorted((each.source_id, each.target_id) for each in graph.memory.broken_references())
+    return sorted((each.source_id, each.target_id) for each in graph.memory.broken)

@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from clew.formats.code.comments import family_for, tokens
-from clew.formats.code.definitions import definitions
+from clew.formats.code.definitions.scan import definitions
 
 
 def found(source: str, path: str) -> list[tuple[str, int, int]]:

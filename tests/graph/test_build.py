@@ -116,7 +116,7 @@ def test_deleting_and_renaming_a_file_removes_exactly_its_nodes(root: Path, open
     assert project.graph.get_node("REQ-d00001") is None
     assert project.graph.get_node("REQ-d00001-A") is None
     assert project.graph.count(NodeKind.REQUIREMENT) == 2
-    assert [reference.target_id for reference in project.graph.broken_references()] == ["REQ-d00001-A"]
+    assert [reference.target_id for reference in project.graph.memory.broken] == ["REQ-d00001-A"]
     (root / "spec" / "2.md").rename(root / "spec" / "moved.md")
     project.refresh()
     moved = project.graph.get_node("REQ-d00002")

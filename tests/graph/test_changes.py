@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from clew.errors import Conflict, NotFound
 from clew.graph.build.link import Citation, Contribution, Definition, Linker, Place
-from clew.graph.changes import Change, History, Redefinition, Rewriting
+from clew.graph.changes import Change, History, Redefinition, Rewriting, Slot
 from clew.graph.graph import Graph
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind, Source
-from clew.graph.patches import Slot
-from clew.trace.coverage.annotate import annotate
+from clew.trace.coverage import annotate
 
 IDS = ("REQ-x", "REQ-y", "REQ-z", "REQ-w")
 FILE = ("a.md", "test")

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from clew.graph.build.garbage import without_garbage_collection
+from clew.graph.build.builder import without_garbage_collection
 
 
 @without_garbage_collection

@@ -73,7 +73,7 @@ def test_a_broken_reference_names_its_place_and_becomes_an_edge_when_its_target_
     graph = Graph()
     linker = Linker(graph)
     linker.update({("a.md", "test"): contribution("a.md", [("R1", (), (("R2", ("A",)),))])})
-    (broken,) = graph.broken_references()
+    (broken,) = graph.memory.broken
     assert (broken.source_id, broken.target_id, broken.fault, broken.path, broken.line) == (
         "R1",
         "R2-A",
@@ -82,10 +82,10 @@ def test_a_broken_reference_names_its_place_and_becomes_an_edge_when_its_target_
         1,
     )
     linker.update({("b.md", "test"): contribution("b.md", [("R2", ("A",), ())])})
-    assert list(graph.broken_references()) == []
+    assert list(graph.memory.broken) == []
     assert list(graph.iter_outgoing_edges("R1")) == [Edge(EdgeKind.IMPLEMENTS, "R1", "R2", ("A",))]
     linker.update({("b.md", "test"): None})
-    assert list(graph.broken_references()) == [broken]
+    assert list(graph.memory.broken) == [broken]
     assert list(graph.iter_outgoing_edges("R1")) == []
 
 
@@ -99,7 +99,7 @@ def test_labels_that_exist_are_linked_and_the_others_reported() -> None:
         }
     )
     assert list(graph.iter_outgoing_edges("R1")) == [Edge(EdgeKind.IMPLEMENTS, "R1", "R2", ("A",))]
-    (broken,) = graph.broken_references()
+    (broken,) = graph.memory.broken
     assert (broken.target_id, broken.fault) == ("R2-A-B", "unknown_assertion")
 
 

@@ -15,6 +15,7 @@ from clew.graph.graph import Graph
 from clew.graph.model import Edge, EdgeKind
 from clew.graph.readers.elspais import ElspaisReader
 from clew.graph.readers.markers import MarkerReader
+from clew.trace.edit.text import assertions, edges
 from clew.trace.edit.text.draft import DraftContext
 from clew.trace.edit.text.renaming import ReferenceTarget
 from clew.trace.edit.text.requirements import Mutations
@@ -44,7 +45,7 @@ class Desk:
         self.graph, self.linker = self.built(self.files)
         self.history = History(self.graph, lambda: self.linker)
         commenting = frozenset({self.markers.name})
-        drafting = DraftContext(
+        drafting = self.drafting = DraftContext(
             self.graph, lambda: self.linker, self.original, lambda: self.spec, self.grammar, self.history, commenting
         )
         self.mutations = Mutations(drafting)
@@ -76,13 +77,13 @@ class Desk:
         fresh, _ = self.built({path: self.written(path).encode() for path in sorted(paths)})
         assert said(self.graph) == said(fresh)
         changes = list(self.history)
-        while len(self.history):
+        while list(self.history):
             self.history.undo_last()
         assert said(self.graph) == said(self.built(self.files)[0])
         self.apply(*changes)
 
     def broken(self) -> set[tuple[str, str, str]]:
-        return {(each.source_id, each.target_id, each.fault) for each in self.graph.broken_references()}
+        return {(each.source_id, each.target_id, each.fault) for each in self.graph.memory.broken}
 
     def cited(self, source: str) -> set[tuple[str, tuple[str, ...]]]:
         return {(edge.target, edge.labels) for edge in self.graph.iter_outgoing_edges(source)}
@@ -107,7 +108,7 @@ def test_a_deleted_assertion_leaves_what_named_it_broken() -> None:
     desk = Desk(
         block(X, "AB"), block(Y, "", f"{X}-A+B"), block(Z, "", X), tests=f"# Verifies: {X}-A\ndef test_a(): ...\n"
     )
-    desk.apply(desk.mutations.delete_assertion(f"{X}-A", {}))
+    desk.apply(assertions.delete(desk.drafting, f"{X}-A", {}))
     assert desk.labels(X) == ("B",)
     assert desk.cited(Y) == {(X, ("B",))}
     assert desk.broken() == {
@@ -123,7 +124,7 @@ def test_relabelling_rewrites_the_references_that_name_the_label_and_no_others()
     desk = Desk(
         block(X, "AB"), block(Y, "A", f"{X}-A+B"), other, tests=f"# Verifies: {X}-A, {Y}-A\ndef test_a(): ...\n"
     )
-    desk.apply(desk.mutations.rename_assertion(f"{X}-A", "Q"))
+    desk.apply(assertions.relabel(desk.drafting, f"{X}-A", "Q"))
     assert desk.labels(X) == ("Q", "B")
     assert desk.cited(Y) == {(X, ("Q", "B"))}
     assert f"**Implements**: {X}-Q+B" in desk.written()
@@ -168,8 +169,8 @@ def test_what_is_added_mends_the_references_that_waited_for_it() -> None:
     desk = Desk(block(Y, "A", f"{X}, {Y}-B"), block(Z, "", f"{X}-A"))
     desk.apply(desk.mutations.add_requirement(NewRequirement(X, "New", "dev", "Draft"), "a.md"))
     assert desk.broken() == {(Y, f"{Y}-B", "unknown_assertion"), (Z, f"{X}-A", "unknown_assertion")}
-    desk.apply(desk.mutations.add_assertion(X, "A", "It SHALL be new."))
-    desk.apply(desk.mutations.add_assertion(Y, "B", "It SHALL be two."))
+    desk.apply(assertions.add(desk.drafting, X, "A", "It SHALL be new."))
+    desk.apply(assertions.add(desk.drafting, Y, "B", "It SHALL be two."))
     assert desk.broken() == set()
     assert desk.cited(Z) == {(X, ("A",))}
     assert desk.written().endswith(
@@ -197,7 +198,7 @@ def test_of_two_definitions_each_can_be_changed_and_deleting_the_first_promotes_
     desk.apply(desk.mutations.rename_node(f"{X}#a", Z))
     assert desk.cited(Y) == set()
     desk.check()
-    while len(desk.history):
+    while list(desk.history):
         desk.history.undo_last()
     desk.apply(desk.mutations.delete_requirement(X))
     assert desk.labels(X) == ("A", "B")
@@ -207,17 +208,17 @@ def test_of_two_definitions_each_can_be_changed_and_deleting_the_first_promotes_
 
 def test_edges_are_added_turned_and_removed_in_the_lists_of_the_text() -> None:
     desk = Desk(block(X, "AB"), block(Y, "", f"{X}-A"), block(Z, "", "-", more="**Refines**: -"))
-    desk.apply(desk.mutations.add_edge(Edge(IMPLEMENTS, Y, X, ("B",))))
+    desk.apply(edges.add(desk.drafting, Edge(IMPLEMENTS, Y, X, ("B",))))
     assert f"**Implements**: {X}-A, {X}-B\n" in desk.written()
-    desk.apply(desk.mutations.change_edge_kind(Y, X, IMPLEMENTS, REFINES))
+    desk.apply(edges.change_kind(desk.drafting, Y, X, IMPLEMENTS, REFINES))
     assert f"**Refines**: {X}-A, {X}-B\n" in desk.written()
-    desk.apply(desk.mutations.add_edge(Edge(IMPLEMENTS, Z, X)))
+    desk.apply(edges.add(desk.drafting, Edge(IMPLEMENTS, Z, X)))
     assert f"| **Implements**: {X}\n**Refines**: -" in desk.written()
-    desk.apply(desk.mutations.delete_edge(Y, X, REFINES))
+    desk.apply(edges.delete(desk.drafting, Y, X, REFINES))
     assert desk.cited(Y) == set()
     assert "**Refines**: -\n\n*End* *About REQ-d00002*" in desk.written()
     desk.check()
-    assert desk.mutations.add_edge(Edge(IMPLEMENTS, Z, X)).definitions == ()
+    assert edges.add(desk.drafting, Edge(IMPLEMENTS, Z, X)).definitions == ()
 
 
 # Verifies: REQ-d00046-D
@@ -227,11 +228,11 @@ def test_a_broken_reference_is_mended_in_a_list_and_in_a_comment() -> None:
         block(Y, "", f"{X}-A+Q, REQ-d-nonsense"),
         tests="# Verifies: REQ-d00077-A\n\n\ndef test_a(): ...\n\n\ndef test_b(): ...\n",
     )
-    broken = sorted(desk.graph.broken_references(), key=lambda each: (each.source_id, each.target_id))
+    broken = sorted(desk.graph.memory.broken, key=lambda each: (each.source_id, each.target_id))
     assert len(broken) == 4
-    desk.apply(desk.mutations.fix_broken_reference(broken[0], ReferenceTarget(X, ("B",))))
-    desk.apply(desk.mutations.fix_broken_reference(broken[1], ReferenceTarget(X)))
-    desk.apply(desk.mutations.fix_broken_reference(broken[2], ReferenceTarget(X, ("A", "B"))))
+    desk.apply(edges.fix(desk.drafting, broken[0], ReferenceTarget(X, ("B",))))
+    desk.apply(edges.fix(desk.drafting, broken[1], ReferenceTarget(X)))
+    desk.apply(edges.fix(desk.drafting, broken[2], ReferenceTarget(X, ("A", "B"))))
     assert desk.broken() == set()
     assert f"**Implements**: {X}, {X}-B\n" in desk.written()
     assert desk.written("test_a.py").startswith(f"# Verifies: {X}-A+B\n")
@@ -243,27 +244,27 @@ def test_a_broken_reference_is_mended_in_a_list_and_in_a_comment() -> None:
 def test_circles_and_references_to_oneself_are_refused() -> None:
     desk = Desk(block(X, "A"), block(Y, "", X), block(Z, "", f"{Y}, REQ-d00008"), block("REQ-d00004", "", Z))
     with pytest.raises(WouldCycle, match=f"{X} -> {Z} -> {Y} -> {X}"):
-        desk.mutations.add_edge(Edge(REFINES, X, Z))
+        edges.add(desk.drafting, Edge(REFINES, X, Z))
     with pytest.raises(WouldCycle, match="itself"):
-        desk.mutations.add_edge(Edge(IMPLEMENTS, X, X, ("A",)))
-    desk.apply(desk.mutations.add_edge(Edge(EdgeKind.ADDRESSES, X, Z)))
+        edges.add(desk.drafting, Edge(IMPLEMENTS, X, X, ("A",)))
+    desk.apply(edges.add(desk.drafting, Edge(EdgeKind.ADDRESSES, X, Z)))
     with pytest.raises(WouldCycle):
-        desk.mutations.change_edge_kind(X, Z, EdgeKind.ADDRESSES, IMPLEMENTS)
+        edges.change_kind(desk.drafting, X, Z, EdgeKind.ADDRESSES, IMPLEMENTS)
     new = NewRequirement("REQ-d00008", "New", "dev", "Draft", ("implements", "REQ-d00004"))
     with pytest.raises(WouldCycle, match="REQ-d00008"):
         desk.mutations.add_requirement(new, "a.md", ReferenceTarget("REQ-d00004"))
     with pytest.raises(WouldCycle, match="REQ-d00008"):
         desk.mutations.rename_node("REQ-d00004", "REQ-d00008")
-    broken = next(each for each in desk.graph.broken_references() if each.target_id == "REQ-d00008")
+    broken = next(each for each in desk.graph.memory.broken if each.target_id == "REQ-d00008")
     with pytest.raises(WouldCycle):
-        desk.mutations.fix_broken_reference(broken, ReferenceTarget("REQ-d00004"))
+        edges.fix(desk.drafting, broken, ReferenceTarget("REQ-d00004"))
     desk.check()
 
 
 def test_an_edge_in_a_circle_that_the_files_describe_can_still_be_changed_and_removed() -> None:
     desk = Desk(block(X, "", Y), block(Y, "", X))
-    desk.apply(desk.mutations.change_edge_kind(X, Y, IMPLEMENTS, REFINES))
-    desk.apply(desk.mutations.delete_edge(Y, X, IMPLEMENTS))
+    desk.apply(edges.change_kind(desk.drafting, X, Y, IMPLEMENTS, REFINES))
+    desk.apply(edges.delete(desk.drafting, Y, X, IMPLEMENTS))
     assert [(edge.kind, edge.target) for edge in desk.graph.iter_outgoing_edges(X)] == [(REFINES, Y)]
     assert list(desk.graph.iter_outgoing_edges(Y)) == []
     desk.check()
@@ -277,17 +278,17 @@ def test_what_is_taken_or_missing_is_refused() -> None:
     with pytest.raises(AlreadyExists):
         desk.mutations.add_requirement(NewRequirement(X, "New", "dev", "Draft"), "a.md")
     with pytest.raises(AlreadyExists, match="'B'"):
-        desk.mutations.add_assertion(X, "B", "It SHALL.")
+        assertions.add(desk.drafting, X, "B", "It SHALL.")
     with pytest.raises(AlreadyExists):
-        desk.mutations.rename_assertion(f"{X}-A", "B")
+        assertions.relabel(desk.drafting, f"{X}-A", "B")
     with pytest.raises(NotFound, match=Z):
-        desk.mutations.add_edge(Edge(IMPLEMENTS, Y, Z))
+        edges.add(desk.drafting, Edge(IMPLEMENTS, Y, Z))
     with pytest.raises(NotFound, match="'Q'"):
-        desk.mutations.add_edge(Edge(IMPLEMENTS, Y, X, ("Q",)))
+        edges.add(desk.drafting, Edge(IMPLEMENTS, Y, X, ("Q",)))
     for refused in (
-        lambda: desk.mutations.add_edge(Edge(IMPLEMENTS, Y, f"{X}-A")),
+        lambda: edges.add(desk.drafting, Edge(IMPLEMENTS, Y, f"{X}-A")),
         lambda: desk.mutations.delete_requirement(f"{X}-A"),
-        lambda: desk.mutations.update_assertion(X, "It SHALL."),
+        lambda: assertions.update(desk.drafting, X, "It SHALL."),
     ):
         with pytest.raises(WrongKind):
             refused()
@@ -308,8 +309,8 @@ def test_what_is_taken_or_missing_is_refused() -> None:
 def test_a_text_that_would_read_as_something_else_is_refused(text: str) -> None:
     desk = Desk(block(X, "A"), block(Y, "A"))
     for plan in (
-        lambda: desk.mutations.update_assertion(f"{X}-A", text),
-        lambda: desk.mutations.add_assertion(X, "B", text),
+        lambda: assertions.update(desk.drafting, f"{X}-A", text),
+        lambda: assertions.add(desk.drafting, X, "B", text),
     ):
         with pytest.raises(InvalidArgument, match="must not hold"):
             plan()
@@ -318,7 +319,7 @@ def test_a_text_that_would_read_as_something_else_is_refused(text: str) -> None:
 def test_a_fence_that_is_closed_and_a_list_are_part_of_an_assertion() -> None:
     text = "It SHALL run:\n\n```sh\n# not a heading\nB. not a label\n```\n\n- one\n- two"
     desk = Desk(block(X, "A"), block(Y, "A", X))
-    desk.apply(desk.mutations.update_assertion(f"{X}-A", text))
+    desk.apply(assertions.update(desk.drafting, f"{X}-A", text))
     node = desk.graph.get_node(f"{X}-A")
     assert node is not None
     assert node.title == text

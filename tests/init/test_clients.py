@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import ConfigError, Conflict, InvalidArgument, OutsideProject, Refused
-from clew.setup.clients import CLIENTS, client_config, config_path, own_command, write_plan
+from clew.setup.clients.configure import CLIENTS, client_config, config_path, own_command, write_plan
 
 # Verifies: REQ-d00018-C+D
 
@@ -254,7 +254,7 @@ def test_a_write_that_fails_midway_leaves_the_old_file_and_nothing_else(project)
     script = (
         "import resource, signal, sys\n"
         "from pathlib import Path\n"
-        "from clew.setup.clients import client_config, write_plan\n"
+        "from clew.setup.clients.configure import client_config, write_plan\n"
         "from clew.errors import ConfigError\n"
         "plan = client_config('claude-code', Path(sys.argv[1]), 'clew')\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.setup.clients import client_config, write_plan
+from clew.setup.clients.configure import client_config, write_plan
 
 # Verifies: REQ-d00018-C
 

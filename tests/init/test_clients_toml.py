@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import Refused
-from clew.setup.clients import client_config, write_plan
+from clew.setup.clients.configure import client_config, write_plan
 from clew.setup.clients.toml_text import toml_value
 
 # Verifies: REQ-d00018-C

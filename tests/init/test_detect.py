@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import InvalidArgument
-from clew.setup.detect import detect
+from clew.setup.detect.classify import detect
 
 # Verifies: REQ-d00018-A
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import ConfigError, InvalidArgument, OutsideProject, Refused
-from clew.setup.clients import CLIENTS
+from clew.setup.clients.configure import CLIENTS
 from clew.surfaces.cli import init
 
 # Verifies: REQ-d00018-B

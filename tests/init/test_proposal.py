@@ -4,7 +4,8 @@ import tomllib
 
 import pytest
 
-from clew.setup.detect import detect, proposed_config
+from clew.setup.detect.classify import detect
+from clew.setup.detect.proposal import proposed_config
 
 # Verifies: REQ-d00018-B
 

@@ -62,7 +62,9 @@ def snapshot() -> Callable[[Project], Any]:
         edges = {id: frozenset(region.iter_outgoing_edges(id)) for id in nodes}
         engine = project.index.engine
         assert engine is not None
-        bodies = {id: f"{unit.title}\n{unit.body}" for id in engine.hashes("section") if (unit := engine.get(id))}
+        bodies = {
+            id: f"{unit.title}\n{unit.body}" for id in engine.units.hashes("section") if (unit := engine.units.get(id))
+        }
         return nodes, edges, bodies
 
     return taken

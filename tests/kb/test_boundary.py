@@ -9,6 +9,8 @@ from clew.errors import ScopeViolation
 from clew.graph.model import NodeKind
 from clew.kb.answer.finding import Mode, Narrowing
 from clew.kb.boundary import EVERYTHING, Boundary, ScopeRequest
+from clew.kb.queries import spellings
+from clew.kb.walk import batches
 from clew.project import Project
 
 PUBLIC = """---
@@ -114,10 +116,10 @@ def test_nothing_outside_of_the_boundary_is_in_the_store(make: Callable[..., Pro
         assert shared.count == 1
         assert [each.id for each in reading.mentioning(shared.id)] == [public]
         assert reading.mentioned_in(vault) == []
-        assert reading.steps_of("entity:procedure:docs/secret.md#vault/procedure") == []
-        (link,) = reading.links_of(public)
+        assert batches.all_steps(reading, ["entity:procedure:docs/secret.md#vault/procedure"]) == []
+        (link,) = batches.links_of(reading, [place.number for place in batches.places(reading, [public])])
         assert reading.target_of(link) is None
-        assert reading.linking("docs/public.md", None) == []
+        assert batches.linking_paths(reading, spellings("docs/public.md"), -1) == []
         assert reading.counts()["documents"] == 1
     with kb.library.reading() as reading:
         assert reading.text(vault) is not None

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from clew.formats.documents import chunks_of, read_document
-from clew.kb.entities import DocumentEntities, entities_of
+from clew.formats.documents.chunks import chunks_of
+from clew.formats.documents.reader import read_document
+from clew.kb.entities.extract import entities_of
+from clew.kb.entities.model import DocumentEntities
 
 DEMO = Path(__file__).parent.parent.parent / "examples" / "demo" / "docs"
 

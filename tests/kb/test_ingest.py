@@ -225,7 +225,7 @@ def test_documents_come_back_into_a_search_index_that_lost_them(make: Make, snap
     before = snapshot(project)
     engine = project.index.engine
     assert engine is not None
-    engine.delete(engine.hashes("section"))
+    engine.units.delete(engine.units.hashes("section"))
     assert found(project, "GAMMA_HOME") == []
     assert project.kb.index().indexed_again == 2
     assert snapshot(project) == before
@@ -282,12 +282,14 @@ def test_reconciling_names_every_difference_and_mends_it(make: Make, snapshot: S
     os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))
     edit(project, "docs/gone.md", None)
     edit(project, "docs/fresh.md", "# fresh\n")
-    unit = engine.get("doc:docs/stale.md#stale")
-    stray = engine.get("doc:docs/same.md#same")
+    unit = engine.units.get("doc:docs/stale.md#stale")
+    stray = engine.units.get("doc:docs/same.md#same")
     assert unit is not None
     assert stray is not None
-    engine.delete(["doc:docs/lost.md#lost"])
-    engine.put([type(unit)(**{**_fields(unit), "body": "old"}), type(stray)(**{**_fields(stray), "id": "doc:x.md#y"})])
+    engine.units.delete(["doc:docs/lost.md#lost"])
+    engine.units.put(
+        [type(unit)(**{**_fields(unit), "body": "old"}), type(stray)(**{**_fields(stray), "id": "doc:x.md#y"})]
+    )
     report = project.kb.reconcile(repair=False)
     assert {(each.kind, each.id) for each in report.differences} == {
         (DifferenceKind.CHANGED, "docs/edited.md"),

@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.kb.ids import document_id, section_id
+from clew.kb.ingest.records import EntityRecord
+from clew.kb.walk import batches
 from clew.project import Project
 
 Make = Callable[..., Project]
@@ -99,7 +101,9 @@ def test_lists_of_steps_below_headings_of_one_name_are_procedures_of_their_own(m
     assert project.kb.index().added == 1
     with project.kb.library.reading() as reading:
         procedures = [entity for entity in reading.entities() if entity.kind == "procedure"]
-        steps = {each.id: [reading.entity(step) for step in reading.steps_of(each.id)] for each in procedures}
+        steps: dict[str, list[EntityRecord | None]] = {}
+        for procedure, step in batches.all_steps(reading, [each.id for each in procedures]):
+            steps.setdefault(procedure, []).append(reading.entity(step))
     assert {tuple(step.name for step in found if step) for found in steps.values()} == {
         ("a", "b"),
         ("c", "d"),

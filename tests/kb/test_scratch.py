@@ -107,8 +107,8 @@ def test_ids_are_random_and_a_session_is_named_by_one_of_its_own(store: ScratchS
     ids = {store.put(handle, passage("same")).id for handle in handles}
     assert len(handles) == len(ids) == 100
     for id in handles | ids:
-        # 16 characters of 6 bits each.
-        assert len(id) == 16
+        # 128 bits in characters of 6 bits each.
+        assert len(id) == 22
         assert set(id) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
         assert "transport" not in id
     assert store.session("transport-1") == store.session("transport-1")

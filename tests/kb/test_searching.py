@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.mcp_client import McpClient
 
-from clew.kb.walk import edges
+from clew.kb.answer import finding
 from clew.project import Project
 from clew.search.quote.evidence import preview
 
@@ -33,14 +33,17 @@ def test_the_preview_is_the_best_evidence_of_the_passage(make: Callable[..., Pro
 # Verifies: REQ-d00172-E
 def test_vector_only_touches_no_edge(make: Callable[..., Project], monkeypatch: pytest.MonkeyPatch) -> None:
     walked: list[str] = []
-    for name in ("around", "said", "into_section"):
-        true = getattr(edges, name)
+    true = finding.nearby
 
-        def noted(reading: Any, section: Any, true: Any = true, name: str = name) -> Any:
-            walked.append(name)
-            return true(reading, section)
+    def noted(reading: Any, wanted: Any) -> Any:
+        walked.extend(wanted)
+        return true(reading, wanted)
 
-        monkeypatch.setattr(edges, name, noted)
+    monkeypatch.setattr(finding, "nearby", noted)
+    with McpClient(make(FILES)) as client:
+        client("kb.search", query="margin", options={"mode": "hybrid_local"})
+    assert walked
+    walked.clear()
     with McpClient(make(FILES)) as client:
         found = client("kb.search", query="margin", options={"mode": "vector_only", "include_debug": True})
     assert walked == []

@@ -141,4 +141,15 @@ def test_without_an_encoder_answers_come_by_words_and_say_so(
     (root / "clew.toml").write_text(config.replace('kind = "none"', missing), encoding="utf-8")
     out, err = asked(root, capsys, action, *(("margin",) if action != "status" else ()))
     assert "margin" in out or "units by words only" in out
-    assert "There are no vectors" in err
+    assert "Search goes by words alone" in err
+
+
+# Verifies: REQ-d00193-B
+def test_a_file_whose_name_cannot_be_printed_keeps_no_document_away(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / "docs" / "evil\x1b[2J\u202e.md").write_text("# Keelson\n\nA keelson is a beam.\n", encoding="utf-8")
+    out, _ = asked(root, capsys, "search", "beam")
+    assert "docs/evil␛[2J⟨U+202E⟩.md:" in out
+    out, _ = asked(root, capsys, "search", "half", "metre")
+    assert "docs/guide.md:" in out

@@ -223,7 +223,7 @@ def test_the_index_is_made_again_from_the_store(tmp_path: Path) -> None:
         assert one in {each["node_id"] for each in memory("get_neighborhood", node_id=other)["neighbors"]}
 
 
-# Verifies: REQ-o00040-A
+# Verifies: REQ-o00041-A
 def test_memories_are_a_region_of_the_graph(tmp_path: Path) -> None:
     source = {"src/tides.py": "def tide():\n    return 1\n"}
     with remembering(write_project(tmp_path / "harbour", source)) as memory:

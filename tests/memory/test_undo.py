@@ -43,7 +43,7 @@ def dump(view: MemoryView) -> dict[str, Any]:
     engine = view.units.engine()
     assert engine is not None
     indexed = [(link.id, link.weight, link.origin) for link in sorted(links, key=lambda link: link.id)]
-    return {**records, "index": indexed, "units": engine.hashes("memory")}
+    return {**records, "index": indexed, "units": engine.units.hashes("memory")}
 
 
 class Sequence:
@@ -91,7 +91,7 @@ class Sequence:
         self.hashes.append(merged.reversal_hash)
 
 
-# Verifies: REQ-d00302-D, REQ-o00040-B
+# Verifies: REQ-d00302-D, REQ-o00041-B
 def test_any_sequence_of_changes_is_undone_in_reverse(tmp_path_factory: Any) -> None:
     root = write_project(tmp_path_factory.mktemp("undo"))
     project = Project.open(root)
@@ -144,10 +144,10 @@ def test_a_restored_memory_is_encoded_as_before(tmp_path: Path, opened: Callable
         id = memory.store("Lamps burn at night.")
         engine = memory.project.memory.units.engine()
         assert engine is not None
-        before = msgspec.json.encode(engine.get(f"memory:{id}"))
+        before = msgspec.json.encode(engine.units.get(f"memory:{id}"))
         memory("annotate_node", node_id=id, annotations={"notes": "seen"})
-        assert msgspec.json.encode(engine.get(f"memory:{id}")) == before
+        assert msgspec.json.encode(engine.units.get(f"memory:{id}")) == before
         hash = memory("forget_concept", node_id=id, reason="obsolete", rationale=WHY)["reversal_hash"]
-        assert engine.get(f"memory:{id}") is None
+        assert engine.units.get(f"memory:{id}") is None
         memory("restore_from_hash", reversal_hash=hash)
-        assert msgspec.json.encode(engine.get(f"memory:{id}")) == before
+        assert msgspec.json.encode(engine.units.get(f"memory:{id}")) == before

@@ -3,7 +3,7 @@
 import pytest
 
 from clew.errors import TimedOut
-from clew.operation.deadline import Deadline
+from clew.operation.call import Deadline
 
 
 # Verifies: REQ-d00177-D

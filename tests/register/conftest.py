@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.register.served import OPEN
 from tests.register.shell import Shell
 
 from clew.formats.register.model import ActorKind, Layout, Register, Requirement
-from clew.register.change.author import Author
 from clew.register.change.changes import add
-from clew.register.change.draft import Draft
+from clew.register.change.draft import Author, Draft
 from clew.register.change.transaction import RegisterFile, new_register
 from clew.register.operations.edit import AddRequirement
 
@@ -70,7 +70,7 @@ def file(request: pytest.FixtureRequest, tmp_path: Path) -> RegisterFile:
     """An empty register on disk, in either layout."""
     place = tmp_path / ("project.req" if request.param is Layout.SINGLE else "register")
     made = RegisterFile(place, layout=request.param, patience=5)
-    made.create(new_register("demo", NOW).replaced(layout=request.param))
+    made.create(msgspec.structs.replace(new_register("demo", NOW), layout=request.param))
     return made
 
 

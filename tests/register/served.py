@@ -8,7 +8,7 @@ from typing import Any
 from tests.mcp_client import McpClient, Options
 
 from clew.project import Project
-from clew.register.change.author import Author
+from clew.register.change.draft import Author
 from clew.register.change.transaction import RegisterFile, new_register
 
 GOOD: Mapping[str, Any] = {

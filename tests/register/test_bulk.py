@@ -6,16 +6,15 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 from tests.register.edits import link
 
 from clew.errors import InvalidArgument, NotFound, Refused, Rejected, WouldCycle
 from clew.formats.register.model import Kind, LinkKind, Priority, Register, Requirement, Status
-from clew.register.change.author import Author
 from clew.register.change.batch import apply_batch
-from clew.register.change.draft import Draft
-from clew.register.change.import_markdown import read_markdown
-from clew.register.change.imports import candidates, import_all
+from clew.register.change.draft import Author, Draft
+from clew.register.change.imports import candidates, import_all, read_markdown
 from clew.register.change.transaction import new_register
 from clew.register.operations.edit import AddRequirement
 from clew.register.operations.schema import schema
@@ -228,7 +227,10 @@ def filled(draft: Draft, make: Make) -> Register:
 # Verifies: REQ-d00087-D
 @pytest.mark.parametrize("form", ["markdown", "json"])
 def test_what_was_exported_can_be_imported(filled: Register, form: str) -> None:
-    fresh = Draft(new_register("other", Author("2027-01-01T00:00:00Z", "bob")).replaced(next_id=50), Author("t", "b"))
+    fresh = Draft(
+        msgspec.structs.replace(new_register("other", Author("2027-01-01T00:00:00Z", "bob")), next_id=50),
+        Author("t", "b"),
+    )
     report = import_all(fresh, candidates(export(filled, form), form))
     assert report.ok
 

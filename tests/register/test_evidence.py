@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable
 
+import msgspec
 import pytest
 from tests.register.edits import record_run, record_test, update, verify
 
@@ -81,7 +82,7 @@ def test_a_run_records_what_ran_and_promotes_what_may_be_promoted(draft: Draft, 
 # Verifies: REQ-d00086-B
 def test_a_file_that_knows_dossiers_asks_for_one(draft: Draft, make: Make) -> None:
     make(status=Status.IMPLEMENTED)
-    later = Draft(draft.finished().replaced(schema_rev=1), draft.author)
+    later = Draft(msgspec.structs.replace(draft.finished(), schema_rev=1), draft.author)
     with pytest.raises(Refused, match="dossier"):
         verify(later, "1", Evidence.INSPECTION, "read", COMMIT, promote=True)
     with pytest.raises(Refused, match="dossier"):

@@ -13,9 +13,8 @@ from tests.register.served import GOOD, Served, make_project
 
 from clew.errors import StoreBusy
 from clew.formats.register.model import ActorKind, LinkKind, Register
-from clew.register.change.author import Author
 from clew.register.change.changes import add
-from clew.register.change.draft import Draft
+from clew.register.change.draft import Author, Draft
 from clew.register.change.transaction import RegisterFile, new_register
 from clew.register.git.merge import merge
 from clew.register.git.setup import set_up
@@ -189,8 +188,8 @@ def test_an_id_that_one_side_gave_and_removed_is_not_given_again() -> None:
 # Verifies: REQ-d00230-C
 def test_keys_that_clew_does_not_know_come_from_both_sides() -> None:
     base = changed(new_register("demo", at(0)), 1, adding("first page"))
-    ours = base.replaced(extras={"mine": 1, "both": "a"})
-    theirs = base.replaced(extras={"theirs": {"deep": [1]}, "both": "b"})
+    ours = msgspec.structs.replace(base, extras={"mine": 1, "both": "a"})
+    theirs = msgspec.structs.replace(base, extras={"theirs": {"deep": [1]}, "both": "b"})
 
     merged = merge(base, ours, theirs, at(2))
 
@@ -218,8 +217,9 @@ def test_two_texts_with_one_history_are_a_conflict_whichever_side_is_ours() -> N
     empty = new_register("demo", at(0))
     recorded = changed(empty, 1, adding("first page"))
     requirement = recorded.requirements["REQ-0001"]
-    edited = recorded.replaced(
-        requirements={"REQ-0001": msgspec.structs.replace(requirement, statement="The page shall be shown at once.")}
+    edited = msgspec.structs.replace(
+        recorded,
+        requirements={"REQ-0001": msgspec.structs.replace(requirement, statement="The page shall be shown at once.")},
     )
 
     for ours, theirs in ((recorded, edited), (edited, recorded)):

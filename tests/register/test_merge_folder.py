@@ -6,11 +6,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.register.served import GOOD, Served
 
 from clew.formats.register.model import Layout
-from clew.register.change.author import Author
+from clew.register.change.draft import Author
 from clew.register.change.transaction import RegisterFile, new_register
 from clew.register.git.setup import set_up
 
@@ -27,7 +28,9 @@ def served(tmp_path: Path) -> Served:
     (tmp_path / "clew.toml").touch()
     (tmp_path / ".gitignore").write_text(".clew/\n.*.lock\n")
     file = RegisterFile(tmp_path / "many", layout=Layout.DIRECTORY)
-    file.create(new_register("demo", Author("2026-06-01T12:00:00Z", "ann")).replaced(layout=Layout.DIRECTORY))
+    file.create(
+        msgspec.structs.replace(new_register("demo", Author("2026-06-01T12:00:00Z", "ann")), layout=Layout.DIRECTORY)
+    )
     made = Served(tmp_path)
     for arguments in (("init", "-q", "-b", "main"), ("config", "user.name", "Ann"), ("config", "user.email", "a@b.c")):
         made.git(*arguments)

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from tests.register.edits import delete, link, update
 
 from clew.errors import ClewError
-from clew.formats.register import read_single, write_single
 from clew.formats.register.model import LinkKind, Priority, Register
-from clew.register.change.author import Author, timestamp
+from clew.formats.register.single import read_single, write_single
 from clew.register.change.changes import add
-from clew.register.change.draft import Draft
+from clew.register.change.draft import Author, Draft, timestamp
 from clew.register.change.transaction import new_register
 from clew.register.git.merge import merge
 from clew.register.git.merge_ids import origin

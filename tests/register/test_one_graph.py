@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -325,12 +326,14 @@ def test_the_register_of_a_project_below_belongs_to_that(tmp_path: Path) -> None
 # Verifies: REQ-d00170-E
 def test_a_register_of_many_files_is_in_the_graph_with_its_lines(tmp_path: Path) -> None:
     from clew.formats.register.model import Layout
-    from clew.register.change.author import Author
+    from clew.register.change.draft import Author
     from clew.register.change.transaction import RegisterFile, new_register
 
     (tmp_path / "clew.toml").touch()
     file = RegisterFile(tmp_path / "docs [old]" / "many", layout=Layout.DIRECTORY)
-    file.create(new_register("demo", Author("2026-06-01T12:00:00Z", "ann")).replaced(layout=Layout.DIRECTORY))
+    file.create(
+        msgspec.structs.replace(new_register("demo", Author("2026-06-01T12:00:00Z", "ann")), layout=Layout.DIRECTORY)
+    )
     served = Served(tmp_path)
     served.add(acceptance=["The sixth login is refused", "The owner gets a mail"])
     served.call("refresh_graph")

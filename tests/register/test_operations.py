@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 from tests.register.edits import delete, link, split, update
 
 from clew.errors import AlreadyExists, BadInput, InvalidArgument, NotFound, Refused, Rejected, WouldCycle
 from clew.formats.register.model import Kind, LinkKind, Priority, Register, Requirement, Status
-from clew.register.change.author import Author, current_author, timestamp
 from clew.register.change.changes import add
-from clew.register.change.draft import Draft
+from clew.register.change.draft import Author, Draft, current_author, timestamp
 from clew.register.operations.edit import AddRequirement
 from clew.register.rules.lifecycle import next_moves
 
@@ -67,13 +67,13 @@ def test_a_counter_that_was_turned_back_by_hand_gives_no_id_twice(
 ) -> None:
     make()
     make()
-    spoiled = Draft(draft.finished().replaced(next_id=1), draft.author)
+    spoiled = Draft(msgspec.structs.replace(draft.finished(), next_id=1), draft.author)
     assert add(spoiled, new()).id == "REQ-0003"
 
 
 # Verifies: REQ-d00083-A
 def test_after_9999_ids_grow_longer(register: Register, new: New, draft: Draft) -> None:
-    full = Draft(register.replaced(next_id=9999), draft.author)
+    full = Draft(msgspec.structs.replace(register, next_id=9999), draft.author)
     assert [add(full, new()).id, add(full, new()).id] == ["REQ-9999", "REQ-10000"]
     assert full.find("10000").id == "REQ-10000"
 

@@ -3,16 +3,17 @@
 from typing import Any
 
 import hypothesis.strategies as st
+import msgspec
 from hypothesis import given
 from tests.register.edits import delete, link, record_run, record_test, split, verify
 
 from clew.errors import ClewError
-from clew.formats.register import read_directory, read_single, write_directory, write_single
-from clew.formats.register.model import Evidence, Kind, Layout, Outcome, Priority, Register, Status
+from clew.formats.register.directory import read_directory, write_directory
+from clew.formats.register.model import LINK_KINDS, Evidence, Kind, Layout, Outcome, Priority, Register, Status
+from clew.formats.register.single import read_single, write_single
 from clew.register.change import changes as operations
-from clew.register.change.author import Author
 from clew.register.change.batch import apply_batch
-from clew.register.change.draft import Draft
+from clew.register.change.draft import Author, Draft
 from clew.register.change.evidence import LinkedFiles, Tally
 from clew.register.change.imports import candidates, import_all
 from clew.register.change.transaction import as_written, check_succession, new_register
@@ -21,7 +22,6 @@ from clew.register.operations.read import ListRequirements
 from clew.register.reports.export import EXPORTS, export
 from clew.register.reports.queries import brief, listing, next_up, status
 from clew.register.rules.validator import validate_register
-from clew.register.spelling import LINK_KINDS
 
 NOW = Author("2026-06-01T12:00:00Z", "ann")
 
@@ -125,7 +125,7 @@ def test_any_sequence_of_operations_leaves_a_sound_file(sequence: list[tuple[Any
     data = write_single(register)
     assert read_single(data) == as_written(register)
     assert write_single(read_single(data)) == data
-    folder = write_directory(register.replaced(layout=Layout.DIRECTORY))
+    folder = write_directory(msgspec.structs.replace(register, layout=Layout.DIRECTORY))
     assert read_directory(folder).requirements == register.requirements
     broken = [each for each in validate_register(register) if each.is_error and each.rule_code > "REQ-V-0015"]
     assert broken == [], "no operation makes a broken or circular link"

@@ -126,7 +126,9 @@ def test_the_brief_is_short_whatever_the_size(draft: Draft, make: Make) -> None:
             priority=Priority.MUST,
             tests=(failed,) if state is Status.VERIFIED else None,
         )
-    register = draft.finished().replaced(purpose="Keep every account of everybody safe from guessing. " * 9)
+    register = msgspec.structs.replace(
+        draft.finished(), purpose="Keep every account of everybody safe from guessing. " * 9
+    )
 
     found = brief(register, hook_mode="strict", last_change="2 hours ago")
 
@@ -152,7 +154,7 @@ def test_the_brief_is_short_in_every_script(draft: Draft, make: Make) -> None:
     for number in range(40):
         status = (Status.VERIFIED, Status.IMPLEMENTED, Status.DRAFT)[number % 3]
         make(title=f"{title}{number % 10}", status=status, priority=Priority.MUST)
-    register = draft.finished().replaced(name="项目" * 100, purpose="系统应当锁定账户并通知管理员" * 35)
+    register = msgspec.structs.replace(draft.finished(), name="项目" * 100, purpose="系统应当锁定账户并通知管理员" * 35)
 
     found = brief(register, hook_mode="strict", last_change="2 hours ago")
 

@@ -34,14 +34,14 @@ def commit(root: Path) -> None:
 
 # Verifies: REQ-d00171-A
 def test_every_command_of_req_is_there() -> None:
-    from clew.surfaces.cli.verbs import verbs_of
+    from clew.surfaces.cli.resolve import commands_of
 
     wanted = """
         init add list show update delete link validate status next check diff stale audit test verify batch import
         export schema migrate version doctor coverage review split lint brief repair renumber hooks setup precheck
         purpose adopt help tui serve mcp
     """
-    assert set(wanted.split()) <= {(listed.verb or "").split()[1] for listed in verbs_of("req")}
+    assert set(wanted.split()) <= {(listed.verb or "").split()[1] for listed in commands_of("req")}
 
 
 # Verifies: REQ-d00171-A

@@ -4,12 +4,13 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.register.served import Served, make_project
 
 from clew.formats.register.model import Layout
 from clew.graph.model import EdgeKind, NodeKind
-from clew.register.change.author import Author
+from clew.register.change.draft import Author
 from clew.register.change.transaction import RegisterFile, new_register
 
 
@@ -75,7 +76,7 @@ def test_markers_in_code_and_tests_cite_register_requirements(served: Served) ->
     citing = {(edge.kind, edge.source.partition(":")[0], edge.labels) for edge in graph.iter_incoming_edges("REQ-0001")}
     assert (EdgeKind.IMPLEMENTS, "code", ()) in citing
     assert (EdgeKind.VERIFIES, "test", ("2",)) in citing
-    assert [reference.target_id for reference in graph.broken_references()] == ["REQ-0077"]
+    assert [reference.target_id for reference in graph.memory.broken] == ["REQ-0077"]
 
 
 # Verifies: REQ-o00031-E
@@ -101,7 +102,9 @@ def test_a_tampered_register_is_a_finding_not_a_fault(served: Served) -> None:
 def test_a_folder_that_does_not_match_its_checksum_is_refused_whole(tmp_path: Path) -> None:
     (tmp_path / "clew.toml").touch()
     file = RegisterFile(tmp_path / "many", layout=Layout.DIRECTORY)
-    file.create(new_register("demo", Author("2026-06-01T12:00:00Z", "ann")).replaced(layout=Layout.DIRECTORY))
+    file.create(
+        msgspec.structs.replace(new_register("demo", Author("2026-06-01T12:00:00Z", "ann")), layout=Layout.DIRECTORY)
+    )
     served = Served(tmp_path)
     served.add()
     served.add(title="Tell the owner")

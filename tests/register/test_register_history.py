@@ -10,8 +10,8 @@ from tests.register.shell import ADD, Shell
 
 from clew.errors import NotFound, Refused
 from clew.formats.register.model import HistoryEntry
-from clew.register.change.author import Author
 from clew.register.change.changes import add
+from clew.register.change.draft import Author
 from clew.register.change.transaction import RegisterFile
 from clew.register.git.merge import merge
 from clew.register.operations.edit import AddRequirement
@@ -55,9 +55,14 @@ def test_purpose_and_repair_leave_a_trace(shell: Shell, tmp_path: Path) -> None:
 def test_the_history_only_grows_and_is_merged(single: RegisterFile) -> None:
     register = single.read().register
     first, mine, other = (HistoryEntry(**entry(f"2026-01-0{day}")) for day in (1, 2, 3))
-    base = register.replaced(history=(first,))
+    base = msgspec.structs.replace(register, history=(first,))
 
-    merged = merge(base, register.replaced(history=(first, other)), register.replaced(history=(first, mine)), NOW)
+    merged = merge(
+        base,
+        msgspec.structs.replace(register, history=(first, other)),
+        msgspec.structs.replace(register, history=(first, mine)),
+        NOW,
+    )
 
     assert merged.register.history == (first, mine, other)
     single.create(base, force=True)
@@ -71,7 +76,7 @@ def entry(day: str) -> dict[str, str | None]:
 
 # Verifies: REQ-d00233-C
 def test_a_key_of_that_name_that_means_something_else_is_left_alone(single: RegisterFile) -> None:
-    register = single.read().register.replaced(extras={"_history": {"by": "another program"}})
+    register = msgspec.structs.replace(single.read().register, extras={"_history": {"by": "another program"}})
     single.create(register, force=True)
     single.transaction(NOW, lambda draft: add(draft, AddRequirement(**PARTS)))
     document = msgspec.json.decode(single.place.read_bytes())

@@ -8,7 +8,7 @@ from tests.register.served import Served, make_project
 from tests.register.shell import ADD, Shell
 
 from clew.errors import FormatError
-from clew.register.reports.run_logs import read_log
+from clew.register.change.evidence import read_log
 
 COLOURED = "test tests::req_0001_locks ... \x1b[32mok\x1b(B\x1b[m\ntest req_0002_mail ... \x1b[31mFAILED\x1b[0m\n"
 SEVERAL = """[gw0] [ 25%] PASSED tests/test_a.py::test_req_0001_locks

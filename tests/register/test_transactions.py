@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.register.edits import delete, update
 
@@ -25,16 +26,13 @@ from clew.errors import (
     StoreReadOnly,
     Tampered,
 )
-from clew.formats.register import read_single
 from clew.formats.register.canonical import canonical, digest, pretty
 from clew.formats.register.model import Layout, LinkKind, Register
-from clew.formats.register.single import payload_of
-from clew.register.change.author import Author
+from clew.formats.register.single import payload_of, read_single
 from clew.register.change.batch import apply_batch
 from clew.register.change.changes import add
-from clew.register.change.draft import Draft
-from clew.register.change.lock import lock_file
-from clew.register.change.transaction import RegisterFile, new_register
+from clew.register.change.draft import Author, Draft
+from clew.register.change.transaction import RegisterFile, lock_file, new_register
 from clew.register.operations.edit import AddRequirement
 from clew.register.rules.validator import validate_register
 
@@ -247,13 +245,13 @@ def test_migration_reports_what_it_did(old: Path, single: RegisterFile, now: Aut
 
 def test_a_folder_needs_no_migration(tmp_path: Path, now: Author) -> None:
     file = RegisterFile(tmp_path / "register", layout=Layout.DIRECTORY)
-    file.create(new_register("demo", now).replaced(layout=Layout.DIRECTORY))
+    file.create(msgspec.structs.replace(new_register("demo", now), layout=Layout.DIRECTORY))
     assert not file.migrate().migrated
 
 
 def test_nothing_is_replaced_without_force(file: RegisterFile, now: Author, new: New) -> None:
     file.transaction(now, lambda draft: add(draft, new()))
-    fresh = new_register("fresh", now).replaced(layout=file.layout)
+    fresh = msgspec.structs.replace(new_register("fresh", now), layout=file.layout)
     with pytest.raises(AlreadyExists):
         file.create(fresh)
     file.create(fresh, force=True)
@@ -277,7 +275,7 @@ def test_what_is_replaced_is_kept_whole_beside_it(file: RegisterFile, now: Autho
 # Verifies: REQ-d00237-C
 def test_a_damaged_folder_is_kept_as_it_is(tmp_path: Path, now: Author, new: New) -> None:
     file = RegisterFile(tmp_path / "many", layout=Layout.DIRECTORY)
-    empty = new_register("demo", now).replaced(layout=Layout.DIRECTORY)
+    empty = msgspec.structs.replace(new_register("demo", now), layout=Layout.DIRECTORY)
     assert file.create(empty) is None
     file.transaction(now, lambda draft: add(draft, new()))
     (tmp_path / "many" / "requirements" / "REQ-0001.req").write_text("{ by hand")
@@ -370,7 +368,7 @@ def test_a_register_of_ten_megabytes_is_read_and_changed(single: RegisterFile, n
 def test_what_req_wrote_since_a_writer_died_is_not_undone(tmp_path: Path, now: Author, new: New) -> None:
     """An interrupted transaction is completed only on the files it was written against."""
     file = RegisterFile(tmp_path / "register", layout=Layout.DIRECTORY)
-    file.create(new_register("demo", now).replaced(layout=Layout.DIRECTORY))
+    file.create(msgspec.structs.replace(new_register("demo", now), layout=Layout.DIRECTORY))
     index = file.place / "index.req"
     ours = Transaction(file.place, [FileEdit("index.req", index.read_bytes(), b"{}")], in_project=False)
     ours.prepare()

@@ -21,10 +21,10 @@ from clew.formats.register.model import (
     Status,
     TestRecord,
 )
-from clew.register.change.author import Author
+from clew.register.change.draft import Author
 from clew.register.change.transaction import new_register
 from clew.register.rules.codes import RULES, Finding
-from clew.register.rules.judge import judge_from
+from clew.register.rules.lint import judge_from
 from clew.register.rules.validator import validate_register, validate_requirement
 
 NOW = "2026-06-01T12:00:00Z"
@@ -52,7 +52,7 @@ def requirement(number: int = 1, **parts: Any) -> Requirement:
 
 def register(*requirements: Requirement, **parts: Any) -> Register:
     whole = new_register("demo", Author(NOW, "ann"))
-    return whole.replaced(requirements={each.id: each for each in requirements}, **parts)
+    return msgspec.structs.replace(whole, requirements={each.id: each for each in requirements}, **parts)
 
 
 def record(outcome: Outcome = Outcome.PASS, kind: Evidence = Evidence.AUTOMATED) -> TestRecord:

@@ -18,13 +18,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from clew.register.change.author import current_author
 from clew.register.change.batch import apply_batch
 from clew.register.change.changes import add, link, update
-from clew.register.change.draft import Draft
+from clew.register.change.draft import Draft, current_author
 from clew.register.change.evidence import record_test
-from clew.register.change.lock import writing
-from clew.register.change.transaction import RegisterFile
+from clew.register.change.transaction import RegisterFile, writing
 from clew.register.operations.edit import AddRequirement, LinkRequirements, UpdateCommand
 from clew.register.operations.evidence import RecordTest
 

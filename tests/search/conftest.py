@@ -46,10 +46,11 @@ def engine(engines: Engines) -> SearchEngine:
 
 
 class WordCounts:
-    """The service: `asked` counts the texts it embedded."""
+    """The service: `asked` are the texts it embedded, `keys` what it was sent as a key."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.keys: list[str | None] = []
         self.url = ""
         self.fails = False
 
@@ -77,6 +78,7 @@ def word_counts(monkeypatch: pytest.MonkeyPatch) -> Iterator[WordCounts]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             service.asked += body["input"]
+            service.keys.append(self.headers["Authorization"])
             data = [
                 {"index": place, "embedding": vector_of(text, body["model"])}
                 for place, text in enumerate(body["input"])

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from clew.search.lexical.query import parse_query
-from clew.search.rank.agreement import agree, asks_around
 from clew.search.rank.fuse import Fused, fuse
+from clew.search.rank.ranking import agree, asks_around
 from clew.search.rank.recipes import Agreement, Recipe, Signal
 
 Vectors = dict[int, NDArray[np.float32]]

@@ -3,7 +3,7 @@
 import pytest
 
 from clew.errors import InvalidArgument
-from clew.search.rank.diversity import at_most_per_document, spread
+from clew.search.rank.fuse import at_most_per_document, spread
 
 
 # Verifies: REQ-d00032-C

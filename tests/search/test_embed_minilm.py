@@ -7,11 +7,13 @@ import msgspec
 import numpy as np
 import pytest
 
+from clew.config import EmbedSettings
 from clew.errors import ConfigError, InvalidArgument
-from clew.search.embed import Embedder, EmbedSettings, open_embedder
+from clew.search.embed.embedder import Embedder
 from clew.search.embed.integer_arithmetic import LEVELS, LEVELS_IF_SUMS_ARE_CUT, with_integer_arithmetic
 from clew.search.embed.minilm import VOCABULARY, WEIGHTS, MiniLm, PinnedFile
 from clew.search.embed.onnx_encoder import OnnxEncoder, sums_are_exact
+from clew.search.embed.opening import open_embedder
 from clew.search.embed.sentence import SentenceEncoder
 from clew.search.embed.wordpiece import WordPiece
 
@@ -117,7 +119,8 @@ def run(script: str) -> list[str]:
 def test_opening_it_loads_no_heavy_library_and_no_code_of_the_packages_with_its_files() -> None:
     script = """if True:
         import sys
-        from clew.search.embed import EmbedSettings, open_embedder
+        from clew.config import EmbedSettings
+        from clew.search.embed.opening import open_embedder
         embedder = open_embedder(EmbedSettings())
         print(embedder.dimensions, *({'onnxruntime', 'numpy'} & set(sys.modules)))
         embedder.embed(["text"])

@@ -31,7 +31,7 @@ def ids(engine: SearchEngine, text: str, scope: Scope = LIBRARY, **more: object)
 
 # Verifies: REQ-o00010-A
 def test_a_result_carries_its_unit_its_evidence_and_its_explanation(engine: SearchEngine) -> None:
-    engine.put(RULES)
+    engine.units.put(RULES)
     page = engine.search(Question(text="renew loans", scope=LIBRARY))
     (result,) = page.results
     assert (result.id, result.part, result.title, result.path) == ("loan", "rule", "Loans", "a/x.md")
@@ -45,7 +45,7 @@ def test_a_result_carries_its_unit_its_evidence_and_its_explanation(engine: Sear
 
 # Verifies: REQ-d00032-B
 def test_the_contributions_of_the_signals_add_up_to_the_score(engine: SearchEngine) -> None:
-    engine.put(RULES)
+    engine.units.put(RULES)
     for result in engine.search(Question(text="member fee", scope=LIBRARY)).results:
         assert sum(part.value for part in result.why) == pytest.approx(result.score, abs=1e-6)
         assert all(part.signal in ("lexical", "dense") and part.rank >= 1 for part in result.why)
@@ -61,7 +61,7 @@ def test_there_is_no_question_without_a_scope_and_no_scope_without_a_part(engine
 
 # Verifies: REQ-d00030-A+B
 def test_a_search_sees_its_scope_only_and_a_filter_narrows_it(engine: SearchEngine) -> None:
-    engine.put(RULES)
+    engine.units.put(RULES)
     assert ids(engine, "loan member") == ["loan"]
     assert set(ids(engine, "loan member", Scope(parts=("rule", "minutes")))) == {"loan", "secret"}
     assert ids(engine, "loan", Scope(parts=("rule", "minutes"), sessions=("s1",))) == ["secret"]
@@ -73,30 +73,30 @@ def test_a_search_sees_its_scope_only_and_a_filter_narrows_it(engine: SearchEngi
 
 # Verifies: REQ-d00030-C+E
 def test_a_deleted_unit_is_gone_and_a_new_one_is_found_when_the_call_returns(engine: SearchEngine) -> None:
-    engine.put(RULES)
+    engine.units.put(RULES)
     assert ids(engine, "renew") == ["loan"]
-    assert engine.delete(["loan", "never was there"]).removed == 1
+    assert engine.units.delete(["loan", "never was there"]).removed == 1
     assert ids(engine, "renew") == []
-    assert engine.get("loan") is None
-    assert engine.delete(["loan"]).removed == 0
-    engine.put([RULES[0]])
+    assert engine.units.get("loan") is None
+    assert engine.units.delete(["loan"]).removed == 0
+    engine.units.put([RULES[0]])
     assert ids(engine, "renew") == ["loan"]
 
 
 # Verifies: REQ-d00030-D
 def test_of_a_unit_that_is_put_twice_the_last_counts(engine: SearchEngine) -> None:
     changed = msgspec.structs.replace(RULES[0], body="Nobody may extend anything.")
-    written = engine.put([RULES[0], changed])
-    assert (written.added, engine.count()) == (1, 1)
+    written = engine.units.put([RULES[0], changed])
+    assert (written.added, engine.units.count()) == (1, 1)
     assert ids(engine, "renew") == []
     assert ids(engine, "extend") == ["loan"]
-    written = engine.put([changed, RULES[1]])
+    written = engine.units.put([changed, RULES[1]])
     assert (written.added, written.changed, written.unchanged) == (1, 0, 1)
     moved = msgspec.structs.replace(changed, tags=("moved",), status="old")
-    assert engine.put([moved]).changed == 1
+    assert engine.units.put([moved]).changed == 1
     assert ids(engine, "extend", filters=Filters(tags=("moved",), statuses=("old",))) == ["loan"]
     assert ids(engine, "extend", filters=Filters(tags=("desk",))) == []
-    assert engine.get("loan") == moved
+    assert engine.units.get("loan") == moved
 
 
 # Verifies: REQ-d00201-C
@@ -108,7 +108,7 @@ def test_times_are_compared_as_times_however_they_are_written(engine: SearchEngi
         "fraction": "2026-03-01T12:00:00.000Z",
         "later": "2026-03-01T12:00:00.001+00:00",
     }
-    engine.put(Unit(id=id, part="rule", title="", body="loan", time=time) for id, time in times.items())
+    engine.units.put(Unit(id=id, part="rule", title="", body="loan", time=time) for id, time in times.items())
     at_noon = set(times) - {"later"}
     assert set(ids(engine, "loan", filters=Filters(after="2026-03-01T13:00:00+01:00"))) == set(times)
     assert set(ids(engine, "loan", filters=Filters(before="2026-03-01T12:00:00.001"))) == at_noon
@@ -119,7 +119,7 @@ def test_times_are_compared_as_times_however_they_are_written(engine: SearchEngi
 # Verifies: REQ-d00201-D
 @pytest.mark.parametrize("path", ["", ".", "./", "a/.."])
 def test_the_path_of_the_project_itself_stands_for_everything_that_has_a_path(engine: SearchEngine, path: str) -> None:
-    engine.put(RULES)
+    engine.units.put(RULES)
     assert ids(engine, "loan fee", Scope(parts=("rule",), path=path)) == ["loan"]
     assert ids(engine, "loan fee", filters=Filters(path=path)) == ["loan"]
     assert ids(engine, "loan fee", filters=Filters(path="./a/")) == ["loan"]
@@ -127,8 +127,8 @@ def test_the_path_of_the_project_itself_stands_for_everything_that_has_a_path(en
 
 # Verifies: REQ-d00201-B
 def test_a_word_that_only_others_may_see_is_corrected_like_one_that_occurs_nowhere(engine: SearchEngine) -> None:
-    engine.put(RULES)
-    engine.put([Unit(id="typo", part="minutes", title="", body="A membr came.")])
+    engine.units.put(RULES)
+    engine.units.put([Unit(id="typo", part="minutes", title="", body="A membr came.")])
     page = engine.search(Question(text="membr", scope=LIBRARY))
     assert [result.id for result in page.results] == ["loan"]
     assert [(each.word, each.replacements) for each in page.corrections] == [("membr", ("member",))]
@@ -148,7 +148,7 @@ def test_a_document_has_no_more_results_than_the_recipe_or_the_question_allow(
 ) -> None:
     few = Recipe("few", 1, (Signal("lexical"),), diversity=Diversity(max_per_document=2))
     engine = engines(recipes=Recipes((*BUILT_IN, few)))
-    engine.put(
+    engine.units.put(
         Unit(id=f"{document}{number}", part="rule", title="", body=f"loan {number}", document=document)
         for document in "ab"
         for number in range(4)
@@ -176,12 +176,12 @@ def test_any_sequence_of_writes_leaves_what_a_fresh_index_would_hold(
         if data.draw(st.booleans()):
             body = " ".join(data.draw(st.lists(words, max_size=3)))
             held[id] = Unit(id=id, part="rule", title="", body=body)
-            engine.put([held[id]])
+            engine.units.put([held[id]])
         else:
             held.pop(id, None)
-            engine.delete([id])
+            engine.units.delete([id])
     for word in ("loan", "fee", "member", "day", "renew"):
         found = {unit.id for unit in engine.rank(Question(text=word, scope=LIBRARY)).units}
         assert found == {id for id, unit in held.items() if word in unit.body.split()}
-    assert engine.count() == len(held)
+    assert engine.units.count() == len(held)
     engine.close()

@@ -16,7 +16,7 @@ OPERATORS = (
 
 @pytest.fixture(autouse=True)
 def filled(engine: SearchEngine) -> None:
-    engine.put(
+    engine.units.put(
         [
             Unit(id="loan", part="rule", title="Loans", body="A member may renew a loan twice. NOT NEAR the desk."),
             Unit(id="arabic", part="rule", title="إعارة", body="يجوز للعضو تجديد الإعارة مرتين"),
@@ -55,7 +55,7 @@ def test_every_operator_of_the_database_is_plain_text(engine: SearchEngine) -> N
     for word in (OPERATORS, *OPERATORS.split()):
         engine.search(Question(text=word, scope=SCOPE))
     assert found(engine, "NOT NEAR desk") == ["loan"]
-    assert engine.count() == 4
+    assert engine.units.count() == 4
 
 
 # Verifies: REQ-d00031-D
@@ -76,7 +76,9 @@ def test_every_script_is_searched(engine: SearchEngine, text: str, id: str) -> N
 
 # Verifies: REQ-d00030-D
 def test_a_unit_of_a_megabyte_is_indexed_and_previewed(engine: SearchEngine) -> None:
-    engine.put([Unit(id="big", part="rule", title="Big", body="filler words here. " * 55_000 + "The needle is last.")])
+    engine.units.put(
+        [Unit(id="big", part="rule", title="Big", body="filler words here. " * 55_000 + "The needle is last.")]
+    )
     page = engine.search(Question(text="needle", scope=SCOPE))
     assert [result.id for result in page.results] == ["big"]
     assert len(page.results[0].preview.text) <= 280
@@ -88,22 +90,24 @@ def test_a_unit_with_an_id_that_cannot_be_shown_is_refused_and_nothing_is_writte
     engine: SearchEngine, id: str
 ) -> None:
     with pytest.raises(InvalidArgument, match="id"):
-        engine.put([Unit(id="good", part="rule", title="", body="x"), Unit(id=id, part="rule", title="", body="x")])
-    assert engine.get("good") is None
+        engine.units.put(
+            [Unit(id="good", part="rule", title="", body="x"), Unit(id=id, part="rule", title="", body="x")]
+        )
+    assert engine.units.get("good") is None
 
 
 # Verifies: REQ-d00201-C
 def test_what_is_no_time_is_refused_in_a_unit_and_in_a_filter(engine: SearchEngine) -> None:
     with pytest.raises(InvalidArgument, match="'yesterday' is no time"):
-        engine.put([Unit(id="new", part="rule", title="", body="x", time="yesterday")])
-    assert engine.get("new") is None
+        engine.units.put([Unit(id="new", part="rule", title="", body="x", time="yesterday")])
+    assert engine.units.get("new") is None
     with pytest.raises(InvalidArgument, match="'soon' is no time"):
         engine.search(Question(text="loan", scope=SCOPE, filters=Filters(before="soon")))
 
 
 # Verifies: REQ-d00030-D
 def test_half_a_character_and_nul_bytes_in_a_text_do_no_harm(engine: SearchEngine) -> None:
-    engine.put([Unit(id="odd", part="rule", title="Odd \ud800", body="before\0after \udfff zebra")])
+    engine.units.put([Unit(id="odd", part="rule", title="Odd \ud800", body="before\0after \udfff zebra")])
     assert found(engine, "zebra") == ["odd"]
 
 

@@ -22,7 +22,7 @@ def ranked(engine: SearchEngine, recipe: str, scope: Scope = SCOPE) -> list[str]
 
 # Verifies: REQ-d00033-A
 def test_mentions_of_titles_lead_from_what_is_found_to_what_it_names(engine: SearchEngine) -> None:
-    engine.put(PAGES)
+    engine.units.put(PAGES)
     assert "author" not in ranked(engine, "default")
     found = ranked(engine, "linked")
     assert found[:2] == ["book", "author"]
@@ -36,7 +36,7 @@ def test_mentions_of_titles_lead_from_what_is_found_to_what_it_names(engine: Sea
 
 # Verifies: REQ-d00033-B
 def test_a_walk_stays_inside_the_scope_of_the_question(engine: SearchEngine) -> None:
-    engine.put(PAGES)
+    engine.units.put(PAGES)
     assert "hidden" not in ranked(engine, "linked")
     assert "hidden" in ranked(engine, "linked", Scope(parts=("page", "draft")))
     question = Question(text="novel", scope=SCOPE, recipe="linked")
@@ -48,9 +48,9 @@ def test_a_walk_stays_inside_the_scope_of_the_question(engine: SearchEngine) -> 
 
 # Verifies: REQ-d00033-A
 def test_a_new_title_is_mentioned_as_soon_as_it_is_there(engine: SearchEngine) -> None:
-    engine.put(PAGES[:1])
+    engine.units.put(PAGES[:1])
     assert ranked(engine, "linked") == ["book"]
-    engine.put([PAGES[1]])
+    engine.units.put([PAGES[1]])
     assert ranked(engine, "linked") == ["book", "author"]
-    engine.delete(["author"])
+    engine.units.delete(["author"])
     assert ranked(engine, "linked") == ["book"]

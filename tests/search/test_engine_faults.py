@@ -30,13 +30,13 @@ def test_vectors_of_a_lost_index_are_never_taken_for_those_of_its_successor(
 ) -> None:
     monkeypatch.setattr(vectors, "FOLD_FROM", 1)
     engine = engines(word_counts.settings())
-    engine.put(rules("apples on trees", "boats at sea"))
+    engine.units.put(rules("apples on trees", "boats at sea"))
     engine.index_vectors()
     path = engine.folder / "index.db"
     engine.close()
     path.write_bytes(b"no database at all" * 300)
     again = engines(word_counts.settings())
-    again.put(rules("boats at sea", "apples on trees"))
+    again.units.put(rules("boats at sea", "apples on trees"))
     assert search(again, "apples on trees").results == ()
     again.index_vectors()
     assert search(again, "apples on trees").results[0].id == "u1"
@@ -48,7 +48,7 @@ def test_an_embedder_that_cannot_be_opened_leaves_the_earlier_vectors_in_service
     engines: Engines, word_counts: Any
 ) -> None:
     old = engines(word_counts.settings("old"))
-    old.put(rules("apples on trees", "boats at sea"))
+    old.units.put(rules("apples on trees", "boats at sea"))
     old.index_vectors()
     from clew.config import EmbedSettings
 
@@ -62,7 +62,7 @@ def test_an_embedder_that_cannot_be_opened_leaves_the_earlier_vectors_in_service
 # Verifies: REQ-d00035-G
 def test_a_service_that_refuses_the_query_costs_the_ranking_by_meaning_only(engines: Engines, word_counts: Any) -> None:
     engine = engines(word_counts.settings())
-    engine.put(rules("apples on trees", "boats at sea"))
+    engine.units.put(rules("apples on trees", "boats at sea"))
     engine.index_vectors()
     word_counts.fails = True
     page = search(engine, "apples", recipe="default")
@@ -73,10 +73,10 @@ def test_a_service_that_refuses_the_query_costs_the_ranking_by_meaning_only(engi
 # Verifies: REQ-d00035-B
 def test_a_process_goes_on_after_another_one_took_its_vectors_away(engines: Engines, word_counts: Any) -> None:
     first, second = engines(word_counts.settings("one")), engines(word_counts.settings("two"))
-    first.put(rules("apples on trees"))
+    first.units.put(rules("apples on trees"))
     first.index_vectors()
     second.index_vectors()
-    first.put(rules("apples on trees", "boats at sea"))
+    first.units.put(rules("apples on trees", "boats at sea"))
     assert search(first, "boats", recipe="default").results
     first.index_vectors()
     assert search(first, "boats at sea").results[0].id == "u1"
@@ -86,20 +86,20 @@ def test_a_process_goes_on_after_another_one_took_its_vectors_away(engines: Engi
 def test_very_many_deleted_units_do_not_stand_in_the_way(engines: Engines, word_counts: Any) -> None:
     engine = engines(word_counts.settings())
     units = [Unit(id=f"u{number}", part="rule", title="", body=f"rule {number}") for number in range(10_400)]
-    engine.put(units)
+    engine.units.put(units)
     spaces = engine.spaces
     embedder = spaces.configured()
     assert embedder is not None
     spaces.register(embedder, complete=True)
     same = [[1.0] + [0.0] * 63] * len(units)
     spaces.space(embedder).vectors.put(list(range(1, len(units) + 1)), same)
-    engine.delete(unit.id for unit in units[5:])
+    engine.units.delete(unit.id for unit in units[5:])
     assert {result.id for result in search(engine, "rule").results} == {f"u{number}" for number in range(5)}
 
 
 # Verifies: REQ-d00033-A
 def test_another_adjacency_is_another_walk(engine: SearchEngine) -> None:
-    engine.put(rules("apples", "boats", "chairs"))
+    engine.units.put(rules("apples", "boats", "chairs"))
     question = Question(text="apples", scope=SCOPE, recipe="linked")
     for target in ("u1", "u2"):
         found = engine.search(question, adjacency=lambda ids, target=target: {"u0": [(target, 1.0)]})
@@ -109,15 +109,15 @@ def test_another_adjacency_is_another_walk(engine: SearchEngine) -> None:
 
 # Verifies: REQ-d00031-D, REQ-d00030-D
 def test_half_a_character_breaks_neither_a_query_nor_a_field(engine: SearchEngine) -> None:
-    engine.put([Unit(id="u", part="rule", title="", body="tide", path="a\udcff/b.md", tags=("x\ud800",))])
+    engine.units.put([Unit(id="u", part="rule", title="", body="tide", path="a\udcff/b.md", tags=("x\ud800",))])
     assert [result.id for result in search(engine, "tide \udcff", recipe="lexical").results] == ["u"]
 
 
 # Verifies: REQ-d00030-D
 def test_texts_that_differ_only_in_where_the_title_ends_are_different(engine: SearchEngine) -> None:
-    engine.put([Unit(id="u", part="rule", title="a\0b", body="c")])
-    assert engine.put([Unit(id="u", part="rule", title="a", body="b\0c")]).changed == 1
-    assert engine.get("u") == Unit(id="u", part="rule", title="a", body="b\0c")
+    engine.units.put([Unit(id="u", part="rule", title="a\0b", body="c")])
+    assert engine.units.put([Unit(id="u", part="rule", title="a", body="b\0c")]).changed == 1
+    assert engine.units.get("u") == Unit(id="u", part="rule", title="a", body="b\0c")
 
 
 # Verifies: REQ-d00032-C
@@ -128,7 +128,9 @@ def test_a_limit_per_document_below_one_is_refused() -> None:
 
 # Verifies: REQ-d00034-A
 def test_a_title_of_any_length_leaves_the_rest_reachable(engine: SearchEngine) -> None:
-    engine.put([Unit(id=f"u{n}", part="rule", title="loan " * (5_000 if n == 1 else 1), body="loan") for n in range(4)])
+    engine.units.put(
+        [Unit(id=f"u{n}", part="rule", title="loan " * (5_000 if n == 1 else 1), body="loan") for n in range(4)]
+    )
     found, cursor = [], None
     while True:
         page = search(engine, "loan", recipe="lexical", limit=1, max_tokens=300, cursor=cursor)
@@ -145,7 +147,7 @@ def test_a_search_that_succeeds_again_ends_the_damage(
 ) -> None:
     monkeypatch.setattr(vectors, "FOLD_FROM", 1)
     engine, other = engines(word_counts.settings()), engines(word_counts.settings())
-    engine.put(rules("apples on trees"))
+    engine.units.put(rules("apples on trees"))
     engine.index_vectors()
     (file,) = engine.folder.glob("vectors-*")
     file.write_bytes(b"")
@@ -160,10 +162,10 @@ def test_a_search_that_succeeds_again_ends_the_damage(
 # Verifies: REQ-d00200-E
 def test_the_space_of_what_was_deleted_is_given_back(engines: Engines, word_counts: Any) -> None:
     engine = engines(word_counts.settings())
-    engine.put(rules("apples on trees"))
+    engine.units.put(rules("apples on trees"))
     many = [Unit(id=f"m{number}", part="rule", title="", body=f"{number} " * 5_000) for number in range(150)]
-    engine.put(many)
-    engine.delete(unit.id for unit in many)
+    engine.units.put(many)
+    engine.units.delete(unit.id for unit in many)
     file = engine.folder / "index.db"
     before = file.stat().st_size
     engine.index_vectors()

@@ -14,7 +14,7 @@ SCOPE = Scope(parts=("rule",))
 
 @pytest.fixture
 def shelf(engine: SearchEngine) -> SearchEngine:
-    engine.put(
+    engine.units.put(
         Unit(id=f"u{number:02}", part="rule", title=f"Rule {number}", body="A loan ends. " * (number + 1))
         for number in range(25)
     )
@@ -52,8 +52,8 @@ def test_pages_hold_every_result_once_in_the_order_of_the_ranking(shelf: SearchE
 def test_page_two_is_page_two_while_units_come_and_go(shelf: SearchEngine) -> None:
     whole = joined(all_pages(shelf))
     first = page(shelf)
-    shelf.put([Unit(id="new", part="rule", title="loan loan", body="loan loan loan")])
-    shelf.delete([whole[12]])
+    shelf.units.put([Unit(id="new", part="rule", title="loan loan", body="loan loan loan")])
+    shelf.units.delete([whole[12]])
     second = page(shelf, first.next_cursor)
     # What is gone is passed over, and its place is taken by the next.
     assert [result.id for result in second.results] == [id for id in whole[10:21] if id != whole[12]]
@@ -69,7 +69,7 @@ def test_a_cursor_of_an_index_that_moved_on_is_refused_where_its_ranking_is_not_
     cursor = page(shelf).next_cursor
     other = engines()
     assert [result.id for result in page(other, cursor).results] == all_pages(shelf)[1]
-    other.put([Unit(id="new", part="rule", title="", body="loan")])
+    other.units.put([Unit(id="new", part="rule", title="", body="loan")])
     stranger = engines()
     with pytest.raises(InvalidCursor, match="changed"):
         page(stranger, cursor)
@@ -126,7 +126,7 @@ def test_a_budget_too_small_for_one_result_says_so_and_leads_nowhere(shelf: Sear
 # Verifies: REQ-d00034-D
 def test_a_preview_shows_what_the_question_asks_about(engine: SearchEngine) -> None:
     body = "Opening hours are long. Nothing else matters. A member may renew a loan twice. The end."
-    engine.put([Unit(id="u", part="rule", title="Rules", body=body)])
+    engine.units.put([Unit(id="u", part="rule", title="Rules", body=body)])
     (result,) = engine.search(Question(text="renew loan", scope=SCOPE)).results
     assert result.preview.text == "A member may renew a loan twice."
     (span,) = result.preview.spans

@@ -18,7 +18,7 @@ from clew.config import EmbedSettings
 from clew.errors import Cancelled
 from clew.operation.paging import Cursors
 from clew.search.dense import indexing, vectors
-from clew.search.dense.pieces import MOST_PIECES
+from clew.search.dense.indexing import MOST_PIECES
 from clew.search.engine import SearchEngine
 from clew.search.question import Question, Results
 from clew.search.units import Filters, Scope, Unit
@@ -53,7 +53,7 @@ def index_in_another_process(folder: Path, settings: EmbedSettings) -> "subproce
 def test_what_stands_far_down_in_a_long_text_is_found_by_its_meaning(engines: Engines, word_counts: Any) -> None:
     engine = engines(msgspec.structs.replace(word_counts.settings(), max_tokens=40))
     filler = " ".join(f"The desk and the shelf of room {number} are open all day." for number in range(60))
-    engine.put(
+    engine.units.put(
         [
             Unit(id="long", part="rule", title="Rooms", body=f"{filler} A lost card costs a fee. {filler}"),
             Unit(id="short", part="rule", title="Rooms", body="The desk and the shelf of room 7 are open all day."),
@@ -72,10 +72,10 @@ def test_what_stands_far_down_in_a_long_text_is_found_by_its_meaning(engines: En
     again = engines(msgspec.structs.replace(word_counts.settings(), max_tokens=40))
     assert again.index_vectors().rebuilt
     assert search(again, "lost card fee").results[0].score == pytest.approx(before)
-    again.put([Unit(id="copy", part="rule", title="Rooms", body=f"{filler} A lost card costs a fee. {filler}")])
+    again.units.put([Unit(id="copy", part="rule", title="Rooms", body=f"{filler} A lost card costs a fee. {filler}")])
     assert again.index_vectors().reused == 1
     assert {found.id for found in search(again, "lost card fee").results[:2]} == {"long", "copy"}
-    again.delete(["long", "copy"])
+    again.units.delete(["long", "copy"])
     assert again.index_vectors().embedded == 0
     assert [found.id for found in search(again, "lost card fee").results] == ["short"]
 
@@ -83,7 +83,7 @@ def test_what_stands_far_down_in_a_long_text_is_found_by_its_meaning(engines: En
 # Verifies: REQ-d00035-C
 def test_an_answer_says_how_much_is_indexed(engines: Engines, word_counts: Any) -> None:
     engine = engines(word_counts.settings())
-    engine.put(rules(10))
+    engine.units.put(rules(10))
     page = search(engine, recipe="default")
     assert page.results
     assert page.indexed == "10 units by words, 0 of them by meaning"
@@ -93,20 +93,20 @@ def test_an_answer_says_how_much_is_indexed(engines: Engines, word_counts: Any) 
     assert (report.embedded, report.reused) == (10, 0)
     assert search(engine).indexed == "10 units by words, 10 of them by meaning"
     assert engine.state().state == "complete"
-    engine.put([Unit(id="more", part="rule", title="", body="loan")])
+    engine.units.put([Unit(id="more", part="rule", title="", body="loan")])
     assert search(engine).indexed == "11 units by words, 10 of them by meaning"
 
 
 # Verifies: REQ-d00030-C
 def test_a_deleted_or_changed_unit_is_gone_from_the_vectors_at_once(engines: Engines, word_counts: Any) -> None:
     engine = engines(word_counts.settings())
-    engine.put(rules(30))
+    engine.units.put(rules(30))
     engine.index_vectors()
     gone = search(engine).results[0].id
-    engine.delete([gone])
+    engine.units.delete([gone])
     assert gone not in {result.id for result in search(engine, limit=100).results}
     changed = search(engine).results[0].id
-    engine.put([Unit(id=changed, part="rule", title="", body="nothing of the kind")])
+    engine.units.put([Unit(id=changed, part="rule", title="", body="nothing of the kind")])
     assert changed not in {result.id for result in search(engine, limit=100).results}
     engine.index_vectors()
     assert changed in {result.id for result in search(engine, limit=100).results}
@@ -121,7 +121,7 @@ def test_scope_filters_and_operators_bind_the_search_by_meaning(engines: Engines
         Unit(id="b", part="rule", title="", body="loan fee desk"),
         Unit(id="c", part="minutes", title="", body="loan fee"),
     ]
-    engine.put(tagged)
+    engine.units.put(tagged)
     engine.index_vectors()
     assert {result.id for result in search(engine).results} == {"a", "b"}
     assert [result.id for result in search(engine, filters=Filters(tags=("x",))).results] == ["a"]
@@ -133,7 +133,7 @@ def test_scope_filters_and_operators_bind_the_search_by_meaning(engines: Engines
 # Verifies: REQ-d00201-A
 def test_demands_mean_the_same_to_a_search_by_meaning_as_to_one_by_words(engines: Engines, word_counts: Any) -> None:
     engine = engines(word_counts.settings())
-    engine.put(
+    engine.units.put(
         [
             Unit(id="a", part="rule", title="", body="the race was run"),
             Unit(id="b", part="rule", title="", body="he is running a race"),
@@ -154,7 +154,7 @@ def test_indexing_that_is_cancelled_goes_on_where_it_stopped(
 ) -> None:
     monkeypatch.setattr(indexing, "TEXTS_AT_ONCE", 8)
     engine = engines(word_counts.settings())
-    engine.put(rules(40))
+    engine.units.put(rules(40))
 
     def stop_after_two_batches(done: int, total: int, message: str) -> None:
         if done >= 16:
@@ -177,7 +177,7 @@ def test_long_texts_are_embedded_a_few_at_a_time(
     monkeypatch.setattr(indexing, "TEXTS_AT_ONCE", 8)
     engine = engines(msgspec.structs.replace(word_counts.settings(), max_tokens=40))
     body = " ".join(f"The desk and the shelf of room {number} are open all day." for number in range(8))
-    engine.put([Unit(id=f"{number}", part="rule", title=f"Room {number}", body=body) for number in range(5)])
+    engine.units.put([Unit(id=f"{number}", part="rule", title=f"Room {number}", body=body) for number in range(5)])
     seen: list[tuple[int, int]] = []
 
     def stop_after_three(done: int, total: int, message: str) -> None:
@@ -198,7 +198,7 @@ def test_indexing_that_is_killed_anywhere_is_completed_by_the_next_process(engin
     expected: list[str] | None = None
     for lines in (1, 3, 6):
         engine = engines(word_counts.settings(), folder=Path(engines().folder.parent / f"killed{lines}"))
-        engine.put(units)
+        engine.units.put(units)
         worker = index_in_another_process(engine.folder, word_counts.settings())
         assert worker.stdout is not None
         for _ in range(lines):
@@ -217,7 +217,7 @@ def test_indexing_that_is_killed_anywhere_is_completed_by_the_next_process(engin
 # Verifies: REQ-d00035-B
 def test_two_processes_that_index_at_once_leave_one_whole_index(engines: Engines, word_counts: Any) -> None:
     engine = engines(word_counts.settings())
-    engine.put(rules(200))
+    engine.units.put(rules(200))
     workers = [index_in_another_process(engine.folder, word_counts.settings()) for _ in range(2)]
     for worker in workers:
         worker.communicate()
@@ -232,7 +232,7 @@ def test_the_vectors_of_an_earlier_embedder_answer_until_new_ones_are_complete(
     engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = engines(word_counts.settings("old"))
-    old.put(rules(20))
+    old.units.put(rules(20))
     old.index_vectors()
     before = [result.id for result in search(old).results]
     new = engines(word_counts.settings("new"))
@@ -261,7 +261,7 @@ def test_damaged_vectors_are_noticed_and_written_anew_from_the_index(
 ) -> None:
     monkeypatch.setattr(vectors, "FOLD_FROM", 1)
     engine = engines(word_counts.settings())
-    engine.put(rules(50))
+    engine.units.put(rules(50))
     engine.index_vectors()
     before = [result.id for result in search(engine).results]
     word_counts.asked.clear()
@@ -289,7 +289,7 @@ def test_vectors_whose_file_is_gone_are_read_from_the_index(
 ) -> None:
     monkeypatch.setattr(vectors, "FOLD_FROM", 1)
     engine = engines(word_counts.settings())
-    engine.put(rules(50))
+    engine.units.put(rules(50))
     engine.index_vectors()
     before = [result.id for result in search(engine).results]
     (file,) = engine.folder.glob("vectors-*")
@@ -304,7 +304,7 @@ def test_vectors_whose_file_is_gone_are_read_from_the_index(
 # Verifies: REQ-d00035-G
 def test_without_an_embedder_or_with_a_failing_one_words_are_searched(engines: Engines, word_counts: Any) -> None:
     engine = engines()
-    engine.put(rules(10))
+    engine.units.put(rules(10))
     assert engine.index_vectors().note is not None
     page = search(engine, recipe="default")
     assert page.results
@@ -318,7 +318,7 @@ def test_without_an_embedder_or_with_a_failing_one_words_are_searched(engines: E
 # Verifies: REQ-o00010-B, REQ-d00031-E
 def test_the_encoder_of_the_installation_finds_what_is_meant_and_not_said(engines: Engines) -> None:
     engine = engines(EmbedSettings())
-    engine.put(
+    engine.units.put(
         [
             Unit(id="renewal", part="rule", title="Renewal", body="A member may keep a borrowed item for longer."),
             Unit(id="hours", part="rule", title="Hours", body="The building opens at nine in the morning."),
@@ -334,14 +334,14 @@ def test_the_encoder_of_the_installation_finds_what_is_meant_and_not_said(engine
 # Verifies: REQ-o00010-C
 def test_a_damaged_index_file_is_replaced_and_filled_again(engines: Engines) -> None:
     engine = engines()
-    engine.put(rules(10))
+    engine.units.put(rules(10))
     path = engine.folder / "index.db"
     engine.close()
     path.write_bytes(b"this is no database" * 400)
     again = engines()
-    assert again.count() == 0
+    assert again.units.count() == 0
     assert "damaged" in " ".join(again.state().notes)
-    again.put(rules(10))
+    again.units.put(rules(10))
     assert search(again, recipe="lexical").results
 
 
@@ -362,7 +362,7 @@ LAYOUT_2 = """
 # Verifies: REQ-o00010-C, REQ-d00035-A
 def test_an_index_of_the_earlier_layout_keeps_its_units_and_embeddings(engines: Engines, word_counts: Any) -> None:
     engine = engines(word_counts.settings())
-    engine.put(rules(20))
+    engine.units.put(rules(20))
     engine.index_vectors()
     before = [result.id for result in search(engine).results]
     engine.close()
@@ -373,7 +373,7 @@ def test_an_index_of_the_earlier_layout_keeps_its_units_and_embeddings(engines: 
     assert again.state().notes == ()
     assert again.state().embedded == 20
     assert [result.id for result in search(again).results] == before
-    again.put([Unit(id="more", part="rule", title="", body="loan")])
+    again.units.put([Unit(id="more", part="rule", title="", body="loan")])
     assert again.index_vectors().embedded == 1
     assert not (engine.folder / "vectors-0123456789ab").exists()
 

@@ -13,7 +13,7 @@ from clew.search.dense import indexing, keeper
 from clew.search.dense.keeper import JOB, IndexKeeper, run_job
 from clew.search.engine import SearchEngine
 from clew.search.units import Unit
-from clew.store.sqlite import open_sqlite
+from clew.store.sqlite.engine import open_sqlite
 
 Engines = Callable[..., SearchEngine]
 
@@ -26,7 +26,7 @@ def rules(count: int) -> list[Unit]:
 def test_the_work_is_a_job_that_ends_as_done(engines: Engines, word_counts: Any, tmp_path: Path) -> None:
     store = open_sqlite(tmp_path / "clew.db")
     engine = engines(word_counts.settings())
-    engine.put(rules(10))
+    engine.units.put(rules(10))
     run_job(engine, store, lambda done, total, message: None)
     (job,) = store.jobs()
     assert (job.kind, job.state, job.done, job.total) == (JOB, "done", 10, 10)
@@ -43,7 +43,7 @@ def test_anybody_who_sees_the_job_can_stop_it_and_what_is_done_is_kept(
     monkeypatch.setattr(indexing, "TEXTS_AT_ONCE", 5)
     store = open_sqlite(tmp_path / "clew.db")
     engine = engines(word_counts.settings())
-    engine.put(rules(40))
+    engine.units.put(rules(40))
 
     def stop_it(done: int, total: int, message: str) -> None:
         if done == 20:
@@ -67,7 +67,7 @@ def test_a_woken_keeper_makes_the_vectors_and_a_closed_one_stops(
 ) -> None:
     monkeypatch.setattr(keeper, "PAUSE_SECONDS", 0.0)
     engine = engines(word_counts.settings())
-    engine.put(rules(10))
+    engine.units.put(rules(10))
     made = threading.Event()
     warm = engine.warm
     monkeypatch.setattr(engine, "warm", lambda: (warm(), made.set()))
@@ -76,7 +76,7 @@ def test_a_woken_keeper_makes_the_vectors_and_a_closed_one_stops(
     assert made.wait(120)
     assert engine.state().embedded == 10
     background.close()
-    engine.put(rules(12))
+    engine.units.put(rules(12))
     before = working()
     background.wake()
     # A closed keeper begins no thread, so there is nothing to wait for.
@@ -91,7 +91,7 @@ def test_work_that_another_process_left_undone_is_taken_up(
     monkeypatch.setattr(keeper, "PAUSE_SECONDS", 0.0)
     monkeypatch.setattr(keeper, "AGAIN_SECONDS", 0.01)
     engine = engines(word_counts.settings())
-    engine.put(rules(3))
+    engine.units.put(rules(3))
     refused, made = threading.Event(), threading.Event()
     index_vectors = engine.index_vectors
 

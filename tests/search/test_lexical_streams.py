@@ -10,8 +10,8 @@ import pytest
 
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.query import parse_query
+from clew.search.lexical.ranking import Stream, Streams
 from clew.search.lexical.search import LexicalIndex, LexicalResult
-from clew.search.lexical.streams import Stream, Streams
 
 
 @pytest.fixture

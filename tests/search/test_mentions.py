@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from clew.search.index import UnitIndex
 from clew.search.lexical import tables as lexical_tables
-from clew.search.rank.mentions import MAX_BEARERS, MAX_TITLE_WORDS, MentionGraph, mention_weight, mentions, title_key
+from clew.search.rank.mentions import (
+    MAX_BEARERS,
+    MAX_TITLE_WORDS,
+    MentionGraph,
+    mention_weight,
+    mentions,
+    title_key,
+)
 from clew.search.rank.neighbourhood import TitleTable
 from clew.search.units import Filters, Scope, Unit, compile_condition
 

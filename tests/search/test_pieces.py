@@ -2,9 +2,10 @@
 
 import pytest
 
-from clew.search.dense.pieces import MOST_PIECES, PIECE_TOKENS, embedded_texts
-from clew.search.embed import EmbedSettings, open_embedder
+from clew.config import EmbedSettings
+from clew.search.dense.indexing import MOST_PIECES, PIECE_TOKENS, embedded_texts
 from clew.search.embed.embedder import Embedder
+from clew.search.embed.opening import open_embedder
 from clew.search.units import Unit
 from clew.text.tokens import estimate_tokens
 

@@ -11,7 +11,7 @@ import pytest
 from tests.search.vector_spaces import FILE, Space, mask, opened
 
 from clew.errors import InvalidArgument
-from clew.search.dense import products
+from clew.search.dense import view
 
 DIMENSIONS = 16
 COUNT = 600
@@ -219,8 +219,8 @@ def test_many_threads_that_search_at_once_find_what_each_would_find_alone(space:
 
 # Verifies: REQ-d00031-F
 def test_queries_that_are_asked_together_have_the_scores_of_each() -> None:
-    waiting = [products._Request(VECTORS, query) for query in some_vectors(products._MOST_TOGETHER, seed=5)]
-    products._answer(waiting)
+    waiting = [view._Request(VECTORS, query) for query in some_vectors(view._MOST_TOGETHER, seed=5)]
+    view._answer(waiting)
     for asked in waiting:
         assert np.allclose(asked.scores, VECTORS @ asked.query, atol=1e-5)
 

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.search.embed import open_word_vectors
+from clew.search.embed.opening import open_word_vectors
 from clew.search.quote.evidence import Limits
 from clew.search.quote.windows import Passage, WeightedQuestion, window_evidence, windows
 from clew.text.tokens import estimate_tokens

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from clew.search.embed import open_word_vectors
+from clew.search.embed.opening import open_word_vectors
 
 
 # Verifies: REQ-d00186-E

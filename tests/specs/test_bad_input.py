@@ -177,7 +177,9 @@ def test_a_corrupt_index_is_built_anew_and_costs_nothing_else(
 
 
 # Verifies: REQ-d00077-D
-def test_an_index_of_another_model_still_answers_and_says_so(folder: Any, opened: Callable[[Path], Project]) -> None:
+def test_an_index_of_another_model_still_answers_and_says_so(
+    folder: Any, opened: Callable[[Path], Project], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings = folder.root / "clew.toml"
     settings.write_text("[search]\nbackground = false\n", encoding="utf-8")
     first = opened(folder.root)
@@ -187,8 +189,11 @@ def test_an_index_of_another_model_still_answers_and_says_so(folder: Any, opened
     found = first.specs.index.search(first.specs.library, "nightfall")
     assert "by meaning" in found.indexed
     first.close()
-    settings.write_text(
-        '[search]\nbackground = false\n[embedder]\nkind = "endpoint"\nurl = "http://127.0.0.1:9/v1"\nmodel = "other"\n'
+    # A service is for the user to name, not for a project.
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    (tmp_path / "user" / "clew").mkdir(parents=True)
+    (tmp_path / "user" / "clew" / "config.toml").write_text(
+        '[embedder]\nkind = "endpoint"\nurl = "http://127.0.0.1:9/v1"\nmodel = "other"\n'
         "attempts = 1\ntimeout_seconds = 1.0\n",
         encoding="utf-8",
     )

@@ -69,6 +69,29 @@ def test_people_see_everything_however_much_there_is(folder: Any, capsys: pytest
     assert len(json.loads(output)["errors"]) == 60
 
 
+# Verifies: REQ-d00076-D
+def test_people_see_all_of_many_changes_and_of_a_long_one(
+    folder: Any, brighter: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(55):
+        folder.change(f"dim-{number:02}", lamp=brighter.replace("by day.", f"by day {number}."))
+    _, output = run(capsys, folder.root, "change")
+    assert output.count("- dim-") == 55
+    data = json.loads(run(capsys, folder.root, "change", "list", "--json")[1])
+    assert (data["count"], data["total"]) == (55, 55)
+    # Each conflicts with each other one: more than a page of conflicts, and more than an agent's budget.
+    assert len(json.loads(run(capsys, folder.root, "change", "conflicts", "--json")[1])["conflicts"]) > 50
+    # The texts of the deltas of one change, together longer than any answer of a tool may be.
+    words = "The bell SHALL ring, as it did when the harbour was young. " * 60
+    bells = "".join(
+        f"### Requirement: Bell {number}\n{words}\n\n#### Scenario: S\n- **WHEN** a\n- **THEN** b\n\n"
+        for number in range(40)
+    )
+    folder.change("bells", bell=f"## ADDED Requirements\n\n{bells}")
+    shown = run(capsys, folder.root, "change", "show", "bells", "--full")[1]
+    assert shown.count(words.strip()) == 40
+
+
 # Verifies: REQ-d00076-D, REQ-d00075-F
 def test_people_see_both_sides_of_a_conflict_and_say_when_it_is_settled(
     folder: Any, brighter: str, capsys: pytest.CaptureFixture[str]

@@ -45,7 +45,7 @@ def test_a_test_verifies_scenarios_in_full_and_in_short(folder: Any, project: Pr
     project.ensure_graph()
     assert project.graph.metrics("lamp/burn-at-night")["tested"] == 1
     assert project.graph.metrics("lamp/rest-by-day")["tests"] == 2
-    (broken,) = project.graph.broken_references()
+    (broken,) = project.graph.memory.broken
     assert (broken.target_id, broken.fault) == ("lamp/burn-at-night#noon", "unknown_assertion")
     assert call("get_scenario", spec_id="lamp", requirement="burn-at-night")["tested"]
 
@@ -54,14 +54,14 @@ def test_a_test_verifies_scenarios_in_full_and_in_short(folder: Any, project: Pr
 def test_a_short_form_means_nothing_while_two_specs_share_it(folder: Any, project: Project) -> None:
     write_tests(folder.root, "# Verifies: rest-by-day#dawn\ndef test_dawn() -> None: ...\n")
     project.ensure_graph()
-    assert project.graph.broken_count() == 0
+    assert len(project.graph.memory.broken) == 0
     second = folder.spec("tower/lamp", (folder.specs / "lamp" / "spec.md").read_text(encoding="utf-8"))
     project.refresh()
-    assert [each.target_id for each in project.graph.broken_references()] == ["rest-by-day#dawn"]
+    assert [each.target_id for each in project.graph.memory.broken] == ["rest-by-day#dawn"]
     assert project.graph.metrics("lamp/rest-by-day")["tests"] == 0
     second.unlink()
     project.refresh()
-    assert project.graph.broken_count() == 0
+    assert len(project.graph.memory.broken) == 0
     assert project.graph.metrics("lamp/rest-by-day")["tested"] == 1
 
 
@@ -73,7 +73,7 @@ def test_words_and_paths_in_comments_are_no_references(folder: Any, project: Pro
         "# Verifies src/lamp\ndef test_b() -> None: ...\n",
     )
     project.ensure_graph()
-    assert project.graph.broken_count() == 0
+    assert len(project.graph.memory.broken) == 0
 
 
 # Verifies: REQ-d00079-A
@@ -125,7 +125,7 @@ def test_a_test_that_cites_in_full_and_in_short_keeps_what_still_holds(folder: A
     folder.spec("tower/lamp", text)
     project.refresh()
     assert project.graph.metrics("lamp/rest-by-day")["tested"] == 1
-    assert [each.target_id for each in project.graph.broken_references()] == ["rest-by-day#dawn"]
+    assert [each.target_id for each in project.graph.memory.broken] == ["rest-by-day#dawn"]
     folder.spec("lamp", text.replace("out by day", "dark by day"))
     project.refresh()
     kept = project.graph.memory.snapshot()[1:]
@@ -186,5 +186,5 @@ def test_a_first_change_and_its_tests_are_seen_before_there_is_any_spec(
     project = opened(tmp_path)
     project.ensure_graph()
     project.specs.archive(ArchiveNow(change_id="add-lamp", unfinished=True))
-    assert project.graph.broken_count() == 0
+    assert len(project.graph.memory.broken) == 0
     assert project.graph.metrics("lamp/burn")["tested"] == 1

@@ -15,7 +15,7 @@ from typing import Any
 
 from clew.errors import ClewError
 from clew.store.interface import Store
-from clew.store.sqlite import open_sqlite
+from clew.store.sqlite.engine import open_sqlite
 
 NOBODY = 65534
 

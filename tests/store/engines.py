@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clew.store.interface import Store
-from clew.store.sqlite import open_sqlite
+from clew.store.sqlite.engine import open_sqlite
 
 
 @dataclass(frozen=True, slots=True)

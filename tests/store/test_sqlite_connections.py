@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import StoreBusy, StoreError
-from clew.store.sqlite import open_sqlite
+from clew.store.sqlite.engine import open_sqlite
 
 # Verifies: REQ-o00002-A
 
@@ -61,7 +61,7 @@ def test_a_store_cannot_be_carried_across_a_fork(tmp_path: Path, pytestconfig: p
 import os, sys
 from pathlib import Path
 from clew.errors import StoreError
-from clew.store.sqlite import open_sqlite
+from clew.store.sqlite.engine import open_sqlite
 
 store = open_sqlite(Path(sys.argv[1]))
 child = os.fork()

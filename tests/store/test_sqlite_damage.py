@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import StoreCorrupt, StoreError, StoreTooNew
-from clew.store.sqlite import open_sqlite
+from clew.store.sqlite.engine import open_sqlite
 from clew.store.sqlite.migrations import SCHEMA_VERSION
 
 # Verifies: REQ-d00006-A+B
@@ -102,11 +102,14 @@ def test_a_file_emptied_beside_its_log_is_not_taken_for_a_new_store(tmp_path: Pa
     assert (path.read_bytes(), (tmp_path / "clew.db-wal").read_bytes()) == (b"", log)
 
 
-def test_an_empty_file_is_a_new_store(tmp_path: Path) -> None:
+def test_a_store_gets_its_name_when_it_is_whole_so_that_an_empty_file_is_damage(tmp_path: Path) -> None:
     path = tmp_path / "clew.db"
-    path.touch()
-    with closing(open_sqlite(path)) as store:
-        assert store.describe()["schema_version"] == SCHEMA_VERSION
+    open_sqlite(path).close()
+    assert [file.name for file in tmp_path.iterdir()] == ["clew.db"]
+    path.write_bytes(b"")
+    with pytest.raises(StoreCorrupt, match="it is empty"):
+        open_sqlite(path)
+    assert path.read_bytes() == b""
 
 
 def test_a_store_of_a_newer_version_is_refused_with_both_versions(tmp_path: Path, healthy: bytes) -> None:

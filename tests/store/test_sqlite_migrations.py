@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.store.sqlite import open_sqlite
+from clew.store.sqlite.engine import open_sqlite
 from clew.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION, Migration, migrate, schema_version
 
 # Verifies: REQ-d00006-E

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from clew.errors import StoreReadOnly
-from clew.store.sqlite import SqliteStore, open_sqlite
+from clew.store.sqlite.engine import SqliteStore, open_sqlite
 from clew.store.sqlite.migrations import MIGRATIONS, SCHEMA_VERSION, migrate
 
 # Verifies: REQ-d00006-D

@@ -11,7 +11,8 @@ import pytest
 
 from clew.errors import Conflict, NotFound, StoreCorrupt
 from clew.store.interface import Record
-from clew.store.sqlite import open_sqlite
+from clew.store.sqlite.aside import damaged_files
+from clew.store.sqlite.engine import open_sqlite
 from clew.store.sqlite.rescue import Rescue, rescue
 
 # Verifies: REQ-d00006-B
@@ -111,18 +112,26 @@ def test_a_file_that_lost_its_end_gives_what_is_left(tmp_path: Path, store_path:
     assert {id for id, _, _ in saved} <= {id for id, _, _ in expected} | {f"{n:03}" for n in range(1, NUMBER, 20)}
 
 
-def test_the_command_in_the_error_does_it(store_path: Path) -> None:
+# Verifies: REQ-d00247-C
+def test_the_command_in_the_error_does_it_and_keeps_the_damaged_store(store_path: Path) -> None:
     expected = contents(store_path)
     damage(store_path, *pages_of(store_path, "entries"))
+    broken = store_path.read_bytes()
     with closing(open_sqlite(store_path)) as store, pytest.raises(StoreCorrupt) as caught:
         store.scan("notes")
     command = shlex.split(caught.value.hint.split("`")[1])
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert f"Rescued {len(expected)} records" in done.stdout
-    assert contents(Path(command[-1])) == expected
-    again = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert (again.returncode, again.stdout) == (1, "")
-    assert "already exists" in again.stderr
+    assert contents(store_path) == expected
+    (kept,) = damaged_files(store_path)
+    assert kept.read_bytes() == broken
+    assert str(kept) in done.stdout
+    # Once more, with a store that is empty: nothing is written over.
+    store_path.write_bytes(b"")
+    again = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "Rescued 0 records" in again.stdout
+    assert [file.stat().st_size for file in damaged_files(store_path)] == [len(broken), 0]
+    assert contents(store_path) == []
 
 
 def test_a_rescue_writes_over_nothing(tmp_path: Path, store_path: Path) -> None:

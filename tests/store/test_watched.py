@@ -6,7 +6,7 @@ import pytest
 
 from clew.errors import Cancelled
 from clew.store.interface import Store
-from clew.store.sqlite import open_sqlite
+from clew.store.sqlite.engine import open_sqlite
 from clew.store.watched import Progress, watched
 
 

@@ -8,7 +8,6 @@ import pytest
 from mcp.server.lowlevel import Server
 
 from clew.operation.listing import all_tools
-from clew.operation.names import NameStyle
 from clew.operation.toolsets import Choice, choose
 from clew.project import Project
 from clew.surfaces.mcp.instructions import instructions
@@ -21,8 +20,8 @@ Serve = Callable[..., Server[Any]]
 def serve(opened: Callable[[Path], Project]) -> Serve:
     """A server of a folder, as `clew serve` builds it."""
 
-    def build(root: Path, *, names: NameStyle = NameStyle.AUTO, **choice: Any) -> Server[Any]:
+    def build(root: Path, **choice: Any) -> Server[Any]:
         listing = choose(all_tools(), Choice(**choice))
-        return build_server(Surface(opened(root), listing, names=names), instructions(listing))
+        return build_server(Surface(opened(root), listing), instructions(listing))
 
     return build

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
+from tests.attack.client import run as attack
 
 CLEW = [sys.executable, "-m", "clew"]
 
@@ -92,32 +93,69 @@ async def test_the_stateless_revision_is_spoken(small: Path) -> None:
         assert result.structured_content["node_counts"]["requirement"] == 2
 
 
+MALFORMED = [
+    (b"not json at all", None, -32700),
+    (b"{", None, -32700),
+    (b"\xff\xfe\x00garbage", None, -32700),
+    (b"{" + b'"a":' * 100_000, None, -32700),
+    (b'{"a":' * 100_000, None, -32700),
+    (b"x" * 1_000_000, None, -32700),
+    (b"[]", None, -32600),
+    (b'[{"jsonrpc": "2.0", "id": 5, "method": "ping"}]', None, -32600),
+    (b"null", None, -32600),
+    (b'{"jsonrpc": "1.0", "id": 5, "method": "tools/list"}', 5, -32600),
+    (b'{"jsonrpc": "2.0", "id": 5}', 5, -32600),
+    (b'{"jsonrpc": "2.0", "id": {"a": 1}, "method": "tools/list"}', None, -32600),
+    (b'{"jsonrpc": "2.0", "id": null, "method": "tools/list"}', None, -32600),
+    (b'{"jsonrpc": "2.0", "id": 1.5, "method": "tools/list"}', None, -32600),
+    (b'{"jsonrpc": "2.0", "id": true, "method": "tools/list"}', None, -32600),
+    (b'{"jsonrpc": "2.0", "id": 99999999999999999999, "method": "tools/list"}', None, -32600),
+    (b'{"jsonrpc": "2.0", "id": "' + b"5" * 2_000 + b'", "method": "tools/list"}', None, -32600),
+    (b'{"jsonrpc": "2.0", "id": 5, "method": 7}', 5, -32600),
+    (b'{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": "text"}', 5, -32600),
+    (b'{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": [1]}', 5, -32602),
+    (b'{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": {"a": "\\ud800"}}', 5, -32602),
+    (b'{"jsonrpc": "2.0", "id": "\\udfff", "method": "ping"}', None, -32602),
+    (b'{"jsonrpc": "2.0", "id": 5, "method": "no/such/method"}', 5, -32601),
+    (b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"arguments": {}}}', 5, -32602),
+    (b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "search", "arguments": [1]}}', 5, -32602),
+    (b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": 7}}', 5, -32602),
+]
+
+
 # Verifies: REQ-d00015-F
-@pytest.mark.parametrize(
-    "frame",
-    [
-        b"not json at all",
-        b"{",
-        b"[]",
-        b"null",
-        b"\xff\xfe\x00garbage",
-        b'{"jsonrpc": "1.0", "id": 5, "method": "tools/list"}',
-        b'{"jsonrpc": "2.0", "id": 5}',
-        b'{"jsonrpc": "2.0", "id": {"a": 1}, "method": "tools/list"}',
-        b'{"jsonrpc": "2.0", "method": "no/such/notification"}',
-        b'{"jsonrpc": "2.0", "id": 5, "method": "no/such/method"}',
-        b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"arguments": {}}}',
-        b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "search", "arguments": [1]}}',
-        b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": 7}}',
-        b"{" + b'"a":' * 100_000,
-        b"x" * 1_000_000,
-    ],
-)
-def test_a_malformed_frame_leaves_a_server_that_answers(wire: Wire, frame: bytes) -> None:
+def test_every_malformed_frame_is_answered_with_the_right_code(wire: Wire) -> None:
     wire.initialize("2025-11-25")
-    wire.send(frame)
+    for frame, id, code in MALFORMED:
+        wire.send(frame)
+        answer = wire.receive()
+        assert (answer["id"], answer["error"]["code"]) == (id, code), frame[:100]
+        assert answer["error"]["message"]
     result = wire.call(9, "get_graph_status")["result"]
     assert result["structuredContent"]["node_counts"]["requirement"] == 2
+
+
+# Verifies: REQ-d00015-F
+def test_what_needs_no_answer_gets_none(wire: Wire) -> None:
+    wire.initialize("2025-11-25")
+    for frame in (
+        b"",
+        b"  ",
+        b'{"jsonrpc": "2.0", "method": "no/such/notification"}',
+        b'{"jsonrpc": "2.0", "id": 77, "result": {}}',
+        b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": "that was no message"}}',
+        b'{"jsonrpc": "2.0", "id": {}, "result": {}}',
+    ):
+        wire.send(frame)
+    wire.send({"jsonrpc": "2.0", "id": 9, "method": "ping"})
+    assert wire.receive()["id"] == 9
+
+
+# Verifies: REQ-d00015-F
+def test_a_careless_client_gets_one_answer_to_everything_over_stdio_and_http() -> None:
+    outcome = attack(rounds=150)
+    assert outcome.faults == ()
+    assert outcome.tried == 300
 
 
 # Verifies: REQ-d00015-E

@@ -5,7 +5,7 @@ import pytest
 from clew.errors import ConfigError
 from clew.operation.declare import Toolset
 from clew.operation.listing import Listed, all_tools
-from clew.operation.names import NameStyle, by_any_spelling, portable, spell
+from clew.operation.names import NameStyle
 from clew.operation.toolsets import PROFILES, Choice, check_toolsets, choose
 
 
@@ -23,7 +23,7 @@ TOOLS = (
 
 
 def shown(**choice: object) -> list[str]:
-    return [item.name for item in choose(TOOLS, Choice(**choice)).shown]  # type: ignore[arg-type]
+    return [item.name for item in choose(TOOLS, Choice(names=NameStyle.DOTTED, **choice)).shown]  # type: ignore[arg-type]
 
 
 # Verifies: REQ-o00004-B
@@ -54,7 +54,7 @@ def test_exclusion_and_read_only_win_over_everything_that_asks_for_a_tool() -> N
 # Verifies: REQ-p00003-A
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_profile_lists_exactly_the_tools_of_its_system_under_its_server_name(profile: str) -> None:
-    listing = choose(TOOLS, Choice(profile=profile))
+    listing = choose(TOOLS, Choice(profile=profile, names=NameStyle.DOTTED))
     own = PROFILES[profile]
     assert [item.name for item in listing.shown] == [item.name for item in TOOLS if item.toolset in own.toolsets]
     assert listing.server_name == profile
@@ -70,27 +70,3 @@ def test_unknown_names_are_refused_with_what_there_is() -> None:
     assert "trace" in unknown_set.value.hint
     with pytest.raises(ConfigError):
         choose(TOOLS, Choice(profile="nobody"))
-
-
-# Verifies: REQ-d00012-A
-@pytest.mark.parametrize(
-    ("style", "client", "expected"),
-    [
-        (NameStyle.AUTO, "claude-code", "kb_search"),
-        (NameStyle.AUTO, "Cursor", "kb_search"),
-        (NameStyle.AUTO, "some-other-host", "kb.search"),
-        (NameStyle.AUTO, None, "kb.search"),
-        (NameStyle.DOTTED, "claude-code", "kb.search"),
-        (NameStyle.PORTABLE, "some-other-host", "kb_search"),
-    ],
-)
-def test_names_are_spelled_for_the_host(style: NameStyle, client: str | None, expected: str) -> None:
-    assert spell("kb.search", style, client) == expected
-    assert spell("search", style, client) == "search"
-
-
-# Verifies: REQ-d00012-B
-def test_a_tool_is_found_under_either_spelling() -> None:
-    tools = by_any_spelling(TOOLS)
-    assert tools["gwt/compute"] is tools["gwt_compute"]
-    assert tools["kb.search"] is tools[portable("kb.search")]

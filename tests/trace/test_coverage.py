@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from clew.project import Project
-from clew.trace.coverage import aggregates
-from clew.trace.coverage.annotate import proof
+from clew.trace import coverage
+from clew.trace.coverage import proof
 
 Open = Callable[[Path], Project]
 
@@ -78,9 +78,9 @@ def test_without_reports_nothing_is_said_of_what_only_they_can_tell(root: Path, 
     metrics = graph.metrics("REQ-d00001")
     assert (metrics["validated"], metrics["validated_pct"], metrics["tier"]) == (None, None, "partial")
     assert metrics["awaiting_labels"] == ("A",)
-    assert aggregates.count_by_coverage(graph).failing is None
-    assert aggregates.count_by_coverage(graph).validated is None
-    assert aggregates.coverage_by_level(graph)[0].validated_assertions is None
+    assert coverage.count_by_coverage(graph).failing is None
+    assert coverage.count_by_coverage(graph).validated is None
+    assert coverage.coverage_by_level(graph)[0].validated_assertions is None
     assert graph.metrics("code:src/a.py:1") == {
         "line_evidence": "no line evidence",
         "executable_lines": None,
@@ -97,10 +97,10 @@ def test_every_count_says_the_same_as_the_requirements_it_counts(root: Path, ope
     project = opened(root)
     project.refresh()
     graph = project.graph
-    counts = aggregates.count_by_coverage(graph)
+    counts = coverage.count_by_coverage(graph)
     assert (counts.total, counts.full_coverage, counts.partial_coverage, counts.no_coverage) == (4, 1, 1, 2)
     assert (counts.failing, counts.validated) == (2, 1)
-    (level,) = aggregates.coverage_by_level(graph)
+    (level,) = coverage.coverage_by_level(graph)
     assert (level.tested_assertions, level.validated_assertions, level.validated_pct) == (3, 2, 25.0)
     assert level.validated_assertions == sum(graph.metrics(f"REQ-d0000{number}")["validated"] for number in range(1, 5))
 

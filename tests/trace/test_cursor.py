@@ -315,7 +315,7 @@ def test_of_too_many_cursors_the_least_recently_used_end() -> None:
     cursors.current("0", None)
     cursors.open(None, states[-1])
     assert cursors.current("0", None) == states[0]
-    assert cursors.current(None, states[-1].id) == states[-1]
+    assert cursors.current(None, states[-1].id).items == states[-1].items
     with pytest.raises(InvalidCursor):
         cursors.current("1", None)
 

@@ -11,7 +11,7 @@ from tests.mcp_client import McpClient, Options
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.project import Project
-from clew.trace.coverage import aggregates
+from clew.trace import coverage
 from clew.trace.read.serialize import requirement_full, requirement_summary
 
 
@@ -68,7 +68,7 @@ def test_statistics_are_computed_once_for_a_state_of_the_graph(ask: Ask, monkeyp
         raise AssertionError("a statistic was computed again")
 
     for name in ("_count_by_level", "_count_by_coverage", "_coverage_by_level", "_orphan_count"):
-        monkeypatch.setattr(aggregates, name, recomputed)
+        monkeypatch.setattr(coverage, name, recomputed)
     assert ask("get_project_summary")["is_error"] is False
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from clew.errors import NotFound, OutsideProject
 from clew.project import Project
-from clew.trace.read.resolve import Resolver
-from clew.trace.read.subject import subject_of
+from clew.trace.read.resolve import Resolver, subject_of
 from clew.trace.reports.impact import Impact, impact
 from clew.trace.reports.suspect import suspects
 

@@ -11,7 +11,7 @@ from clew.errors import ClewError, Conflict, FormatError, InvalidArgument, NotFo
 from clew.graph.model import NodeKind
 from clew.project import Project
 from clew.trace.links.match.sources import ProjectSources
-from clew.trace.links.writing import LinkWriter
+from clew.trace.links.service import LinkWriter
 
 Plant = Callable[..., Project]
 

@@ -24,7 +24,7 @@ from clew.errors import (
 from clew.graph.build import builder as build
 from clew.graph.model import NodeKind
 from clew.project import Project
-from clew.trace.coverage import aggregates
+from clew.trace import coverage
 from clew.trace.edit.results import MutationResult
 
 Open = Callable[[Path], Project]
@@ -321,10 +321,10 @@ def test_every_figure_follows_a_mutation_and_its_undo(project: Project) -> None:
     def figures() -> list[object]:
         graph = project.graph
         return [
-            aggregates.count_by_coverage(graph),
-            aggregates.coverage_by_level(graph),
-            aggregates.uncovered_assertion_count(graph),
-            aggregates.stale_hash_count(graph),
+            coverage.count_by_coverage(graph),
+            coverage.coverage_by_level(graph),
+            coverage.uncovered_assertion_count(graph),
+            coverage.stale_hash_count(graph),
             graph.root_count(),
             {node.id: dict(graph.metrics(node.id)) for node in graph.nodes_by_kind(NodeKind.REQUIREMENT)},
         ]
@@ -360,15 +360,15 @@ def test_sums_that_follow_a_mutation_are_those_of_counting_everything(project: P
         }
 
     def kept() -> dict[str, object]:
-        levels = aggregates.coverage_by_level(graph)
+        levels = coverage.coverage_by_level(graph)
         return {
-            "levels": dict(aggregates.count_by_level(graph).all),
+            "levels": dict(coverage.count_by_level(graph).all),
             "assertions": sum(each.assertions for each in levels),
             "tested": sum(each.tested_assertions for each in levels),
-            "untested": aggregates.uncovered_assertion_count(graph),
-            "full": aggregates.count_by_coverage(graph).full_coverage,
-            "stale": aggregates.stale_hash_count(graph),
-            "orphans": aggregates.orphan_count(graph),
+            "untested": coverage.uncovered_assertion_count(graph),
+            "full": coverage.count_by_coverage(graph).full_coverage,
+            "stale": coverage.stale_hash_count(graph),
+            "orphans": coverage.orphan_count(graph),
             "roots": graph.root_count(),
         }
 

@@ -1,6 +1,7 @@
 """Rewriting requirements with a language model that may be anything."""
 
 import json
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from clew.errors import Cancelled, ConfigError, Conflict, InvalidArgument, Unava
 from clew.operation.listing import all_tools
 from clew.operation.toolsets import Choice, choose
 from clew.project import Project
+from clew.surfaces.cli.main import main
 from clew.surfaces.mcp.instructions import instructions
 from clew.surfaces.mcp.server import Surface, build_server
 from clew.trace.operations.files import TransformWithAi
@@ -236,11 +238,37 @@ def test_without_a_model_the_error_says_how_to_get_one(
 
 
 # Verifies: REQ-d00052-E
-@pytest.mark.parametrize("table", ["[ai]\ncommand = ['true']\n", "[ai]\nurl = 'https://example.com'\n"])
-def test_a_project_cannot_choose_a_program_or_an_address(opened: Open, root: Path, table: str) -> None:
+@pytest.mark.parametrize("table", ["[ai]\ncommand = 'touch ran'\n", "[ai]\nurl = 'https://example.com'\n"])
+def test_a_project_that_is_not_trusted_cannot_choose_a_program_or_an_address(
+    opened: Open, root: Path, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("CLEW_AI_COMMAND", "CLEW_AI_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(root)
     (root / "clew.toml").write_text(table, encoding="utf-8")
-    with pytest.raises(ConfigError, match="ai"):
-        opened(root)
+    with pytest.raises(ConfigError, match=r"No language model.*`ai\.(command|url)`.*`clew trust`"):
+        transform(opened(root))
+    assert not (root / "ran").exists()
+
+
+# Verifies: REQ-d00052-E, REQ-d00261-D
+def test_the_users_own_configuration_and_a_trusted_project_name_a_model(
+    opened: Open, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answering(monkeypatch, tmp_path, BETTER)
+    command = f'[ai]\ncommand = "{os.environ["CLEW_AI_COMMAND"]}"\ntimeout_seconds = 60.0\n'
+    monkeypatch.delenv("CLEW_AI_COMMAND")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    own = tmp_path / "settings" / "clew" / "config.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(command, encoding="utf-8")
+    assert transform(opened(root), dry_run=True).success
+    own.unlink()
+    (root / "clew.toml").write_text(command, encoding="utf-8")
+    assert main(["trust", str(root), "--yes"]) == 0
+    assert transform(opened(root)).success
+    assert "hour of the day" in spec(root)
 
 
 # Verifies: REQ-d00052-B+D

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from clew.errors import ClewError, InvalidArgument, NotFound, Refused
-from clew.trace.safety import create, list_all, restore
+from clew.trace.safety.branches import create, list_all
+from clew.trace.safety.restore import restore
 
 NOW = datetime(2026, 2, 15, 9, 30, tzinfo=UTC)
 LATER = datetime(2026, 2, 15, 9, 31, tzinfo=UTC)

@@ -32,7 +32,7 @@ class Chooser:
         self._assertions = sorted(node.id for node in graph.nodes_by_kind(NodeKind.ASSERTION)) or ["REQ-d00001-A"]
         edges = sorted(graph.memory.snapshot()[1], key=repr)
         self._edges = [(each.source, each.target) for each in edges if each.kind is not EdgeKind.STRUCTURES]
-        self._broken = sorted((each.source_id, each.target_id) for each in graph.broken_references())
+        self._broken = sorted((each.source_id, each.target_id) for each in graph.memory.broken)
 
     def any(self, *values: Any) -> Any:
         return self._data.draw(st.sampled_from(values))

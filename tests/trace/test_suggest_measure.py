@@ -9,10 +9,9 @@ import pytest
 from clew.errors import ClewError, FormatError, InvalidArgument, NotFound
 from clew.search.eval.metrics import average_precision
 from clew.trace.links.confidence import band, worth_suggesting
-from clew.trace.links.folder import read_link_set
 from clew.trace.links.match.matching import Candidates
 from clew.trace.links.match.texts import Artefact, passages, readable, term_counts
-from clew.trace.links.measure import INSUFFICIENT, LinkSet, calibration, judge, measure
+from clew.trace.links.measure import INSUFFICIENT, LinkSet, calibration, judge, measure, read_link_set
 
 WARC = Path(__file__).parents[3] / "shared" / "data" / "traceability" / "warc"
 needs_warc = pytest.mark.skipif(not WARC.is_dir(), reason="the development data is not here")

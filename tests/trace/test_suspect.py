@@ -9,8 +9,7 @@ from clew.errors import ConfigError, Refused
 from clew.formats.reviews import Review, read_reviews, render_reviews
 from clew.graph.model import EdgeKind
 from clew.project import Project
-from clew.trace.reports.citations import links, links_citing
-from clew.trace.reports.review import record
+from clew.trace.reports.citations import links, links_citing, record
 from clew.trace.reports.suspect import Suspect, suspects
 
 Open = Callable[[Path], Project]

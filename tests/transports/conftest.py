@@ -186,7 +186,7 @@ def serve(workshop: Workshop) -> Serve:
             urls.append(url)
             started.set()
 
-        chosen = HttpSettings(**{"sse": transport == "sse", "drain_seconds": 0.0, **settings})
+        chosen = HttpSettings(**{"sse": transport == "sse", "drain_seconds": 0.0, "heartbeat_events": True, **settings})
 
         async def run() -> None:
             await serve_http(workshop.server, chosen, ready, clock=clock or SYSTEM_CLOCK)

@@ -26,7 +26,7 @@ async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.Call
 async def main(transport: str, token: str | None) -> None:
     logging.basicConfig(level=logging.DEBUG)
     server = Server("signalled", version="1", on_list_tools=list_tools, on_call_tool=call_tool)
-    settings = HttpSettings(sse=transport == "sse", token=token, drain_seconds=0.1)
+    settings = HttpSettings(sse=transport == "sse", token=token, drain_seconds=0.1, heartbeat_events=True)
     await serve_http(server, settings, lambda url: print(url, flush=True))  # noqa: T201
     print("ended in order", flush=True)  # noqa: T201
 

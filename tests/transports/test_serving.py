@@ -138,7 +138,7 @@ async def test_a_call_in_flight_is_finished_before_the_server_stops(workshop, li
 
     async def run():
         with stop:
-            await serve_http(workshop.server, HttpSettings(sse=True, drain_seconds=120), ready)
+            await serve_http(workshop.server, HttpSettings(sse=True, drain_seconds=120, heartbeat_events=True), ready)
         order.append("stopped")
 
     async def call(http):

@@ -23,6 +23,23 @@ async def test_connecting_gives_an_endpoint_then_a_heartbeat_with_the_connection
     assert len(ping["connection_id"]) >= 22, "22 characters of base64 are 128 bits"
 
 
+# Verifies: REQ-d00017-A
+async def test_a_heartbeat_is_a_comment_unless_the_client_asks_for_events(serve):
+    async with serve("sse", heartbeat_events=False) as http:
+        async with http.stream("GET", "/sse") as answer:
+            said = ""
+            async for part in answer.aiter_text():
+                said += part
+                if said.count("\n\n") >= 2:
+                    break
+            assert said.startswith("event: endpoint")
+            assert ": heartbeat\n\n" in said
+            assert "event: heartbeat" not in said
+        async with http.sse("/sse?heartbeat=event") as source:
+            events = aiter(source)
+            assert [(await anext(events)).event for _ in range(2)] == ["endpoint", "heartbeat"]
+
+
 async def test_a_heartbeat_comes_every_thirty_seconds(serve, listen, clock):
     async with serve("sse", clock) as http, listen(http) as listener:
         for beat in (1, 2):
@@ -268,7 +285,8 @@ async def test_a_malformed_message_is_refused_and_the_session_survives(serve, li
         await listener.initialize()
         for body, code in [*((body, -32700) for body in not_json), *((body, -32600) for body in not_a_frame)]:
             refused = await http.post(listener.endpoint, content=body, headers={"Content-Type": "application/json"})
-            assert (refused.status_code, refused.json()["error"]["code"], refused.json()["id"]) == (400, code, None)
+            id = 1 if code == -32600 and b'"id": 1' in body else None
+            assert (refused.status_code, refused.json()["error"]["code"], refused.json()["id"]) == (400, code, id)
         await listener.call(1, "echo", text="alive")
         assert (await listener.message())["result"]["content"][0]["text"] == "alive"
 

@@ -83,6 +83,29 @@ def test_an_edit_of_the_same_size_and_time_is_found_where_the_time_was_young(tmp
 
 
 # Verifies: REQ-d00003-E
+def test_another_size_is_found_though_the_time_is_the_same(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "one")
+    files = follower(tmp_path)
+    take(files, tmp_path)
+    assert files.is_current()
+    write(tmp_path, "a.md", "longer")
+    assert not files.is_current()
+    assert take(files, tmp_path) == (set(), {"a.md"}, set())
+    assert files.is_current()
+
+
+# Verifies: REQ-d00003-E
+def test_an_empty_file_that_is_gone_is_not_taken_for_the_young_one_that_was_read(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "", AHEAD)
+    files = follower(tmp_path)
+    take(files, tmp_path)
+    folder_time = tmp_path.stat().st_mtime_ns
+    (tmp_path / "a.md").unlink()
+    os.utime(tmp_path, ns=(folder_time, folder_time))
+    assert not files.is_current()
+
+
+# Verifies: REQ-d00003-E
 def test_the_time_of_a_young_file_counts_once_its_content_was_compared_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

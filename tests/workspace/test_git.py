@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from clew.errors import InvalidArgument, Unavailable
-from clew.workspace import git
 from clew.workspace.find import Selection, scan
+from clew.workspace.git import api as git
 
 
 def run(root: Path, *arguments: str) -> None:
@@ -246,13 +246,14 @@ def test_a_branch_left_its_base_at_one_commit(tmp_path: Path) -> None:
 def test_work_that_git_cannot_do_is_told_in_its_own_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Unavailable, match="not a git repository"):
         git.command(tmp_path, "status")
+    repository(tmp_path)
     assert git.command(tmp_path, "config", "--get", "no.such", says_no=1) == b""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Unavailable, match="cannot be run"):
         git.command(tmp_path, "status")
 
 
-# Verifies: REQ-o00007-B
+# Verifies: REQ-d00260-A
 def test_a_program_that_the_repository_names_for_finding_changes_is_not_run(tmp_path: Path) -> None:
     root, told = repository(tmp_path), tmp_path / "told"
     program = tmp_path / "monitor"

@@ -52,7 +52,7 @@ class CommandModel:
         except OSError as error:
             raise ConfigError(
                 f"The program '{self.name}' cannot be run: {error.strerror or error}.",
-                hint="CLEW_AI_COMMAND names it; give its full path, or correct it.",
+                hint="CLEW_AI_COMMAND or `ai.command` names it; give its full path, or correct it.",
             ) from error
         try:
             return self._wait(process, said, check)
@@ -70,7 +70,7 @@ class CommandModel:
             if code is None and time.monotonic() > deadline:
                 raise Unavailable(
                     f"The program '{self.name}' gave no answer within {self._timeout:g} s and was stopped.",
-                    hint="Set CLEW_AI_TIMEOUT to more seconds, or use a faster model.",
+                    hint="Set CLEW_AI_TIMEOUT, or `ai.timeout_seconds`, to more seconds, or use a faster model.",
                 )
             if os.fstat(said.fileno()).st_size > LARGEST_ANSWER:
                 raise Unavailable(

@@ -11,11 +11,11 @@ from clew.text.words import storable
 LARGEST_ANSWER = 4 * 1024 * 1024
 
 _ADVICE = Advice(
-    refused="Check CLEW_AI_URL, CLEW_AI_MODEL and CLEW_AI_KEY.",
-    passing="Check CLEW_AI_URL, CLEW_AI_MODEL and CLEW_AI_KEY.",
-    silent="Check CLEW_AI_URL and whether the service runs.",
-    slow="Set CLEW_AI_TIMEOUT to more seconds, or use a faster model.",
-    unusable="Check that CLEW_AI_URL speaks OpenAI's chat interface.",
+    refused="Check CLEW_AI_URL, CLEW_AI_MODEL and CLEW_AI_KEY, or [ai] in the configuration.",
+    passing="Check CLEW_AI_URL, CLEW_AI_MODEL and CLEW_AI_KEY, or [ai] in the configuration.",
+    silent="Check CLEW_AI_URL, or `ai.url`, and whether the service runs.",
+    slow="Set CLEW_AI_TIMEOUT, or `ai.timeout_seconds`, to more seconds, or use a faster model.",
+    unusable="Check that CLEW_AI_URL, or `ai.url`, speaks OpenAI's chat interface.",
 )
 
 

@@ -5,7 +5,6 @@ address. Answers have a largest size and a time limit. What goes wrong is `Unava
 """
 
 import http.client
-import os
 import time
 import urllib.error
 import urllib.request
@@ -18,8 +17,6 @@ import msgspec
 
 from clew import __version__
 from clew.errors import ClewError, ConfigError, Unavailable
-
-ALLOWED_HOSTS = "CLEW_ALLOWED_HOSTS"
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
@@ -157,20 +154,6 @@ def check_key(key: str, url: str, setting: str) -> None:
     parts = urlsplit(url)
     if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
         raise ConfigError(f"A key is not sent to {url} unencrypted.", hint=f"Use https, or unset {setting}.")
-
-
-def check_host(url: str) -> None:
-    """ConfigError where the user has not allowed that texts go to the host of `url`.
-
-    Settings that come with a project may be anybody's; only the environment, which is the user's, can allow it.
-    """
-    host = urlsplit(url).hostname or ""
-    allowed = {name.strip().lower() for name in os.environ.get(ALLOWED_HOSTS, "").split(",")}
-    if host not in _LOOPBACK and host not in allowed:
-        raise ConfigError(
-            f"The configuration would send texts to {host}, which this machine's user has not allowed.",
-            hint=f"If that is what you want, set the environment variable {ALLOWED_HOSTS} to {host}.",
-        )
 
 
 def _seconds(retry_after: str | None) -> float:

@@ -1,34 +1,77 @@
 """Copies of files that a transaction replaces where no store holds the way back."""
 
+import os
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
-from clew.edit.edits import place_of
-from clew.edit.journal import STATE_FOLDER
-from clew.edit.replacing import temporary_beside, write_beside
+from clew.edit.edits import FileEdit, place_of
+from clew.edit.state_folder import STATE_FOLDER, first_files
+from clew.errors import OutsideProject
 from clew.text.hashing import content_hash
+from clew.workspace.find import paths_named
+from clew.workspace.paths import display
 
 FOLDER = "backups"
+MOST_KEPT = 10
+"""Copies of files of one name; when another one is made, the oldest is deleted."""
 _ENDING = ".clew-backup"
 
 
-def keep_backup(root: Path, path: str, data: bytes, *, beside: bool) -> None:
-    """Keep a copy of a file in the backups of the project, or beside the file. The same content is kept once."""
-    place = place_of(root, path)
+def backup_edits(root: Path, edits: Iterable[FileEdit], *, in_project: bool) -> list[FileEdit]:
+    """The edits that keep a copy of every file that others are about to replace: in the state folder of the project, or
+    beside the file. The same content is kept once."""
+    copies: dict[str, FileEdit] = {}
+    for edit in edits:
+        if edit.before is not None:
+            place = place_of(root, edit.path)
+            name = f"{place.name}.{content_hash(edit.before)[:12]}{_ENDING}"
+            folder = _folder(root, place, in_project=in_project)
+            if folder.parts[:1] == (STATE_FOLDER,):
+                copies |= {path: FileEdit(path, None, data) for path, data in first_files(root).items()}
+            path = display((folder / name).as_posix())
+            copies[path] = FileEdit(path, None, edit.before, permissions_of=edit.path)
+    return [copy for copy in copies.values() if not _is_there(place_of(root, copy.path))]
+
+
+def forget_old_backups(root: Path, copies: Iterable[FileEdit]) -> None:
+    """Delete the oldest copies where there are too many of one file."""
+    for place in (place_of(root, copy.path) for copy in copies if copy.path.endswith(_ENDING)):
+        name = place.name.removesuffix(_ENDING).rpartition(".")[0]
+        kept = [each for each in paths_named(place.parent, f"*{_ENDING}") if _is_of(each, name)]
+        for old in sorted(kept, key=_age)[:-MOST_KEPT]:
+            with suppress(OSError):
+                old.unlink(missing_ok=True)
+
+
+def _folder(root: Path, place: Path, *, in_project: bool) -> Path:
+    """Where the copies of a file are kept, below the root."""
+    beside = place.parent.relative_to(root.resolve())
     state = root / STATE_FOLDER
     # Where something else stands in the place of the state folder, the copy goes beside the file.
-    folder = place.parent if beside or (state.exists() and not state.is_dir()) else _folder(state)
-    copy = folder / f"{place.name}.{content_hash(data)[:12]}{_ENDING}"
-    if not copy.exists():
-        temporary = temporary_beside(copy)
-        write_beside(temporary, data, place)
-        temporary.replace(copy)
+    if not in_project or (state.exists() and not state.is_dir()):
+        return beside
+    with suppress(OutsideProject):
+        place_of(root, STATE_FOLDER)
+        return Path(STATE_FOLDER) / FOLDER
+    return beside
 
 
-def _folder(folder: Path) -> Path:
-    """The backups of a project, in the state folder, which git does not see."""
-    if not folder.is_dir():
-        folder.mkdir()
-        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
-    backups = folder / FOLDER
-    backups.mkdir(exist_ok=True)
-    return backups
+def _is_there(place: Path) -> bool:
+    """Whether there is a copy of this content. It then counts as the latest."""
+    if not place.exists():
+        return False
+    with suppress(OSError):
+        os.utime(place)
+    return True
+
+
+def _is_of(copy: Path, name: str) -> bool:
+    return copy.name.removesuffix(_ENDING).rpartition(".")[0] == name
+
+
+def _age(copy: Path) -> tuple[int, str]:
+    try:
+        return copy.stat().st_mtime_ns, copy.name
+    except OSError:
+        return 0, copy.name

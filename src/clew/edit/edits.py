@@ -22,6 +22,8 @@ class FileEdit(msgspec.Struct, frozen=True):
     """None removes the file."""
     prune: str | None = None
     """Where the file is removed, folders that become empty are removed too, but not this folder."""
+    permissions_of: str | None = None
+    """A new file gets the permissions of this one."""
 
 
 class FolderMove(msgspec.Struct, frozen=True):

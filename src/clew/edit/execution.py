@@ -7,7 +7,7 @@ from pathlib import Path
 
 from clew.edit.edits import folder_contents, place_of
 from clew.edit.journal import FileStep, MoveStep, Step
-from clew.edit.replacing import replace_file, sync_folder
+from clew.edit.replacing import make_folder, put_in_place, replace_file, sync_folder
 from clew.text.hashing import content_hash
 from clew.workspace.files import resolve
 from clew.workspace.paths import raw
@@ -43,16 +43,28 @@ def can_go_on(root: Path, step: Step) -> bool:
 def apply(root: Path, step: Step) -> None:
     if isinstance(step, MoveStep):
         target = place_of(root, step.target)
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(target.parent)
         _source(root, step).rename(target)
         return
     place = place_of(root, step.path)
     if step.after is not None:
-        temporary_of(root, step).replace(place)
+        put_in_place(temporary_of(root, step), place)
         return
     place.unlink()
-    if step.prune is not None:
-        _remove_empty(place.parent, resolve(root, step.prune))
+    remove_emptied_folders(root, step)
+
+
+def remove_emptied_folders(root: Path, step: Step) -> None:
+    """The end of a step that removes a file."""
+    if isinstance(step, MoveStep) or step.after is not None or step.prune is None:
+        return
+    folder, top = place_of(root, step.path).parent, resolve(root, step.prune)
+    with suppress(OSError):
+        while folder != top and folder.is_relative_to(top):
+            with suppress(FileNotFoundError):
+                folder.rmdir()
+            folder = folder.parent
+    sync_folder(folder)
 
 
 def revert(root: Path, step: Step) -> None:
@@ -98,11 +110,3 @@ def _hash(place: Path) -> str | None:
         return content_hash(place.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return None
-
-
-def _remove_empty(folder: Path, top: Path) -> None:
-    """Remove a folder and those around it that are empty, up to one that stays."""
-    with suppress(OSError):
-        while folder != top and folder.is_relative_to(top):
-            folder.rmdir()
-            folder = folder.parent

@@ -19,11 +19,11 @@ import msgspec
 from clew.edit.edits import Inverse
 from clew.edit.locking import locked
 from clew.edit.replacing import sync_folder
+from clew.edit.state_folder import STATE_FOLDER
 from clew.workspace.find import paths_named
 
 log = logging.getLogger(__name__)
 
-STATE_FOLDER = ".clew"
 _PATIENCE_SECONDS = 1.0
 _ENDING = ".clew-journal"
 _PATTERN = f".{'[0-9a-f]' * 32}{_ENDING}"
@@ -104,8 +104,9 @@ class Journal:
                     # Another process looked for interrupted transactions in this very moment.
                     raise BlockingIOError(errno.EAGAIN, "another process holds the journal; try again")
                 plan = Plan(os.fstat(file.fileno()).st_ino, steps, folders, event)
-                file.write(msgspec.json.encode(plan) + b"\n")
-                file.flush()
+                _write_synced(file, msgspec.json.encode(plan) + b"\n")
+                # Before there is any temporary file: what nobody knows of is never removed.
+                sync_folder(folder)
                 return cls(place, file, stack.pop_all(), plan, State.PLANNED)
         except BaseException:
             with suppress(OSError):
@@ -125,12 +126,8 @@ class Journal:
         return None
 
     def mark(self, state: State) -> None:
-        """Note that a state is reached. What has to survive a crash of the machine is synced."""
-        self._file.write(f"{state}\n".encode())
-        self._file.flush()
-        if state is not State.DONE:
-            os.fsync(self._file.fileno())
-            sync_folder(self._place.parent)
+        """Note that a state is reached. Once this returns, the note survives a crash of the machine."""
+        _write_synced(self._file, f"{state}\n".encode())
         self.state = state
 
     def remove(self) -> None:
@@ -147,6 +144,12 @@ class Journal:
         # A state that could not be written is tried once more when the file is closed.
         with suppress(OSError):
             self._lock.close()
+
+
+def _write_synced(file: IO[bytes], line: bytes) -> None:
+    file.write(line)
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _read(file: IO[bytes]) -> tuple[Plan | None, State]:

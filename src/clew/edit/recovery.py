@@ -1,7 +1,7 @@
 """What happens to the transactions over files that killed processes left: they are completed or taken back."""
 
 import logging
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -10,11 +10,15 @@ import msgspec
 from clew.edit import execution
 from clew.edit.edits import place_of
 from clew.edit.journal import FileStep, Journal, State, journals
+from clew.edit.replacing import sync_folder
 from clew.errors import ClewError, OutsideProject
 
 log = logging.getLogger(__name__)
 
 COLLECTION = "file_edits"
+_REASON = "complete interrupted writes"
+_MOST_NAMED = 5
+"""Paths of a transaction that a message names."""
 
 
 class Records(Protocol):
@@ -31,62 +35,91 @@ class RecordStore(Protocol):
     def transaction(self, *, actor: str, reason: str = "") -> AbstractContextManager[Records]: ...
 
 
-def recover(root: Path, store: RecordStore | None) -> None:
-    """Complete or take back the transactions that killed processes left below a folder. Call it before its files are
-    read or written."""
-    for place in journals(root):
-        if store is None:
-            journal = _recover_one(root, place, None)
-        else:
-            with store.transaction(actor="clew", reason="complete interrupted writes") as records:
-                journal = _recover_one(root, place, records)
-        if journal is not None:
-            journal.remove()
+def recover(root: Path, store: RecordStore | None) -> tuple[str, ...]:
+    """Complete or take back the transactions that killed processes left below a folder, and say what was done. Call it
+    before the folder's files are read or written."""
+    return tuple(said for place in journals(root) if (said := _recover_one(root, place, store)))
 
 
-def _recover_one(root: Path, place: Path, records: Records | None) -> Journal | None:
-    """The journal, if its transaction is over once the records are committed."""
+def _recover_one(root: Path, place: Path, store: RecordStore | None) -> str:
     journal: Journal | None = None
     try:
-        journal = Journal.reopen(place)
-        if journal is not None and _recover(root, journal, records):
-            return journal
-    except (OSError, OutsideProject) as error:
-        log.warning("The transaction in %s could not be completed; the next process tries again: %s", place, error)
+        with ExitStack() as stack:
+            # Before the journal's lock: whoever holds the store's may be beginning this very journal.
+            opened = None if store is None else store.transaction(actor="clew", reason=_REASON)
+            records = None if opened is None else stack.enter_context(opened)
+            journal, is_over, said = _attempt(root, place, records)
     except BaseException:
         if journal is not None:
             journal.release()
         raise
     if journal is not None:
-        journal.release()
-    return None
+        if is_over:
+            journal.remove()
+        else:
+            journal.release()
+    if said:
+        log.warning("%s", said)
+    return said
 
 
-def _recover(root: Path, journal: Journal, records: Records | None) -> bool:
-    """Whether the transaction is over."""
+def _attempt(root: Path, place: Path, records: Records | None) -> tuple[Journal | None, bool, str]:
+    """The journal, unless its writer lives; whether its transaction is over once the records are committed; and what to
+    say of it."""
+    journal: Journal | None = None
+    try:
+        journal = Journal.reopen(place)
+        return (None, False, "") if journal is None else (journal, *_recover(root, journal, records))
+    except (OSError, OutsideProject) as error:
+        named = f"The change in {place}" if journal is None else _named(journal)
+        return journal, False, f"{named} could not be completed; the next process tries again: {error}."
+    except BaseException:
+        if journal is not None:
+            journal.release()
+        raise
+
+
+def _named(journal: Journal) -> str:
     plan = journal.plan
     if plan is None:
-        return True
+        return "An interrupted change"
+    paths = [step.path if isinstance(step, FileStep) else step.source for step in plan.steps]
+    purpose = f"'{plan.event.reason}', " if plan.event is not None else ""
+    return f"An interrupted change ({purpose}{', '.join(paths[:_MOST_NAMED])}{', ...' * (len(paths) > _MOST_NAMED)})"
+
+
+def _recover(root: Path, journal: Journal, records: Records | None) -> tuple[bool, str]:
+    """Whether the transaction is over, and what to say of it."""
+    plan = journal.plan
+    if plan is None:
+        return True, ""
+    said = f"{_named(journal)} was completed."
     if records is not None and plan.event is not None and records.get(COLLECTION, plan.event.id) is not None:
         # It was committed, and only the end of its journal was lost with the machine's power: what was done to the
         # files since then is nobody's business here.
-        return True
-    if journal.state is State.PREPARED:
+        return True, said
+    was = journal.state
+    if was is State.PREPARED:
         if all(execution.can_go_on(root, step) for step in plan.steps):
             for step in plan.steps:
-                if not execution.is_done(root, step):
+                if execution.is_done(root, step):
+                    execution.remove_emptied_folders(root, step)
+                else:
                     execution.apply(root, step)
             execution.sync(root, plan.steps)
             journal.mark(State.DONE)
         else:
-            log.warning("A file of an interrupted transaction was changed meanwhile, so the transaction is taken back.")
+            said = f"{_named(journal)} was taken back, because a file of it was changed meanwhile."
+    elif was is not State.DONE:
+        said = f"{_named(journal)} was taken back; nothing of it is in the files."
     if journal.state is not State.DONE:
         take_back(root, journal)
     elif plan.event is not None:
         if records is None:
-            return False
+            # The next process that has a store records it.
+            return False, said if was is State.PREPARED else ""
         record(journal, records)
-    return True
+    return True, said
 
 
 def take_back(root: Path, journal: Journal) -> None:
@@ -107,7 +140,9 @@ def take_back(root: Path, journal: Journal) -> None:
                 execution.temporary_of(root, step).unlink(missing_ok=True)
     for folder in reversed(plan.folders):
         with suppress(OSError, ClewError):
-            place_of(root, folder).rmdir()
+            place = place_of(root, folder)
+            place.rmdir()
+            sync_folder(place.parent)
 
 
 def record(journal: Journal, records: Records) -> None:

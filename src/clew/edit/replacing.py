@@ -10,6 +10,7 @@ import os
 import secrets
 import stat
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 
 from clew.workspace.find import paths_named
@@ -42,9 +43,23 @@ def put_in_place(temporary: Path, place: Path) -> None:
     temporary.replace(place)
 
 
+def add_in_place(temporary: Path, place: Path) -> None:
+    """Give a finished temporary file its name, unless another file has it: then that one stays, and this one goes."""
+    try:
+        os.link(temporary, place)
+    except FileExistsError:
+        pass
+    except OSError:
+        # A file system without links. Whoever is faster in between loses a file that nobody wrote to yet.
+        if temporary.exists() and not place.exists():
+            put_in_place(temporary, place)
+    temporary.unlink(missing_ok=True)
+    sync_folder(place.parent)
+
+
 def replace_file(place: Path, data: bytes) -> None:
     """Write a file, whatever it holds now. Once this returns, the new content survives a crash of the machine."""
-    place.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(place.parent)
     temporary = temporary_beside(place)
     try:
         write_beside(temporary, data, place)
@@ -56,12 +71,34 @@ def replace_file(place: Path, data: bytes) -> None:
     sync_folder(place.parent)
 
 
+def leftovers(place: Path) -> list[Path]:
+    """The temporary files of those who write this file now, or were killed when they did."""
+    return paths_named(place.parent, f".{glob.escape(place.name)}.{'[0-9a-f]' * 2 * _TOKEN_BYTES}{_ENDING}")
+
+
+def copy_in_place(file: Path, place: Path) -> None:
+    """Copy a file to a place where there is none, whole or not at all, by a link where the file system has links."""
+    try:
+        os.link(file, place)
+        sync_folder(place.parent)
+    except OSError:
+        replace_file(place, file.read_bytes())
+
+
 def sweep(place: Path) -> None:
     """Remove the temporary files that killed writers of this file left. Call it only while a lock keeps other writers
     of the file out."""
-    pattern = f".{glob.escape(place.name)}.{'[0-9a-f]' * 2 * _TOKEN_BYTES}{_ENDING}"
-    for leftover in paths_named(place.parent, pattern):
+    for leftover in leftovers(place):
         leftover.unlink(missing_ok=True)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those around it that are missing. Once this returns, their names survive a crash of the
+    machine."""
+    missing = list(takewhile(lambda each: not each.exists(), (folder, *folder.parents)))
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in missing:
+        sync_folder(each.parent)
 
 
 def sync_folder(folder: Path) -> None:

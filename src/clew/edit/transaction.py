@@ -18,11 +18,11 @@ from uuid import uuid4
 import msgspec
 
 from clew.edit import execution
-from clew.edit.backups import keep_backup
+from clew.edit.backups import backup_edits, forget_old_backups
 from clew.edit.edits import FileEdit, FolderMove, Inverse, diff_of, inverse_of, place_of
 from clew.edit.journal import Event, FileStep, Journal, MoveStep, State, Step, journal_folder
 from clew.edit.recovery import Records, RecordStore, record, recover, take_back
-from clew.edit.replacing import temporary_beside, write_beside
+from clew.edit.replacing import make_folder, temporary_beside, write_beside
 from clew.errors import ConfigError, FileChanged
 from clew.text.hashing import content_hash
 from clew.workspace.paths import display
@@ -58,25 +58,28 @@ class Transaction:
         self._purpose = purpose
         self._in_project = in_project
         self._backups = backups
+        self._copies: list[FileEdit] = []
+        """Of files that are replaced; made by the same transaction, before anything else."""
         self._journal: Journal | None = None
 
     def commit(self, store: RecordStore | None = None) -> None:
         """Carry out all steps and record them, or raise with every file as it was. FileChanged where a file is not
         what its edit was made from."""
+        # Also where nothing is to be written: whoever writes again after a death expects no trace of it.
+        recover(self._root, store)
         if not self._steps:
             return
         if store is None or self._purpose is None:
-            recover(self._root, None)
-            self.prepare()
             if self._backups:
-                self._keep_backups()
+                self._copies = self._planned_copies()
+            self.prepare()
             self.carry_out()
         else:
             self._commit_recorded(store, self._purpose)
         self.finish()
+        forget_old_backups(self._root, self._copies)
 
     def _commit_recorded(self, store: RecordStore, purpose: Purpose) -> None:
-        recover(self._root, store)
         try:
             # The store's lock keeps other processes of Clew from writing at the same time.
             with store.transaction(actor=purpose.actor, reason=purpose.operation) as records:
@@ -94,14 +97,15 @@ class Transaction:
         if not self._steps:
             return
         try:
-            steps = tuple(self._planned(each) for each in self._steps)
+            edits = (*self._copies, *self._steps)
+            steps = tuple(self._planned(each) for each in edits)
             for step in steps:
                 self._demand(step)
             folder = journal_folder(self._root) if self._in_project else self._root
             with _writing(str(folder)):
                 folders = tuple(self._missing_folders())
                 self._journal = Journal.begin(folder, self.id, steps, folders, self._event())
-            self._write_temporaries(steps)
+            self._write_temporaries(edits, steps)
             with _writing(str(folder)):
                 execution.sync(self._root, steps)
                 self._journal.mark(State.PREPARED)
@@ -191,6 +195,7 @@ class Transaction:
 
     def _written_paths(self) -> list[str]:
         edits = [each for each in self._steps if isinstance(each, FileEdit) and each.after is not None]
+        edits += self._copies
         return [*(each.path for each in edits), *(each.target for each in self._steps if isinstance(each, FolderMove))]
 
     def _event(self) -> Event | None:
@@ -221,23 +226,19 @@ class Transaction:
             if not os.access(place, os.W_OK):
                 raise ConfigError(f"'{step.path}' is write-protected.", hint="Make it writable, or edit it yourself.")
 
-    def _write_temporaries(self, steps: Sequence[Step]) -> None:
-        for edit, step in zip(self._steps, steps, strict=True):
+    def _write_temporaries(self, edits: Sequence[FileEdit | FolderMove], steps: Sequence[Step]) -> None:
+        for edit, step in zip(edits, steps, strict=True):
             if isinstance(edit, FileEdit) and isinstance(step, FileStep) and edit.after is not None:
-                place = place_of(self._root, edit.path)
+                model = place_of(self._root, edit.permissions_of or edit.path)
                 with _writing(edit.path):
-                    place.parent.mkdir(parents=True, exist_ok=True)
-                    write_beside(execution.temporary_of(self._root, step), edit.after, place)
+                    temporary = execution.temporary_of(self._root, step)
+                    make_folder(temporary.parent)
+                    write_beside(temporary, edit.after, model)
 
-    def _keep_backups(self) -> None:
-        try:
-            for edit in self._steps:
-                if isinstance(edit, FileEdit) and edit.before is not None:
-                    with _writing(edit.path):
-                        keep_backup(self._root, edit.path, edit.before, beside=not self._in_project)
-        except BaseException:
-            self.take_back()
-            raise
+    def _planned_copies(self) -> list[FileEdit]:
+        edits = [each for each in self._steps if isinstance(each, FileEdit)]
+        with _writing(str(self._root)):
+            return backup_edits(self._root, edits, in_project=self._in_project)
 
 
 def _inverse(edit: FileEdit) -> Inverse:

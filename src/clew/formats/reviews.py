@@ -16,6 +16,7 @@ from collections.abc import Iterable
 import msgspec
 
 from clew.formats.diagnostics import Diagnostic
+from clew.text.shortening import shortened
 
 REVIEWS_VERSION = 2
 """Goes up whenever the same bytes give other records."""
@@ -64,7 +65,7 @@ def read_reviews(data: bytes) -> ReviewRecords:
             reviews.append(Review(_plain(match[1]), _plain(match[4]), match[3], match[2]))
         elif len(diagnostics) < _MOST_REPORTED:
             message = (
-                f"{text[:80]!r} is not `cited hash kind citing`; it is passed over."
+                f"{shortened(text)!r} is not `cited hash kind citing`; it is passed over."
                 " Resolve the merge, or remove the line."
             )
             diagnostics.append(Diagnostic("reviews.unreadable_line", "warning", message, number))

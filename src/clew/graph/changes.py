@@ -4,6 +4,8 @@ The graph is what files define and cite. So a change lists definitions, and stre
 others: pairs of the value before and after, where None stands for absence. Applying writes the after images, undoing
 the before images; linking decides nodes and edges in either case. Since every kind of mutation is made of the same
 pairs, undo needs no code of its own for any of them.
+
+Patches: what is to be written in the place of stretches of files, before it is written.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +17,53 @@ from clew.errors import Conflict, NotFound
 from clew.graph.build.link import Definition, Linker, Place
 from clew.graph.graph import Graph
 from clew.graph.model import Node
-from clew.graph.patches import Patches, Slot
+
+
+class Slot(msgspec.Struct, frozen=True, gc=False, order=True):
+    """A stretch of a file as it was read, in bytes, or a place between two bytes where something is put in."""
+
+    path: str
+    start: int
+    order: int
+    """0 for a stretch of the file. What is put in before it has a number below 0, in the order of these numbers."""
+    end: int
+
+
+class Patches:
+    """The patches of all files. Those of one file never overlap."""
+
+    def __init__(self) -> None:
+        self._by_path: dict[str, dict[Slot, bytes]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._by_path)
+
+    def get(self, slot: Slot) -> bytes | None:
+        """What is to stand there; None where the file stays as it is."""
+        return self._by_path.get(slot.path, {}).get(slot)
+
+    def put(self, slot: Slot, text: bytes | None) -> None:
+        patches = self._by_path.setdefault(slot.path, {})
+        patches.pop(slot, None)
+        if text is not None:
+            patches[slot] = text
+        if not patches:
+            del self._by_path[slot.path]
+
+    def paths(self) -> list[str]:
+        return sorted(self._by_path)
+
+    def slots(self, path: str) -> Iterator[Slot]:
+        return iter(sorted(self._by_path.get(path, ())))
+
+    def written(self, path: str, data: bytes) -> bytes:
+        """The content of a file with its patches."""
+        pieces: list[bytes] = []
+        end = 0
+        for slot in self.slots(path):
+            pieces += (data[end : slot.start], self._by_path[path][slot])
+            end = slot.end
+        return b"".join((*pieces, data[end:]))
 
 
 class Redefinition(msgspec.Struct, frozen=True):
@@ -71,9 +119,6 @@ class History:
         """The changes in force, oldest first."""
         return iter(self._done)
 
-    def __len__(self) -> int:
-        return len(self._done)
-
     def as_filed(self) -> dict[str, Node | None]:
         """The nodes that the changes in force made other than the files have them, as the files have them; None for
         those that no file defines."""
@@ -98,10 +143,14 @@ class History:
         self._note(change)
         return change
 
+    def undo_all(self) -> None:
+        while self._done:
+            self.undo_last()
+
     def forget(self) -> None:
         """Let go of every change without taking it back: the graph they were made to is gone."""
         self._done.clear()
-        self.patches.clear()
+        self.patches = Patches()
 
     def _write(self, change: Change) -> None:
         """Bring the graph from the before images to the after images, or leave it alone."""

@@ -9,7 +9,7 @@ import msgspec
 
 from clew.graph.evidence.runs import Evidence
 from clew.graph.kept import KeptFigures, SumRow
-from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind, Node, NodeKind
+from clew.graph.model import HIERARCHY, Edge, EdgeKind, Node, NodeKind
 from clew.graph.region import MemoryRegion, Region
 from clew.graph.walk import Direction, Step
 
@@ -141,12 +141,6 @@ class Graph:
             node = self.get_node(id)
             if node is not None:
                 yield node
-
-    def broken_references(self) -> Iterator[BrokenReference]:
-        return self.memory.broken_references()
-
-    def broken_count(self) -> int:
-        return self.memory.broken_count()
 
     # What is derived from a node's surroundings
 

@@ -6,7 +6,7 @@ figure has their rows made again. A sum adds the difference, a list is made agai
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 V = TypeVar("V")
 T = TypeVar("T")
-F = TypeVar("F", bound="KeptList[Any, Any] | KeptSum")
 
 SumRow = tuple[str, tuple[int, ...]]
 """What one node adds to a sum: the group it belongs to, and its numbers."""
@@ -26,16 +25,14 @@ class _Rows(Generic[V]):
     ) -> None:
         self._graph = graph
         self._row = row
-        self._touched: set[str] = set()
+        self.touched: set[str] = set()
+        """Nodes whose rows are to be made again."""
         self._rows = rows(graph)
-
-    def touch(self, ids: Iterable[str]) -> None:
-        self._touched.update(ids)
 
     def _renewed(self) -> Iterator[tuple[V | None, V | None]]:
         """Make the rows of touched nodes again: those that came out otherwise, before and after, None where there is
         none. What fails is made again by the next who asks."""
-        for id in self._touched:
+        for id in self.touched:
             before, after = self._rows.get(id), self._row(self._graph, id)
             if after == before:
                 continue
@@ -44,7 +41,7 @@ class _Rows(Generic[V]):
             else:
                 self._rows[id] = after
             yield before, after
-        self._touched.clear()
+        self.touched.clear()
 
 
 class KeptList(_Rows[V], Generic[V, T]):
@@ -122,7 +119,10 @@ class KeptFigures:
         """Sums over many nodes, by group. `rows` counts all of them once; after that, `row` counts what a change
         touched: itself, its edges or its figures."""
         with self._lock:
-            return self._named(name, lambda: KeptSum(self._graph, rows, row)).now()
+            figure = self._kept.get(name)
+            if figure is None:
+                figure = self._kept[name] = KeptSum(self._graph, rows, row)
+            return cast("KeptSum", figure).now()
 
     def list(
         self,
@@ -135,18 +135,15 @@ class KeptFigures:
         makes those again that a change touched, and `whole` is asked again where one of them is another than before.
         Neither keeps the rows it is given."""
         with self._lock:
-            return self._named(name, lambda: KeptList(self._graph, rows, row, whole)).now()
+            figure = self._kept.get(name)
+            if figure is None:
+                figure = self._kept[name] = KeptList(self._graph, rows, row, whole)
+            return cast("KeptList[V, T]", figure).now()
 
     def touch(self, ids: Collection[str]) -> None:
         """Note that these nodes, or edges at them, changed."""
         for figure in self._kept.values():
-            figure.touch(ids)
+            figure.touched.update(ids)
 
     def clear(self) -> None:
         self._kept.clear()
-
-    def _named(self, name: str, make: Callable[[], F]) -> F:
-        figure = self._kept.get(name)
-        if figure is None:
-            figure = self._kept[name] = make()
-        return cast("F", figure)

@@ -3,17 +3,25 @@
 Every part contributes a region to the one address space. Small ones live in memory (`MemoryRegion`); large ones stay in
 the store and answer the same questions by query. An edge belongs to the region of its source, so a region can be asked
 for the edges that lead into a node of another.
+
+The order of what stands at a node, or in a file: that of the files, whatever was edited since.
+
+A graph that is built from nothing has it, because files are linked in their order. What is linked later comes last in
+its place, so such a place is put in order again when somebody looks at it.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol
 
 from clew.graph.model import BrokenReference, Edge, EdgeKind, Node, NodeKind
 from clew.graph.walk import Direction, Step
 
 if TYPE_CHECKING:
-    from clew.graph.ordering import FileOrder
+    from clew.graph.build.link import Linker, Place
+    from clew.graph.evidence.runs import Evidence
 
 
 class Region(Protocol):
@@ -75,17 +83,20 @@ class MemoryRegion:
         self._by_file: dict[str, dict[str, None]] = {}
         # Dictionaries serve as ordered sets: an edge is its own key, and removing one from a node that ten thousand
         # others cite must not search a list.
-        self._outgoing: dict[str, dict[Edge, None]] = {}
-        self._incoming: dict[str, dict[Edge, None]] = {}
-        self._broken: dict[BrokenReference, None] = {}
-        self._order: FileOrder | None = None
-        """None as long as what is put comes in the order of the files."""
+        self.outgoing: dict[str, dict[Edge, None]] = {}
+        """In any order: for whoever changes the graph, in the middle of which there is no other."""
+        self.incoming: dict[str, dict[Edge, None]] = {}
+        """Likewise."""
+        self.broken: dict[BrokenReference, None] = {}
+        self.order: FileOrder | None = None
+        """None as long as what is put comes in the order of the files. Given one, whatever is put stands elsewhere in
+        the files than behind all that is here."""
         self._mixed_outgoing: set[str] = set()
         """Nodes whose outgoing edges are not in order."""
         self._mixed_incoming: set[str] = set()
         self._mixed_files: set[str] = set()
 
-    # Reading
+    # Reading. Several may look at the same time, so that what is in order takes the place of what is not, as a whole.
 
     def get_node(self, id: str) -> Node | None:
         return self._nodes.get(id)
@@ -98,7 +109,9 @@ class MemoryRegion:
 
     def nodes_in_file(self, path: str) -> Iterator[Node]:
         if path in self._mixed_files:
-            self._arrange_file(path)
+            if self.order is not None and (ids := self._by_file.get(path)) is not None:
+                self._by_file[path] = dict.fromkeys(self.order.in_file(ids))
+            self._mixed_files.discard(path)
         return (self._nodes[id] for id in self._by_file.get(path, ()))
 
     def files(self) -> Iterator[str]:
@@ -106,13 +119,17 @@ class MemoryRegion:
 
     def iter_outgoing_edges(self, id: str) -> Iterator[Edge]:
         if id in self._mixed_outgoing:
-            self._arrange_outgoing(id)
-        return iter(self._outgoing.get(id, ()))
+            if self.order is not None and (edges := self.outgoing.get(id)) is not None:
+                self.outgoing[id] = dict.fromkeys(self.order.outgoing(id, edges))
+            self._mixed_outgoing.discard(id)
+        return iter(self.outgoing.get(id, ()))
 
     def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
         if id in self._mixed_incoming:
-            self._arrange_incoming(id)
-        return iter(self._incoming.get(id, ()))
+            if self.order is not None and (edges := self.incoming.get(id)) is not None:
+                self.incoming[id] = dict.fromkeys(self.order.incoming(id, edges, self.iter_outgoing_edges))
+            self._mixed_incoming.discard(id)
+        return iter(self.incoming.get(id, ()))
 
     def neighbours(
         self,
@@ -124,71 +141,33 @@ class MemoryRegion:
         found: list[Step[Edge]] = []
         for id in ids:
             # Most nodes of a walk have no edges in one of the directions.
-            if direction != "in" and id in self._outgoing:
+            if direction != "in" and id in self.outgoing:
                 found += steps_out(id, self.iter_outgoing_edges(id), kinds, limit)
-            if direction != "out" and id in self._incoming:
+            if direction != "out" and id in self.incoming:
                 found += steps_in(id, self.iter_incoming_edges(id), kinds, limit)
         return found
 
-    def outgoing_edges(self, id: str) -> Collection[Edge]:
-        """In any order: for whoever changes the graph, in the middle of which there is no other."""
-        return self._outgoing.get(id, ())
-
-    def incoming_edges(self, id: str) -> Collection[Edge]:
-        """Likewise."""
-        return self._incoming.get(id, ())
-
     def citing_nothing(self, kind: NodeKind) -> set[str]:
-        outgoing = self._outgoing
+        outgoing = self.outgoing
         return {id for id in self._by_kind[kind] if id not in outgoing}
 
     def has_edge(self, edge: Edge) -> bool:
-        return edge in self._outgoing.get(edge.source, ())
-
-    def broken_references(self) -> Iterator[BrokenReference]:
-        return iter(self._broken)
-
-    def has_broken(self, reference: BrokenReference) -> bool:
-        return reference in self._broken
-
-    def broken_count(self) -> int:
-        return len(self._broken)
+        return edge in self.outgoing.get(edge.source, ())
 
     def snapshot(self) -> tuple[dict[str, Node], frozenset[Edge], frozenset[BrokenReference]]:
         """All of the region as plain values: two regions are the same when their snapshots are equal."""
-        edges = frozenset(edge for out in self._outgoing.values() for edge in out)
-        return dict(self._nodes), edges, frozenset(self._broken)
-
-    # Order. Several may look at the same time, so that what is in order takes the place of what is not, as a whole.
-
-    def settle(self, order: "FileOrder") -> None:
-        """Note that whatever is put from now on stands elsewhere in the files than behind all that is here."""
-        self._order = order
+        edges = frozenset(edge for out in self.outgoing.values() for edge in out)
+        return dict(self._nodes), edges, frozenset(self.broken)
 
     def mix(self, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
         """Note that these were put out of order."""
         self._mixed_files.update(node.source.path for node in nodes if node.source is not None)
         for edge in edges:
             # One by itself is in order.
-            if len(self._outgoing[edge.source]) > 1:
+            if len(self.outgoing[edge.source]) > 1:
                 self._mixed_outgoing.add(edge.source)
-            if len(self._incoming[edge.target]) > 1:
+            if len(self.incoming[edge.target]) > 1:
                 self._mixed_incoming.add(edge.target)
-
-    def _arrange_file(self, path: str) -> None:
-        if self._order is not None and (ids := self._by_file.get(path)) is not None:
-            self._by_file[path] = dict.fromkeys(self._order.in_file(ids))
-        self._mixed_files.discard(path)
-
-    def _arrange_outgoing(self, id: str) -> None:
-        if self._order is not None and (edges := self._outgoing.get(id)) is not None:
-            self._outgoing[id] = dict.fromkeys(self._order.outgoing(id, edges))
-        self._mixed_outgoing.discard(id)
-
-    def _arrange_incoming(self, id: str) -> None:
-        if self._order is not None and (edges := self._incoming.get(id)) is not None:
-            self._incoming[id] = dict.fromkeys(self._order.incoming(id, edges, self.iter_outgoing_edges))
-        self._mixed_incoming.discard(id)
 
     # Writing: the primitives that changes and the linker are made of
 
@@ -207,7 +186,7 @@ class MemoryRegion:
                     by_file[source.path] = {id: None}
                 else:
                     in_file[id] = None
-        if self._order is not None:
+        if self.order is not None:
             self.mix(added, ())
 
     def remove_node(self, id: str) -> None:
@@ -223,7 +202,7 @@ class MemoryRegion:
                 del self._by_file[node.source.path]
 
     def put_edges(self, added: Collection[Edge]) -> None:
-        outgoing, incoming = self._outgoing, self._incoming
+        outgoing, incoming = self.outgoing, self.incoming
         for edge in added:
             cited = outgoing.get(edge.source)
             if cited is None:
@@ -235,18 +214,136 @@ class MemoryRegion:
                 incoming[edge.target] = {edge: None}
             else:
                 citing[edge] = None
-        if self._order is not None:
+        if self.order is not None:
             self.mix((), added)
 
     def remove_edge(self, edge: Edge) -> None:
-        for index, id in ((self._outgoing, edge.source), (self._incoming, edge.target)):
+        for index, id in ((self.outgoing, edge.source), (self.incoming, edge.target)):
             edges = index[id]
             del edges[edge]
             if not edges:
                 del index[id]
 
-    def put_broken(self, reference: BrokenReference) -> None:
-        self._broken[reference] = None
 
-    def remove_broken(self, reference: BrokenReference) -> None:
-        del self._broken[reference]
+class LateRegion:
+    """A stored region that is opened by the first who asks for something of its own.
+
+    Everybody who walks the graph passes by every region, most of them in search of something else. So this one answers
+    for the ids and the kinds that are its own, and for edges into nodes of others only those who ask for a kind of edge
+    that leads there. It is not asked what stands in a file: the files of other regions are asked for too often.
+    """
+
+    def __init__(
+        self,
+        open_region: Callable[[], Region],
+        *,
+        prefixes: tuple[str, ...],
+        kinds: frozenset[NodeKind],
+        leads_out: frozenset[EdgeKind],
+    ) -> None:
+        self._open = open_region
+        self._prefixes = prefixes
+        """How the ids of its nodes begin, and those of no others."""
+        self._kinds = kinds
+        self._leads_out = leads_out
+        """Kinds of edges that lead into nodes of other regions."""
+
+    def get_node(self, id: str) -> Node | None:
+        return self._open().get_node(id) if id.startswith(self._prefixes) else None
+
+    def nodes_by_kind(self, kind: NodeKind) -> Iterator[Node]:
+        return self._open().nodes_by_kind(kind) if kind in self._kinds else iter(())
+
+    def count(self, kind: NodeKind) -> int:
+        return self._open().count(kind) if kind in self._kinds else 0
+
+    def nodes_in_file(self, path: str) -> Iterator[Node]:
+        return iter(())
+
+    def iter_outgoing_edges(self, id: str) -> Iterator[Edge]:
+        return self._open().iter_outgoing_edges(id) if id.startswith(self._prefixes) else iter(())
+
+    def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
+        return self._open().iter_incoming_edges(id) if id.startswith(self._prefixes) else iter(())
+
+    def neighbours(
+        self,
+        ids: Sequence[str],
+        kinds: Collection[EdgeKind] | None = None,
+        direction: Direction = "both",
+        limit: int | None = None,
+    ) -> Iterable[Step[Edge]]:
+        """Steps from its own nodes; from those of other regions only where such a kind of edge leads into others."""
+        own = [id for id in ids if id.startswith(self._prefixes)]
+        steps = self._open().neighbours(own, kinds, direction, limit) if own else ()
+        if kinds is None or direction == "out" or len(own) == len(ids) or self._leads_out.isdisjoint(kinds):
+            return steps
+        others = [id for id in ids if not id.startswith(self._prefixes)]
+        return chain(steps, self._open().neighbours(others, kinds, "in", limit))
+
+
+Rank = tuple[int, str, int]
+"""The number of the reader, the path and the position."""
+
+_NOWHERE: Rank = (1 << 30, "", 0)
+_first = itemgetter(0)
+
+
+class FileOrder:
+    """Of one graph, as its linker and its evidence know it."""
+
+    def __init__(self, linker: "Linker", evidence: "Evidence", readers: Callable[[], Iterable[str]]) -> None:
+        self._linker = linker
+        self._evidence = evidence
+        self._readers = readers
+        """Their names, in the order in which they read."""
+
+    def outgoing(self, id: str, edges: Collection[Edge]) -> list[Edge]:
+        """What a node cites, as its definition does."""
+        found = self._linker.placed(id)
+        cited = self._linker.edges_of(found[1]) if found is not None else ()
+        first = dict.fromkeys(edge for edge in cited if edge in edges)
+        return [*first, *(edge for edge in edges if edge not in first)]
+
+    def incoming(self, id: str, edges: Collection[Edge], outgoing: Callable[[str], Iterable[Edge]]) -> list[Edge]:
+        """What cites a node: first its own parts, then others in the order of the files, then results."""
+        found = self._linker.placed(id)
+        own = {part.id: number for number, part in enumerate(found[1].parts)} if found is not None else {}
+        numbers = {name: number for number, name in enumerate(self._readers())}
+        place_of = self._linker.place_of
+        parts: list[tuple[int, Edge]] = []
+        citing: list[tuple[Rank, Edge]] = []
+        results: list[tuple[Rank, Edge]] = []
+        for edge in edges:
+            source = edge.source
+            if source in own:
+                parts.append((own[source], edge))
+            elif (place := place_of(source)) is not None:
+                citing.append((_rank(place, numbers), edge))
+            else:
+                result = self._evidence.place_of(source)
+                results.append((_rank(result, numbers) if result is not None else _NOWHERE, edge))
+        if len({edge.source for _, edge in citing}) < len(citing):
+            # What one node cites several times comes in the order in which it does.
+            sources = dict.fromkeys(edge.source for _, edge in citing)
+            nth = {edge: number for source in sources for number, edge in enumerate(outgoing(source))}
+            citing.sort(key=lambda each: nth[each[1]])
+        for ranked in (parts, citing, results):
+            ranked.sort(key=_first)
+        return [edge for ranked in (parts, citing, results) for _, edge in ranked]
+
+    def in_file(self, ids: Collection[str]) -> list[str]:
+        """The nodes of a file, each followed by its parts."""
+        numbers = {name: number for number, name in enumerate(self._readers())}
+        place_of = self._linker.place_of
+        places = (place for id in ids if (place := place_of(id)) is not None)
+        first: dict[str, None] = {}
+        for place in sorted(places, key=lambda place: _rank(place, numbers)):
+            definition = self._linker.placed_at(place)
+            first.update((node.id, None) for node in (definition.node, *definition.parts) if node.id in ids)
+        return [*first, *(id for id in ids if id not in first)]
+
+
+def _rank(place: "Place", numbers: dict[str, int]) -> Rank:
+    path, reader, position = place
+    return numbers.get(reader, len(numbers)), path, position

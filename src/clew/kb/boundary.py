@@ -12,6 +12,7 @@ from msgspec import Meta
 from clew.config import EnvironmentName, KbTable
 from clew.errors import ScopeViolation
 from clew.kb.ingest.records import DocumentRecord
+from clew.text.shortening import shortened
 
 MOST_NAMES = 50
 
@@ -78,7 +79,7 @@ def _require(name: str, wanted: tuple[str, ...], allowed: tuple[str, ...]) -> No
         if value not in allowed:
             shown = ", ".join(allowed[:MOST_NAMES])
             raise ScopeViolation(
-                f"{name} '{value[:80]}' is outside of the scope of this server.",
+                f"{name} '{shortened(value)}' is outside of the scope of this server.",
                 hint=f"Leave {name} out, or use: {shown}.",
                 data={"field": name, "value": value[:200], "allowed": list(allowed[:MOST_NAMES])},
             )

@@ -7,7 +7,8 @@
 | entity | `entity:flag:--strict` |
 | file that a document names | `file:src/app.py` |
 
-The first `#` ends the path: one in the name of a file is spelled `%23`, and a `%` `%25`.
+The first `#` ends the path: one in the name of a file is spelled `%23`, and a `%` `%25`. What cannot be printed, which
+the name of a file may hold as well, is spelled by its bytes in the same way.
 """
 
 from clew.text.hashing import content_hash
@@ -46,7 +47,12 @@ def _spelled(path: str) -> str:
 
 def _bounded(id: str) -> str:
     """A name that is too long ends in a digest of all of it."""
+    id = id if id.isprintable() else "".join(sign if sign.isprintable() else _bytes_of(sign) for sign in id)
     if len(id) <= LONGEST:
         return id
     digest = content_hash(id.encode("utf-8", "surrogatepass"), size=_DIGEST_BYTES)
     return f"{id[: LONGEST - len(digest) - 1]}~{digest}"
+
+
+def _bytes_of(sign: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in sign.encode("utf-8", "surrogatepass"))

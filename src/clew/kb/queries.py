@@ -1,7 +1,16 @@
-"""Questions to the store of documents, all answered from one state of it."""
+"""Questions to the store of documents, all answered from one state of it.
+
+The store of documents as somebody sees it who may not see all of it.
+
+Every table that holds something of a document is hidden behind a view of the same name that leaves out what is outside
+of the boundary, so that no question can forget to ask.
+"""
 
 import posixpath
+import re
+import sqlite3
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -9,7 +18,6 @@ import msgspec
 from clew.kb import ids
 from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.ingest.records import DocumentRecord, EntityRecord, SectionRecord
-from clew.kb.visible import BoundedTables
 from clew.store.sqlite.connections import Connection
 
 _SECTION = msgspec.json.Decoder(SectionRecord).decode
@@ -122,12 +130,6 @@ class Reading:
         row = self._row(f"SELECT id FROM sections WHERE {own} AND place = ?", path, place)  # noqa: S608
         return ids.document_id(path) if row is None else str(row[0])
 
-    def below(self, path: str, parent: int) -> list[SectionRecord]:
-        """The sections right below one of the document; below none with -1."""
-        own = "document = (SELECT number FROM documents WHERE path = ?)"
-        rows = self.rows(f"SELECT data FROM sections WHERE {own} AND parent = ? ORDER BY place", path, parent)  # noqa: S608
-        return [_SECTION(data) for (data,) in rows]
-
     def section_ids(self) -> list[str]:
         return [id for (id,) in self.rows("SELECT id FROM sections ORDER BY document, place")]
 
@@ -180,21 +182,6 @@ class Reading:
         """
         return [MentionOf(*row) for row in self.rows(sql, entity)]
 
-    def steps_of(self, procedure: str) -> list[str]:
-        sql = """
-            SELECT entities.id FROM steps JOIN entities ON entities.number = steps.step
-            WHERE steps.procedure = (SELECT number FROM entities WHERE id = ?) ORDER BY steps.place
-        """
-        return [id for (id,) in self.rows(sql, procedure)]
-
-    def procedure_of(self, step: str) -> str | None:
-        sql = """
-            SELECT entities.id FROM steps JOIN entities ON entities.number = steps.procedure
-            WHERE steps.step = (SELECT number FROM entities WHERE id = ?)
-        """
-        row = self._row(sql, step)
-        return None if row is None else str(row[0])
-
     # What leads out of a section
 
     def cites_of(self, section: str) -> list[CitedBy]:
@@ -212,27 +199,6 @@ class Reading:
             WHERE target = ? ORDER BY cites.section LIMIT ?
         """
         return [CitedBy(id, own, labels_in(joined), *rest) for id, own, joined, *rest in self.rows(sql, target, most)]
-
-    def links_of(self, section: str) -> list[LinkOf]:
-        sql = "SELECT path, label, anywhere FROM links WHERE section = (SELECT number FROM sections WHERE id = ?)"
-        return [LinkOf(section, path, label, bool(anywhere)) for path, label, anywhere in self.rows(sql, section)]
-
-    def linking(self, path: str, labels: Sequence[str] | None) -> list[LinkOf]:
-        """Every link that may lead to a document or into it; with labels, only those that name one of them."""
-        sql = """
-            SELECT sections.id, path, label, anywhere FROM links JOIN sections ON sections.number = links.section
-            WHERE links.path = ?
-        """
-        if labels is None:
-            found = [row for spelled in spellings(path) for row in self.rows(sql, spelled)]
-        else:
-            ways = [(spelled, label) for spelled in (*spellings(path), "") for label in labels]
-            found = [row for way in ways for row in self.rows(f"{sql} AND links.label = ?", *way)]
-        return [LinkOf(id, own, label, bool(anywhere)) for id, own, label, anywhere in found]
-
-    def labels_of(self, path: str, place: int) -> list[str]:
-        own = "document = (SELECT number FROM documents WHERE path = ?)"
-        return [label for (label,) in self.rows(f"SELECT label FROM labels WHERE {own} AND place = ?", path, place)]  # noqa: S608
 
     def target_of(self, link: LinkOf) -> "tuple[str, int | None] | None":
         """The document that a link leads to, with the place of the section if it names one that is there."""
@@ -306,3 +272,60 @@ def spellings(path: str) -> list[str]:
     stem = posixpath.splitext(path)[0]
     folder, _, name = stem.rpartition("/")
     return [path, stem, *([folder or "."] if name in _INDEXES else [])]
+
+
+_IN_PLACE = "NOT MATERIALIZED " if sqlite3.sqlite_version_info >= (3, 35) else ""
+"""Only a view that is not kept in between uses the indexes of its table; older versions never kept one."""
+_COUNTED = re.compile(r"\?(\d+)")
+
+_OF_DOCUMENT = "EXISTS (SELECT 1 FROM documents WHERE documents.number = own.document)"
+_OF_SECTION = "EXISTS (SELECT 1 FROM sections WHERE sections.number = own.{column})"
+_MENTIONED = "EXISTS (SELECT 1 FROM mentions WHERE mentions.entity = own.{column})"
+
+_VIEWS = {
+    "sections": _OF_DOCUMENT,
+    "labels": _OF_DOCUMENT,
+    "section_texts": _OF_SECTION.format(column="number"),
+    "mentions": _OF_SECTION.format(column="section"),
+    "cites": _OF_SECTION.format(column="section"),
+    "links": _OF_SECTION.format(column="section"),
+    "entities": _MENTIONED.format(column="number"),
+    "steps": _MENTIONED.format(column="step"),
+}
+
+
+class BoundedTables:
+    """What stands before every question. Its parameters come before those of the question."""
+
+    def __init__(self, boundary: Boundary) -> None:
+        conditions, self.parameters = _conditions(boundary)
+        views = {"documents": " AND ".join(conditions), **_VIEWS} if conditions else {}
+        self._before = ", ".join(
+            f"{table} AS {_IN_PLACE}(SELECT * FROM main.{table} AS own WHERE {condition})"  # noqa: S608
+            for table, condition in views.items()
+        )
+
+    def over(self, sql: str) -> str:
+        return _over(self._before, len(self.parameters), sql) if self._before else sql
+
+
+@lru_cache(maxsize=512)
+def _over(before: str, count: int, sql: str) -> str:
+    """The question behind the views; its own parameters come after theirs, also where they are counted."""
+    own = _COUNTED.sub(lambda mark: f"?{int(mark[1]) + count}", sql.lstrip())
+    if own.upper().startswith("WITH "):
+        return f"WITH {before}, {own[len('WITH ') :]}"
+    return f"WITH {before} {own}"
+
+
+def _conditions(boundary: Boundary) -> tuple[list[str], tuple[str, ...]]:
+    conditions: list[str] = []
+    parameters: tuple[str, ...] = ()
+    if boundary.tags is not None:
+        conditions.append(f"own.tag IN ({', '.join('?' * len(boundary.tags))})")
+        parameters += boundary.tags
+    for column, value in (("environment", boundary.environment), ("repository", boundary.repository)):
+        if value is not None:
+            conditions.append(f"own.{column} = ?")
+            parameters += (value,)
+    return conditions, parameters

@@ -9,6 +9,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -16,10 +17,10 @@ import msgspec
 from clew.context import Context
 from clew.derived.file import PATIENCE_SECONDS
 from clew.errors import StoreBusy, StoreCorrupt, StoreError
+from clew.kb.answer.answering import Quoting
 from clew.kb.answer.deliveries import Deliveries
 from clew.kb.answer.finding import Finder
 from clew.kb.answer.passages import Passages
-from clew.kb.answer.quoting import Quoting
 from clew.kb.answer.scratch import ScratchLimits, ScratchStore
 from clew.kb.answer.shortlist import Shortlist
 from clew.kb.boundary import Boundary, ScopeRequest, boundary_of
@@ -82,7 +83,6 @@ class KnowledgeBase:
     def __init__(self, context: Context) -> None:
         settings, corpus = context.config.kb, corpus_of(context)
         self._context = context
-        self._path = context.state_folder / FOLDER / LIBRARY_FILE
         self._corpus = corpus
         self._settings = settings
         self._library = Once(lambda: Library(self._path, patience=PATIENCE_SECONDS))
@@ -105,6 +105,10 @@ class KnowledgeBase:
         self._cross_references = CrossReferences(context.graph, corpus.root)
         self.region = DocumentRegion(lambda: self.library, self._cross_references, self.boundary())
         """The documents as a part of the graph."""
+
+    @property
+    def _path(self) -> Path:
+        return self._context.derived_folder / FOLDER / LIBRARY_FILE
 
     @property
     def library(self) -> Library:
@@ -132,7 +136,11 @@ class KnowledgeBase:
 
     def index(self, progress: Progress = lambda done, total, message: None, *, full: bool = False) -> IndexReport:
         """Read the documents that changed; with `full`, all of them."""
-        report = self._mended(lambda: run_job(self._ingestion(), self._context.store, progress, full=full))
+        report = self._mended(
+            lambda: run_job(
+                Ingestion(self._corpus, self.library, self._searched()), self._context.store, progress, full=full
+            )
+        )
         if report.added + report.changed + report.moved + report.indexed_again:
             self._context.make_vectors()
         return report
@@ -148,9 +156,9 @@ class KnowledgeBase:
             note = error.message
         return (f"{note} The answer may lack the latest changes.",) if note else ()
 
-    def session_name(self, session: str | None) -> str:
+    def session_name(self, session: str | None, credential: str = "") -> str:
         """The name that answers give to a connection; without a session of the transport, a new one each time."""
-        name = secrets.token_urlsafe(12) if session is None else self.scratch.session(session)
+        name = secrets.token_urlsafe(16) if session is None else self.scratch.session(session, credential)
         return f"server-{name}"
 
     def reconcile(
@@ -211,9 +219,6 @@ class KnowledgeBase:
         self.keeper.close()
         if (library := self._library.made) is not None:
             library.close()
-
-    def _ingestion(self) -> Ingestion:
-        return Ingestion(self._corpus, self.library, self._searched())
 
     def _mended(self, work: Callable[[], T]) -> T:
         """Do the work; where the store or the index turns out to be damaged, on one that is made anew. All they hold

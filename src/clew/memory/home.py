@@ -11,9 +11,9 @@ from clew.context import STORE_PATIENCE_SECONDS, Context
 from clew.errors import StoreError, StoreReadOnly
 from clew.memory.index import MemoryIndex
 from clew.store.interface import Store
-from clew.store.sqlite import open_sqlite
 from clew.store.sqlite.connections import log_of, size_of
-from clew.workspace import git
+from clew.store.sqlite.engine import open_sqlite
+from clew.workspace.git import api as git
 
 FOLDER = "clew"
 STORE_FILE = "memory.db"

@@ -274,7 +274,7 @@ class Places:
 def symbol_text(text: str, path: str, name: str) -> str | None:
     """The lines of a function or class, by its name or its names from the outermost on; None where there is none."""
     from clew.formats.code.comments import tokens
-    from clew.formats.code.definitions import definitions
+    from clew.formats.code.definitions.scan import definitions
     from clew.formats.code.languages import family_for
 
     family = family_for(path)

@@ -16,7 +16,7 @@ from clew.memory.places import CiteState, Places
 from clew.memory.scope import EVERYTHING, Filters
 from clew.memory.units import Found, MemoryUnits
 from clew.text.keywords import stems
-from clew.workspace import git
+from clew.workspace.git import api as git
 
 Standing = Literal["current", "stale", "superseded"]
 _ORDER: dict[Standing, int] = {"current": 0, "stale": 1, "superseded": 2}

@@ -52,8 +52,8 @@ class MemoryUnits:
             known = self._home.index.mark(name)
             seq, written = self._home.index.written_since(known)
             if written:
-                engine.put(self._units(id for id, gone in written if not gone))
-                engine.delete(_PREFIX + id for id, gone in written if gone)
+                engine.units.put(self._units(id for id, gone in written if not gone))
+                engine.units.delete(_PREFIX + id for id, gone in written if gone)
             if seq != known:
                 self._home.index.set_mark(name, seq)
         if written:

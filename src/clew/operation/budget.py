@@ -4,6 +4,7 @@ An answer carries its data twice, as the protocol asks: structured, and as text 
 budget is for both together.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -16,6 +17,9 @@ from clew.text.tokens import estimate_tokens
 DEFAULT_TOKENS = 4_000
 HARD_TOKENS = 20_000
 HARD_BYTES = 160_000
+
+EVERYTHING = 1_000_000
+"""The limit and the budget of a command that answers with all there is; no tool takes so much."""
 
 _CLIPS = (1_000, 300, 100)
 """Texts are cut to so many characters: to the first at once where an answer does not fit, to the others as a last
@@ -36,7 +40,9 @@ class Budget(msgspec.Struct, frozen=True):
 
     @staticmethod
     def of(max_tokens: int | None) -> "Budget":
-        """The budget a caller asked for; no answer exceeds the hard one."""
+        """The budget a caller asked for; no answer to an agent exceeds the hard one."""
+        if max_tokens == EVERYTHING:
+            return Budget(sys.maxsize, sys.maxsize)
         return Budget(min(max_tokens or DEFAULT_TOKENS, HARD_TOKENS) // 2)
 
 
@@ -61,7 +67,7 @@ def fit(data: dict[str, Any], trim: Sequence[str], budget: Budget, *, paged: str
         fitted = _clipped(fitted, longest)
         fitted["truncated"] = True
     if not fits(fitted, budget):
-        needed = 2 * estimate_tokens(_json(fitted))
+        needed = 2 * estimate_tokens(msgspec.json.encode(fitted).decode())
         raise Refused(
             f"The answer takes about {needed} tokens; {2 * budget.tokens} are allowed.",
             hint=f"Pass max_tokens={min(needed + 200, HARD_TOKENS)}, or ask for less.",
@@ -108,7 +114,7 @@ def trim(
     tokens = size = 0
     reason = Reason.NONE
     for item in items:
-        text = _json(item) if rendered is None else rendered(item)
+        text = msgspec.json.encode(item).decode() if rendered is None else rendered(item)
         cost, length = estimate_tokens(text), len(text.encode("utf-8", "surrogatepass"))
         if max_tokens is not None and tokens + cost > max_tokens:
             reason = Reason.TOKENS
@@ -167,7 +173,7 @@ def _shortened(data: dict[str, Any], field: str, budget: Budget, *, at_least: in
     value = _value(data, field)
     is_text = isinstance(value, str)
     pieces = value.splitlines(keepends=True) if is_text else list(value)
-    rest = _json(_with(data, field, "" if is_text else []))
+    rest = msgspec.json.encode(_with(data, field, "" if is_text else [])).decode()
     kept = _within(pieces, budget.tokens - estimate_tokens(rest), budget.bytes - len(rest.encode()))
     return "".join(kept) if is_text else pieces[: max(len(kept), at_least)]
 
@@ -175,7 +181,7 @@ def _shortened(data: dict[str, Any], field: str, budget: Budget, *, at_least: in
 def _within(pieces: list[Any], tokens: int, size: int) -> list[Any]:
     """The first pieces that fit, with a comma behind each."""
     room = {"max_tokens": max(tokens, 0), "max_bytes": max(size, 0)}
-    return list(trim(pieces, lambda piece: _json(piece) + ",", **room).items)
+    return list(trim(pieces, lambda piece: msgspec.json.encode(piece).decode() + ",", **room).items)
 
 
 def _value(data: dict[str, Any], field: str) -> Any:
@@ -202,12 +208,8 @@ def _clipped(value: Any, longest: int) -> Any:
 
 def fits(data: dict[str, Any], budget: Budget) -> bool:
     """Whether the data keeps the budget as it is."""
-    text = _json(data)
+    text = msgspec.json.encode(data).decode()
     # A token is at least one byte, so most answers need no counting.
     if len(text) <= budget.tokens:
         return True
     return estimate_tokens(text) <= budget.tokens and len(text.encode()) <= budget.bytes
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()

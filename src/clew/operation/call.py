@@ -1,20 +1,22 @@
 """Carrying out a tool call: the one path that MCP, the command line and the web share."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import msgspec
 from msgspec import structs
 
-from clew.errors import Cancelled, InvalidArgument
+from clew.errors import Cancelled, InvalidArgument, TimedOut
 from clew.operation.budget import Budget, fit
-from clew.operation.deadline import Deadline
-from clew.operation.declare import Freshness, Operation, ResourceRef, overrides, result_of
+from clew.operation.declare import Freshness, Operation, ResourceRef, result_of
+from clew.operation.flagging import flagged_places, note_of, with_flags
 from clew.operation.listing import Listed
+from clew.operation.one_line import problem_with_lines
 from clew.operation.paging import FARTHEST, Pages
 from clew.text.choices import as_listed, choices, explained
 from clew.text.shortening import shortened
@@ -23,6 +25,34 @@ if TYPE_CHECKING:
     from clew.ai.model import Model
     from clew.kb.boundary import Boundary, ScopeRequest
     from clew.project import Project
+
+
+class Deadline:
+    """One deadline for a whole call: a walk or a search looks at it between its steps."""
+
+    def __init__(
+        self, check: Callable[[], None], seconds: float, *, monotonic: Callable[[], float] | None = None
+    ) -> None:
+        self._check = check
+        self._seconds = seconds
+        self._monotonic = monotonic or time.monotonic
+        self._began = self._monotonic()
+        self.step = "start"
+        """What is being done, for who has to say why it was not finished."""
+
+    def __call__(self) -> None:
+        """Raises Cancelled when the caller took the request back, and TimedOut when the time is over."""
+        self._check()
+        if self._monotonic() - self._began > self._seconds:
+            raise TimedOut(
+                f"The answer was not ready after {self._seconds:g} s (step: {self.step}).",
+                hint="Ask for less, or raise kb.timeout_seconds in clew.toml.",
+                data={"limit_ms": round(self._seconds * 1000), "step": self.step},
+            )
+
+    def elapsed_ms(self) -> int:
+        return round((self._monotonic() - self._began) * 1000)
+
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -44,13 +74,17 @@ class Call:
         *,
         progress: Progress | None = None,
         session: str | None = OWN_SESSION,
+        credential: str = "",
         client_model: "Model | None" = None,
         scheme: str | None = None,
         surface: AnySurface = "mcp",
         as_data: bool = True,
         options: Mapping[str, str] | None = None,
     ) -> None:
-        self._project = project
+        self.project = cast("Project", project)
+        """None only for what declares that it works without one."""
+        self.root = project.config.root if project is not None else Path()
+        """The folder of the project; the current one without a project."""
         self.surface = surface
         """Where the call comes from: an agent's client, or a person's command line."""
         self.as_data = as_data
@@ -61,6 +95,9 @@ class Call:
         """How the addresses of resources begin."""
         self.session = session
         """Whose call it is, for what outlives a call; None where the transport keeps no sessions."""
+        self.credential = credential
+        """Names the token that the caller showed; empty where it showed none. What a call leaves behind can be reached
+        with the same token only."""
         self.client_model = client_model
         """The client's own language model; None where it offers none."""
         self.tools = tools
@@ -71,22 +108,12 @@ class Call:
         """Where the requested page begins."""
         self.scope: ScopeRequest | None = None
         """Which documents the caller wants to be seen; None for all that the configuration admits."""
-        self.deadline = Deadline(self.check, float("inf"))
-        """When the answer has to be ready; for an operation on documents the configuration says it."""
+        self.deadline: Deadline
+        """When the answer of an operation on documents has to be ready; the configuration says it."""
         self.notes: tuple[str, ...] = ()
         """What the answer may lack, because files could not be read in time."""
         self._progress = progress
         self._cancelled = threading.Event()
-
-    @property
-    def project(self) -> "Project":
-        assert self._project is not None  # noqa: S101 - only what declares that it works without one is called without
-        return self._project
-
-    @property
-    def root(self) -> Path:
-        """The folder of the project; the current one without a project."""
-        return self._project.config.root if self._project is not None else Path()
 
     @property
     def boundary(self) -> "Boundary":
@@ -110,12 +137,13 @@ class Call:
         cursor: str | None = getattr(request, "cursor", None)
         if not strict:
             cursor = cursor or None
-        return Pages(self.project.context.cursors, self._name(request), _question_of(request, besides), cursor)
-
-    def _name(self, request: msgspec.Struct) -> str:
-        if self.tool is not None:
-            return self.tool.name
-        return request.about.tool or request.about.verb or "" if isinstance(request, Operation) else ""
+        name = (self.tool.original or self.tool.tool) if self.tool is not None else None
+        if name is None and isinstance(request, Operation):
+            name = request.about.tool or request.about.verb
+        # A cursor is bound to the arguments without itself, and without what only says how they are shown.
+        asked = msgspec.to_builtins(request).items()
+        question = {argument: value for argument, value in asked if argument not in ("cursor", *besides)}
+        return Pages(self.project.context.cursors, name or "", question, cursor)
 
     def progress(self, done: int, total: int, message: str) -> None:
         self.check()
@@ -134,46 +162,72 @@ class Answer(msgspec.Struct, frozen=True):
 def carry_out(tool: Listed, arguments: Mapping[str, Any], call: Call) -> Answer:
     """Carry out a tool call: the arguments are decoded, and the operation answers within its bounds."""
     call.tool = tool
-    return answer(decode_as(tool.operation, arguments, tool.name), call)
+    return answer(decode_as(tool.operation, arguments, tool.tool or ""), call)
 
 
 def answer(request: Operation, call: Call) -> Answer:
-    """Run an operation on a project as fresh as it needs, and keep the answer within its budget."""
-    about = request.about
-    if about.reaches_others:
+    """Carry out an operation whose arguments are decoded, and keep the answer within its budget."""
+    if request.about.reaches_others:
         others: Answer = request.run(call)
         return others
-    early = request.answer_early(call)
-    if early is not None:
-        return _answer(request, _fitted(request, early, call), call)
-    with _ready(about.needs, request, call):
-        if about.pages is None or about.needs is Freshness.NONE:
-            return _answer(request, _fitted(request, request.run(call), call), call)
-        return _page(request, call)
+    data = _performed(request, call, bounded=True)
+    # The text shows what is left of the result once it keeps the budget.
+    is_told = type(request).text is not Operation.text
+    text = request.text(msgspec.convert(data, result_of(type(request))) if is_told else data)
+    if places := flagged_places(data, None if is_told else text):
+        data = with_flags(data, places)
+        text = f"{text}\n\n{note_of(places)}" if is_told else request.text(data)
+    return Answer(data, text, request.links(call, data))
 
 
 def perform(request: Operation, call: Call) -> Any:
-    """Run an operation for the command line: on a graph as fresh as it needs, and without a budget."""
+    """Run an operation for the command line: without a budget, and with a note where texts look like instructions."""
+    result = _performed(request, call, bounded=False)
+    if places := flagged_places(msgspec.to_builtins(result, enc_hook=str)):
+        call.notes = (*call.notes, note_of(places))
+    return result
+
+
+def _performed(request: Operation, call: Call, *, bounded: bool) -> Any:
+    """Run an operation on a project as fresh as it needs, from where its cursor points. Returns its result; where that
+    is `bounded`, its data within the operation's budget."""
+    about = request.about
+
+    def shaped(result: Any) -> Any:
+        if not bounded:
+            return result
+        call.check()
+        budget = Budget.of(about.budget or getattr(request, "max_tokens", None))
+        return fit(msgspec.to_builtins(result), about.trim, budget, paged=about.pages)
+
     early = request.answer_early(call)
     if early is not None:
-        return early
-    about = request.about
+        return shaped(early)
+    if about.needs is Freshness.NONE:
+        return shaped(request.run(call))
     with _ready(about.needs, request, call):
-        if about.pages is None or about.needs is Freshness.NONE:
-            return request.run(call)
-        return _listed_page(request, call)
+        if about.pages is None:
+            return shaped(request.run(call))
+        pages, state = call.pages(request, strict=True), _state_of(request, call)
+        call.offset = pages.start(state)
+        # The longest cursor there is holds the place of the one that is known only when the page is cut.
+        page = shaped(structs.replace(request.run(call), next_cursor=pages.cursor_to(FARTHEST, state)))
+        seen = page if bounded else structs.asdict(page)
+        end = call.offset + len(seen[about.pages])
+        more = end < seen[about.total]
+        # The operation itself may have brought what it lists in step.
+        cursor = pages.cursor_to(end, _state_of(request, call)) if more else None
+        marks = {"truncated": more or seen["truncated"], "next_cursor": cursor}
+        return {**page, **marks} if bounded else structs.replace(page, **marks)
 
 
-_WITHOUT_GRAPH = (Freshness.NONE, Freshness.PASSAGES, Freshness.DOCUMENTS)
+_WITHOUT_GRAPH = (Freshness.PASSAGES, Freshness.DOCUMENTS)
 _ON_DOCUMENTS = (Freshness.PASSAGES, Freshness.DOCUMENTS, Freshness.DOCUMENT_GRAPH)
 
 
 @contextmanager
 def _ready(needs: Freshness, request: msgspec.Struct, call: Call) -> Iterator[None]:
     """The project as an operation needs it. While an operation on the graph runs, nobody changes the graph."""
-    if needs is Freshness.NONE:
-        yield
-        return
     project = call.project
     if needs in _ON_DOCUMENTS:
         call.scope = getattr(request, "scope", None)
@@ -193,80 +247,38 @@ def _ready(needs: Freshness, request: msgspec.Struct, call: Call) -> Iterator[No
         yield
 
 
-def _listed_page(request: Operation, call: Call) -> Any:
-    about, pages = request.about, call.pages(request, strict=True)
-    call.offset = pages.start(_state_of(request, call))
-    result = request.run(call)
-    end = call.offset + len(getattr(result, about.pages or ""))
-    if end >= getattr(result, about.total):
-        return result
-    return structs.replace(result, truncated=True, next_cursor=pages.cursor_to(end, _state_of(request, call)))
-
-
 def _state_of(request: Operation, call: Call) -> str:
     """What a cursor depends on: the graph, and what the operation names besides."""
     return f"{call.project.graph.state.fingerprint} {request.state(call)}".rstrip()
 
 
-def _question_of(request: msgspec.Struct, besides: tuple[str, ...]) -> dict[str, Any]:
-    """What a cursor is bound to: the arguments without the cursor, and without what only says how they are shown."""
-    asked: dict[str, Any] = msgspec.to_builtins(request)
-    return {name: value for name, value in asked.items() if name not in ("cursor", *besides)}
-
-
-def _page(request: Operation, call: Call) -> Answer:
-    """Run an operation that lists, from where the cursor points."""
-    about, pages, state = request.about, call.pages(request, strict=True), _state_of(request, call)
-    call.offset = pages.start(state)
-    # The longest cursor there is holds the place of the one that is known only when the page is cut.
-    data = _fitted(request, request.run(call), call, next_cursor=pages.cursor_to(FARTHEST, state))
-    end = call.offset + len(data[about.pages or ""])
-    more = end < data[about.total]
-    data["truncated"] = more or data["truncated"]
-    # The operation itself may have brought what it lists in step.
-    data["next_cursor"] = pages.cursor_to(end, _state_of(request, call)) if more else None
-    return _answer(request, data, call)
-
-
-def _fitted(request: Operation, result: msgspec.Struct, call: Call, **place: Any) -> dict[str, Any]:
-    call.check()
-    about = request.about
-    data = {**msgspec.to_builtins(result), **place}
-    asked = about.budget or getattr(request, "max_tokens", None)
-    return fit(data, about.trim, Budget.of(asked), paged=about.pages)
-
-
-def _answer(request: Operation, data: dict[str, Any], call: Call) -> Answer:
-    # The text shows what is left of the result once it keeps the budget.
-    shown = msgspec.convert(data, result_of(type(request))) if overrides(type(request), "text") else data
-    return Answer(data, request.text(shown), request.links(call, data))
-
-
 def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str, *, help_text: str | None = None) -> S:
-    """The arguments as a struct, or an error that says which one breaks which rule. `name` says whose arguments they
-    are, and `help_text` where to learn about them."""
-    known_ones = help_text or f"Arguments: {_signature(type_)}."
+    """The arguments as a struct that forbids unknown ones, or an error that says which one breaks which rule. `name`
+    says whose arguments they are, and `help_text` where to learn about them."""
     if not isinstance(arguments, Mapping):
         raise InvalidArgument(
             f"{name} takes an object of named arguments, got {type(arguments).__name__}.",
             hint=f"Arguments of {name}: {_signature(type_)}.",
         )
-    known = type_.__struct_encode_fields__
-    for argument in arguments:
-        if argument not in known:
-            close = get_close_matches(str(argument)[:80], known, n=1)
-            raise InvalidArgument(
-                f"{name} has no argument '{shortened(str(argument))}'.",
-                hint=_did_you_mean(close) + known_ones,
-            )
+    if issubclass(type_, Operation) and type_.about.writes and (problem := problem_with_lines(type_, arguments)):
+        raise InvalidArgument(f"{name}: argument {problem}.", hint="Remove it; other fields take longer texts.")
     try:
         return msgspec.convert(dict(arguments), type_)
     except msgspec.ValidationError as error:
+        known, known_ones = type_.__struct_encode_fields__, help_text or f"Arguments: {_signature(type_)}."
+        unknown = next((str(argument) for argument in arguments if argument not in known), None)
+        if unknown is not None:
+            raise InvalidArgument(
+                f"{name} has no argument '{shortened(unknown)}'.",
+                hint=_did_you_mean(get_close_matches(unknown[:80], known, n=1)) + known_ones,
+            ) from error
         # To JSON, 5.0 is a whole number; and a word that can only mean one of its choices means that.
         with suppress(msgspec.ValidationError):
             return msgspec.convert(as_listed(type_, _with_whole_numbers(dict(arguments))), type_)
+        problem = explained(error, type_, arguments)
+        subject = "argument " if problem.startswith("'") else ""
         raise InvalidArgument(
-            f"{name}: {_named(explained(error, type_, arguments))}.", hint=_suggestion(type_, arguments) + known_ones
+            f"{name}: {subject}{problem}.", hint=_suggestion(type_, arguments) + known_ones
         ) from error
 
 
@@ -292,10 +304,6 @@ def _with_whole_numbers(value: Any) -> Any:
         case list():
             return [_with_whole_numbers(each) for each in value]
     return value
-
-
-def _named(problem: str) -> str:
-    return f"argument {problem}" if problem.startswith("'") else problem
 
 
 def _signature(type_: type[msgspec.Struct]) -> str:

@@ -27,6 +27,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, dataclass_t
 import msgspec
 from msgspec import Meta, StructMeta
 
+from clew.text.controls import pretty_json
+
 if TYPE_CHECKING:
     from clew.operation.call import Call
 
@@ -143,7 +145,10 @@ class About:
     """How the command is told the project's folder: with -C, or as its last argument; none for one that needs no
     project."""
     hidden: tuple[str, ...] = ()
-    """Fields that are no options of the command, such as what a command decides by itself."""
+    """Fields that are no options of the command, such as what a command decides by itself. A `limit` that is none does
+    not bound the command: it answers with all there is."""
+    command_of: str | None = None
+    """The tool by which agents do what this command does; for a command that derives from a tool it is that one."""
     drafts: bool = False
     """Whether the command works on the graph with unsaved drafts. Over MCP every operation does."""
     needs_config: bool = True
@@ -171,9 +176,9 @@ class About:
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(msgspec.field,))
 class OperationType(StructMeta):
-    """Makes every operation a frozen struct with named fields that refuses unknown ones. What is declared
-    besides the fields is inherited whole from a parent that is neither tool nor command, and otherwise only the toolset
-    and what is needed of the graph."""
+    """Makes every operation a frozen struct with named fields that refuses unknown ones. What is declared besides the
+    fields is inherited whole from a parent that is neither tool nor command. From others only the toolset, what is
+    needed of the graph, and which tool it is the command of are inherited."""
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **about: Any) -> "OperationType":
         for own in namespace.get("__annotations__", ()):
@@ -192,7 +197,8 @@ class OperationType(StructMeta):
         elif inherited.tool is None and inherited.verb is None:
             cls.about = replace(inherited, **about)
         else:
-            cls.about = About(**{"toolset": inherited.toolset, "needs": inherited.needs, **about})
+            taken = {"toolset": inherited.toolset, "needs": inherited.needs}
+            cls.about = About(**{**taken, "command_of": inherited.tool or inherited.command_of, **about})
 
     about: About
 
@@ -223,6 +229,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
             in_profile: bool = True,
             folder: Literal["option", "argument", "none"] = "option",
             hidden: tuple[str, ...] = (),
+            command_of: str | None = None,
             drafts: bool = False,
             needs_config: bool = True,
             trim: tuple[str, ...] = (),
@@ -254,15 +261,20 @@ class Operation(msgspec.Struct, metaclass=OperationType):
 
     def render(self, result: Any) -> str:
         """What a person reads on the command line; the data as JSON, unless an operation says it better."""
-        return msgspec.json.format(msgspec.json.encode(result), indent=2).decode()
+        return pretty_json(result)
 
     def text(self, result: Any) -> str:
         """What an MCP host shows that reads only text; the data as JSON, unless an operation says it better."""
         return msgspec.json.encode(result).decode()
 
     def document(self, result: Any) -> str:
-        """What the command writes to the file that a field `output` names, where an operation overrides this."""
+        """What the command writes to its `output_file`, where an operation overrides this."""
         return self.render(result)
+
+    def output_file(self) -> str | None:
+        """The file that the command writes its document to, as its field `output` names it; None for none."""
+        file: str | None = getattr(self, "output", None)
+        return file
 
     def messages(self, result: Any) -> tuple[str, ...]:
         """Lines for standard error, printed beside the answer; beside JSON only if the exit code is not 0."""

@@ -7,7 +7,7 @@ in the same file.
 
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -54,7 +54,7 @@ MODULES: tuple[str, ...] = (
 )
 """Every module that declares operations, in the order in which tools are listed."""
 
-_FILE = "listing.json"
+_FILE = Path(__file__).with_name("listing.json")
 
 
 class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -64,6 +64,8 @@ class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
     declared: str
     """The name of the class."""
     tool: str | None = None
+    original: str = ""
+    """How the tool's source document spells the name, where `tool` is spelled otherwise."""
     verb: str | None = None
     aliases: tuple[str, ...] = ()
     toolset: Toolset = Toolset.CORE
@@ -83,6 +85,8 @@ class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
     links: bool = False
     """Whether answers point to resources."""
     schema_version: str | None = None
+    command_of: str | None = None
+    """The tool by which agents do what a command does."""
 
     @property
     def name(self) -> str:
@@ -116,8 +120,7 @@ class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
 @cache
 def all_operations() -> tuple[Listed, ...]:
     """Every operation, as the packaged file has them."""
-    data = files("clew.operation").joinpath(_FILE).read_bytes()
-    return msgspec.json.decode(data, type=tuple[Listed, ...])
+    return msgspec.json.decode(_FILE.read_bytes(), type=tuple[Listed, ...])
 
 
 @cache

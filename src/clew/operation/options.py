@@ -5,14 +5,21 @@ command refuses exactly what a tool refuses, and with the same words.
 """
 
 import argparse
+from collections.abc import Mapping
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
 from clew.errors import InvalidArgument
+from clew.operation.budget import EVERYTHING
 from clew.operation.declare import Operation, Option, completes, overrides
+
+_BOUNDS = ("limit", "max_tokens")
+"""The fields that bound the answer of a tool."""
+
+Request = TypeVar("Request", bound=Operation)
 
 
 class FieldShape(msgspec.Struct, frozen=True):
@@ -34,9 +41,13 @@ def add_options(parser: argparse.ArgumentParser, operation: type[Operation]) -> 
         shape = _shape(hints[field.name])
         if shape.option.exclusive:
             exclusive = exclusive or parser.add_mutually_exclusive_group()
-        if not shape.option.hidden and field.name not in operation.about.hidden:
+        if _is_offered(operation, field.name, shape):
             container = exclusive if exclusive and shape.option.exclusive else parser
             _add(container, field, shape, required=_is_required(operation, field, shape.option))
+
+
+def _is_offered(operation: type[Operation], name: str, shape: FieldShape) -> bool:
+    return not shape.option.hidden and name not in operation.about.hidden
 
 
 def _is_required(operation: type[Operation], field: msgspec.structs.FieldInfo, option: Option) -> bool:
@@ -44,8 +55,8 @@ def _is_required(operation: type[Operation], field: msgspec.structs.FieldInfo, o
 
 
 def writes_json(operation: type[Operation]) -> bool:
-    """Whether the operation writes a document, and JSON is one of the formats that it offers."""
-    if not overrides(operation, "document"):
+    """Whether the operation writes a document, JSON is one of the formats that it offers, and it has no other JSON."""
+    if not overrides(operation, "document") or overrides(operation, "data"):
         return False
     hints = get_type_hints(operation, include_extras=True)
     return "format" in hints and "json" in _shape(hints["format"]).choices
@@ -67,6 +78,30 @@ def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[
             continue
         arguments[field.encode_name] = " ".join(value) if option.joined else value
     return arguments
+
+
+def words_of(operation: type[Operation], arguments: Mapping[str, str]) -> list[str] | None:
+    """The words by which a command line says these arguments; None where the command does not take one of them."""
+    hints = get_type_hints(operation, include_extras=True)
+    known = {field.encode_name: field for field in msgspec.structs.fields(operation)}
+    words: list[str] = []
+    for name, value in arguments.items():
+        shape = _shape(hints[known[name].name]) if name in known else None
+        if shape is None or not _is_offered(operation, known[name].name, shape):
+            return None
+        if not shape.option.positional:
+            words.append(_flags(known[name], shape.option)[-1])
+        if not shape.is_flag:
+            words.append(value)
+    return words
+
+
+def without_bounds(request: Request) -> Request:
+    """The request of a command that answers with all there is, as far as no option of the command says how much."""
+    operation = type(request)
+    hints = get_type_hints(operation, include_extras=True)
+    bounds = [name for name in _BOUNDS if name in hints and not _is_offered(operation, name, _shape(hints[name]))]
+    return msgspec.structs.replace(request, **dict.fromkeys(bounds, EVERYTHING))
 
 
 def _add(

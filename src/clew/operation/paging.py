@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from clew.errors import InvalidCursor
+from clew.text.shortening import shortened
 
 _OFFSET_BYTES = 6
 FARTHEST = 2 ** (8 * _OFFSET_BYTES) - 1
@@ -40,7 +41,7 @@ class Cursors:
         place, question, seen = raw[:_OFFSET_BYTES], raw[_OFFSET_BYTES:-_SIGNATURE_BYTES], raw[-_SIGNATURE_BYTES:]
         if not hmac.compare_digest(question, self._sign(place, [tool, arguments])):
             raise InvalidCursor(
-                f"The cursor {_shortened(cursor)!r} was not issued for this call.",
+                f"The cursor {shortened(cursor, 24)!r} was not issued for this call.",
                 hint="Pass next_cursor exactly as it was returned, with the same other arguments, or leave it out.",
             )
         if not hmac.compare_digest(seen, self._sign(place, state)):
@@ -82,7 +83,3 @@ class Pages:
     def cursor_to(self, offset: int, state: str) -> str:
         """The cursor to the page of the same question that begins at `offset`."""
         return self._cursors.issue(self._tool, self._question, state, offset)
-
-
-def _shortened(cursor: str) -> str:
-    return cursor if len(cursor) <= 24 else cursor[:21] + "..."

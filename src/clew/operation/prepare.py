@@ -59,6 +59,7 @@ def as_listed(operation: type[Operation]) -> Listed:
         in_profile=about.in_profile,
         links=overrides(operation, "links"),
         schema_version=about.schema_version,
+        command_of=about.command_of if about.verb is not None else None,
     )
 
 

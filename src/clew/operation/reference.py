@@ -8,11 +8,12 @@ import msgspec
 
 from clew.operation.declare import Toolset
 from clew.operation.listing import Listed
-from clew.operation.toolsets import ABOUT
+from clew.operation.toolsets import ABOUT, ALL, Choice, choose
 
 
 def pages(tools: Sequence[Listed]) -> dict[str, str]:
-    """File name and content of every page."""
+    """File name and content of every page; tools go by the names under which a server lists them."""
+    tools = choose(tools, Choice(toolsets=(ALL,)), {}).shown
     toolsets = [toolset for toolset in Toolset if any(tool.toolset is toolset for tool in tools)]
     made = {"README.md": _index(tools, toolsets)}
     for toolset in toolsets:

@@ -6,8 +6,8 @@
 | `MCP_STRUCTURED_OUTPUT_ENABLED` | the tools on documents answer with minified JSON as text only |
 | `ENABLE_LEGACY_SEARCH_DOCUMENTATION` | `search_documentation` is not there |
 
-All are on unless they are switched off. `MCP_TOOL_NAME_STYLE` says how names with dots are listed: auto, dot or
-underscore.
+All are on unless they are switched off. `MCP_TOOL_NAME_STYLE` says how names with dots are listed: dot for the original
+spelling, underscore or auto for the portable one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,6 +16,7 @@ from clew.errors import ConfigError
 from clew.operation.declare import Toolset
 from clew.operation.listing import Listed
 from clew.operation.names import NameStyle
+from clew.text.shortening import shortened
 
 KB_V2 = "MCP_KB_V2_ENABLED"
 STRUCTURED_OUTPUT = "MCP_STRUCTURED_OUTPUT_ENABLED"
@@ -25,7 +26,7 @@ NAME_STYLE = "MCP_TOOL_NAME_STYLE"
 DOCUMENT_TOOLSETS = (Toolset.KB, Toolset.GRAPH)
 
 _OFF = frozenset({"0", "false", "no", "off"})
-_STYLES = {"auto": NameStyle.AUTO, "dot": NameStyle.DOTTED, "underscore": NameStyle.PORTABLE}
+_STYLES = {"auto": NameStyle.PORTABLE, "dot": NameStyle.DOTTED, "underscore": NameStyle.PORTABLE}
 
 
 def present(tools: Sequence[Listed], environ: Mapping[str, str]) -> tuple[Listed, ...]:
@@ -41,7 +42,7 @@ def name_style(environ: Mapping[str, str]) -> NameStyle | None:
     """How names are to be listed; None where the environment does not say."""
     said = environ.get(NAME_STYLE, "").strip().lower()
     if said and said not in _STYLES:
-        raise ConfigError(f"{NAME_STYLE} is '{said[:80]}'.", hint=f"Set it to one of: {', '.join(_STYLES)}.")
+        raise ConfigError(f"{NAME_STYLE} is '{shortened(said)}'.", hint=f"Set it to one of: {', '.join(_STYLES)}.")
     return _STYLES.get(said)
 
 

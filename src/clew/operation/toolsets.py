@@ -10,7 +10,8 @@ from clew.errors import ConfigError
 from clew.operation import switches
 from clew.operation.declare import Toolset
 from clew.operation.listing import Listed
-from clew.operation.names import by_any_spelling
+from clew.operation.names import NameStyle, by_any_spelling, portable, spell
+from clew.operation.wording import Wording
 
 DEFAULT = "default"
 ALL = "all"
@@ -35,6 +36,8 @@ class Profile(msgspec.Struct, frozen=True):
     toolsets: tuple[Toolset, ...]
     scheme: str | None = None
     """How addresses of resources begin, where the system has a scheme of its own."""
+    heartbeat: bool = False
+    """Whether its clients expect heartbeats as events of SSE."""
 
 
 PROFILES = {
@@ -43,7 +46,7 @@ PROFILES = {
         Profile("elspais", "elspais", (Toolset.TRACE,)),
         Profile("req", "req", (Toolset.REGISTER,)),
         Profile("spox", "spox", (Toolset.SPECS,)),
-        Profile("wekadocs", "wekadocs", (Toolset.KB, Toolset.GRAPH), "wekadocs"),
+        Profile("wekadocs", "wekadocs", (Toolset.KB, Toolset.GRAPH), "wekadocs", heartbeat=True),
         Profile("context-graph", "context-graph", (Toolset.MEMORY, Toolset.COGNITION)),
     )
 }
@@ -58,10 +61,11 @@ class Choice(msgspec.Struct, frozen=True):
     exclude: tuple[str, ...] = ()
     read_only: bool = False
     profile: str | None = None
+    names: NameStyle = NameStyle.PORTABLE
 
 
 class Listing(msgspec.Struct, frozen=True):
-    """The tools that are shown, and those that can be called at all."""
+    """The tools that are shown, and those that can be called at all, under the names that clients see."""
 
     shown: tuple[Listed, ...]
     callable: tuple[Listed, ...]
@@ -69,29 +73,51 @@ class Listing(msgspec.Struct, frozen=True):
     scheme: str | None = None
     structured: bool = True
     """Whether the tools on documents answer with data beside the text; see `switches`."""
+    heartbeat: bool = False
 
 
 def choose(tools: Sequence[Listed], choice: Choice, environ: Mapping[str, str] = os.environ) -> Listing:
     """Apply the operator's choice. Read-only and exclusion win over everything that asks for a tool, and what the
     environment switches off is not there at all."""
-    tools = switches.present(tools, environ)
+    known, tools = tools, switches.present(tools, environ)
     structured = switches.structured_output(environ)
     excluded = {tool.name for tool in _named(tools, choice.exclude)}
     allowed = [tool for tool in tools if tool.name not in excluded]
     if choice.read_only:
-        allowed = [_harmless(tool) for tool in allowed if tool.read_only or tool.reaches_others]
+        allowed = [
+            msgspec.structs.replace(tool, read_only=True, destructive=False)
+            for tool in allowed
+            if tool.read_only or tool.reaches_others
+        ]
     if choice.profile is not None:
         profile = _profile(choice.profile)
         own = tuple(tool for tool in allowed if tool.toolset in profile.toolsets and tool.in_profile)
-        return Listing(own, own, profile.server_name, profile.scheme, structured)
+        listing = Listing(own, own, profile.server_name, profile.scheme, structured, profile.heartbeat)
+        return _spelled(listing, known, choice.names)
     wanted = {tool.name for tool in _named(tools, choice.tools)}
     sets = choice.toolsets if choice.toolsets is not None else () if choice.tools else (DEFAULT,)
     shown = tuple(tool for tool in allowed if tool.name in wanted or _in_sets(tool, sets))
-    return Listing(shown, tuple(allowed), "clew", None, structured)
+    return _spelled(Listing(shown, tuple(allowed), "clew", None, structured), known, choice.names)
 
 
-def _harmless(tool: Listed) -> Listed:
-    return msgspec.structs.replace(tool, read_only=True, destructive=False)
+def _spelled(listing: Listing, tools: Sequence[Listed], style: NameStyle) -> Listing:
+    """The listing under the names that clients see. A description names only tools that are listed with its own; that
+    of a tool which is found by a search may name all that can be called."""
+    spelled = {name: spell(tool.name, style) for tool in tools for name in (tool.name, portable(tool.name))}
+    seen: dict[str, Listed] = {}
+    for group in (listing.shown, listing.callable):
+        present = {name for tool in group for name in (tool.name, portable(tool.name))}
+        wording = Wording(spelled, present)
+        for tool in group:
+            if tool.name not in seen:
+                seen[tool.name] = msgspec.structs.replace(
+                    tool,
+                    tool=spelled[tool.name],
+                    original=tool.name if spelled[tool.name] != tool.name else "",
+                    description=wording.told(tool.description),
+                )
+    shown, callable_ = (tuple(seen[tool.name] for tool in group) for group in (listing.shown, listing.callable))
+    return msgspec.structs.replace(listing, shown=shown, callable=callable_)
 
 
 def _in_sets(tool: Listed, sets: Collection[str]) -> bool:

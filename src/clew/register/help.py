@@ -8,6 +8,7 @@ import msgspec
 from clew.errors import NotFound
 from clew.register import help_texts
 from clew.register.rules.codes import RULES
+from clew.text.shortening import shortened
 
 
 class HelpSection(msgspec.Struct, frozen=True):
@@ -55,7 +56,7 @@ def section(written: str) -> HelpText:
     found = help_texts.SECTIONS.get(name)
     if found is None:
         known = ", ".join(help_texts.SECTIONS)
-        raise NotFound(f"There is no section '{written[:80]}'.", hint=f"Sections are {known}; _index lists them.")
+        raise NotFound(f"There is no section '{shortened(written)}'.", hint=f"Sections are {known}; _index lists them.")
     summary, body = found
     generate = _GENERATED.get(name)
     return HelpText(generate() if generate else body.strip(), name, summary)

@@ -11,11 +11,10 @@ import msgspec
 from clew.config import Config
 from clew.errors import ClewError, InvalidArgument, Refused
 from clew.formats.register.model import Register, Requirement
-from clew.graph.readers.register_locations import FILE_VARIABLE, SINGLE, RegisterLocations
+from clew.graph.readers.locations import FILE_VARIABLE, SINGLE, RegisterLocations
 from clew.register import results
 from clew.register.change.draft import find
-from clew.register.change.lock import PATIENCE_SECONDS
-from clew.register.change.transaction import RegisterFile, Snapshot
+from clew.register.change.transaction import PATIENCE_SECONDS, RegisterFile, Snapshot
 from clew.register.git import audit, doctor, hooks, revisions
 from clew.register.git.repository import Repository
 from clew.register.operations.read import ListRequirements, NextRequirement
@@ -27,7 +26,7 @@ from clew.register.reports.review import NearHunks
 from clew.register.rules import lint
 from clew.register.rules.codes import Finding
 from clew.register.rules.duplicates import DuplicateIndex
-from clew.register.rules.judge import judge_from
+from clew.register.rules.lint import judge_from
 from clew.register.rules.validator import validate_register
 from clew.workspace.files import read_bytes
 
@@ -286,18 +285,18 @@ class RegisterReading:
 
     def _register_before(self, commit: str | None, register: Register) -> Register:
         if commit is None:
-            return register.replaced(requirements={})
+            return msgspec.structs.replace(register, requirements={})
         try:
             return revisions.register_at(self.file, self._around, commit)
         except ClewError:
             # The base had no register yet, or one that cannot be read: then everything is new.
-            return register.replaced(requirements={})
+            return msgspec.structs.replace(register, requirements={})
 
 
 def scanner_for(config: Config) -> MentionScanner:
     """Looks for markers where the graph does."""
     from clew.formats.elspais.ids.grammar import IdGrammar
-    from clew.graph.readers import has_specs, marker_readers
+    from clew.graph.readers.project import has_specs, marker_readers
 
     readers = marker_readers(config, IdGrammar(config.elspais), specs=has_specs(config), register=True)
     return MentionScanner(config.root, config.max_file_bytes, readers)

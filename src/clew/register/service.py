@@ -1,24 +1,20 @@
 """The register of a project: every question and every change, for whichever surface asks."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from clew.errors import InvalidArgument
 from clew.register import results
-from clew.register.change import adopt as adoption
 from clew.register.change import changes
-from clew.register.change.author import Author
 from clew.register.change.batch import apply_batch
-from clew.register.change.draft import Draft
-from clew.register.change.evidence import NO_GIT, LinkedFiles, record_run, record_test, verify
-from clew.register.change.imports import candidates, import_all
+from clew.register.change.draft import Author, Draft
+from clew.register.change.evidence import NO_GIT, LinkedFiles, read_log, record_run, record_test, verify
+from clew.register.change.imports import AdoptReport, RenumberReport, adopt, candidates, import_all, renumber
 from clew.register.change.transaction import check_purpose
 from clew.register.git import remap as remapping
 from clew.register.git import revisions
-from clew.register.git.merge import Merged
-from clew.register.git.merge_branch import merge_branch, side_of
+from clew.register.git.merge import Merged, merge_branch, side_of
 from clew.register.operations.edit import (
     AddRequirement,
     ApplyBatch,
@@ -31,44 +27,39 @@ from clew.register.operations.edit import (
 from clew.register.operations.evidence import AdoptRequirements, RecordTest, RecordTestRun, VerifyRequirement
 from clew.register.reading import MOST_IMPORT_BYTES, RegisterReading
 from clew.register.reports import staleness
-from clew.register.reports.run_logs import read_log
 from clew.register.rules.duplicates import resemblances
 from clew.workspace.files import read_bytes
-
-Result = TypeVar("Result")
-
-
-def added(draft: Draft, new: AddRequirement) -> results.Added:
-    """A single new requirement, with a warning for each that it resembles."""
-    made = changes.add(draft, new)
-    alike = resemblances(draft.requirements[made.id], draft.requirements.values())
-    return msgspec.structs.replace(made, warnings=(*made.warnings, *alike))
 
 
 class RegisterService(RegisterReading):
     """Every change as well. Each is one transaction, and takes the operation that asks for it as it is."""
 
-    def change(self, by: Author, operation: Callable[[Draft], Result], *, expected: str | None = None) -> Result:
-        """Carry out an operation as one transaction."""
-        return self.file.transaction(by, operation, expected=expected)
-
     def add(self, by: Author, new: AddRequirement) -> results.Added:
-        return self.change(by, lambda draft: added(draft, new))
+        """A single new requirement, with a warning for each that it resembles."""
+
+        def added(draft: Draft) -> results.Added:
+            made = changes.add(draft, new)
+            alike = resemblances(draft.requirements[made.id], draft.requirements.values())
+            return msgspec.structs.replace(made, warnings=(*made.warnings, *alike))
+
+        return self.file.transaction(by, added)
 
     def update(self, by: Author, wanted: UpdateRequirement) -> results.Updated:
-        return self.change(by, lambda draft: changes.update(draft, wanted))
+        return self.file.transaction(by, lambda draft: changes.update(draft, wanted))
 
     def delete(self, by: Author, wanted: DeleteRequirement) -> results.Deleted:
-        return self.change(by, lambda draft: changes.delete(draft, wanted))
+        return self.file.transaction(by, lambda draft: changes.delete(draft, wanted))
 
     def link(self, by: Author, wanted: LinkRequirements) -> results.Linked:
-        return self.change(by, lambda draft: changes.link(draft, wanted))
+        return self.file.transaction(by, lambda draft: changes.link(draft, wanted))
 
     def split(self, by: Author, wanted: SplitRequirement) -> results.Split:
-        return self.change(by, lambda draft: changes.split(draft, wanted))
+        return self.file.transaction(by, lambda draft: changes.split(draft, wanted))
 
     def batch(self, by: Author, wanted: ApplyBatch) -> results.BatchReport:
-        return self.change(by, lambda draft: apply_batch(draft, wanted.mutations, wanted.reason, self._commit))
+        return self.file.transaction(
+            by, lambda draft: apply_batch(draft, wanted.mutations, wanted.reason, self._commit)
+        )
 
     def set_purpose(self, by: Author, purpose: str, reason: str) -> str | None:
         """Set what the project is for; an empty text removes it."""
@@ -80,13 +71,13 @@ class RegisterService(RegisterReading):
                 draft.record("purpose changed" if purpose else "purpose removed", reason)
             return draft.purpose
 
-        return self.change(by, change)
+        return self.file.transaction(by, change)
 
     def import_text(self, by: Author, wanted: ImportRequirements, data: bytes) -> results.ImportReport:
         found = candidates(data.decode("utf-8", "replace"), wanted.format)
         if wanted.dry_run:
             return import_all(Draft(self.register, by), found, dry_run=True, strict=wanted.strict)
-        return self.change(by, lambda draft: import_all(draft, found, strict=wanted.strict))
+        return self.file.transaction(by, lambda draft: import_all(draft, found, strict=wanted.strict))
 
     def read_source(self, source: str) -> bytes:
         """A file that a caller names, which has to lie in the project."""
@@ -100,7 +91,7 @@ class RegisterService(RegisterReading):
                 hint="Commit first; outside of git use req_verify with by=inspection.",
             )
         files = self._linked((self.show(wanted.id).id,))
-        return self.change(
+        return self.file.transaction(
             by, lambda draft: record_test(draft, wanted, commit, files.get(draft.find(wanted.id).id))
         )  # fmt: skip
 
@@ -115,20 +106,20 @@ class RegisterService(RegisterReading):
         if wanted.dry_run:
             return record_run(Draft(self.register, by), tallies, wanted, commit)
         files = self._linked(tuple(tallies))
-        return self.change(by, lambda draft: record_run(draft, tallies, wanted, commit, files))
+        return self.file.transaction(by, lambda draft: record_run(draft, tallies, wanted, commit, files))
 
     def verify(self, by: Author, wanted: VerifyRequirement) -> results.Verified:
         commit = self._commit()
-        return self.change(by, lambda draft: verify(draft, wanted, commit))
+        return self.file.transaction(by, lambda draft: verify(draft, wanted, commit))
 
-    def adopt(self, by: Author, wanted: AdoptRequirements) -> adoption.AdoptReport:
+    def adopt(self, by: Author, wanted: AdoptRequirements) -> AdoptReport:
         commit = self._commit()
-        return self.change(by, lambda draft: adoption.adopt(draft, wanted, commit))
+        return self.file.transaction(by, lambda draft: adopt(draft, wanted, commit))
 
-    def renumber(self, by: Author, base: str, *, dry_run: bool = False) -> adoption.RenumberReport:
+    def renumber(self, by: Author, base: str, *, dry_run: bool = False) -> RenumberReport:
         """Move requirements whose ids mean others in a revision, and name the files that still say the old ids."""
         before = revisions.register_at(self.file, self._around, self._around.revision(base))
-        done = self.change(by, lambda draft: adoption.renumber(draft, before, base, dry_run=dry_run))
+        done = self.file.transaction(by, lambda draft: renumber(draft, before, base, dry_run=dry_run))
         cited = self.everything_cited().places() if done.renumbered else {}
         markers = {
             old: tuple(f"{path}:{mention.line}" for path, mention in cited[old])

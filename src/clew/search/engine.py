@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from clew.cache import Cache
+from clew.config import EmbedSettings
 from clew.errors import InvalidCursor
 from clew.operation.budget import trim
 from clew.operation.paging import Cursors, Pages
@@ -23,20 +24,19 @@ from clew.search import index
 from clew.search.dense.indexing import Progress, VectorReport, index_vectors
 from clew.search.dense.search import DenseSearch
 from clew.search.dense.spaces import Spaces
-from clew.search.embed import EmbedSettings, open_word_vectors
-from clew.search.index import UnitIndex, Written
+from clew.search.embed.opening import open_word_vectors
+from clew.search.index import UnitIndex
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.plan import rarity
 from clew.search.lexical.query import parse_query
-from clew.search.lexical.streams import Streams
+from clew.search.lexical.ranking import Streams
 from clew.search.question import Hit, IndexState, Question, RankedUnit, Ranking, Results
 from clew.search.quote import evidence
-from clew.search.rank import diversity
-from clew.search.rank.fuse import Fused
+from clew.search.rank.fuse import Fused, at_most_per_document, spread
 from clew.search.rank.neighbourhood import Adjacency
-from clew.search.rank.ranking import Kept, Rankings, meaning, rank
+from clew.search.rank.ranking import Kept, Rankings, key_of, meaning, rank
 from clew.search.rank.recipes import BUILT_IN, Recipe, Recipes
-from clew.search.units import Unit, compile_condition
+from clew.search.units import compile_condition
 from clew.text.words import storable
 
 if TYPE_CHECKING:
@@ -68,48 +68,27 @@ class SearchEngine:
         self.folder = folder
         self.recipes = recipes
         self._cursors = cursors
-        self._index = UnitIndex(folder / INDEX_FILE)
-        self.spaces = Spaces(folder, self._index, embed or EmbedSettings())
+        self.units = UnitIndex(folder / INDEX_FILE)
+        """What can be found: units are found by their words when `put` returns, and by no signal once `delete` does."""
+        self.spaces = Spaces(folder, self.units, embed or EmbedSettings())
         self._dense = DenseSearch(self.spaces)
         self._streams = Streams()
         self._ids: Cache[int, str] = Cache(_IDS_KEPT)
         self._rankings = rankings if rankings is not None else Rankings()
 
     def close(self) -> None:
-        self._index.close()
+        self.units.close()
 
     @property
     def is_replaced(self) -> bool:
         """Whether the index was taken away, or made anew by another process; it has to be opened again then."""
-        return self._index.is_replaced
+        return self.units.is_replaced
 
-    # Units
-
-    def put(self, units: Iterable[Unit]) -> Written:
-        """Add units, or replace those of the same id. They are found by their words when this returns."""
-        return self._index.put(units)
-
-    def delete(self, ids: Iterable[str]) -> Written:
-        """Take units out; when this returns, no signal finds them. Ids that are not there are passed over."""
-        return self._index.delete(ids)
-
-    def units_of_others(self, part: str) -> list[Unit]:
-        """Every unit that is not of a part."""
-        return self._index.units_of_others(part)
-
-    def get(self, id: str) -> Unit | None:
-        return self._index.get(id)
-
-    def hashes(self, part: str) -> dict[str, str]:
-        """The content hash of every unit of a part, by id: what whoever keeps the part in step compares with."""
-        return self._index.hashes(part)
-
-    def count(self) -> int:
-        return self._index.count()
+    # Words
 
     def rarities(self, terms: Iterable[str]) -> dict[str, float]:
         """How much each of some terms says: the fewer units hold it, the more."""
-        with self._index.reading() as connection:
+        with self.units.reading() as connection:
             held, units = lexical_tables.units_with(connection, terms), lexical_tables.totals(connection).units
         return {term: rarity(held.get(term, 0), units) for term in terms}
 
@@ -121,7 +100,7 @@ class SearchEngine:
     def writes(self) -> tuple[str, int]:
         """Names the index, and counts the writes that changed its units, by whatever process: one for each call with up
         to 500 of them."""
-        with self._index.reading() as connection:
+        with self.units.reading() as connection:
             return index.writes(connection)
 
     # Vectors
@@ -129,7 +108,7 @@ class SearchEngine:
     def index_vectors(self, progress: Progress = lambda done, total, message: None) -> VectorReport:
         """Make the vectors that are missing, and write damaged ones anew. `progress` may raise Cancelled: what is done
         is kept, and the next call goes on from there."""
-        report = index_vectors(self.folder, self._index, self.spaces, progress)
+        report = index_vectors(self.folder, self.units, self.spaces, progress)
         if report.note is None:
             self._dense.damaged = False
         return report
@@ -140,13 +119,13 @@ class SearchEngine:
         return self._dense.damaged
 
     def state(self) -> IndexState:
-        with self._index.reading() as connection:
+        with self.units.reading() as connection:
             state = self._dense.state(connection)
-        return msgspec.structs.replace(state, notes=(*state.notes, *self._index.notes))
+        return msgspec.structs.replace(state, notes=(*state.notes, *self.units.notes))
 
     def version(self) -> str:
         """Differs after every change of what a search could answer."""
-        with self._index.reading() as connection:
+        with self.units.reading() as connection:
             return self._state(connection)
 
     def _state(self, connection: "Connection") -> str:
@@ -163,11 +142,11 @@ class SearchEngine:
         recipe = self.recipes.get(question.recipe)
         identity = _identity(question, recipe)
         pages = Pages(self._cursors, _TOOL, identity, question.cursor)
-        with self._index.reading() as connection:
-            offset, kept = self._resumed(pages, self._rankings.get(identity), self._state(connection))
+        with self.units.reading() as connection:
+            offset, kept = self._resumed(pages, self._rankings.get(key_of(identity)), self._state(connection))
             if kept is None or (question.cursor is None and (kept.by_adjacency or adjacency is not None)):
                 kept = self._ranked(connection, question, recipe, adjacency, check)
-                self._rankings.keep(identity, kept)
+                self._rankings.put(key_of(identity), kept)
             page = self._page(connection, question, kept, offset)
             total = self._total(connection, question, kept)
             described = self._dense.state(connection)
@@ -182,7 +161,7 @@ class SearchEngine:
             limit_reason=page.limit_reason,
             corrections=kept.corrections,
             reason=_TOO_SMALL if page.end == offset < len(kept.units) else kept.reason,
-            notes=_once(kept.notes, described.notes, self._index.notes),
+            notes=_once(kept.notes, described.notes, self.units.notes),
             indexed=described.describe(),
         )
 
@@ -199,33 +178,33 @@ class SearchEngine:
         question = _storable(question)
         recipe = self.recipes.get(question.recipe)
         identity = _identity(question, recipe)
-        with self._index.reading() as connection:
-            kept = self._rankings.get(identity) if again else None
+        with self.units.reading() as connection:
+            kept = self._rankings.get(key_of(identity)) if again else None
             if kept is None:
                 kept = self._ranked(connection, question, recipe, adjacency, check)
-                self._rankings.keep(identity, kept)
+                self._rankings.put(key_of(identity), kept)
             described = self._dense.state(connection)
         return Ranking(
             units=kept.units,
             reason=kept.reason,
-            notes=_once(kept.notes, described.notes, self._index.notes),
+            notes=_once(kept.notes, described.notes, self.units.notes),
             indexed=described.describe(),
         )
 
     def ranking_state(self, question: Question) -> str:
         """The state of the index from which `rank` with `again` would answer now."""
         question = _storable(question)
-        kept = self._rankings.get(_identity(question, self.recipes.get(question.recipe)))
+        kept = self._rankings.get(key_of(_identity(question, self.recipes.get(question.recipe))))
         return kept.state if kept is not None else self.version()
 
     def embed_query(self, text: str) -> None:
         """Have the vector of a query ready before it is asked, for whoever measures the two apart."""
-        with self._index.reading() as connection:
+        with self.units.reading() as connection:
             self._dense.embed_query(connection, meaning(parse_query(text), text))
 
     def warm(self) -> None:
         """Load what a search by meaning needs, so that the first one does not wait for it."""
-        with self._index.reading() as connection:
+        with self.units.reading() as connection:
             self._dense.embed_query(connection, "")
         self.word_vectors()
 
@@ -284,9 +263,28 @@ class SearchEngine:
             for number in index.allowed(connection, condition, numbers):
                 places.append(end)
                 unit = index.units_of(connection, [number])[number]
-                found.append(_found(question, unit, ranked, kept.matched.get(ranked.id, ())))
+                title = unit.title
+                found.append(
+                    Hit(
+                        id=unit.id,
+                        part=unit.part,
+                        title=title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1] + "…",
+                        document=unit.document,
+                        path=unit.path,
+                        links=unit.links,
+                        score=round(ranked.score, 6),
+                        preview=evidence.preview(question.text, unit.body[:_PREVIEWED_CHARACTERS]),
+                        matched=kept.matched.get(ranked.id, ()),
+                        why=ranked.why,
+                    )
+                )
             end += 1
-        shown = trim(found, _rendered, max_tokens=question.max_tokens, max_bytes=question.max_bytes)
+        shown = trim(
+            found,
+            lambda hit: f"{hit.id} {hit.title}\n{hit.preview.text}\n",
+            max_tokens=question.max_tokens,
+            max_bytes=question.max_bytes,
+        )
         if shown.truncated:
             end = places[len(shown.items)]
         return _Page(shown.items, end, shown.limit_reason.value)
@@ -306,9 +304,7 @@ class SearchEngine:
         if limits and fused:
             documents = index.documents_of(connection, (result.id for result in fused))
             # What is no piece of a document is a document of its own.
-            fused = diversity.at_most_per_document(
-                fused, lambda result: documents.get(result.id) or result.id, min(limits)
-            )
+            fused = at_most_per_document(fused, lambda result: documents.get(result.id) or result.id, min(limits))
         if recipe.diversity.novelty > 0 and len(fused) > 1:
             fused = self._spread(connection, fused, recipe.diversity.novelty)
         return fused
@@ -323,9 +319,7 @@ class SearchEngine:
                 return 0.0
             return max(0.0, float(vectors[one.id] @ vectors[other.id]))
 
-        varied = diversity.spread(
-            head, lambda result: result.score / best, similarity, novelty=novelty, limit=len(head)
-        )
+        varied = spread(head, lambda result: result.score / best, similarity, novelty=novelty, limit=len(head))
         return (*varied, *tail)
 
 
@@ -348,22 +342,3 @@ def _once(*notes: tuple[str, ...]) -> tuple[str, ...]:
 
 def _identity(question: Question, recipe: Recipe) -> dict[str, Any]:
     return {"question": question.identity(), "recipe": recipe.fingerprint}
-
-
-def _found(question: Question, unit: Unit, ranked: RankedUnit, matched: tuple[str, ...]) -> Hit:
-    return Hit(
-        id=unit.id,
-        part=unit.part,
-        title=unit.title if len(unit.title) <= _LONGEST_TITLE else unit.title[: _LONGEST_TITLE - 1] + "…",
-        document=unit.document,
-        path=unit.path,
-        links=unit.links,
-        score=round(ranked.score, 6),
-        preview=evidence.preview(question.text, unit.body[:_PREVIEWED_CHARACTERS]),
-        matched=matched,
-        why=ranked.why,
-    )
-
-
-def _rendered(found: Hit) -> str:
-    return f"{found.id} {found.title}\n{found.preview.text}\n"

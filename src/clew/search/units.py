@@ -13,6 +13,7 @@ import msgspec
 
 from clew.errors import InvalidArgument
 from clew.text.hashing import content_hash
+from clew.text.shortening import shortened
 
 MAX_ID_CHARACTERS = 512
 
@@ -112,7 +113,9 @@ def moment(time: str | None) -> str | None:
         at = datetime.fromisoformat(time)
         at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise InvalidArgument(f"'{time[:40]}' is no time.", hint="Write it as in 2026-01-31T12:00:00Z.") from error
+        raise InvalidArgument(
+            f"'{shortened(time)}' is no time.", hint="Write it as in 2026-01-31T12:00:00Z."
+        ) from error
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

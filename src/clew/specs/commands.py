@@ -1,14 +1,27 @@
 """The commands `clew specs` and `clew change`. People see everything: what they read is not cut to a tool's budget."""
 
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
 
 from msgspec import Meta
 
+from clew.operation.budget import EVERYTHING
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option, Toolset
-from clew.specs import operations, render, results
+from clew.specs import operations, results
 from clew.specs.operations import ChangeId, SomeChange
-from clew.specs.results import EVERYTHING
+from clew.specs.results import (
+    ChangeList,
+    ChangeStatus,
+    ChangeSummary,
+    ConflictList,
+    ConflictReport,
+    IssueReport,
+    SpecSummary,
+    Validation,
+)
+from clew.text.counting import counted
+from clew.text.terminal import coloured
 
 _PAGE = ("limit", "cursor")
 
@@ -19,10 +32,7 @@ class ShowDashboard(
     aliases=("",),
     toolset=Toolset.SPECS,
     summary="the dashboard: what there is, what is open, what needs attention",
-    epilog="""clew specs
-clew specs show passage-windows
-clew specs search "not enough water"
-clew specs validate --strict""",
+    epilog="clew specs",
 ):
     """What there is, what is open, and what needs attention."""
 
@@ -30,7 +40,20 @@ clew specs validate --strict""",
         return call.project.specs.dashboard()
 
     def render(self, result: results.Dashboard) -> str:
-        return render.dashboard(result)
+        if not result.specs and not result.changes:
+            return (
+                "There are no specs: no folder `openspec` or `specs` holds any. `clew change new add-login` begins one."
+            )
+        counts = f"{counted(len(result.specs), 'spec')}, {counted(result.requirements, 'requirement')}"
+        total = f"{counts}, {counted(result.scenarios, 'scenario')}, {result.tested} of them tested"
+        lines = [coloured(total, "bold"), *map(_spec, result.specs)]
+        if result.changes:
+            lines.append(coloured(f"\n{counted(len(result.changes), 'open change')}", "bold"))
+            lines += [_change(each, is_valid=each.id not in result.invalid_changes) for each in result.changes]
+        if result.conflicts:
+            number = counted(len(result.conflicts), "conflict")
+            lines.append(coloured(f"\n{number}; `clew change conflicts` explains", "red"))
+        return "\n".join(lines)
 
 
 class ListAllSpecs(
@@ -44,7 +67,8 @@ class ListAllSpecs(
     limit: Annotated[int, Meta(ge=0), Option(metavar="N", about="specs at most (default: all)")] = EVERYTHING
 
     def render(self, result: results.SpecList) -> str:
-        return render.spec_list(result)
+        rest = [coloured(f"{result.count} of {result.total}", "dim")] if result.truncated else []
+        return "\n".join((*map(_spec, result.specs), *rest))
 
 
 class ShowSpec(
@@ -55,14 +79,22 @@ class ShowSpec(
     epilog="clew specs show passage-windows\nclew specs show passage-windows Margin under the keel",
     hidden=("detail", *_PAGE),
 ):
-    def run(self, call: Call) -> results.SpecRequirements:
-        detail = "full" if self.requirement else "outline"
-        return call.project.specs.requirements(
-            self.spec_id, requirement=self.requirement, detail=detail, limit=EVERYTHING
-        )
+    @classmethod
+    def completed(cls, given: dict[str, Any]) -> dict[str, Any]:
+        return {**given, "detail": "full" if given.get("requirement") else "outline"}
 
     def render(self, result: results.SpecRequirements) -> str:
-        return render.spec_requirements(result, with_text=self.requirement is not None)
+        lines = [coloured(f"{result.spec_id}: {result.title}", "bold") + coloured(f"  {result.path}", "dim")]
+        if result.purpose:
+            lines.append(result.purpose)
+        for each in result.requirements:
+            lines.append(f"\n{coloured(each.slug, 'cyan')}  {each.name}")
+            if self.requirement is not None:
+                lines.append(each.text or "")
+                continue
+            lines += [f"  #{scenario.slug}  {coloured(scenario.name, 'dim')}" for scenario in each.scenarios or ()]
+        lines += [f"\n{coloured(f'line {each.line}', 'dim')}  {each.heading}" for each in result.sections or ()]
+        return "\n".join(lines)
 
 
 class FindInSpecs(
@@ -79,7 +111,14 @@ class FindInSpecs(
     auto_build: bool = True
 
     def render(self, result: results.SpecHits) -> str:
-        return render.spec_hits(result)
+        lines: list[str] = []
+        for hit in result.results:
+            names = "  ".join(filter(None, (hit.change_id, hit.requirement, hit.scenario)))
+            lines.append(f"{coloured(hit.reference, 'cyan')}  {names}  {coloured(f'{hit.path}:{hit.line}', 'dim')}")
+            lines.append(f"  {hit.snippet}")
+        if not result.results:
+            lines.append("Nothing found.")
+        return "\n".join((*lines, *(coloured(note, "dim") for note in result.notes)))
 
     def exit_code(self, result: results.SpecHits) -> int:
         return 0 if result.results else 1
@@ -93,11 +132,8 @@ class CheckSpecs(
     epilog="clew specs validate --strict",
     hidden=_PAGE,
 ):
-    def run(self, call: Call) -> results.Validation:
-        return call.project.specs.validate_specs(self.spec_id, self.rules, strict=self.strict)
-
     def render(self, result: results.Validation) -> str:
-        return render.validation(result)
+        return validation(result)
 
     def exit_code(self, result: results.Validation) -> int:
         return 0 if result.valid else 1
@@ -109,16 +145,11 @@ class ListAllChanges(
     aliases=("",),
     toolset=Toolset.SPECS,
     summary="the open changes with their progress",
-    epilog="""clew change conflicts
-clew change archive add-neap-warning --dry-run
-clew change archive add-neap-warning --yes --take change""",
+    epilog="clew change",
     hidden=_PAGE,
 ):
-    def run(self, call: Call) -> results.ChangeList:
-        return call.project.specs.list_changes(limit=EVERYTHING)
-
     def render(self, result: results.ChangeList) -> str:
-        return render.change_list(result)
+        return change_list(result)
 
 
 class ShowChangeStatus(
@@ -139,7 +170,7 @@ class ShowChangeStatus(
         return specs.change_status(self.change_id)
 
     def render(self, result: results.ChangeStatus | results.ChangeList) -> str:
-        return render.change_list(result) if isinstance(result, results.ChangeList) else render.change_status(result)
+        return change_list(result) if isinstance(result, results.ChangeList) else change_status(result)
 
     def exit_code(self, result: results.ChangeStatus | results.ChangeList) -> int:
         if isinstance(result, results.ChangeList):
@@ -155,11 +186,18 @@ class ShowChange(
     epilog="clew change show add-neap-warning --full",
     hidden=("section", "spec_id", "requirement"),
 ):
-    def run(self, call: Call) -> results.ChangeDetail:
-        return call.project.specs.change(self.change_id, texts=EVERYTHING if self.full else 0)
-
     def render(self, result: results.ChangeDetail) -> str:
-        return render.change_detail(result)
+        lines = [coloured(result.change_id, "bold")]
+        if result.proposal is not None:
+            lines.append("\n\n".join(filter(None, (result.proposal.why, result.proposal.what_changes))))
+        if result.tasks is not None:
+            lines.append(f"\n{result.tasks.completed}/{counted(result.tasks.total, 'task')}")
+        for delta in result.deltas or ():
+            lines.append(coloured(f"\n{delta.capability}", "cyan"))
+            for item in delta.items:
+                lines.append(f"  {item.operation}: {item.name}{f' → {item.new_name}' if item.new_name else ''}")
+                lines += [item.text] if item.text else []
+        return "\n".join(lines)
 
 
 class CheckChanges(
@@ -170,11 +208,8 @@ class CheckChanges(
     epilog="clew change validate add-neap-warning --strict",
     hidden=_PAGE,
 ):
-    def run(self, call: Call) -> results.Validation:
-        return call.project.specs.validate_changes(self.change_id, self.rules, strict=self.strict)
-
     def render(self, result: results.Validation) -> str:
-        return render.validation(result)
+        return validation(result)
 
     def exit_code(self, result: results.Validation) -> int:
         return 0 if result.valid else 1
@@ -188,11 +223,8 @@ class ShowConflicts(
     epilog="clew change conflicts",
     hidden=_PAGE,
 ):
-    def run(self, call: Call) -> results.ConflictList:
-        return call.project.specs.conflicts(self.change_id, limit=EVERYTHING)
-
     def render(self, result: results.ConflictList) -> str:
-        return render.conflict_list(result)
+        return conflict_list(result)
 
     def exit_code(self, result: results.ConflictList) -> int:
         return 1 if result.conflicts or result.circular else 0
@@ -240,7 +272,13 @@ class ArchiveNow(
         return call.project.specs.archive(self, actor="command line", skip_specs=self.skip_specs)
 
     def render(self, result: results.ArchiveReport) -> str:
-        return render.archive_report(result)
+        shown = f"{result.diff}\n" if result.diff else ""
+        ending = ""
+        if result.archived_to is not None:
+            ending = f"Archived as {result.archived_to}."
+        elif result.dry_run:
+            ending = "Nothing was written."
+        return f"{shown}{result.summary}{ending}"
 
 
 class ApplyNow(
@@ -257,3 +295,79 @@ class ApplyNow(
     """The same without moving the folder."""
 
     move: bool = False
+
+
+_BAR = 10
+_SIGNS = (("+", "added"), ("~", "modified"), ("-", "removed"), ("→", "renamed"))
+
+
+def _spec(spec: SpecSummary) -> str:
+    problems = coloured(f"  {counted(spec.problems, 'problem')}", "yellow") if spec.problems else ""
+    counts = f"{counted(spec.requirements, 'requirement')}, {counted(spec.scenarios, 'scenario')}"
+    return f"- {coloured(spec.id, 'cyan')}  {coloured(counts, 'dim')}{problems}"
+
+
+def validation(found: Validation) -> str:
+    return "\n".join(
+        (
+            *_issues(found.errors, "error", "red"),
+            *_issues(found.warnings, "warning", "yellow"),
+            *_issues(found.infos, "info", "dim"),
+            found.summary,
+        )
+    )
+
+
+def _issues(issues: Sequence[IssueReport], word: str, style: str) -> Iterator[str]:
+    for issue in issues:
+        place = f"{issue.file}:{issue.line}" if issue.line else issue.file
+        yield f"{place}: {coloured(word, style)} {issue.code}: {issue.description}"
+
+
+def change_list(found: ChangeList) -> str:
+    return "\n".join(_change(each) for each in found.changes) or "No open changes."
+
+
+def _change(change: ChangeSummary, *, is_valid: bool = True) -> str:
+    progress = change.task_progress
+    done = progress.completed * _BAR // progress.total if progress.total else 0
+    bar = f"{'█' * done}{'░' * (_BAR - done)} " if progress.total else ""
+    operations = " ".join(f"{sign}{number}" for sign, key in _SIGNS if (number := getattr(change, key)))
+    parts = (f"{bar}{progress.completed}/{progress.total} tasks", coloured(operations, "dim"))
+    fault = "" if is_valid else coloured("not valid", "red")
+    return "  ".join(filter(None, (f"- {coloured(change.id, 'cyan')}", *parts, fault)))
+
+
+def change_status(found: ChangeStatus) -> str:
+    lines = [
+        coloured(found.change_id, "bold"),
+        f"{found.tasks.completed}/{counted(found.tasks.total, 'task')}; {found.validation.summary}",
+        conflict_list(found),
+    ]
+    return "\n".join(lines)
+
+
+def conflict_list(found: ConflictList | ChangeStatus) -> str:
+    lines = list(_conflicts(found.conflicts))
+    lines += [
+        f"{each.first} must come before {each.then}, which {each.reason}: {each.requirement}"
+        for each in found.dependencies
+    ]
+    if found.circular:
+        lines.append(coloured(f"These wait for each other: {', '.join(found.circular)}", "red"))
+    return "\n".join((*lines, *(coloured(note, "dim") for note in found.notes)))
+
+
+def _conflicts(found: Sequence[ConflictReport]) -> Iterator[str]:
+    for conflict in found:
+        yield f"{coloured(conflict.kind, 'red')}  {conflict.spec_id}: {conflict.requirement}"
+        yield f"  {conflict.message}"
+        if conflict.scenarios:
+            yield f"  scenarios at stake: {', '.join(conflict.scenarios)}"
+        sides = (("since then, in the spec", "theirs"), ("in the change", "ours")) if conflict.view else ()
+        for heading, key in sides:
+            if difference := getattr(conflict.view, key):
+                yield coloured(f"  {heading}:", "dim")
+                yield "\n".join(f"    {line}" for line in difference.splitlines())
+    if not found:
+        yield "No conflicts."

@@ -8,7 +8,9 @@ from msgspec.structs import replace
 from clew.operation.budget import longest_page
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
-from clew.specs import render, results
+from clew.specs import results
+from clew.text.counting import counted
+from clew.text.terminal import coloured
 
 MOST_FOUND = 500
 """Results of one search, whoever asks."""
@@ -264,7 +266,7 @@ class RebuildIndex(
         return call.project.specs.index.rebuild(call.project.specs.library)
 
     def render(self, result: results.IndexBuilt) -> str:
-        return render.index_built(result)
+        return f"{counted(result.specs_indexed, 'spec')} indexed, {counted(result.units_indexed, 'text')}."
 
 
 class SpecCatalogue(
@@ -336,7 +338,13 @@ class RebaseChange(
         return call.project.specs.rebase(self.change_id)
 
     def render(self, result: results.Rebased) -> str:
-        return render.rebased(result)
+        moved = f" Moved since it was written: {', '.join(result.moved)}." if result.moved else ""
+        first = f"{result.change_id} is compared with the specs as they are now.{moved}"
+        errors = (
+            f"{issue.file}:{issue.line or 1}: {coloured('error', 'red')} {issue.code}: {issue.description}"
+            for issue in result.errors
+        )
+        return "\n".join((first, *errors))
 
     def exit_code(self, result: results.Rebased) -> int:
         return 0 if result.valid else 1

@@ -2,9 +2,6 @@
 
 import msgspec
 
-EVERYTHING = 1_000_000
-"""A limit for those who want no limit."""
-
 
 class SpecSummary(msgspec.Struct, frozen=True):
     id: str

@@ -1,33 +1,27 @@
 """Finding specs by words and by meaning, through the search engine that all parts share.
 
 The index of the specs is made on demand and kept in step after that: a search puts in what changed since the last one.
+
+What of specs and open changes can be found: purposes, requirements, scenarios, and what changes bring.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+
+import msgspec
 
 from clew.errors import ClewError, InvalidArgument, Refused, StoreError
 from clew.formats.openspec.layout import checked_id
-from clew.formats.openspec.outline import LazySpec
+from clew.formats.openspec.outline import LazySpec, SpecOutline
 from clew.formats.openspec.records import Delta, Requirement, Scenario
+from clew.formats.openspec.references import requirement_id, scenario_id
 from clew.search.engine import SearchEngine
 from clew.search.question import Question, RankedUnit
 from clew.search.quote.evidence import preview
-from clew.search.units import Filters, Scope, Unit
-from clew.specs.library import Library, similar_names
+from clew.search.units import MAX_ID_CHARACTERS, Filters, Scope, Unit
+from clew.specs.library import Library, SpecEntry, similar_names
 from clew.specs.results import IndexBuilt, SpecHit, SpecHits
-from clew.specs.units import (
-    CHANGE,
-    PARTS,
-    PURPOSE,
-    REQUIREMENT,
-    SCENARIO,
-    delta_units,
-    prefix_tag,
-    purpose_unit,
-    spec_units,
-    unit_ids,
-)
+from clew.text.hashing import content_hash
 from clew.text.shortening import shortened
 
 _MANIFEST = "spec_index"
@@ -51,11 +45,11 @@ class SpecIndex:
         engine = self._open()
         with self._lock:
             for part in (_MANIFEST, *PARTS):
-                engine.delete(engine.hashes(part))
+                engine.units.delete(engine.units.hashes(part))
             self._known = None
             units = self._sync(engine, known)
             # Last, so that half an index is none.
-            engine.put([Unit(id=_MANIFEST, part=_MANIFEST, title="", body="The specs are indexed.")])
+            engine.units.put([Unit(id=_MANIFEST, part=_MANIFEST, title="", body="The specs are indexed.")])
         return IndexBuilt(len(known.specs), units, engine.state().describe())
 
     def search(
@@ -74,7 +68,7 @@ class SpecIndex:
             raise InvalidArgument("The query is blank.", hint="Say what to look for, in words or as a question.")
         prefix, notes = _checked_prefix(known, spec_prefix)
         engine = self._open()
-        built = engine.get(_MANIFEST) is None
+        built = engine.units.get(_MANIFEST) is None
         if built:
             if not auto_build:
                 raise Refused(
@@ -90,7 +84,7 @@ class SpecIndex:
         )
         ranking = engine.rank(question, check=check)
         relevant = [ranked for ranked in ranking.units if _is_relevant(ranked)]
-        found = ((ranked, engine.get(ranked.id)) for ranked in relevant[:top_k])
+        found = ((ranked, engine.units.get(ranked.id)) for ranked in relevant[:top_k])
         # What another process takes out in this moment is not there any more.
         hits = tuple(_hit(known, ranked, unit, query) for ranked, unit in found if unit is not None)
         return SpecHits(
@@ -129,9 +123,9 @@ class SpecIndex:
             return 0
         units, gone = _since(before, known) if before is not None else _at_first(engine, known)
         if gone:
-            engine.delete(gone)
+            engine.units.delete(gone)
         if units:
-            engine.put(units)
+            engine.units.put(units)
             self._wake()
         self._known = known
         return len(units)
@@ -160,14 +154,14 @@ def _since(before: Library, known: Library) -> Changes:
 
 def _at_first(engine: SearchEngine, known: Library) -> Changes:
     """What is different from what is there, whoever put it in. Specs whose fingerprint is there are not looked into."""
-    stored = engine.hashes(PURPOSE)
+    stored = engine.units.hashes(PURPOSE)
     purposes = {id: purpose_unit(entry) for id, entry in known.specs.items()}
     changed = [id for id, unit in purposes.items() if stored.get(unit.id) != unit.content_hash()]
     made = [unit for key, delta in _deltas(known).items() for unit in delta_units(key[0], delta, key[2])]
-    kept = engine.hashes(CHANGE)
+    kept = engine.units.hashes(CHANGE)
     if changed or len(stored) != len(purposes):
         for part in (PURPOSE, REQUIREMENT, SCENARIO):
-            kept |= engine.hashes(part)
+            kept |= engine.units.hashes(part)
         made += [unit for id in changed for unit in spec_units(known.specs[id])]
     wanted = {unit.id for unit in made}
     wanted.update(id for entry in known.specs.values() for id in unit_ids(entry.outline))
@@ -243,3 +237,106 @@ def _place(
         return None, None, 1
     scenario = next((each for each in requirement.scenarios if each.slug == scenario_slug), None)
     return requirement, scenario, (scenario or requirement).span.line
+
+
+PURPOSE, REQUIREMENT, SCENARIO, CHANGE = "spec", "spec_requirement", "scenario", "spec_change"
+PARTS = (PURPOSE, REQUIREMENT, SCENARIO, CHANGE)
+
+LONGEST_TITLE, LONGEST_BODY = 1_000, 100_000
+"""Characters of a text that are indexed; nobody searches for what stands behind them in one requirement."""
+
+
+def purpose_unit(entry: SpecEntry) -> Unit:
+    """The unit of a spec as a whole. It also bears the spec's fingerprint: while it is the same, so are the others."""
+    outline = entry.outline
+    title = outline.title or outline.id
+    about = _About(entry)
+    return about.unit(PURPOSE, outline.id, title, outline.purpose or title, fingerprint=entry.sealed.fingerprint)
+
+
+def spec_units(entry: SpecEntry) -> Iterator[Unit]:
+    """All units of a spec."""
+    spec = entry.spec
+    about = _About(entry)
+    yield purpose_unit(entry)
+    for requirement in spec.requirements:
+        id = requirement_id(spec.id, requirement.slug)
+        yield about.unit(REQUIREMENT, id, requirement.name, requirement.text or requirement.name)
+        for scenario in requirement.scenarios:
+            inner = scenario_id(spec.id, requirement.slug, scenario.slug)
+            yield about.unit(SCENARIO, inner, f"{requirement.name}: {scenario.name}", _steps(scenario))
+
+
+def unit_ids(outline: SpecOutline) -> Iterator[str]:
+    """The ids of the units of a spec, without looking into it."""
+    yield _unit_id(PURPOSE, outline.id)
+    for requirement in outline.requirements:
+        yield _unit_id(REQUIREMENT, requirement_id(outline.id, requirement.slug))
+        for scenario in requirement.scenarios:
+            yield _unit_id(SCENARIO, scenario_id(outline.id, requirement.slug, scenario.slug))
+
+
+def delta_units(change_id: str, delta: Delta, path: str) -> Iterator[Unit]:
+    """What a change brings into a spec."""
+    for requirement in (*delta.modified, *delta.added):
+        id = requirement_id(delta.spec_id, requirement.slug)
+        yield Unit(
+            id=_unit_id(CHANGE, f"{change_id}:{id}"),
+            part=CHANGE,
+            title=requirement.name[:LONGEST_TITLE],
+            body=_whole(requirement)[:LONGEST_BODY],
+            document=f"{CHANGE}:{change_id}",
+            tags=_prefix_tags(delta.spec_id),
+            path=path,
+            links=(id,),
+        )
+
+
+class _About(msgspec.Struct, frozen=True):
+    entry: SpecEntry
+
+    def unit(self, part: str, id: str, title: str, body: str, *, fingerprint: str | None = None) -> Unit:
+        spec_id = self.entry.outline.id
+        return Unit(
+            id=_unit_id(part, id),
+            part=part,
+            title=title[:LONGEST_TITLE],
+            body=body[:LONGEST_BODY],
+            document=f"spec:{spec_id}",
+            tags=_prefix_tags(spec_id),
+            path=self.entry.path,
+            status=fingerprint,
+            links=(id,),
+        )
+
+
+def _unit_id(part: str, id: str) -> str:
+    """Headings may be longer, and names of folders stranger, than the index allows ids to be."""
+    whole = f"{part}:{id}"
+    if len(whole) <= MAX_ID_CHARACTERS and whole.isprintable():
+        return whole
+    return f"{part}:{content_hash(id.encode('utf-8', 'surrogateescape'))}"
+
+
+def _prefix_tags(spec_id: str) -> tuple[str, ...]:
+    """One tag for each folder on the way to a spec, so that a search can stay below one."""
+    parts = spec_id.split("/")
+    return tuple(prefix_tag("/".join(parts[: depth + 1])) for depth in range(len(parts)))
+
+
+def prefix_tag(prefix: str) -> str:
+    return f"below:{prefix.strip('/')}"
+
+
+def _steps(scenario: Scenario) -> str:
+    """Blank lines part the steps, so that each can be quoted alone."""
+    lines = [scenario.text] if scenario.text else []
+    for step in scenario.steps:
+        lines.append(f"{step.keyword} {step.text}")
+        lines.extend(step.children)
+    return "\n\n".join(lines)
+
+
+def _whole(requirement: Requirement) -> str:
+    texts = (f"{scenario.name}\n\n{_steps(scenario)}" for scenario in requirement.scenarios)
+    return "\n\n".join((requirement.text, *texts))

@@ -19,11 +19,11 @@ from clew.formats.openspec.layout import Layout, Root, new_change_folder, root_f
 from clew.formats.openspec.records import SectionKind
 from clew.formats.openspec.references import requirement_id, scenario_id
 from clew.formats.openspec.rules.rules import Dialect
-from clew.graph.readers.spec_roots import spec_roots
+from clew.graph.readers.locations import spec_roots
 from clew.once import Once
+from clew.operation.budget import EVERYTHING
 from clew.specs import results, validation, views
-from clew.specs.archive import ChangeArchiver, archived
-from clew.specs.baselines import first_seen, forget, record_anew
+from clew.specs.archive import ChangeArchiver, archived, first_seen, forget, record_anew
 from clew.specs.library import (
     Library,
     UnreadableFile,
@@ -33,6 +33,7 @@ from clew.specs.library import (
     library,
     unreadable_files,
 )
+from clew.text.shortening import shortened
 from clew.workspace.files import resolve
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ class SpecsService:
         `requirement` leave only what it does to these."""
         if section is not None and section not in SECTIONS:
             raise InvalidArgument(
-                f"A change has no section '{section[:40]}'.", hint=f"Sections are: {', '.join(SECTIONS)}."
+                f"A change has no section '{shortened(section)}'.", hint=f"Sections are: {', '.join(SECTIONS)}."
             )
         entry = self.library.change(change_id)
         change = entry.change
@@ -240,7 +241,7 @@ class SpecsService:
     def change_status(self, change_id: str) -> results.ChangeStatus:
         """Progress, validity and conflicts of one change."""
         tasks = self.change(change_id).tasks
-        found = self.conflicts(change_id, limit=results.EVERYTHING)
+        found = self.conflicts(change_id, limit=EVERYTHING)
         return results.ChangeStatus(
             change_id,
             results.TaskProgress(tasks.completed, tasks.total) if tasks is not None else results.TaskProgress(0, 0),

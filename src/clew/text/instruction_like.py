@@ -1,57 +1,200 @@
-"""Text in documents that talks to a model instead of to a reader.
+"""Text that talks to a language model instead of to a reader.
 
-Documents are data, whatever they say. A quote that reads like an instruction to a language model is returned like any
-other, with its source, and carries the flag `instruction_like`, so that whoever reads it is warned. Nothing is removed
-or changed: documentation about prompts is documentation too.
+What a project's files say is data, whatever it says. A text that reads like an instruction to a language model is shown
+like any other, and the answer that shows it says so, so that whoever reads it is warned. Nothing is removed or changed:
+documentation about prompts is documentation too.
 
-The detector is a short list of phrasings that hardly occur in text for people: it would rather miss one than cry wolf
-over every imperative sentence of a manual. It is no defence by itself; that answers never mix quotes with words of the
+The detector is a list of phrasings that hardly occur in text for people: it would rather miss one than cry wolf over
+every imperative sentence of a manual. It is no defence by itself; that answers never mix quotes with words of the
 server is.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Final, NamedTuple
 
-INSTRUCTION_LIKE = "instruction_like"
+INSTRUCTION_LIKE: Final = "instruction_like"
 
-_EARLIER = (
-    r"(?:(?:all|any|the|your|of|these|those|my)\s+){0,3}"
-    r"(?:previous|prior|preceding|earlier|above|foregoing|other|system)"
+_MODEL = (
+    r"(?:ai|a\.i\.|llms?|language\s+models?|assistants?|chatbots?|agents?|claude|chatgpt|gpt(?:-?\d\w*)?|copilot|"
+    r"gemini)"
 )
-_ORDERS = r"(?:instructions?|prompts?|rules|directions|guidelines|commands|messages|context|constraints)"
-_MODEL = r"(?:ai|a\.i\.|llm|language\s+model|assistant|chatbot|agent|claude|chatgpt|gpt|copilot|gemini)"
+_TOLD = r"(?:previous(?:ly)?|prior|preceding|earlier|above|foregoing|former|initial|original|existing)"
+_PROMPTS = r"(?:prompts?|instructions?)"
+_ORDERS = rf"(?:{_PROMPTS}|directives?|guidelines|programming)"
+_MORE_ORDERS = (
+    r"(?:rules|directions?|commands|orders|messages|context|constraints|restrictions|assignments?|tasks?|questions?|"
+    r"text|input|conversation|information|polic(?:y|ies))"
+)
+_DROP = (
+    r"(?=[idfobnscp])\b(?:ignor(?:e|ing)|disregard|forget|override|overrule|bypass|neglect|discard|dismiss|skip|cancel|"
+    r"stop\s+following|(?:do\s+not|don't)\s+(?:follow|listen\s+to)|pay\s+no\s+attention\s+to)\s+(?:about\s+)?"
+    r"(?:(?:all|any|the|your|of|these|those|my|every|our)\s+){0,4}"
+)
+"""The first letter is looked at first: most places have another one."""
+_SUBJECTS = ("shall", "must", "should", "will", "would", "may", "can", "could", "not", "to", "or", "and", "we", "they")
+_NOT_OF_A_SUBJECT = "".join(rf"(?<!\b{word}\s)" for word in _SUBJECTS)
+"""A specification says of its subject what it does: "shall ignore earlier messages" is no order to a model."""
+_SAY = (
+    r"(?:reveal|print|output|repeat|show|leak|disclose|send|tell|give|display|write|return|share|spell\s*check|"
+    r"translate|summari[sz]e|expose|dump|list|copy)\s+(?:out\s+)?(?:to\s+)?(?:me\s+|us\s+)?(?:all\s+(?:of\s+)?)?"
+)
+_FEW = r"[^.!?\n]{0,60}"
 
-_PHRASINGS = (
+
+class Rule(NamedTuple):
+    words: tuple[str, ...]
+    """One of them, in lower case, is in every text that the pattern finds: most texts have none and cost no more."""
+    source: str
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        return _compiled(self.source)
+
+
+@cache
+def _compiled(source: str) -> re.Pattern[str]:
+    """Compiled when a text first has one of the words: a server that starts does not wait for it."""
+    return re.compile(source, re.IGNORECASE | re.MULTILINE)
+
+
+def _rule(words: str, source: str) -> Rule:
+    return Rule(tuple(words.split("|")), source)
+
+
+RULES: Final = (
     # Taking back what the model was told.
-    rf"\b(?:ignore|disregard|forget|override|bypass|do\s+not\s+follow)\s+{_EARLIER}\s+{_ORDERS}\b",
-    r"\b(?:ignore|disregard|forget)\s+(?:everything|anything|all|what)\b.{0,30}\b(?:above|before|told|said|instructed)\b",
-    r"\b(?:new|updated|real|actual)\s+(?:system\s+)?(?:instructions?|prompt)\s*:",
+    _rule(
+        "ignor|disregard|forget|overr|bypass|neglect|discard|dismiss|skip|cancel|follow|listen|attention",
+        rf"{_DROP}(?:{_TOLD}(?:\s+\w+){{0,3}}\s+{_ORDERS}|(?:your|system)\s+(?:\w+\s+)?(?:{_ORDERS}|rules|restrictions))\b"
+        rf"|(?=[idfobnscp]){_NOT_OF_A_SUBJECT}{_DROP}{_TOLD}(?:\s+\w+){{0,3}}\s+{_MORE_ORDERS}\b"
+        rf"|\byou\s+(?:must|should|shall|will|can|have\s+to|need\s+to)\s+(?:now\s+)?{_DROP}{_TOLD}\s+(?:\w+\s+)?"
+        rf"{_MORE_ORDERS}\b",
+    ),
+    _rule(
+        "ignore|disregard|forget",
+        r"\b(?:ignore|disregard|forget)\s+(?:everything|anything|all|what(?:ever)?)\b[^.!?\n]{0,40}"
+        r"\b(?:above|before(?:hand)?|told|said|instructed|so\s+far|prior|previous(?:ly)?|earlier|learned|until\s+now)\b"
+        r"|\bforget\s+everything\s*[,.!]"
+        r"|\b(?:ignore|disregard|forget)\s+(?:all\s+of\s+)?(?:the\s+)?(?:above|previous)\b"
+        r"(?=\s*(?:[.,;:!?]|$|and\b|then\b|now\b|instead\b))",
+    ),
+    _rule(
+        "instruction|prompt|directive|new task|new rules|new role",
+        rf"\b(?:new|updated|real|actual|secret|special)\s+(?:system\s+)?(?:{_PROMPTS}|task|directives?)\s*"
+        r"(?::|\bfor\s+you\b|\bfollow\b)"
+        r"|\b(?:here\s+(?:are|is)|these\s+are|follow)\s+(?:your|my|the)\s+new\s+"
+        r"(?:instructions?|rules|task|role|directives?)\b",
+    ),
+    _rule(
+        "vergiss|vergessen|ignorier|missachte",
+        r"\b(?:vergiss|vergessen\s+sie|ignorier(?:e|en\s+sie)?|missachte)\b[^.!?\n]{0,40}"
+        r"\b(?:anweisung|aufgabe|instruktion|befehl|auftr|regel|davor|vorher|bisher|oben|obig|zuvor)|\bvergiss\s+alles\b",
+    ),
+    _rule(
+        "olvid|oubli|ignor|dimentica|esque",
+        r"\b(?:ignora|olvid[ae]|oubliez?|ignorez|dimentica|esqueça)\b[^.!?\n]{0,30}"
+        r"\b(?:instrucciones|instructions|instruções|istruzioni|anteriores|pr[ée]c[ée]dent|consignes|antes)",
+    ),
     # Giving the model another part to play.
-    rf"\byou\s+are\s+(?:now|no\s+longer)\s+(?:an?\s+|the\s+|in\s+)?(?:\w+\s+){{0,2}}(?:{_MODEL}|mode|persona|character)\b",
-    r"\bpretend\s+(?:to\s+be|that\s+you\s+are|you\s+are)\b.{0,40}\b(?:unrestricted|without\s+(?:any\s+)?restrictions?|admin|root)\b",
+    _rule(
+        "are now|are no longer|'re now|'re no longer",
+        rf"\byou(?:'re|\s+are)\s+(?:now|no\s+longer)\s+(?:an?\s+|the\s+|in\s+)?(?:\w+\s+){{0,3}}"
+        rf"(?:{_MODEL}|mode|persona|character|dan|jailbroken|unrestricted|free|bound)\b",
+    ),
+    _rule(
+        "from now on",
+        rf"\bfrom\s+now\s+on,?\s+(?:you|your)\b{_FEW}\b(?:are|will|must|shall|act|answer|respond|reply|pretend|only)\b",
+    ),
+    _rule(
+        "pretend",
+        r"\bpretend\s+(?:to\s+be|that\s+you(?:'re|\s+are)|you(?:'re|\s+are))\b"
+        rf"{_FEW}\b(?:unrestricted|restrictions?|limits?|filters?|rules|admin|root|evil|dan|anything|unethical|hacker)\b"
+        r"|\bpretend\s+(?:to\s+have\s+)?forgot(?:ten)?\b",
+    ),
+    _rule(
+        "act as|fungieren",
+        r"\bi\s+want\s+you\s+to\s+act\s+as\b|\bich\s+möchte,\s+dass\s+(?:du|sie)\s+als\b[^.!?\n]{0,60}\bfungier",
+    ),
+    _rule(
+        "anything now|developer mode|jailbreak|dan mode|dan can|must obey",
+        r"\bdo\s+anything\s+now\b|\bdeveloper\s+mode\s+(?:enabled|on|activated)\b|\b(?:jailbreak(?:ed)?|dan)\s+mode\b"
+        r"|\bdan\s+can\s+(?:do|override|bypass|say)\b|\byou\s+must\s+obey\b",
+    ),
+    _rule(
+        "ethical|moral|content polic|content filter|content restriction|content guideline|safety guideline|"
+        "safety restriction|safety filter|safety polic|openai",
+        r"\b(?:without|no|free\s+of|ignoring)\s+(?:any\s+)?(?:ethical|moral|content|safety|openai(?:'s)?)\s+"
+        r"(?:guidelines|restrictions|constraints|limits|limitations|filters|polic(?:y|ies)|considerations)\b"
+        rf"{_FEW}\b(?:you|respond|answer|reply)\b",
+    ),
+    _rule(
+        "anything|bypass|ignore",
+        r"\byou\s+(?:can|will|must|are\s+able\s+to|have\s+to)\s+(?:now\s+)?"
+        r"(?:do\s+anything|say\s+anything|ignore\s+(?:all|any)\s+(?:rules|filters|restrictions|guidelines))",
+    ),
     # Speaking to a model by its kind.
-    rf"\b(?:attention|note\s+to|message\s+(?:to|for)|instructions?\s+(?:to|for)|dear)\s+(?:all\s+|any\s+|the\s+)?{_MODEL}s?\b",
-    rf"\b(?:if\s+you\s+are|as)\s+an?\s+{_MODEL}\b.{{0,60}}\b(?:must|should|shall|have\s+to|please|reply|respond|execute|run)\b",
+    _rule(
+        "attention|note to|message to|message for|instruction|dear|hello",
+        r"\b(?:attention|note\s+to|message\s+(?:to|for)|instructions?\s+(?:to|for)|dear|hello)\s+"
+        rf"(?:all\s+|any\s+|the\s+)?{_MODEL}\b(?=\s*[:,.!-]|\s+(?:you|please|reading|must|should|processing))",
+    ),
+    _rule(
+        "if you are a|as an ai|as an a.i|as an llm|as an assistant|as an agent|as a language|as a chatbot|as a gpt|"
+        "as a copilot",
+        rf"\b(?:if\s+you\s+are|as)\s+an?\s+{_MODEL}\b{_FEW}"
+        r"\b(?:must|should|shall|have\s+to|please|reply|respond|execute|run)\b",
+    ),
     # Asking for what only a model has, or for secrecy towards its user.
-    r"\b(?:reveal|print|output|repeat|show|leak|disclose|send)\s+(?:me\s+|us\s+)?(?:your|the)\s+(?:system|hidden|initial|secret)\s+(?:prompt|instructions?)\b",
-    r"\b(?:do\s+not|don't|never)\s+(?:tell|inform|mention\s+(?:this|it)\s+to|alert|warn|notify)\s+(?:to\s+)?the\s+(?:user|human|operator)\b",
-    r"\bwithout\s+(?:telling|informing|asking|notifying)\s+the\s+(?:user|human)\b",
-    # Marks that divide a conversation.
-    r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)\|>",
-    r"\[/?INST\]|<<SYS>>|</?(?:system|system_prompt|assistant|tool_call|function_calls?)>",
-    r"^\s*(?:#{1,6}\s*)?(?:system|assistant)\s*:\s+\S",
+    _rule(
+        "prompt|instruction|system message|initial message|hidden text|secret rules",
+        rf"\b{_SAY}(?:your|the|its)\s+(?:(?:full|entire|complete|exact|original|very)\s+)?"
+        r"(?:system|hidden|initial|secret|original|previous|prior|earlier|starting|first|internal|confidential)\s+"
+        rf"(?:{_PROMPTS}|message|context|rules|text)\b"
+        rf"|\b{_SAY}(?:your|(?:the\s+)?(?:above|previous|prior|preceding))\s+{_PROMPTS}\b"
+        rf"|\bwhat\s+(?:is|are|was|were)\s+your\s+(?:(?:exact|full|original|system|hidden|initial|secret)\s+){{0,2}}"
+        rf"{_PROMPTS}\b",
+    ),
+    _rule(
+        "the user|the human|the operator|your user|your human|your operator",
+        r"\b(?:do\s+not|don't|never)\s+(?:tell|inform|mention\s+(?:this|it)\s+to|alert|warn|notify)\s+(?:to\s+)?"
+        r"(?:the|your)\s+(?:user|human|operator)\b"
+        r"|\bwithout\s+(?:telling|informing|asking|notifying)\s+the\s+(?:user|human)\b",
+    ),
+    # Marks that divide a conversation, and letters that only a machine sees.
+    _rule(
+        "<|",
+        r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)\|>",
+    ),
+    _rule(
+        "inst]|<<sys>>|system>|system_prompt>|assistant>|tool_call>|function_call|system:|system :|assistant:|"
+        "assistant :",
+        r"\[/?INST\]|<<SYS>>|</?(?:system|system_prompt|assistant|tool_call|function_calls?)>"
+        r"|^[ \t]*(?:#{1,6}[ \t]*)?(?:system|assistant)[ \t]*:[ \t]+\S",
+    ),
+    _rule("\U000e0020|\U000e0065|\U000e0061", "(?<![\U0001f3f4\U000e0020-\U000e007e])[\U000e0020-\U000e007e]{4}"),
 )  # fmt: skip
-_ANY = re.compile("|".join(f"(?:{phrasing})" for phrasing in _PHRASINGS), re.IGNORECASE | re.MULTILINE)
 
 
-def flags_of(text: str) -> tuple[str, ...]:
-    """The flags of a text that is shown; none for nearly all."""
-    return (INSTRUCTION_LIKE,) if _ANY.search(text) else ()
+def rules_for(text: str) -> tuple[Rule, ...]:
+    """The rules that can find anything in a text or in a part of it: none for most texts, at next to no cost."""
+    folded = text.lower().replace("\n", " ")
+    return tuple(rule for rule in RULES if any(word in folded for word in rule.words))
+
+
+def flags_of(text: str, rules: Sequence[Rule] = RULES) -> tuple[str, ...]:
+    """The flags of a text that is shown; none for nearly all. `rules` are those for a text that it is part of."""
+    folded = text.lower().replace("\n", " ")
+    for rule in rules:
+        if any(word in folded for word in rule.words) and rule.pattern.search(text):
+            return (INSTRUCTION_LIKE,)
+    return ()
 
 
 def matches(text: str) -> list[tuple[int, int]]:
     """Where a text talks to a model, as characters of it."""
-    return [match.span() for match in _ANY.finditer(text)]
+    return sorted(found.span() for rule in rules_for(text) for found in rule.pattern.finditer(text))
 
 
 def suspicious(shown: Iterable[tuple[str, str]]) -> tuple[str, ...]:

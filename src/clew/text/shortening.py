@@ -3,6 +3,6 @@
 LONGEST_SHOWN = 80
 
 
-def shortened(value: str) -> str:
+def shortened(value: str, longest: int = LONGEST_SHOWN) -> str:
     """Enough of a value to be recognised, never more."""
-    return value if len(value) <= LONGEST_SHOWN else value[: LONGEST_SHOWN - 3] + "..."
+    return value if len(value) <= longest else value[: longest - 3] + "..."

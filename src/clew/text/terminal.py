@@ -1,17 +1,23 @@
-"""Text for a terminal: colours, links, tables, and what others wrote made safe to print."""
+"""Text for a terminal: colours, links and tables, and the one stream that makes all other text harmless.
 
+What Clew itself asks of a terminal is marked by a word that is another one in every process, so no file can forge it.
+Everything else that is written is text, and what a terminal would obey in it is shown instead.
+"""
+
+import io
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
+
+from clew.text.controls import printable
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
-_OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What a terminal obeys instead of showing it: escapes, and signs that turn the direction of text."""
+_MARK = f"\x1b{os.urandom(8).hex()}\x1b"
+"""Stands before and after every sequence that is meant for the terminal."""
 _link_folder = ContextVar("link_folder", default=Path())
 
 
@@ -20,12 +26,55 @@ def coloured(text: str, style: str, *, stream: Any = None) -> str:
     stream = stream if stream is not None else sys.stdout
     if not _is_terminal(stream) or os.environ.get("NO_COLOR"):
         return text
-    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
+    return control(f"\x1b[{_STYLES[style]}m") + text + control("\x1b[0m")
+
+
+def control(sequence: str) -> str:
+    """A sequence that a terminal shall obey, for text that is written to a `HarmlessStream`."""
+    return f"{_MARK}{sequence}{_MARK}"
+
+
+class HarmlessStream:
+    """A stream of text on which a terminal obeys nothing but what `control` marks."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        pieces = text.split(_MARK)
+        pieces[::2] = map(printable, pieces[::2])
+        self._stream.write("".join(pieces))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def harmless_output() -> Iterator[None]:
+    """Whatever is printed inside, by whomever, is harmless: standard output and standard error go through one place."""
+    before = {name: getattr(sys, name) for name in ("stdout", "stderr")}
+    ours = {name: HarmlessStream(stream) for name, stream in before.items() if stream is not None}
+    for name, stream in ours.items():
+        if isinstance(before[name], io.TextIOWrapper):
+            # A terminal or pipe that knows fewer letters shows the others escaped.
+            before[name].reconfigure(errors="backslashreplace")
+        setattr(sys, name, stream)
+    try:
+        yield
+    finally:
+        for name, stream in ours.items():
+            if getattr(sys, name) is stream:
+                setattr(sys, name, before[name])
 
 
 def note(text: str) -> str:
     """A note for standard error."""
-    return coloured(f"note: {printable(text)}", "yellow", stream=sys.stderr)
+    return coloured(f"note: {text}", "yellow", stream=sys.stderr)
 
 
 @contextmanager
@@ -43,12 +92,7 @@ def linked(text: str, path: str, line: int) -> str:
     if not _is_terminal(sys.stdout):
         return text
     target = (_link_folder.get() / path).absolute()
-    return f"\x1b]8;;{target.as_uri()}#{line}\x1b\\{text}\x1b]8;;\x1b\\"
-
-
-def printable(text: str) -> str:
-    """What somebody else wrote, with a sign in place of everything that a terminal would obey."""
-    return _OBEYED.sub("\ufffd", text.replace("\r\n", "\n"))
+    return control(f"\x1b]8;;{target.as_uri()}#{line}\x1b\\") + text + control("\x1b]8;;\x1b\\")
 
 
 def table(rows: Iterable[tuple[str, ...]]) -> str:

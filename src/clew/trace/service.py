@@ -8,12 +8,12 @@ from collections.abc import Set as AbstractSet
 
 from clew import __version__
 from clew.context import Context
-from clew.graph.build.builder import BuildReport
-from clew.graph.build.garbage import without_garbage_collection
+from clew.graph.build.builder import BuildReport, without_garbage_collection
 from clew.graph.graph import Graph
 from clew.graph.model import HIERARCHY, Node, NodeKind
 from clew.graph.walk import reached
-from clew.trace.coverage import aggregates
+from clew.text.counting import counted
+from clew.trace import coverage
 from clew.trace.find.lists import TraceQueries
 from clew.trace.find.search import Check, Matches, Rank, RequirementSearch
 from clew.trace.read.resolve import Resolver
@@ -32,7 +32,7 @@ from clew.trace.read.results import (
 from clew.trace.read.serialize import requirement_full, requirement_summary, scored_summary
 from clew.trace.reports.findings import Finding, findings
 from clew.trace.reports.matrix import Matrix, matrix
-from clew.workspace import git
+from clew.workspace.git import api as git
 
 
 class TraceService:
@@ -45,14 +45,16 @@ class TraceService:
         self._folders = context.config.requirements.folders
         self._search = RequirementSearch(self._graph, rank)
         self._resolver = Resolver(self._graph, self._grammar)
+        self.resolve = self._resolver.requirement
+        """The requirement an id means: as it stands, in another spelling, or by one of its assertions."""
         self.find = TraceQueries(self._graph, self._resolver, self.search_matches)
 
     @without_garbage_collection
     def warm(self) -> None:
         """Compute what is asked for most, so that the first question costs no more than the next."""
         self._graph.root_count()
-        aggregates.orphan_count(self._graph)
-        aggregates.count_by_coverage(self._graph)
+        coverage.orphan_count(self._graph)
+        coverage.count_by_coverage(self._graph)
 
     # The graph as a whole
 
@@ -65,9 +67,9 @@ class TraceService:
             node_counts=counts,
             total_nodes=sum(counts.values()),
             root_count=graph.root_count(),
-            has_orphans=aggregates.orphan_count(graph) > 0,
-            has_broken_references=graph.broken_count() > 0,
-            broken_reference_count=graph.broken_count(),
+            has_orphans=coverage.orphan_count(graph) > 0,
+            has_broken_references=len(graph.memory.broken) > 0,
+            broken_reference_count=len(graph.memory.broken),
         )
 
     def refresh_report(self, report: BuildReport) -> RefreshReport:
@@ -112,15 +114,15 @@ class TraceService:
     def summary(self) -> ProjectSummary:
         graph = self._graph
         return ProjectSummary(
-            requirements_by_level=aggregates.count_by_level(graph),
-            coverage=aggregates.count_by_coverage(graph),
-            coverage_by_level=aggregates.coverage_by_level(graph),
+            requirements_by_level=coverage.count_by_level(graph),
+            coverage=coverage.count_by_coverage(graph),
+            coverage_by_level=coverage.coverage_by_level(graph),
             changes=self.changes(),
             total_nodes=sum(graph.node_counts().values()),
-            orphan_count=aggregates.orphan_count(graph),
-            broken_reference_count=graph.broken_count(),
-            stale_hash_count=aggregates.stale_hash_count(graph),
-            uncovered_assertion_count=aggregates.uncovered_assertion_count(graph),
+            orphan_count=coverage.orphan_count(graph),
+            broken_reference_count=len(graph.memory.broken),
+            stale_hash_count=coverage.stale_hash_count(graph),
+            uncovered_assertion_count=coverage.uncovered_assertion_count(graph),
             duplicate_ids=tuple(self._context.builder.duplicate_ids()),
         )
 
@@ -134,12 +136,12 @@ class TraceService:
             uncommitted = git.uncommitted(self._root, self._folders)
             base, since = branch.result()
         if uncommitted is None:
-            return Changes(None, None, None, note="The folder is not a git work tree.")
+            return Changes(None, None, None, note=git.problem(self._root) or "The folder is not a git work tree.")
         return Changes(
             uncommitted=self._touched(uncommitted),
             branch_changed=None if since is None else self._touched(since),
             base=base,
-            note=None if base else "There is no branch main or master to compare with.",
+            note=_note(base, *(lines for lines in (uncommitted, since) if lines is not None)),
         )
 
     def _branch_lines(self) -> tuple[str | None, git.ChangedLines | None]:
@@ -209,10 +211,6 @@ class TraceService:
     def _below(self, id: str) -> Iterable[Node]:
         return (node for node in self._graph.iter_children(id, HIERARCHY) if node.kind is NodeKind.REQUIREMENT)
 
-    def resolve(self, id: str) -> Node:
-        """The requirement an id means: as it stands, in another spelling, or by one of its assertions."""
-        return self._resolver.requirement(id)
-
     # Finding
 
     def search(
@@ -255,9 +253,18 @@ class TraceService:
         return self._search.ranked(query, related=related, within=within, again=again, check=check)
 
 
+def _note(base: str | None, *compared: git.ChangedLines) -> str | None:
+    """What limits the counts of changes."""
+    notes = [] if base else ["There is no branch main or master to compare with."]
+    if unknown := sorted({path for lines in compared for path in lines.not_compared}):
+        shown = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")
+        notes.append(f"{counted(len(unknown), 'file')} not compared, because git has a filter for them: {shown}.")
+    return " ".join(notes) or None
+
+
 def _broken_by_source(graph: Graph) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for reference in sorted(graph.broken_references(), key=lambda each: (each.path, each.line)):
+    for reference in sorted(graph.memory.broken, key=lambda each: (each.path, each.line)):
         found[reference.source_id] = (*found.get(reference.source_id, ()), reference.target_id)
     return found
 

@@ -1,17 +1,152 @@
-"""Toolset core: orientation, and the way to every tool that is not listed."""
+"""Toolset core: orientation, and the way to every tool that is not listed.
 
-from typing import Annotated, Any
+Finding a tool by what it does: BM25 over names, titles, descriptions and parameters.
+"""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
 from clew.errors import InvalidArgument, UnknownTool
+from clew.graph.model import HIERARCHY, Node, NodeKind
+from clew.operation.as_commands import as_commands
 from clew.operation.call import Call, carry_out
 from clew.operation.declare import Freshness, Operation, Option, Toolset
-from clew.operation.discovery import find_tools
+from clew.operation.listing import Listed
 from clew.operation.names import by_any_spelling, portable
+from clew.text.counting import counted
+from clew.text.inverted import Inverted
+from clew.text.keywords import STOP_WORDS
 from clew.text.shortening import shortened
-from clew.why import brief
+from clew.trace import coverage
+
+if TYPE_CHECKING:
+    from clew.project import Project
+    from clew.trace.reports.findings import Finding
+
+
+EXAMPLES_PER_CODE = 3
+
+
+class Concern(msgspec.Struct, frozen=True):
+    """One kind of finding, with how often it occurs and the first few places."""
+
+    code: str
+    severity: str
+    count: int
+    examples: tuple[str, ...]
+
+
+class NextCall(msgspec.Struct, frozen=True):
+    call: str
+    why: str
+
+
+class Brief(msgspec.Struct, frozen=True):
+    project: str
+    node_counts: dict[str, int]
+    levels: dict[str, int]
+    assertions_tested: int
+    assertions_total: int
+    last_refresh: str | None
+    attention: tuple[Concern, ...]
+    """Most severe and most frequent first."""
+    next_calls: tuple[NextCall, ...]
+    index: str | None = None
+    """How much can be found by words and by meaning; null where there is no search index."""
+    notes: tuple[str, ...] = ()
+    """What limits the answer, such as a store that could not be opened."""
+    truncated: bool = False
+
+
+def brief(project: "Project") -> Brief:
+    graph = project.graph
+    levels = coverage.coverage_by_level(graph)
+    concerns = _concerns(project.trace.findings())
+    return Brief(
+        project=project.config.name,
+        node_counts=graph.node_counts(),
+        levels={level.level: level.requirements for level in levels},
+        assertions_tested=sum(level.tested_assertions for level in levels),
+        assertions_total=sum(level.assertions for level in levels),
+        last_refresh=graph.state.last_refresh,
+        attention=concerns,
+        next_calls=_next_calls(project),
+        index=_indexed(project),
+        notes=project.notes(),
+    )
+
+
+def _indexed(project: "Project") -> str | None:
+    state = project.index.state()
+    if state is None:
+        return None
+    if not state.units:
+        return "nothing indexed yet; the first search or `clew index` does it"
+    return f"{state.describe()} ({state.state.replace('_', ' ')})"
+
+
+def _concerns(found: Sequence["Finding"]) -> tuple[Concern, ...]:
+    by_code: dict[str, list[Finding]] = {}
+    for finding in found:
+        by_code.setdefault(finding.code, []).append(finding)
+    concerns = [
+        Concern(
+            code=code,
+            severity=items[0].severity,
+            count=len(items),
+            examples=tuple(f"{item.path}:{item.line} {item.message}" for item in items[:EXAMPLES_PER_CODE]),
+        )
+        for code, items in by_code.items()
+    ]
+    rank = {"error": 0, "warning": 1}
+    return tuple(sorted(concerns, key=lambda concern: (rank.get(concern.severity, 2), -concern.count, concern.code)))
+
+
+def _next_calls(project: "Project") -> tuple[NextCall, ...]:
+    root = _top_requirement(project)
+    if root is None:
+        return (
+            NextCall("get_workspace_info()", "shows which folders were read; none of them holds a requirement"),
+            NextCall('tools_search(query="...")', "finds tools by what they do"),
+        )
+    calls = [
+        NextCall(f'get_hierarchy(req_id="{root}")', "what stands below the top requirement"),
+        NextCall('search(query="...")', "requirements by words of their id, title or text"),
+        NextCall("get_project_summary()", "coverage and changes in figures"),
+    ]
+    calls.append(NextCall('tools_search(query="...")', "tools that are not listed"))
+    return tuple(calls)
+
+
+def _top_requirement(project: "Project") -> str | None:
+    """The root of the highest level with the most below it."""
+    ranks = {level.name: level.rank for level in project.config.elspais.levels}
+    roots = [node for node in project.graph.iter_roots() if node.kind is NodeKind.REQUIREMENT]
+    if not roots:
+        return None
+
+    def order(node: Node) -> tuple[int, int, str]:
+        below = sum(1 for _ in project.graph.iter_children(node.id, HIERARCHY))
+        return ranks.get(node.get_field("level", ""), len(ranks) + 1), -below, node.id
+
+    return min(roots, key=order).id
+
+
+_NAMES = {
+    NodeKind.CODE: ("place in code", "places in code"),
+    NodeKind.TEST_RESULT: ("test result", "test results"),
+    NodeKind.REMAINDER: ("free text", "free texts"),
+}
+
+
+def _counted(number: int, kind: str) -> str:
+    return counted(number, *_NAMES.get(NodeKind(kind), (kind,)))
 
 
 class ShowBrief(
@@ -35,14 +170,36 @@ class ShowBrief(
         int, Meta(ge=400, le=20_000, description="Size of the answer at most"), Option(metavar="N")
     ] = 1_500
 
-    def run(self, call: Call) -> brief.Brief:
-        return brief.brief(call.project)
+    def run(self, call: Call) -> Brief:
+        return brief(call.project)
 
-    def render(self, result: brief.Brief) -> str:
-        return brief.render(result)
+    def text(self, result: Brief) -> str:
+        """The brief as Markdown."""
+        lines = [f"# {result.project}", ""]
+        counts = ", ".join(_counted(number, kind) for kind, number in result.node_counts.items())
+        lines.append(f"In the graph: {counts or 'nothing yet'}.")
+        if result.levels:
+            lines.append("Levels: " + ", ".join(f"{level} {number}" for level, number in result.levels.items()) + ".")
+        if result.assertions_total:
+            lines.append(f"Tests name {result.assertions_tested} of {result.assertions_total} assertions.")
+        if result.index:
+            lines.append(f"Search: {result.index}.")
+        lines.append("")
+        if result.attention:
+            lines.append("Needs attention:")
+            for concern in result.attention:
+                lines.append(f"- {concern.count} x {concern.code} ({concern.severity})")
+                lines.extend(f"  - {example}" for example in concern.examples)
+        else:
+            lines.append("Nothing needs attention.")
+        lines.extend(("", "Next:"))
+        lines.extend(f"- {call.call}: {call.why}" for call in result.next_calls)
+        lines.extend(f"Note: {note}" for note in result.notes)
+        return "\n".join(lines) + "\n"
 
-    def text(self, result: brief.Brief) -> str:
-        return brief.render(result)
+    def render(self, result: Brief) -> str:
+        commands = tuple(NextCall(as_commands(each.call), each.why) for each in result.next_calls)
+        return self.text(msgspec.structs.replace(result, next_calls=commands))
 
 
 class FoundTool(msgspec.Struct, frozen=True):
@@ -110,7 +267,7 @@ class CallTool(
     """Calls a tool by name with its own arguments and returns that tool's result, within that tool's limits. For tools
     that tools_search found and the list does not show; call listed tools directly."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=128, description="The tool's name, as tools_search gives it")]
+    name: Annotated[str, Meta(min_length=1, max_length=128, description="The tool's name, in either spelling")]
     arguments: Annotated[dict[str, Any], Meta(description="The tool's own arguments")] = msgspec.field(
         default_factory=dict
     )
@@ -127,3 +284,55 @@ class CallTool(
             raise InvalidArgument("tools_call cannot call itself.", hint="Name the tool you want directly.")
         answer: Any = carry_out(tool, self.arguments, call)
         return answer  # type: ignore[no-any-return]
+
+
+_K1 = 1.2
+_B = 0.75
+_NAME_WEIGHT = 4
+
+_WORD = re.compile(r"[a-z0-9]+")
+
+
+class Hit(msgspec.Struct, frozen=True):
+    tool: Listed
+    score: float
+
+
+def find_tools(query: str, tools: Sequence[Listed]) -> list[Hit]:
+    """The tools that match the query, best first; ties in the order of the list."""
+    index: Inverted[str, int, int] = Inverted()
+    lengths: list[int] = []
+    for number, tool in enumerate(tools):
+        terms = _terms_of(tool)
+        index.add(number, Counter(terms))
+        lengths.append(len(terms))
+    average = sum(lengths) / (len(lengths) or 1)
+    scores: defaultdict[int, float] = defaultdict(float)
+    for word in {_stem(word) for word in _words(query)}:
+        holders = index.holders(word)
+        rarity = math.log(1 + (len(tools) - len(holders) + 0.5) / (len(holders) + 0.5))
+        for number, count in holders.items():
+            scores[number] += rarity * _saturated(count, lengths[number] / average)
+    hits = [Hit(tool, round(scores[number], 3)) for number, tool in enumerate(tools) if number in scores]
+    hits.sort(key=lambda hit: -hit.score)
+    return hits
+
+
+def _saturated(count: int, length: float) -> float:
+    """The worth of `count` occurrences in a text of `length` times the average; each adds less than the last."""
+    return count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length))
+
+
+def _terms_of(tool: Listed) -> list[str]:
+    names = [_stem(word) for word in _words(tool.name)]
+    text = " ".join((tool.title, tool.description, tool.toolset.value, *tool.input_schema.get("properties", ())))
+    return names * _NAME_WEIGHT + [_stem(word) for word in _words(text)]
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS]
+
+
+def _stem(word: str) -> str:
+    """Enough to let a plural find its singular."""
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

@@ -4,15 +4,19 @@ Every path that goes in or out here is relative to the project, has forward slas
 does, so that it can be shown, stored and sent whatever bytes the file's name has.
 """
 
+import errno
 import os
 import stat
 from pathlib import Path
 
 import msgspec
 
-from clew.errors import FormatError, NotFound, OutsideProject
+from clew.errors import FormatError, InvalidArgument, NotFound, OutsideProject
+from clew.text.shortening import shortened
 from clew.workspace.paths import display, raw
 
+_MAYBE_TOO_LONG = 60
+"""Of so many characters a name may have 255 bytes, which many systems do not allow."""
 _OWN_USER = os.geteuid() if hasattr(os, "geteuid") else None
 _OWN_BITS = stat.S_IRUSR | stat.S_IXUSR
 
@@ -25,9 +29,10 @@ class FileEntry(msgspec.Struct, frozen=True, gc=False):
 
 
 def entry_of(root: Path, path: str) -> FileEntry:
-    """A single file, as a scan would find it; size and time are 0 where it does not exist."""
+    """A single file, as a scan would find it; size and time are 0 where it does not exist. Called for every file before
+    a tool answers, so every question to the system counts."""
     try:
-        state = os.stat(os.path.join(root, raw(path)))  # noqa: PTH116, PTH118
+        state = os.stat(f"{root}/{raw(path)}")  # noqa: PTH116
     except OSError:
         return FileEntry(path, 0, 0)
     return FileEntry(path, state.st_size, state.st_mtime_ns)
@@ -40,7 +45,7 @@ def time_of(root: Path, path: str) -> int:
 
 
 def time_at(place: str) -> int:
-    """Called for every file and folder before a tool answers, so every question to the system counts."""
+    """Called for every folder before a tool answers, so every question to the system counts."""
     try:
         state = os.stat(place)  # noqa: PTH116
     except OSError:
@@ -59,11 +64,25 @@ def resolve(root: Path, path: str) -> Path:
     if "\0" in path:
         raise OutsideProject(f"The path {path!r} holds a NUL byte.", hint="Pass a path relative to the project.")
     real = os.path.realpath(os.path.join(base, raw(path)))  # noqa: PTH118
+    if len(path) > _MAYBE_TOO_LONG:
+        _check_length(path, real)
     if not is_inside(base, real):
         raise OutsideProject(
             f"The path '{path}' lies outside the project.", hint="Pass a path relative to the project's folder."
         )
     return Path(real)
+
+
+def _check_length(path: str, real: str) -> None:
+    """Refuse a path that the system cannot have: every later question about it would fail."""
+    try:
+        os.lstat(real)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InvalidArgument(
+                f"The path '{shortened(path)}' has {len(path):,} characters, more than the system allows.",
+                hint="Pass a path of a file or folder of the project.",
+            ) from error
 
 
 def path_inside(root: Path, path: str) -> str:

@@ -5,7 +5,9 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.formats.documents import BlockKind, ChunkSizes, Document, chunks_of, read_document
+from clew.formats.documents.chunks import ChunkSizes, chunks_of
+from clew.formats.documents.model import BlockKind, Document
+from clew.formats.documents.reader import read_document
 from clew.text.tokens import estimate_tokens
 
 SENTENCE = "The harbour office mails a table of every turn of the tide to all who ask for it. "

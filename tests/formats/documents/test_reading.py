@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.formats.documents import BlockKind, Document, chunks_of, read_document
+from clew.formats.documents.chunks import chunks_of
+from clew.formats.documents.model import BlockKind, Document
+from clew.formats.documents.reader import read_document
 
 
 def outline(document: Document) -> list[tuple[int, str, str]]:

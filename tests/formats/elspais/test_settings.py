@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from clew.errors import ConfigError
 from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.formats.elspais.ids.levels import Level
-from clew.formats.elspais.settings import ElspaisSettings, read_settings
+from clew.formats.elspais.settings import ElspaisSettings, Level, read_settings
 
 VERSION_4 = b"""
 version = 4

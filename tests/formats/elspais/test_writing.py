@@ -6,22 +6,20 @@ from clew.formats.elspais.ids.grammar import IdGrammar, describe_labels, label_a
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Requirement
 from clew.formats.elspais.settings import ElspaisSettings
-from clew.formats.elspais.write.assertions import (
-    section_depth,
-    with_assertion,
-    with_assertion_text,
-    with_labels,
-    without_assertion,
-)
 from clew.formats.elspais.write.blocks import (
     NewRequirement,
     Style,
     requirement_text,
+    section_depth,
     style_of,
+    with_assertion,
+    with_assertion_text,
     with_hash,
     with_id,
+    with_labels,
     with_status,
     with_title,
+    without_assertion,
 )
 from clew.formats.elspais.write.references import with_added, with_kind, with_removed, with_replaced, with_rewritten
 from clew.trace.edit.text.renaming import with_reference

@@ -3,8 +3,8 @@
 import pytest
 
 from clew.errors import Conflict
+from clew.formats.openspec.apply.conflicts import difference, summary
 from clew.formats.openspec.apply.delta import Applied, Operation, apply_change, apply_delta
-from clew.formats.openspec.apply.difference import difference, summary
 from clew.formats.openspec.apply.plan import edited
 from clew.formats.openspec.change import Change
 from clew.formats.openspec.metadata import read_metadata

@@ -4,12 +4,15 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from clew.errors import FormatError, NewerFormat, Tampered
-from clew.formats.register import migrate, read_directory, read_single, write_directory, write_single
 from clew.formats.register.canonical import canonical, pretty
+from clew.formats.register.directory import read_directory, write_directory
+from clew.formats.register.migration import migrate
 from clew.formats.register.model import Kind, Layout
+from clew.formats.register.single import read_single, write_single
 
 Seal = Callable[[dict[str, Any]], bytes]
 
@@ -27,8 +30,8 @@ def test_the_real_register_is_verified_and_written_back_byte_for_byte(real: byte
 def test_the_real_register_becomes_a_folder_and_a_file_again(real: bytes) -> None:
     register = read_single(real)
 
-    folder = write_directory(register.replaced(layout=Layout.DIRECTORY))
-    back = read_directory(folder).replaced(layout=Layout.SINGLE)
+    folder = write_directory(msgspec.structs.replace(register, layout=Layout.DIRECTORY))
+    back = msgspec.structs.replace(read_directory(folder), layout=Layout.SINGLE)
 
     assert len(folder) == 134
     assert write_single(back) == real
@@ -75,7 +78,7 @@ def test_unknown_keys_survive_at_every_level(document: dict[str, Any], sealed: S
 def test_unknown_keys_survive_in_a_folder(document: dict[str, Any], sealed: Seal) -> None:
     document["later"] = 1
     document["requirements"]["REQ-0001"]["history"][0]["signature"] = "abc"
-    register = read_single(sealed(document)).replaced(layout=Layout.DIRECTORY)
+    register = msgspec.structs.replace(read_single(sealed(document)), layout=Layout.DIRECTORY)
 
     assert read_directory(write_directory(register)).extras == {"later": 1}
     assert read_directory(write_directory(register)).requirements == register.requirements
@@ -84,7 +87,7 @@ def test_unknown_keys_survive_in_a_folder(document: dict[str, Any], sealed: Seal
 # Verifies: REQ-d00080-D
 def test_purpose_and_configuration_of_a_folder_survive(document: dict[str, Any], sealed: Seal) -> None:
     document |= {"_purpose": "Keep accounts safe", "_config": {"coverage": {"extensions": ["rs"]}}}
-    register = read_single(sealed(document)).replaced(layout=Layout.DIRECTORY)
+    register = msgspec.structs.replace(read_single(sealed(document)), layout=Layout.DIRECTORY)
 
     back = read_directory(write_directory(register))
 
@@ -92,7 +95,7 @@ def test_purpose_and_configuration_of_a_folder_survive(document: dict[str, Any],
 
 
 def test_a_requirement_in_a_folder_keeps_the_declared_order(document: dict[str, Any], sealed: Seal) -> None:
-    register = read_single(sealed(document)).replaced(layout=Layout.DIRECTORY)
+    register = msgspec.structs.replace(read_single(sealed(document)), layout=Layout.DIRECTORY)
 
     part = json.loads(write_directory(register)["requirements/REQ-0001.req"])
 
@@ -148,7 +151,7 @@ def test_another_layout_of_the_same_json_is_no_change(document: dict[str, Any], 
 
 # Verifies: REQ-d00081-A
 def test_a_requirement_changed_in_a_folder_is_refused(document: dict[str, Any], sealed: Seal) -> None:
-    files = write_directory(read_single(sealed(document)).replaced(layout=Layout.DIRECTORY))
+    files = write_directory(msgspec.structs.replace(read_single(sealed(document)), layout=Layout.DIRECTORY))
     files["requirements/REQ-0001.req"] = files["requirements/REQ-0001.req"].replace(b"at once", b"at last")
 
     with pytest.raises(Tampered):

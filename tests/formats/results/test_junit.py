@@ -2,7 +2,8 @@
 
 import pytest
 
-from clew.formats.results import Outcome, ResultRecords, read_results
+from clew.formats.results.reader import read_results
+from clew.formats.results.records import Outcome, ResultRecords
 
 PYTEST = """<?xml version="1.0" encoding="utf-8"?>
 <testsuites name="pytest tests">

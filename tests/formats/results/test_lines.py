@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.formats.results import ResultRecords, read_results
+from clew.formats.results.reader import read_results
+from clew.formats.results.records import ResultRecords
 
 
 # Verifies: REQ-d00040-C

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from clew.formats.results import Outcome, ResultRecords, read_results
 from clew.formats.results.pytest_json import split_nodeid
+from clew.formats.results.reader import read_results
+from clew.formats.results.records import Outcome, ResultRecords
 
 
 def document(*tests: dict[str, Any], **others: Any) -> ResultRecords:

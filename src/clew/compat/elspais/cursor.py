@@ -1,8 +1,8 @@
 """Open cursors: where each session stands in the results of a query.
 
 A session has one cursor; opening another closes it. A client without a session names its cursor by the id that opening
-gave it, which nobody can guess. Cursors live in this process, a limited number of them, each for a while after its last
-use.
+gave it, 144 random bits, and with the token that it had then; such a cursor ends after an hour in any case. Cursors
+live in this process, a limited number of them, each for a while after its last use.
 """
 
 import secrets
@@ -17,10 +17,13 @@ import msgspec
 from clew.cache import Cache
 from clew.errors import InvalidCursor
 from clew.graph.model import Node
+from clew.text.shortening import shortened
 
 MOST_CURSORS = 32
 MOST_ITEMS = 10_000
 IDLE_SECONDS = 30 * 60.0
+MOST_SECONDS = 60 * 60.0
+"""The life of a cursor that no session guards."""
 _ID_BYTES = 18
 
 
@@ -49,6 +52,9 @@ class CursorState(msgspec.Struct, frozen=True):
     fingerprint: str
     """The state of the graph when it was opened."""
     left_out: int = 0
+    credential: str = ""
+    """Names the token with which it was opened."""
+    until: float = float("inf")
 
     @staticmethod
     def on(
@@ -74,31 +80,33 @@ class CursorState(msgspec.Struct, frozen=True):
 class OpenCursors:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._lock = threading.RLock()
+        self._clock = clock
         self._open: Cache[str, CursorState] = Cache(MOST_CURSORS, idle_seconds=IDLE_SECONDS, clock=clock)
         self._of_session: Cache[str, str] = Cache(2 * MOST_CURSORS)
 
-    def open(self, session: str | None, state: CursorState) -> None:
+    def open(self, session: str | None, state: CursorState, credential: str = "") -> None:
         """Keep a cursor, and close the one that the session had."""
         with self._lock:
+            until = float("inf") if session is not None else self._clock() + MOST_SECONDS
             if session is not None:
                 self._open.pop(self._of_session.get(session) or "")
                 self._of_session.put(session, state.id)
-            self._open.put(state.id, state)
+            self._open.put(state.id, msgspec.structs.replace(state, credential=credential, until=until))
 
-    def current(self, session: str | None, cursor_id: str | None) -> CursorState:
+    def current(self, session: str | None, cursor_id: str | None, credential: str = "") -> CursorState:
         """The named cursor, or that of the session."""
         with self._lock:
             id = cursor_id if cursor_id is not None or session is None else self._of_session.get(session)
             state = self._open.get(id) if id is not None else None
-            if state is None:
+            if state is None or state.credential != credential or state.until <= self._clock():
                 raise _no_cursor(session, cursor_id)
             return state
 
     @contextmanager
-    def reading(self, session: str | None, cursor_id: str | None) -> Iterator["CursorRead"]:
+    def reading(self, session: str | None, cursor_id: str | None, credential: str = "") -> Iterator["CursorRead"]:
         """Hold a cursor while items are taken from it. It moves when the block ends without an error."""
         with self._lock:
-            state = self.current(session, cursor_id)
+            state = self.current(session, cursor_id, credential)
             reading = CursorRead(state)
             yield reading
             moved = msgspec.structs.replace(state, position=state.position + reading.taken)
@@ -121,7 +129,7 @@ class CursorRead:
 def _no_cursor(session: str | None, cursor_id: str | None) -> InvalidCursor:
     hint = "open_cursor opens one; it ends when the session opens another, and after 30 minutes without use."
     if cursor_id is not None:
-        return InvalidCursor(f"There is no open cursor '{cursor_id[:40]}'.", hint=hint)
+        return InvalidCursor(f"There is no open cursor '{shortened(cursor_id)}'.", hint=hint)
     if session is None:
         return InvalidCursor(
             "This connection has no session that could remember a cursor.",

@@ -18,7 +18,7 @@ Query = Literal[
 ]
 CursorId = Annotated[
     Annotated[str, Meta(min_length=1, max_length=100)] | None,
-    Meta(description="From open_cursor; needed only where the connection keeps no session"),
+    Meta(description="As returned when the cursor was opened; needed only where the connection keeps no session"),
 ]
 
 
@@ -31,7 +31,7 @@ class OpenCursor(
     example={"query": "subtree", "params": {"root_id": "REQ-p00001"}, "batch_size": 0},
 ):
     """Runs a query, keeps its results and returns the first; cursor_next returns the following ones. Use it to look at
-    many items without reading all, and stop when you know enough. params are those of get_subtree, search,
+    many items without reading all, and stop when you know enough. params are those of get_subtree, `search`,
     get_hierarchy, query_nodes, get_test_coverage, get_uncovered_assertions or scoped_search. A session has one cursor;
     opening another closes it. It ends after 30 minutes without use."""
 
@@ -69,7 +69,7 @@ class OpenCursor(
             left_out=state.left_out,
         )
         _check_room(opened, self.max_tokens)
-        call.project.open_cursors.open(call.session, state)
+        call.project.open_cursors.open(call.session, state, call.credential)
         return opened
 
 
@@ -81,7 +81,7 @@ class CursorNext(
     idempotent=False,
 ):
     """The next `count` items of the open cursor, as many as fit the answer; the cursor moves by as many as were
-    returned. An empty list means the end. is_stale says that the graph changed since open_cursor; open again for
+    returned. An empty list means the end. is_stale says that the graph changed since it was opened; open again for
     current results."""
 
     count: Annotated[int, Meta(ge=1, le=500, description="Items at most")] = 1
@@ -90,7 +90,7 @@ class CursorNext(
 
     def run(self, call: Call) -> CursorBatch:
         """The cursor moves by exactly as many items as there is room for in the answer."""
-        with call.project.open_cursors.reading(call.session, self.cursor_id) as reading:
+        with call.project.open_cursors.reading(call.session, self.cursor_id, call.credential) as reading:
             batch = longest_page(lambda count: _batch(call, reading.state, count), self.count, self.max_tokens)
             _check_room(batch, self.max_tokens)
             reading.take(batch.count)
@@ -109,7 +109,7 @@ class GetCursorInfo(
     cursor_id: CursorId = None
 
     def run(self, call: Call) -> CursorInfo:
-        state = call.project.open_cursors.current(call.session, self.cursor_id)
+        state = call.project.open_cursors.current(call.session, self.cursor_id, call.credential)
         return CursorInfo(
             cursor_id=state.id,
             position=state.position,

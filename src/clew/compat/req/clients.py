@@ -1,5 +1,6 @@
 """What clients of the register are told: the entry of the server in .mcp.json, and the settings of Claude Code."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,8 @@ import msgspec
 from clew.edit.targets import read_if_there
 from clew.errors import FormatError, OutsideProject, Refused
 from clew.register.git.setup import SetupStep, bounds_of
-from clew.setup.clients import json_text, own_command, write_file
+from clew.setup.clients import json_text
+from clew.setup.clients.configure import complete_interrupted, own_command, write_file
 from clew.text.counting import counted
 
 SERVER = "req"
@@ -24,7 +26,7 @@ def write_entry(root: Path, path: Path, *, force: bool) -> dict[str, Any]:
         "args": ["req", "mcp"],
         "description": "Managed requirements in project.req",
     }
-    raw = read_if_there(path)
+    raw = _read(root, path)
     try:
         before = None if raw is None else raw.decode("utf-8")
         present = json_text.read_object(before).get("mcpServers", {}).get(SERVER) if before else None
@@ -41,10 +43,17 @@ def write_entry(root: Path, path: Path, *, force: bool) -> dict[str, Any]:
     return {"path": str(path), "changed": after != raw, "entry": entry}
 
 
+def _read(root: Path, path: Path) -> bytes | None:
+    with suppress(OutsideProject):
+        # Whoever writes the file says what is wrong with it.
+        complete_interrupted(path, within=bounds_of(root, path))
+    return read_if_there(path)
+
+
 def tell_claude_code(root: Path) -> SetupStep:
     """Add to Claude Code's settings of the project what it may run unasked, and what it runs before it stops."""
     path = root / ".claude" / "settings.json"
-    raw = read_if_there(path)
+    raw = _read(root, path)
     try:
         settings = json_text.read_object(raw.decode("utf-8")) if raw else {}
         added = _permitted(settings) + _checked_at_the_end(settings)

@@ -106,7 +106,7 @@ class CheckBeforeCommit(
     verb="req precheck",
     summary="everything a commit should pass: formatting, tests, rules, coverage, review",
 ):
-    """Runs the checks of cargo and those of the register, one after another."""
+    """Runs the checks of cargo, where the project is trusted, and those of the register, one after another."""
 
     skip: Annotated[
         tuple[Literal["fmt", "clippy", "test", "validate", "coverage", "review"], ...],
@@ -116,7 +116,13 @@ class CheckBeforeCommit(
     base: Annotated[str, Meta(description="What the review compares with"), Option(metavar="BASE")] = "origin/main"
 
     def run(self, call: Call) -> Any:
-        return precheck(register_of(call), skip=self.skip, keep_going=self.keep_going, against=self.base)
+        return precheck(
+            register_of(call),
+            skip=self.skip,
+            keep_going=self.keep_going,
+            against=self.base,
+            trust=call.project.config.trust,
+        )
 
     def render(self, result: Any) -> str:
         return table((each.state, each.name, each.detail) for each in result.steps)

@@ -1,5 +1,5 @@
 """What a change should pass before it is committed: the project's own checks as far as cargo knows them, then those of
-the register.
+the register. Cargo runs what the project says, build scripts included, so the project has to be trusted.
 """
 
 import subprocess
@@ -11,6 +11,7 @@ import msgspec
 from clew.errors import ClewError
 from clew.register.operations.review import ReviewChange
 from clew.register.service import RegisterService
+from clew.trust import Trust
 
 _CARGO = {
     "fmt": ("cargo", "fmt", "--check"),
@@ -33,7 +34,11 @@ class Precheck(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...]
 
 
-def precheck(service: RegisterService, *, skip: Collection[str], keep_going: bool, against: str) -> Precheck:
+def precheck(
+    service: RegisterService, *, skip: Collection[str], keep_going: bool, against: str, trust: Trust
+) -> Precheck:
+    if _has_cargo(service.root) and not set(_CARGO) <= set(skip):
+        trust.require("Cargo runs programs of the project, such as build scripts and tests")
     done: list[Step] = []
     for name in STEPS:
         stopped = not keep_going and any(step.state == FAILED for step in done)
@@ -72,8 +77,12 @@ def _gaps(service: RegisterService) -> Iterator[str]:
     yield from (f"{len(ids)} {what}; `clew req coverage` shows them" for what, ids in counts.items() if ids)
 
 
+def _has_cargo(root: Path) -> bool:
+    return (root / "Cargo.toml").exists()
+
+
 def _cargo(name: str, root: Path) -> Step:
-    if not (root / "Cargo.toml").exists():
+    if not _has_cargo(root):
         return Step(name, SKIPPED, "there is no Cargo.toml")
     try:
         done = subprocess.run(_CARGO[name], cwd=root, capture_output=True, text=True, check=False)

@@ -13,12 +13,13 @@ from msgspec import UNSET
 
 from clew.compat.wekadocs import results as shapes
 from clew.errors import Cancelled, ClewError, InvalidArgument
+from clew.graph.model import EdgeKind
 from clew.kb import ids
 from clew.kb.answer.finding import FoundSection, Mode, Narrowing
 from clew.kb.answer.shortlist import source_of
 from clew.kb.operations.arguments import bounded
 from clew.kb.queries import Reading
-from clew.kb.walk import edges
+from clew.kb.walk.edges import DocumentEdges
 from clew.kb.walk.envelope import (
     MOST_PAGE_SIZE,
     PAGE_SIZE,
@@ -32,6 +33,7 @@ from clew.operation.call import Call
 from clew.search.question import MAX_LIMIT
 from clew.search.quote.evidence import evidence
 from clew.text.instruction_like import suspicious
+from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
     from clew.compat.wekadocs.document_operations import SearchDocumentation, SearchSections
@@ -56,7 +58,7 @@ def decode_cursor(cursor: str | None) -> int:
 
 def session_name(call: Call, given: str | None = None) -> str:
     """How the older tools name a session: as the caller does, or by one name for the whole connection."""
-    return bounded(given, "session_id") if given else call.project.kb.session_name(call.session)
+    return bounded(given, "session_id") if given else call.project.kb.session_name(call.session, call.credential)
 
 
 class SectionSearch:
@@ -162,7 +164,7 @@ class SectionSearch:
     def _documentation(self, query: str, top_k: int, verbosity: str) -> shapes.Documentation:
         level = _VERBOSITY.get(verbosity.strip().lower())
         if level is None:
-            raise InvalidArgument(f"verbosity is '{verbosity[:80]}'.", hint="Pass graph or full.")
+            raise InvalidArgument(f"verbosity is '{shortened(verbosity)}'.", hint="Pass graph or full.")
         if top_k < 1 or not query.strip():
             raise InvalidArgument("query is empty, or top_k below 1.", hint="Pass words, and a top_k of 1 or more.")
         found = self._found(query, min(top_k, MOST_PAGE_SIZE), None)
@@ -199,8 +201,9 @@ def _row(reading: Reading, found: FoundSection, rank: int) -> shapes.SectionRow:
     scores = {each.signal: each.score for each in found.why}
     values = {each.signal: round(each.value, 6) for each in found.why}
     walked = [each.value for each in found.why if each.signal not in ("lexical", "dense")]
-    links = {edge.target for edge in edges.around(reading, section)}
-    links |= {edge.source for edge in edges.into_section(reading, section)}
+    edges = DocumentEdges(reading)
+    links = {edge.target for edge in edges.outgoing((section.id,), (EdgeKind.STRUCTURES, EdgeKind.NEXT))[section.id]}
+    links |= {edge.source for edge in edges.incoming((section.id,))[section.id]}
     return shapes.SectionRow(
         section_id=section.id,
         title=section.title,
@@ -245,7 +248,8 @@ def _evidence(reading: Reading, found: FoundSection, confidence: float, level: s
     mentioned, linked = [], []
     if level == "graph":
         mentioned = [mention.id for mention in reading.mentioned_in(section.id)][:_MOST_ENTITIES]
-        linked = [edge.target for edge in edges.around(reading, section)]
+        found_edges = DocumentEdges(reading).outgoing((section.id,), (EdgeKind.STRUCTURES, EdgeKind.NEXT))
+        linked = [edge.target for edge in found_edges[section.id]]
     above = reading.section_at(section.document, section.parent) if section.parent >= 0 else None
     return shapes.EvidenceItem(
         section_id=section.id,

@@ -19,6 +19,7 @@ from clew.kb.walk.traversal import BY_ID, MOST_OF_OTHERS, Snapshot
 from clew.operation.budget import trim
 from clew.search.quote.evidence import fitting_end
 from clew.text.instruction_like import flags_of, suspicious
+from clew.text.shortening import shortened
 from clew.text.tokens import estimate_tokens
 
 TRAVERSED = ("MENTIONS", "HAS_CHUNK", "CONTAINS_STEP")
@@ -73,7 +74,7 @@ def _problem(names: Sequence[str] | None, depth: int) -> str | None:
         return "max_depth must be at least 1"
     unknown = next((name for name in names or () if name not in TRAVERSED), None)
     if unknown is not None:
-        return f"Invalid relationship type: {unknown[:80]}. Allowed types: {', '.join(TRAVERSED)}"
+        return f"Invalid relationship type: {shortened(unknown)}. Allowed types: {', '.join(TRAVERSED)}"
     return None
 
 

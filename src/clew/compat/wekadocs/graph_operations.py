@@ -25,7 +25,7 @@ MAX_PATH_HOPS = 5
 MAX_PATHS = 50
 MAX_PER = 1_000
 
-DISABLED = "Graph traversal is disabled (neo4j_disabled=true). Use kb.search or kb.retrieve_evidence instead."
+DISABLED = "Graph traversal is disabled (neo4j_disabled=true). Use kb_search or kb_retrieve_evidence instead."
 
 Ids = Annotated[tuple[str, ...], Meta(max_length=MAX_IDS, description="Ids that tools returned")]
 Ends = Annotated[tuple[str, ...], Meta(max_length=MAX_ENDS, description="Ids that tools returned")]

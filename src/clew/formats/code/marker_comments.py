@@ -1,4 +1,14 @@
-"""The citations in the comments of a file, before it is known whom they belong to."""
+"""The citations in the comments of a file, before it is known whom they belong to.
+
+Ids of a requirement register in comments and in names of tests: `REQ-0042`, with any number of digits.
+
+A register needs no keyword: whatever comment mentions an id marks the code below it. Such ids are looked for only where
+a project has a register, and only where the project's own grammar does not know them as ids of its requirements.
+
+References in running text: `Implements: REQ-d00001-A, auth/login#locked-out`, at the start of a line or a sentence.
+
+Requirements of one format cite those of another this way, with the words and the spellings that comments in code use.
+"""
 
 import re
 from collections.abc import Iterator
@@ -6,10 +16,51 @@ from collections.abc import Iterator
 import msgspec
 
 from clew.formats.code.comments import DOCSTRING, LINE, STRING, Token
-from clew.formats.code.marker_ids import RegisterIds
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
 from clew.formats.openspec.references import SpecReference, format_reference, parse_reference
+
+_PADDING = 4
+_WORD = re.compile(r"(?i:REQ)-([0-9]{1,18})(?:-([A-Za-z0-9]{1,8}(?:\+[A-Za-z0-9]{1,8})*))?")
+_MENTION = re.compile(r"(?<![A-Za-z0-9_-])REQ-[0-9]{4,18}(?![A-Za-z0-9_])(?:-[A-Z0-9]{1,8}(?![A-Za-z0-9_]))?")
+_TARGET = re.compile(r"REQ-[0-9]{4,18}")
+_IN_NAME = re.compile(r"(?<![A-Za-z0-9])(?i:REQ)_([0-9]{4,18})(?![A-Za-z0-9])")
+
+
+def is_register_id(target: str) -> bool:
+    return _TARGET.fullmatch(target) is not None
+
+
+class RegisterIds:
+    def __init__(self, grammar: IdGrammar) -> None:
+        self._grammar = grammar
+
+    def parse(self, word: str) -> ParsedReference | None:
+        """The id, with or without labels, that a word of a list of references spells."""
+        match = _WORD.fullmatch(word)
+        if match is None or self._grammar.parse_reference(word) is not None:
+            return None
+        return ParsedReference(_canonical(match[1]), tuple(match[2].split("+")) if match[2] else ())
+
+    def mentioned(self, comment: str) -> list[tuple[str, ParsedReference]]:
+        """The ids anywhere in a comment, as written and as meant. Only whole ids count: REQ-10000 is not REQ-1000."""
+        found = []
+        for match in _MENTION.finditer(comment) if "REQ-" in comment else ():
+            parsed = self.parse(match[0])
+            if parsed is not None:
+                found.append((match[0], parsed))
+        return found
+
+    def in_name(self, name: str) -> list[ParsedReference]:
+        """The ids in the name of a test: `test_req_0042_refuses_the_expired`."""
+        if self._grammar.from_test_name(name):
+            return []
+        return [ParsedReference(_canonical(match[1])) for match in _IN_NAME.finditer(name)]
+
+
+def _canonical(digits: str) -> str:
+    return f"REQ-{int(digits):0{_PADDING}d}"
+
 
 _KEYWORDS = {
     "implements": "implements",
@@ -287,3 +338,33 @@ def _labels(first: str, last: str) -> list[str] | None:
 
 def _numbers(first: int, last: int) -> range | None:
     return range(first, last + 1) if 0 < last - first < LARGEST_RANGE else None
+
+
+_KEYWORD = r"[*_]*(?:Implements|Refines|Verifies)[*_]*:"
+_WORTH_READING = re.compile(_KEYWORD, re.IGNORECASE)
+_BULLET = re.compile(r"^[ \t]*[-*+][ \t]", re.MULTILINE)
+_SENTENCE = re.compile(rf"(?<=[.;!?])[ \t]+(?={_KEYWORD})", re.IGNORECASE)
+
+
+def cited_in_prose(text: str, grammar: IdGrammar, *, register: bool, specs: bool) -> tuple[Cited, ...]:
+    """What a text cites. `line` counts from 1, the line in which the text begins."""
+    if _WORTH_READING.search(text) is None:
+        return ()
+    ids = RegisterIds(grammar) if register else None
+
+    def read(part: str) -> Iterator[Cited]:
+        reader = CommentReader(part, grammar, False, ids, specs=specs)
+        return reader.read([Token(DOCSTRING, 0, len(part), 0, len(part))])
+
+    plain = _BULLET.sub(lambda bullet: " " * len(bullet[0]), text)
+    found = list(read(plain))
+    for number, line in enumerate(plain.split("\n")):
+        for sentence in _SENTENCE.split(line)[1:]:
+            found.extend(_below(each, number) for each in read(sentence))
+    return tuple(dict.fromkeys(found))
+
+
+def _below(cited: Cited, lines: int) -> Cited:
+    return Cited(
+        cited.kind, cited.written, cited.target, cited.labels, cited.line + lines, cited.malformed, cited.place
+    )

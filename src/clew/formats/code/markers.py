@@ -19,7 +19,8 @@ from collections.abc import Iterator
 import msgspec
 
 from clew.formats.code.comments import STRING, Family, Token, family_for, tokens
-from clew.formats.code.definitions import CLASS, Definition, definitions
+from clew.formats.code.definitions.model import CLASS, Definition
+from clew.formats.code.definitions.scan import definitions
 from clew.formats.code.marker_comments import (
     BESIDE_CODE,
     IN_DOCSTRING,
@@ -27,8 +28,9 @@ from clew.formats.code.marker_comments import (
     ON_ITS_OWN,
     Cited,
     CommentReader,
+    RegisterIds,
+    is_register_id,
 )
-from clew.formats.code.marker_ids import RegisterIds, is_register_id
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
 

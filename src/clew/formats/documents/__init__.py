@@ -2,9 +2,8 @@
 
 | module | subject |
 |---|---|
-| `reader` | a file's bytes to a document |
+| `reader` | a file's bytes to a document: its front matter, its sections, each with a name that lasts, its links |
 | `markdown`, `rst`, `html`, `plain`, `notebook`, `docstrings` | one format each, cut into blocks |
-| `outline` | blocks to sections, each with a name that lasts |
 | `chunks` | sections to pieces of a useful size |
 | `links` | links that lead to other places of the project |
 
@@ -20,22 +19,3 @@ What a reader reports. Codes are stable.
 | `documents.open_fence` | warning | a code block is never closed |
 | `documents.syntax` | error | the Python module has a syntax error |
 """
-
-from clew.formats.documents.chunks import Chunk, ChunkSizes, chunks_of
-from clew.formats.documents.model import Block, BlockKind, Document, DocumentLink, Format, Section
-from clew.formats.documents.reader import VERSION, format_of, read_document
-
-__all__ = [
-    "VERSION",
-    "Block",
-    "BlockKind",
-    "Chunk",
-    "ChunkSizes",
-    "Document",
-    "DocumentLink",
-    "Format",
-    "Section",
-    "chunks_of",
-    "format_of",
-    "read_document",
-]

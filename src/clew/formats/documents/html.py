@@ -92,7 +92,7 @@ class HtmlPage:
         self.text = reading.page.text()
         self.blocks: list[Block] = reading.page.blocks
         self.links: tuple[DocumentLink, ...] = tuple(reading.links)
-        self.properties: Mapping[str, Any] = reading.properties
+        self.properties: Mapping[str, Any] = reading.all_properties()
 
 
 def _tame(text: str) -> str:
@@ -117,6 +117,7 @@ class _Reading(HTMLParser):
         self._labels: list[str] = []
         self._unread = 0
         self._in_title = False
+        self._title: list[str] = []
         self._lists = 0
         self._tables = 0
         self._code = 0
@@ -149,11 +150,16 @@ class _Reading(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._in_title:
-            self.properties["title"] = " ".join(f"{self.properties.get('title', '')} {data}".split())
+            self._title.append(data)
         elif not self._unread:
             if self._run.is_empty and data.strip():
                 self._line = self.getpos()[0] + data[: len(data) - len(data.lstrip())].count("\n")
             self._run.add(data, keep_space=self._code > 0)
+
+    def all_properties(self) -> dict[str, Any]:
+        """What the head of the page says about it."""
+        title = " ".join(" ".join(self._title).split())
+        return {**self.properties, **({"title": title} if self._title else {})}
 
     # What that means
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
 from clew.formats.documents.model import Block, BlockKind, DocumentLink
+from clew.text.code_spans import replace_code
 
-_CODE = re.compile(r"(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _HIDDEN = str.maketrans("[]()<>", "\0\0\0\0\0\0")
 _INLINE = re.compile(r"(?<!!)\[([^\[\]]{0,400})\]\(\s*(?:<([^<>\n]{1,800})>|([^()\s]{1,800}(?:\([^()\s]*\)[^()\s]*)?))")
 _BY_NAME = re.compile(r"(?<!!)\[([^\[\]]{1,400})\]\[([^\[\]]{0,200})\]")
@@ -54,7 +54,7 @@ def _of_block(text: str, block: Block, piece: str, targets: dict[str, str]) -> I
 
 def _without_code(text: str) -> str:
     """The text with the brackets inside code hidden, everything at its place."""
-    return _CODE.sub(lambda match: match[0].translate(_HIDDEN), text) if "`" in text else text
+    return replace_code(text, lambda span: text[span.start : span.end].translate(_HIDDEN))
 
 
 def _name(written: str) -> str:

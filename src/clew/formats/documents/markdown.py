@@ -14,13 +14,12 @@ from clew.formats.documents.slugs import plain_title
 
 _FENCE = re.compile(r"[ \t]*+(`{3,}+(?!.*`)|~{3,}+)")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
-_CLOSING = re.compile(r"(?:^|(?<=[ \t]))#+$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
 _BULLET = re.compile(r"[ \t]*(?:[-*+]|(\d{1,9})[.)])(?=[ \t]|$)")
 _RULE = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$")
 _RULER = re.compile(r"[ \t]*+\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+$")
-_NAMED = re.compile(r"[ \t]*\{:?[ \t]*#([\w.:-]+)[^{}]*\}[ \t]*$")
-_TARGET = re.compile(r"<[a-zA-Z]\w*[^<>]*?\s(?:id|name)=[\"']?([\w.:-]+)", re.IGNORECASE)
+_NAMED = re.compile(r"\{:?[ \t]*#([\w.:-]++)[^{}]*+\}[ \t]*$")
+_TARGET = re.compile(r"<[a-zA-Z]\w*+[^<>]*?\s(?:id|name)=[\"']?([\w.:-]+)", re.IGNORECASE)
 _CODE_INDENT = 4
 _COMMENT_OPENS, _COMMENT_ENDS = "<!--", "-->"
 
@@ -67,7 +66,7 @@ class _Scan:
         if match is None:
             return index
         written = self.lines.bare[index][match.end() :].strip()
-        self._add_heading(index, index + 1, len(match[1]), _CLOSING.sub("", written).rstrip())
+        self._add_heading(index, index + 1, len(match[1]), _without_closing_marks(written))
         return index + 1
 
     def _comment(self, index: int) -> int:
@@ -170,13 +169,15 @@ class _Scan:
 
     def _add_heading(self, first: int, after: int, level: int, written: str) -> None:
         lines = self.lines
-        named = _NAMED.search(written)
+        # The name is the last thing in braces; to look for it from the left would cost a square.
+        braces = max(written.rfind("{"), 0)
+        named = _NAMED.match(written, braces)
         labels = [named[1]] if named else []
         labels += _TARGET.findall(written)
         if self.blocks and self.blocks[-1].kind is BlockKind.PROSE:
             before = self.blocks[-1]
             labels += _TARGET.findall(lines.text, before.start, before.end)
-        title = plain_title(written[: named.start()] if named else written)
+        title = plain_title(written[:braces] if named else written)
         self.blocks.append(
             Block(
                 BlockKind.HEADING,
@@ -189,6 +190,12 @@ class _Scan:
                 labels=tuple(labels),
             )
         )
+
+
+def _without_closing_marks(written: str) -> str:
+    """A heading without the marks that may end it; they stand apart from its text."""
+    bare = written.rstrip("#")
+    return bare.rstrip() if not bare or bare[-1] in " \t" else written
 
 
 def _is_ruler(line: str) -> bool:

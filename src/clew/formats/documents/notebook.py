@@ -55,6 +55,8 @@ def _cells(whole: Any) -> Iterator[dict[str, Any]]:
 
 def _places(text: str, count: int) -> list[tuple[int, int]]:
     """The lines of each cell; those of the whole file where they cannot be told apart."""
+    if not count:
+        return []
     lines = text.count("\n") + 1
     found: list[int] = []
     line, position = 1, 0

@@ -8,6 +8,7 @@ from clew.formats.elspais.headers import EndMarker, Header
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import TEXT, Lines, plain_heading
 from clew.formats.elspais.records import Journey, SectionRecord
+from clew.text.shortening import shortened
 
 _TEXT_FIELDS = ("actor", "goal", "context")
 LIST_FIELDS = ("validates", "addresses")
@@ -119,7 +120,7 @@ class JourneyReader:
             field = JOURNEY_FIELD.match(self._lines.text[index]) if self._lines.kinds[index] == TEXT else None
             if field is not None and field.signed and field.name in LIST_FIELDS:
                 message = (
-                    f"{self._lines.text[index].strip()[:80]!r} stands in a section, where it is plain text."
+                    f"{shortened(self._lines.text[index].strip())!r} stands in a section, where it is plain text."
                     " Move it above the journey's first heading."
                 )
                 self._findings.warning("validates_in_section", index + 1, message)

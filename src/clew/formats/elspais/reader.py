@@ -7,6 +7,7 @@ from clew.formats.elspais.journey import JourneyReader
 from clew.formats.elspais.lines import BLANK, BOM, END, Lines
 from clew.formats.elspais.records import Block, FileRecords, Remainder
 from clew.formats.elspais.requirement import RequirementReader
+from clew.text.shortening import shortened
 from clew.text.spans import Span
 
 
@@ -61,7 +62,7 @@ class _BlockReader:
         """Close the open block at its End marker."""
         text = self._lines.text[index]
         if header is None:
-            message = f"{text[:80]!r} ends nothing: no requirement or journey is open here. Remove it."
+            message = f"{shortened(text)!r} ends nothing: no requirement or journey is open here. Remove it."
             self._findings.warning("stray_end", index + 1, message)
             return
         marker = read_end(text, index + 1, header, self._findings)
@@ -76,7 +77,7 @@ class _BlockReader:
         lines = self._lines
         while stop > header.index + 1 and (lines.kinds[stop - 1] == BLANK or self._is_rule(stop - 1)):
             stop -= 1
-        message = f"{header.written_id} has no End marker. Close it with `*End* *{header.title[:80]}*`."
+        message = f"{header.written_id} has no End marker. Close it with `*End* *{shortened(header.title)}*`."
         self._findings.warning("missing_end", header.line, message)
         self._remainder(header.index)
         reader = self._journeys if header.is_journey else self._requirements

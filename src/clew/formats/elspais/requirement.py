@@ -17,6 +17,7 @@ from clew.formats.elspais.headers import EndMarker, Header
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import BLANK, FENCED, TEXT, Lines, plain_heading
 from clew.formats.elspais.records import AssertionRecord, ChangelogEntry, Requirement, SectionRecord
+from clew.text.shortening import shortened
 
 UNKNOWN = "Unknown"
 
@@ -103,7 +104,7 @@ class RequirementReader:
             listing = ""
             if isinstance(field, str):
                 if field:
-                    message = f"{field[:80]!r} is no field that Clew knows; it is kept in the text only."
+                    message = f"{shortened(field)!r} is no field that Clew knows; it is kept in the text only."
                     self._findings.info("unknown_field", line, message)
             elif field.name == FLAG_FIELD:
                 metadata.template = True
@@ -153,7 +154,7 @@ class RequirementReader:
                 fields = metadata_fields(text[index], references)
                 if fields is not None:
                     message = (
-                        f"{text[index].strip()[:80]!r} stands below a heading, where it is plain text."
+                        f"{shortened(text[index].strip())!r} stands below a heading, where it is plain text."
                         " Move it directly below the requirement's header."
                     )
                     self._findings.warning("late_metadata", index + 1, message)
@@ -167,7 +168,7 @@ class RequirementReader:
                 entries.append(entry)
             else:
                 message = (
-                    f"{self._lines.text[index][:80]!r} is not"
+                    f"{shortened(self._lines.text[index])!r} is not"
                     " `- date | hash | change order | name (<id>) | reason`; it is kept in the text only."
                 )
                 self._findings.warning("changelog_entry", index + 1, message)

@@ -26,7 +26,7 @@ def parse_toml(data: bytes, name: str) -> dict[str, Any]:
         ) from None
     too_deep = ConfigError(f"{name} nests values too deeply.", hint="Flatten the nested lists or tables.")
     # The time a parser takes for a dotted key grows with the square of its parts.
-    if any(line.partition("=")[0].count(".") > _DEEPEST for line in text.split("\n")):
+    if any(key.count(".") > _DEEPEST for key in _keys(text)):
         raise too_deep
     try:
         return tomllib.loads(text)
@@ -36,6 +36,13 @@ def parse_toml(data: bytes, name: str) -> dict[str, Any]:
         found = _AT_LINE.search(str(error))
         line = int(found[1]) if found else text.count("\n") + 1
         raise ConfigError(f"{name} line {line} is not TOML: {error}.", hint="Correct that line.") from None
+
+
+def _keys(text: str) -> Iterator[str]:
+    """What stands where a key may: in a line that begins with a bracket, and before each equals sign."""
+    yield from (line.partition(",")[0] for line in text.split("\n") if line.lstrip().startswith("["))
+    for part in text.split("=")[:-1]:
+        yield part[max(part.rfind(sign) for sign in "\n{,") + 1 :]
 
 
 def merge(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -191,8 +191,8 @@ def new_change_folder(root: Root, change_id: str) -> str:
     own = _own(checked_id(change_id, "change"), root)
     if not _CHANGE_ID.fullmatch(own) or len(own) > LONGEST_CHANGE_ID or own == "archive":
         raise InvalidArgument(
-            f"{own[:80]!r} is no id for a new change: at most {LONGEST_CHANGE_ID} small letters and digits, in words"
-            " joined by single hyphens, and not 'archive'.",
+            f"{shortened(own)!r} is no id for a new change: at most {LONGEST_CHANGE_ID} small letters and digits, in "
+            "words joined by single hyphens, and not 'archive'.",
             hint="Choose one such as 'add-login'.",
         )
     return _joined(root.changes, own)

@@ -9,6 +9,7 @@ import re
 import msgspec
 
 from clew.formats.diagnostics import Diagnostic
+from clew.text.shortening import shortened
 
 _KEY = re.compile(r"([A-Za-z_][\w-]*)\s*:(?:\s+(.*))?$")
 _ITEM = re.compile(r"\s*-\s+(.*)")
@@ -52,7 +53,7 @@ def read_metadata(data: bytes) -> ChangeMetadata:
         elif (item := _ITEM.match(bare)) is not None and key:
             lists.setdefault(key, []).append(_scalar(item[1]))
         elif not (written[:1].isspace() and key):
-            problems.append(_problem(line, f"{written[:80]!r} is not `key: value`."))
+            problems.append(_problem(line, f"{shortened(written)!r} is not `key: value`."))
     unknown = [name for name in values if name not in _KNOWN]
     problems += [_problem(places[name], f"{name!r} is not a key of OpenSpec.", severity="info") for name in unknown]
     return _metadata(values, lists, places, problems)

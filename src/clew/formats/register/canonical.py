@@ -6,7 +6,7 @@ the checksum is taken of.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -16,13 +16,12 @@ from clew.errors import FormatError
 ALGORITHM = "sha256:"
 
 
-def canonical(value: Any) -> bytes:
-    return msgspec.json.encode(value, order="sorted")
+canonical: Callable[[Any], bytes] = msgspec.json.Encoder(order="sorted").encode
 
 
 def pretty(value: Any) -> bytes:
     """Two spaces for each level, every character beyond ASCII as it is, and no line feed at the end."""
-    return msgspec.json.format(msgspec.json.encode(value, order="sorted"), indent=2)
+    return msgspec.json.format(canonical(value), indent=2)
 
 
 def pretty_as_declared(value: Any) -> bytes:

@@ -4,11 +4,15 @@ Enums carry the spelling of the file; `word` is the spelling that people and too
 this version of the format does not know in `extras`, so that whatever a later program added survives a save.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+
+from clew.errors import InvalidArgument
+from clew.text.shortening import shortened
 
 
 class Word(StrEnum):
@@ -183,6 +187,23 @@ class Register(msgspec.Struct, frozen=True, kw_only=True):
     extras: Mapping[str, Any] = msgspec.field(default_factory=dict)
     """Keys of the file that this version does not know, as they stand."""
 
-    def replaced(self, **changes: Any) -> "Register":
-        changed: Register = msgspec.structs.replace(self, **changes)
-        return changed
+
+AnyWord = TypeVar("AnyWord", bound=Word)
+
+LINK_KINDS = (LinkKind.PARENT, LinkKind.DEPENDS_ON, LinkKind.CONFLICTS, LinkKind.REFINES, LinkKind.VERIFIES)
+"""The kinds that lead from requirement to requirement; the others belong to the safety case."""
+
+
+def parse_word(written: str, type_: type[AnyWord], what: str, allowed: Sequence[AnyWord] | None = None) -> AnyWord:
+    """The value that `depends_on`, `depends-on` or `DependsOn` names."""
+    options = {option.value.lower(): option for option in allowed or tuple(type_)}
+    found = options.get(written.strip().lower().replace("-", "").replace("_", ""))
+    if found is not None:
+        return found
+    words = [option.word for option in options.values()]
+    close = get_close_matches(written.strip().lower()[:40], words, n=1)
+    suggestion = f"Did you mean '{close[0]}'? " if close else ""
+    raise InvalidArgument(
+        f"Unknown {what}: '{shortened(written)}'.",
+        hint=f"{suggestion}{what.capitalize()} is one of {', '.join(words)}.",
+    )

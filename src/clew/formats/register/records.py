@@ -46,7 +46,8 @@ def _prepared(raw: _Raw) -> _Raw:
         "links": [_gathered(link, _LINK) if link.keys() != _LINK else link for link in raw.get("links", ())],
         "history": [_history(entry) if entry.keys() != _HISTORY else entry for entry in raw.get("history", ())],
         "tests": [
-            _test(record) if not _TEST_ALWAYS <= record.keys() <= _TEST else record for record in raw.get("tests", ())
+            _gathered({"kind": "Automated", **record}, _TEST) if not _TEST_ALWAYS <= record.keys() <= _TEST else record
+            for record in raw.get("tests", ())
         ],
     }
     present = {name: value for name, value in lists.items() if name in raw or name == "tests"}
@@ -55,10 +56,6 @@ def _prepared(raw: _Raw) -> _Raw:
 
 def _history(raw: _Raw) -> _Raw:
     return _gathered({"actor_kind": "Unknown", "reason": None, **raw}, _HISTORY)
-
-
-def _test(raw: _Raw) -> _Raw:
-    return _gathered({"kind": "Automated", **raw}, _TEST)
 
 
 def _gathered(raw: _Raw, known: frozenset[str]) -> _Raw:

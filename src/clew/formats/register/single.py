@@ -125,7 +125,13 @@ def write_single(register: Register, known: Renderings | None = None) -> bytes:
     Whoever writes often passes the same `known` each time, which is brought up to date here.
     """
     known = {} if known is None else known
-    _render(register, known)
+    for id, requirement in register.requirements.items():
+        rendering = known.get(id)
+        if rendering is None or rendering.requirement is not requirement:
+            text = canonical(encode_requirement(requirement))
+            known[id] = Rendering(requirement, text, _indented(msgspec.json.format(text, indent=2), 2))
+    for id in known.keys() - register.requirements.keys():
+        del known[id]
     ids = sorted(register.requirements)
     parts = encoded_parts({**head_payload(register), **optional_payload(register)})
     seal = digest(*_canonical_chunks(parts, [known[id] for id in ids]))
@@ -163,16 +169,6 @@ def _pretty_chunks(parts: Mapping[str, bytes], renderings: Sequence[Rendering]) 
             yield rendering.pretty
         yield b"\n  }"
     yield b"\n}"
-
-
-def _render(register: Register, known: Renderings) -> None:
-    for id, requirement in register.requirements.items():
-        rendering = known.get(id)
-        if rendering is None or rendering.requirement is not requirement:
-            text = canonical(encode_requirement(requirement))
-            known[id] = Rendering(requirement, text, _indented(msgspec.json.format(text, indent=2), 2))
-    for id in known.keys() - register.requirements.keys():
-        del known[id]
 
 
 def _indented(text: bytes, depth: int) -> bytes:

@@ -4,6 +4,7 @@ import msgspec
 
 from clew.formats.diagnostics import Findings
 from clew.formats.results.records import LONGEST_NAME, ExecutedLines
+from clew.text.shortening import shortened
 
 _PHASES = ("|run", "|setup", "|teardown", "|call")
 """What pytest-cov puts behind the name of a test."""
@@ -74,7 +75,9 @@ def read_lcov(data: bytes, findings: Findings) -> tuple[ExecutedLines, ...]:
                     "stray_line", number, "A `DA:` line stands outside of any `SF:` record. It is ignored."
                 )
             elif (found := _line(line)) is None:
-                findings.warning("unreadable_line", number, f"'{line[:80]}' is not `DA:line,count`. It is ignored.")
+                findings.warning(
+                    "unreadable_line", number, f"'{shortened(line)}' is not `DA:line,count`. It is ignored."
+                )
             else:
                 file[found[0]] = file.get(found[0], False) or found[1]
         elif line.startswith("SF:"):

@@ -21,6 +21,7 @@ from clew.formats.results.records import (
     one_line,
     split_parameters,
 )
+from clew.text.shortening import shortened
 
 _STATUSES = {
     "passed": PASSED,
@@ -221,7 +222,7 @@ def _status(word: str, name: str, line: int, findings: Findings) -> str:
     status = _STATUSES.get(word.lower())
     if status is None:
         findings.warning(
-            "unknown_status", line, f"'{name[:200]}' ended as '{word[:80]}', which says neither yes nor no."
+            "unknown_status", line, f"'{name[:200]}' ended as '{shortened(word)}', which says neither yes nor no."
         )
     return status or UNKNOWN
 

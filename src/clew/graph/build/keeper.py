@@ -16,6 +16,8 @@ from clew.graph.graph import Graph
 
 log = logging.getLogger(__name__)
 
+PATIENCE_SECONDS = 1.0
+"""How long the answer of a server waits for a large file."""
 WAIT_SECONDS = 0.05
 """How often somebody who waits reports progress and may be cancelled."""
 
@@ -42,26 +44,25 @@ class GraphKeeper:
         Without `current` a changed file is only noted. `progress` may raise to stop waiting; whoever waits next takes
         the work up again.
         """
-        called = time.monotonic()
-        with self._my_turn(progress):
-            self._ensure(called, progress, current=current, look=True)
-
-    def _ensure(self, called: float, progress: Progress | None, *, current: bool, look: bool) -> None:
-        if not self._built:
-            self._refresh(full=False, progress=progress)
-            return
-        if look:
-            self._look(called)
-        if current and self._auto_refresh and self._graph.state.is_stale:
-            self._refresh(full=False, progress=progress)
+        with self.turn(progress, current=current, look=True):
+            pass
 
     @contextmanager
-    def turn(self, progress: Progress | None = None, *, current: bool = False) -> Iterator[None]:
+    def turn(
+        self, progress: Progress | None = None, *, current: bool = False, look: bool | None = None
+    ) -> Iterator[None]:
         """The built graph for the block alone: meanwhile nobody reads files or changes it. With `current` it holds
-        every change made before this call."""
+        every change made before this call; `look` says whether changed files are looked for, by default with
+        `current` only."""
         called = time.monotonic()
         with self._my_turn(progress):
-            self._ensure(called, progress, current=current, look=current)
+            if not self._built:
+                self._refresh(full=False, progress=progress)
+            else:
+                if current if look is None else look:
+                    self._look(called)
+                if current and self._auto_refresh and self._graph.state.is_stale:
+                    self._refresh(full=False, progress=progress)
             yield
 
     @property
@@ -85,6 +86,7 @@ class GraphKeeper:
 
     def start(self) -> None:
         """Begin building in the background unless somebody did already."""
+        self._builder.large_files.patience = PATIENCE_SECONDS
         if not self._built and not self._threads:
             self._run_aside(self._build_quietly)
 
@@ -111,7 +113,8 @@ class GraphKeeper:
         began = time.monotonic()
         if self._graph.state.is_stale or self._looked_at > called:
             return
-        if self._builder.is_probably_stale():
+        # With many files, not looked at more often than pays.
+        if not self._builder.follower.is_probably_current():
             self._graph.mark_stale()
         self._looked_at = began
 

@@ -13,7 +13,7 @@ import msgspec
 from clew.formats.results.records import ExecutedLines
 from clew.graph.graph import Graph
 from clew.graph.model import BrokenReference, Edge, EdgeKind, Node, NodeKind
-from clew.graph.ordering import FileOrder
+from clew.graph.region import FileOrder
 
 FileKey = tuple[str, str]
 """Path of the file and name of the reader: two readers may read the same file."""
@@ -219,17 +219,12 @@ class Linker:
         self._graph.touched(self._parted)
         self._parted.clear()
         self._graph.evidence.update(contributions, touched)
-        self._settle()
-        return LinkReport(nodes_put=put, nodes_removed=len(removed), citations_linked=linked)
-
-    def _settle(self) -> None:
-        """Whatever is linked after this is linked out of order. So are second definitions, which are placed with the
-        first."""
-        self._region.settle(self._order)
-        duplicates = (self._placed[place] for place in self._doubled)
-        for each in duplicates:
-            self._region.mix((each.node, *each.parts), self._region.outgoing_edges(each.node.id))
+        # Whatever is linked after this is linked out of order. So are second definitions, placed with the first.
+        self._region.order = self._order
+        for each in (self._placed[place] for place in self._doubled):
+            self._region.mix((each.node, *each.parts), self._region.outgoing.get(each.node.id, ()))
         self._doubled.clear()
+        return LinkReport(nodes_put=put, nodes_removed=len(removed), citations_linked=linked)
 
     # Taking out
 
@@ -240,11 +235,16 @@ class Linker:
             for place in self._declared[id]:
                 definition = self._placed.pop(place)
                 del self._places[definition.node.id]
-                self._name(definition, present=False)
+                if definition.alias:
+                    self._name(definition, present=False)
                 for citation in dict.fromkeys(definition.citations):
-                    self._unlink(citation)
+                    citing = self._citing[citation.target]
+                    citing.pop(citation, None)
+                    if not citing:
+                        del self._citing[citation.target]
+                    self._disconnect(citation)
                 for node in (definition.node, *definition.parts):
-                    for edge in list(self._region.outgoing_edges(node.id)):
+                    for edge in list(self._region.outgoing.get(node.id, ())):
                         self._region.remove_edge(edge)
                     # A draft may have deleted it already.
                     if self._region.get_node(node.id) is not None:
@@ -252,35 +252,26 @@ class Linker:
                     removed.add(node.id)
         return removed
 
-    def _unlink(self, citation: Citation) -> None:
-        citing = self._citing[citation.target]
-        citing.pop(citation, None)
-        if not citing:
-            del self._citing[citation.target]
-        self._disconnect(citation)
-
     def _name(self, definition: Definition, *, present: bool) -> None:
         """Note that a definition has its shorter name, or has it no more."""
-        if definition.alias:
-            ids = self._aliases.setdefault(definition.alias, {})
-            if present:
-                ids[definition.node.id] = None
-            else:
-                ids.pop(definition.node.id, None)
-            if not ids:
-                del self._aliases[definition.alias]
-            self._moved_aliases.add(definition.alias)
+        ids = self._aliases.setdefault(definition.alias, {})
+        if present:
+            ids[definition.node.id] = None
+        else:
+            ids.pop(definition.node.id, None)
+        if not ids:
+            del self._aliases[definition.alias]
+        self._moved_aliases.add(definition.alias)
 
     def _disconnect(self, citation: Citation) -> None:
         """Remove what stands in the graph for this citation: edges, broken references, or both."""
         target = self._by_alias.pop(citation, citation.target)
-        for edge in list(self._region.outgoing_edges(citation.source)):
+        for edge in list(self._region.outgoing.get(citation.source, ())):
             if edge.kind is citation.kind and edge.target == target and set(edge.labels) <= set(citation.labels):
                 self._region.remove_edge(edge)
-        if self._region.broken_count():
-            for reference in self._broken_forms(citation):
-                if self._region.has_broken(reference):
-                    self._region.remove_broken(reference)
+        if self._region.broken:
+            for fault in ("unknown_requirement", "unknown_assertion", "malformed"):
+                self._region.broken.pop(_broken(citation, fault), None)
         self._parted.update((target, citation.source))
 
     # Putting in
@@ -377,20 +368,17 @@ class Linker:
         labels = citation.labels
         if target is None:
             fault = "malformed" if citation.malformed else "unknown_requirement"
-            self._region.put_broken(_broken(citation, fault))
+            self._region.broken[_broken(citation, fault)] = None
             return None
         edge = _edge(citation, target)
         if labels and (edge is None or len(edge.labels) < len(labels)):
-            self._region.put_broken(_broken(citation, "unknown_assertion"))
+            self._region.broken[_broken(citation, "unknown_assertion")] = None
         return edge
 
     def _meant(self, alias: str) -> str | None:
         """The one node that has this as its shorter name."""
         named = self._aliases.get(alias, ())
         return next(iter(named)) if len(named) == 1 else None
-
-    def _broken_forms(self, citation: Citation) -> tuple[BrokenReference, ...]:
-        return tuple(_broken(citation, fault) for fault in ("unknown_requirement", "unknown_assertion", "malformed"))
 
 
 def _labels(node: Node | None) -> tuple[str, ...] | None:

@@ -6,14 +6,16 @@ records. What this process cannot do, the other does itself.
 
 import sys
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import msgspec
 
 from clew.errors import ClewError
-from clew.graph.build.reading import Reader, cache_name
 from clew.text.hashing import content_hash
 from clew.workspace.files import read_bytes
+
+if TYPE_CHECKING:
+    from clew.graph.build.reading import Reader
 
 _LENGTH_BYTES = 4
 
@@ -38,6 +40,15 @@ class Request(msgspec.Struct, frozen=True, array_like=True):
 Answer = tuple[Parsed | None, ...]
 
 
+class LargeFile(msgspec.Struct, frozen=True, array_like=True):
+    """What a process is told that reads one file and ends."""
+
+    root: str
+    reader: str
+    path: str
+    max_file_bytes: int
+
+
 def send(stream: IO[bytes], message: Request | Answer) -> None:
     data = msgspec.msgpack.encode(message)
     stream.write(len(data).to_bytes(_LENGTH_BYTES, "big") + data)
@@ -54,7 +65,7 @@ def receive(stream: IO[bytes]) -> bytes | None:
     return data if len(data) == size else None
 
 
-def parse(root: Path, reader: Reader | None, path: str, limit: int) -> Parsed | None:
+def parse(root: Path, reader: "Reader | None", path: str, limit: int) -> Parsed | None:
     """The records of a file; None where anything is out of the ordinary."""
     if reader is None:
         return None
@@ -70,14 +81,27 @@ def parse(root: Path, reader: Reader | None, path: str, limit: int) -> Parsed | 
         return None
 
 
-def main() -> None:
+def read_large(message: bytes) -> bytes:
+    """The records of one file, for `clew.workspace.worker`."""
+    request = msgspec.msgpack.decode(message, type=LargeFile)
+    root = Path(request.root)
+    reader = _readers(root).get(request.reader)
+    return msgspec.msgpack.encode(parse(root, reader, request.path, request.max_file_bytes))
+
+
+def _readers(root: Path) -> "dict[str, Reader]":
     from clew.config import load
     from clew.formats.elspais.ids.grammar import IdGrammar
-    from clew.graph.readers import readers_for
+    from clew.graph.build.reading import cache_name
+    from clew.graph.readers.project import readers_for
 
-    root = Path(sys.argv[1])
     config = load(root)
-    readers = {cache_name(reader): reader for reader in readers_for(config, IdGrammar(config.elspais))}
+    return {cache_name(reader): reader for reader in readers_for(config, IdGrammar(config.elspais))}
+
+
+def main() -> None:
+    root = Path(sys.argv[1])
+    readers = _readers(root)
     while (message := receive(sys.stdin.buffer)) is not None:
         request = msgspec.msgpack.decode(message, type=Request)
         answer = (parse(root, readers.get(task.reader), task.path, request.max_file_bytes) for task in request.tasks)

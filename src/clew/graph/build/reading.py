@@ -11,8 +11,10 @@ import msgspec
 from clew.derived.parse_cache import CachedFile, ParseCache
 from clew.errors import ClewError, StoreError
 from clew.formats.diagnostics import Diagnostic
+from clew.graph.build.large_files import LargeFiles, Left, Outcome
 from clew.graph.build.link import Contribution, FileKey
 from clew.text.hashing import content_hash
+from clew.workspace import worker
 from clew.workspace.files import FileEntry, entry_of, read_bytes
 from clew.workspace.find import Selection, Tree
 from clew.workspace.follow import FileState
@@ -25,8 +27,13 @@ log = logging.getLogger(__name__)
 FEW_FILES = 5
 """So few changed files are parsed sooner than the cache is searched for them."""
 
+SET_ASIDE = b"\xc1"
+"""Cached in place of the records of a file that is set aside: no record begins with this byte."""
+
 BINARY_PROBE = 8_192
 """A NUL among this many first bytes makes a file binary."""
+
+_SET_ASIDE = Diagnostic("file.set_aside", "error", worker.SET_ASIDE, 0)
 
 Progress = Callable[[int, int, str], None]
 """Called with files done, files in all and a word on what is being done. May raise Cancelled."""
@@ -54,7 +61,7 @@ def cache_name(reader: Reader) -> str:
     return f"{reader.name}/{reader.version}"
 
 
-class Reading:
+class FilePass:
     """The outcome of a pass, collected reader by reader and file by file."""
 
     def __init__(
@@ -64,6 +71,7 @@ class Reading:
         states: Mapping[FileKey, FileState],
         max_file_bytes: int,
         looked_ns: int,
+        large: LargeFiles,
         *,
         cached: bool,
     ) -> None:
@@ -73,6 +81,9 @@ class Reading:
         self._max_file_bytes = max_file_bytes
         self._looked_ns = looked_ns
         self._use_cache = cached
+        self._large = large
+        self._waiting: list[tuple[Reader, FileEntry, str]] = []
+        """Large files that are being read, each with the hash of its content."""
         self.states: dict[FileKey, FileState] = {}
         self.contributions: dict[FileKey, Contribution | None] = {}
         self.diagnostics: dict[FileKey, tuple[Diagnostic, ...]] = {}
@@ -86,24 +97,22 @@ class Reading:
         waiting: dict[str, list[FileEntry]] = {reader.name: [] for reader in readers}
         for (_, name), entry in entries.items():
             waiting[name].append(entry)
-        self._read_all([(reader, waiting[reader.name]) for reader in readers], progress)
-        # Others may have parsed some of the files, but the order is that of the files.
-        self.contributions = {key: self.contributions[key] for key in entries if key in self.contributions}
-
-    def _read_all(self, changed: list[tuple[Reader, list[FileEntry]]], progress: Progress | None) -> None:
-        cached = {reader.name: self._cached(reader) for reader, entries in changed if not self._are_few(entries)}
-        total = sum(len(entries) for _, entries in changed)
-        done = 0
+        changed = [(reader, waiting[reader.name]) for reader in readers]
+        # A few files are parsed sooner than all that the cache keeps is looked at.
+        few = FEW_FILES if self._states_before else 0
+        cached = {reader.name: self._cached(reader) for reader, own in changed if len(own) > few}
+        total, done = len(entries), 0
         later: list[tuple[Reader, FileEntry]] = []
         with self._shared(changed, cached) as sharing:
-            for reader, entries in changed:
+            for reader, own in changed:
                 kept = cached.get(reader.name, {})
                 message = f"reading {reader.name} files"
-                for entry in entries:
+                for entry in own:
                     if progress is not None:
                         progress(done, total, message)
                     row = kept.get(entry.path)
-                    if row is None and sharing is not None and not sharing.claim((entry.path, reader.name)):
+                    shares = row is None and sharing is not None and not _is_large(entry)
+                    if shares and sharing is not None and not sharing.claim((entry.path, reader.name)):
                         later.append((reader, entry))
                         continue
                     self._read(reader, entry, row)
@@ -113,6 +122,9 @@ class Reading:
             found = parsed.get((entry.path, reader.name))
             if found is None or not self._take_parsed(reader, entry, found.content_hash, found.payload):
                 self._read(reader, entry, None)
+        self._take_large(lambda: progress(done, total, "reading a large file") if progress is not None else None)
+        # Others may have parsed some of the files, but the order is that of the files.
+        self.contributions = {key: self.contributions[key] for key in entries if key in self.contributions}
 
     @contextmanager
     def _shared(
@@ -123,7 +135,7 @@ class Reading:
             (reader, entry)
             for reader, entries in changed
             for entry in entries
-            if entry.path not in cached.get(reader.name, {})
+            if entry.path not in cached.get(reader.name, {}) and not _is_large(entry)
         ]
         if not unknown:
             yield None
@@ -160,11 +172,8 @@ class Reading:
 
     def take(self, reader: Reader, path: str) -> None:
         """Read a single file."""
-        self._read(reader, entry_of(self._root, path), None)
-
-    def _are_few(self, entries: list[FileEntry]) -> bool:
-        """Whether it is quicker to parse the files than to look at all that the cache keeps."""
-        return not entries or (bool(self._states_before) and len(entries) <= FEW_FILES)
+        # Clew itself wrote it.
+        self._read(reader, entry_of(self._root, path), None, apart=False)
 
     def _cached(self, reader: Reader) -> dict[str, CachedFile]:
         if self._cache is None or not self._use_cache:
@@ -175,7 +184,8 @@ class Reading:
             log.warning("The parse cache was not read: %s", error)
             return {}
 
-    def _read(self, reader: Reader, entry: FileEntry, cached: CachedFile | None) -> None:
+    def _read(self, reader: Reader, entry: FileEntry, cached: CachedFile | None, *, apart: bool = True) -> None:
+        """With `apart`, a large file is read in another process."""
         key = (entry.path, reader.name)
         if cached is not None and (cached.size, cached.mtime_ns) == (entry.size, entry.mtime_ns):
             if self._take_cached(reader, key, cached):
@@ -199,8 +209,32 @@ class Reading:
         self.states[key] = FileState.at_reading(entry, digest, self._looked_ns)
         if cached is not None and cached.content_hash == digest and self._take_cached(reader, key, cached):
             self._keep(reader, key, cached.payload)
+        elif apart and _is_large(entry):
+            self._large.begin(cache_name(reader), entry.path, digest)
+            self._waiting.append((reader, entry, digest))
         else:
             self._parse(reader, key, entry, data)
+
+    def _take_large(self, waiting: Callable[[], None]) -> None:
+        """Take what became of the large files, after everything else was read."""
+        waited, self._waiting = self._waiting, []
+        for reader, entry, digest in waited:
+            self._take_outcome(
+                reader, entry, digest, self._large.outcome(cache_name(reader), entry.path, digest, waiting)
+            )
+
+    def _take_outcome(self, reader: Reader, entry: FileEntry, digest: str, outcome: Outcome | None) -> None:
+        key = (entry.path, reader.name)
+        if outcome is None:
+            message = "The file is large and still being read; answers lack it until then."
+            self._leave_out(key, entry, digest, Diagnostic("file.being_read", "warning", message, 0))
+            # Without a state it counts as new, so the next look finds it.
+            del self.states[key]
+        elif outcome is Left.SET_ASIDE:
+            self._leave_out(key, entry, digest, _SET_ASIDE)
+            self._keep(reader, key, SET_ASIDE)
+        elif outcome is Left.READ_HERE or not self._take_parsed(reader, entry, outcome.content_hash, outcome.payload):
+            self._read(reader, entry, None, apart=False)
 
     def _parse(self, reader: Reader, key: FileKey, entry: FileEntry, data: bytes) -> None:
         try:
@@ -217,6 +251,9 @@ class Reading:
 
     def _take_cached(self, reader: Reader, key: FileKey, cached: CachedFile) -> bool:
         """Whether the cached records could be used; what another version wrote may not decode."""
+        if cached.payload == SET_ASIDE:
+            self.contributions[key], self.diagnostics[key] = None, (_SET_ASIDE,)
+            return True
         try:
             records = msgspec.msgpack.decode(cached.payload, type=reader.records_type)
         except msgspec.DecodeError:
@@ -240,6 +277,10 @@ class Reading:
         self.states[key] = FileState.at_reading(entry, digest, self._looked_ns)
         self.contributions[key] = None
         self.diagnostics[key] = (reason,)
+
+
+def _is_large(entry: FileEntry) -> bool:
+    return entry.size > worker.LARGE_BYTES
 
 
 def folder_diagnostics(trees: Iterable[Tree]) -> dict[str, tuple[Diagnostic, ...]]:

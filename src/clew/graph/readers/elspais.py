@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from clew.formats.code.marker_ids import RegisterIds
+from clew.formats.code.marker_comments import RegisterIds
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais import READER_VERSION
 from clew.formats.elspais.hashes import HashState, hash_state, rule_of_file

@@ -9,31 +9,39 @@ The last test record is evidence: a test that verifies all criteria, with its ou
 | code | severity | what it says |
 |---|---|---|
 | `register.refused` | error | the file cannot be trusted or read; the message says why and what to do |
+
+Whether a register in a folder is whole. Its checksum is taken of all files at once; a reader sees one at a time.
 """
 
 import re
-from pathlib import PurePosixPath
+import threading
+from glob import escape
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
 
+from clew.edit.journal import journals
 from clew.errors import FormatError
-from clew.formats.code.prose_citations import cited_in_prose
+from clew.formats.code.marker_comments import cited_in_prose
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.settings import ElspaisSettings
-from clew.formats.register import READER_VERSION, read_single
+from clew.formats.register import READER_VERSION
 from clew.formats.register.canonical import parse
-from clew.formats.register.directory import ENDING, FOLDER, INDEX
+from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES, read_directory
 from clew.formats.register.envelope import check_format
 from clew.formats.register.model import Layout, LinkKind, Outcome, Requirement, Status
 from clew.formats.register.records import decode_requirement
+from clew.formats.register.single import read_single
 from clew.formats.results.records import FAILED, PASSED
 from clew.graph.build.link import Citation, Contribution, Definition
 from clew.graph.model import EdgeKind, Node, NodeKind, Source
 from clew.graph.readers.elspais import fingerprint
 from clew.text.hashing import content_hash
 from clew.workspace.find import Selection
+from clew.workspace.follow import Follower
+from clew.workspace.paths import raw
 
 LEVEL = "register"
 _ROLES = {Status.DRAFT: "provisional", Status.PROPOSED: "provisional", Status.OBSOLETE: "retired"}
@@ -97,10 +105,13 @@ class RegisterReader:
             if place.name == INDEX:
                 check_format(parse(data, INDEX).document, INDEX, Layout.DIRECTORY)
                 return RegisterRecords()
-            found = _one(data, place.name) if place.parent.name == FOLDER else _whole(data, place.name)
+            if place.parent.name == FOLDER:
+                return RegisterRecords((_one(data, place.name),))
+            requirements = read_single(data, place.name).requirements.values()
         except FormatError as error:
             return RegisterRecords(diagnostics=(Diagnostic("register.refused", "error", str(error), 1),))
-        return RegisterRecords(found)
+        lines, all_lines = _lines(data), (1, data.count(b"\n") + 1)
+        return RegisterRecords(tuple(RegisterRecord(each, *lines.get(each.id, all_lines)) for each in requirements))
 
     def diagnose(self, records: RegisterRecords) -> tuple[Diagnostic, ...]:
         return records.diagnostics
@@ -138,7 +149,12 @@ class RegisterReader:
             for label, text in zip(labels, requirement.acceptance, strict=True)
         )
         node = Node(requirement.id, NodeKind.REQUIREMENT, requirement.title, fields, source)
-        return Definition(node, parts, (*_links(record, path), *self._citations(record, path)))
+        links = tuple(
+            Citation(_EDGES[link.kind], requirement.id, link.target, (), link.target, path, record.line)
+            for link in requirement.links
+            if link.kind in _EDGES
+        )
+        return Definition(node, parts, (*links, *self._citations(record, path)))
 
     def _citations(self, record: RegisterRecord, path: str) -> tuple[Citation, ...]:
         """What its texts cite. Other requirements of the register are linked, not cited in prose."""
@@ -169,13 +185,6 @@ def _folder_of(place: PurePosixPath) -> str:
     return place.parent.parent.as_posix() if place.parent.name == FOLDER else ""
 
 
-def _whole(data: bytes, name: str) -> tuple[RegisterRecord, ...]:
-    register = read_single(data, name)
-    lines = _lines(data)
-    last = data.count(b"\n") + 1
-    return tuple(RegisterRecord(each, *lines.get(each.id, (1, last))) for each in register.requirements.values())
-
-
 def _lines(data: bytes) -> dict[str, tuple[int, int, int]]:
     """The first and last line of each requirement and the line of its first criterion, in a file that is laid out as
     programs write it; nothing of one that is laid out otherwise."""
@@ -192,11 +201,11 @@ def _lines(data: bytes) -> dict[str, tuple[int, int, int]]:
     return {id: (start, end, criteria) for (id, start, criteria), end in zip(found, ends, strict=False)}
 
 
-def _one(data: bytes, name: str) -> tuple[RegisterRecord, ...]:
+def _one(data: bytes, name: str) -> RegisterRecord:
     requirement = decode_requirement(parse(data, name).document, name.removesuffix(ENDING), name)
     before = data.partition(_CRITERIA)[0]
     criteria = before.count(b"\n") + 2 if len(before) < len(data) else 0
-    return (RegisterRecord(requirement, 1, data.count(b"\n") + 1, criteria),)
+    return RegisterRecord(requirement, 1, data.count(b"\n") + 1, criteria)
 
 
 def _criterion(record: RegisterRecord, path: str, label: str) -> Source:
@@ -208,14 +217,6 @@ def _criterion(record: RegisterRecord, path: str, label: str) -> Source:
 
 def _labels(requirement: Requirement) -> tuple[str, ...]:
     return tuple(str(number) for number in range(1, len(requirement.acceptance) + 1))
-
-
-def _links(record: RegisterRecord, path: str) -> tuple[Citation, ...]:
-    return tuple(
-        Citation(_EDGES[link.kind], record.requirement.id, link.target, (), link.target, path, record.line)
-        for link in record.requirement.links
-        if link.kind in _EDGES
-    )
 
 
 def _evidence(record: RegisterRecord, path: str) -> Definition:
@@ -248,3 +249,53 @@ def _result(record: RegisterRecord, path: str) -> Node:
         fields["message"] = last.notes
     id = f"result:{path}::{requirement.id}"
     return Node(id, NodeKind.TEST_RESULT, requirement.id, fields, Source(path, record.line, record.end_line))
+
+
+Refused = tuple[tuple[str, str], ...]
+"""Folders that cannot be trusted, each with the reason."""
+
+
+class RegisterIntegrity:
+    """Looks into a folder again only where a file of it changed."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._lock = threading.Lock()
+        self._followers: dict[str, Follower] = {}
+        self._faults: dict[str, str] = {}
+
+    def refused(self, places: tuple[str, ...]) -> Refused:
+        """The folders among these registers that cannot be trusted, each with the reason."""
+        with self._lock:
+            found = ((place, self._fault(place)) for place in places if (self._root / raw(place)).is_dir())
+            return tuple((place, fault) for place, fault in found if fault)
+
+    def _fault(self, place: str) -> str:
+        folder = self._root / raw(place)
+        if journals(folder):
+            # Somebody is in the middle of writing; what was true before is true until they are done.
+            return self._faults.get(place, "")
+        follower = self._followers.get(place)
+        if follower is None:
+            follower = self._followers[place] = Follower(self._root, _selection(place), max_file_bytes=MAX_BYTES)
+        if not follower.is_current():
+            follower.note_all()
+            start = "" if place == "." else f"{place}/"
+            self._faults[place] = _examined(folder, [path.removeprefix(start) for path, _ in follower.keys])
+        return self._faults[place]
+
+
+def _selection(place: str) -> dict[str, Selection]:
+    folder = "" if place == "." else f"{escape(raw(place))}/"
+    return {"register": Selection((), (), globs=(f"{folder}{INDEX}", f"{folder}{FOLDER}/[!.]*{ENDING}"))}
+
+
+def _examined(folder: Path, paths: list[str]) -> str:
+    try:
+        read_directory({path: (folder / raw(path)).read_bytes() for path in paths}, folder.name)
+    except FormatError as error:
+        return str(error)
+    except (OSError, KeyError):
+        # Files that come and go are looked at again the next time, and the reader reports those it cannot read.
+        return ""
+    return ""

@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from clew.formats.diagnostics import Diagnostic
-from clew.formats.results import RESULTS_VERSION, Outcome, ResultRecords, read_results
+from clew.formats.results.reader import RESULTS_VERSION, read_results
+from clew.formats.results.records import Outcome, ResultRecords
 from clew.graph.build.link import Contribution
 from clew.graph.model import Node, NodeKind, Source
 from clew.workspace.find import Selection

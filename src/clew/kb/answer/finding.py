@@ -1,16 +1,25 @@
-"""Finding sections by words, by meaning and along the edges between them, through the engine that all parts share."""
+"""Finding sections by words, by meaning and along the edges between them, through the engine that all parts share.
 
-from collections.abc import Callable, Sequence
+The sections one step from sections, as a search follows them: for many at once, a few questions in all.
+
+A step leads to what a section links to and to who links to it, to what stands above, below and beside it, and to who
+else mentions what few mention. Of a document it is the first section that counts. Whatever a section has too many of
+leads nowhere in particular and is left out, so the work is bounded, however large the library is.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from functools import partial
 
 import msgspec
 
-from clew.kb.answer.nearby import nearby
 from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.ingest.library import Library
 from clew.kb.ingest.records import DocumentRecord, SectionRecord
 from clew.kb.ingest.units import PART, narrowed
+from clew.kb.queries import LinkOf, Reading, in_json, spellings
+from clew.kb.walk import batches
+from clew.kb.walk.batches import Place
 from clew.search.engine import SearchEngine
 from clew.search.question import Hit, Question, Results
 from clew.search.quote.windows import WeightedQuestion
@@ -86,8 +95,16 @@ class Finder:
         boundary = boundary or self._boundary
         used = Mode.HYBRID_LOCAL if mode is Mode.AUTO else mode
         expands = used is Mode.HYBRID_LOCAL
-        filters = _filters(narrowing or Narrowing(), boundary)
-        question = _question(query, filters, limit, max_per_document, cursor, linked=expands)
+        narrowing = narrowing or Narrowing()
+        question = Question(
+            text=query,
+            scope=Scope(parts=(PART,)),
+            filters=narrowed(boundary, Filters(path=narrowing.path, after=narrowing.updated_after), narrowing.tags),
+            recipe="linked" if expands else "default",
+            limit=limit,
+            max_per_document=max_per_document,
+            cursor=cursor,
+        )
         answer = self._engine.search(
             question, adjacency=partial(self.neighbours, boundary=boundary) if expands else None, check=check
         )
@@ -122,24 +139,6 @@ class Finder:
             return nearby(reading, ids)
 
 
-def _filters(narrowing: Narrowing, boundary: Boundary) -> Filters:
-    return narrowed(boundary, Filters(path=narrowing.path, after=narrowing.updated_after), narrowing.tags)
-
-
-def _question(
-    query: str, filters: Filters, limit: int, max_per_document: int | None, cursor: str | None, *, linked: bool
-) -> Question:
-    return Question(
-        text=query,
-        scope=Scope(parts=(PART,)),
-        filters=filters,
-        recipe="linked" if linked else "default",
-        limit=limit,
-        max_per_document=max_per_document,
-        cursor=cursor,
-    )
-
-
 def _found(section: SectionRecord, document: DocumentRecord, text: str, result: Hit) -> FoundSection:
     best = result.preview.anchor
     signals = {each.signal for each in result.why}
@@ -153,3 +152,89 @@ def _found(section: SectionRecord, document: DocumentRecord, text: str, result: 
         expanded=not signals & {"lexical", "dense"},
         why=result.why,
     )
+
+
+LINK, BESIDE, SHARED = 1.0, 0.5, 0.5
+"""What the steps weigh; a shared entity weighs less the more sections share it."""
+MOST_SHARING = 12
+MOST_LINKING = 20
+MOST_ASKED = 120
+"""Of those who mention an entity, the first so many are asked whether they may be seen."""
+REACH = 64
+"""How far behind a section those are looked for that stand below it."""
+
+_BESIDE = """
+    SELECT own.id, other.id FROM json_each(?) AS wanted
+    CROSS JOIN sections AS own ON own.number = wanted.value
+    CROSS JOIN sections AS other ON other.document = own.document
+        AND other.place IN (own.place - 1, own.place + 1, max(own.parent, 0))
+    WHERE other.number <> own.number
+"""
+_BELOW = """
+    SELECT own.id, other.id FROM json_each(?) AS wanted
+    CROSS JOIN sections AS own ON own.number = wanted.value
+    CROSS JOIN sections AS other ON other.document = own.document AND other.parent = own.place
+        AND other.place <= own.place + ?
+"""
+_SHARED = """
+    SELECT few.id, other.id, few.others FROM (
+        SELECT own.id AS id, own.number AS number, said.entity AS entity, (
+            SELECT count(*) FROM (
+                SELECT 1 FROM (
+                    SELECT section FROM main.mentions AS held WHERE held.entity = said.entity ORDER BY section LIMIT ?3
+                ) AS first
+                CROSS JOIN sections AS holder ON holder.number = first.section AND holder.number <> own.number LIMIT ?2
+            )
+        ) AS others
+        FROM json_each(?1) AS wanted
+        CROSS JOIN sections AS own ON own.number = wanted.value
+        CROSS JOIN main.mentions AS said ON said.section = own.number
+    ) AS few
+    CROSS JOIN main.mentions AS shared ON shared.entity = few.entity AND shared.section <> few.number
+        AND shared.section < coalesce((
+            SELECT section FROM main.mentions AS held WHERE held.entity = few.entity ORDER BY section LIMIT 1 OFFSET ?3
+        ), 9223372036854775807)
+    CROSS JOIN sections AS other ON other.number = shared.section
+    WHERE few.others < ?2
+"""
+"""Those who share an entity are sought among the first who mention it, seen or not: where few of very many may be seen,
+to ask each of them takes long."""
+
+
+def nearby(reading: Reading, wanted: Sequence[str]) -> dict[str, list[tuple[str, float]]]:
+    """For each of the sections that is there, the sections one step from it, with weights."""
+    places = batches.places(reading, wanted)
+    found: dict[str, dict[str, float]] = {place.id: {} for place in places}
+    for own, other, weight in _steps(reading, places):
+        if own in found and own != other:
+            found[own][other] = max(weight, found[own].get(other, 0.0))
+    return {own: list(others.items()) for own, others in found.items()}
+
+
+def _steps(reading: Reading, places: Sequence[Place]) -> Iterator[tuple[str, str, float]]:
+    numbers = [place.number for place in places]
+    wanted = in_json(numbers)
+    for own, other in (*reading.rows(_BESIDE, wanted), *reading.rows(_BELOW, wanted, REACH)):
+        yield own, other, BESIDE
+    for own, other, others in reading.rows(_SHARED, wanted, MOST_SHARING, MOST_ASKED):
+        yield own, other, SHARED / others
+    paths = {place.id: place.path for place in places}
+    named = batches.labels(reading, numbers)
+    ways = dict.fromkeys((path, label) for id, label in named for path in (*spellings(paths[id]), ""))
+    known: dict[LinkOf, str | None] = {}
+    for link in batches.links_of(reading, numbers):
+        target = _target(reading, link, known)
+        if target is not None:
+            yield link.section, target, LINK
+    for link in batches.linking(reading, ways, MOST_LINKING * len(places)):
+        target = _target(reading, link, known)
+        if target is not None:
+            yield target, link.section, LINK
+
+
+def _target(reading: Reading, link: LinkOf, known: dict[LinkOf, str | None]) -> str | None:
+    key = link._replace(section="")
+    if key not in known:
+        found = reading.target_of(link)
+        known[key] = None if found is None else reading.id_at(found[0], found[1] or 0)
+    return known[key]

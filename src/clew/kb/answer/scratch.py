@@ -5,8 +5,10 @@ it. Everything is in memory and bounded: a passage lives for a fixed time from w
 quota, and all sessions together have one. What has to make room is what was not read for longest.
 
 A passage can be reached only from where it was written. `owner` says from where a call comes: the session of its
-transport, or None where the transport keeps none; there the ids themselves, which nobody can guess, are the key. The
-handle by which a session is named to the outside is random too: it tells nothing about the transport.
+transport, or None where the transport keeps none; there the ids themselves, 128 random bits, are the key, and what they
+lead to is gone after an hour at the latest. `credential` names the token that the caller showed; a passage is reached
+with the same one only. The handle by which a session is named to the outside is random too: it tells nothing about the
+transport.
 """
 
 import logging
@@ -22,6 +24,7 @@ import msgspec
 from clew.cache import Cache, Quota
 from clew.errors import InvalidArgument, OverBudget
 from clew.kb.ingest.records import DocumentRecord
+from clew.text.shortening import shortened
 
 log = logging.getLogger(__name__)
 
@@ -29,8 +32,10 @@ TTL_SECONDS = 1_800.0
 TOTAL_BYTES = 256 * 1024 * 1024
 SESSION_BYTES = 64 * 1024 * 1024
 
-_ID_BYTES = 12
-"""96 bits, 16 characters."""
+_ID_BYTES = 16
+"""128 bits, 22 characters."""
+_UNOWNED_SECONDS = 3_600.0
+"""Where no session guards a passage, it lives no longer than this, whatever is configured."""
 _OVERHEAD_BYTES = 1_024
 """What a passage costs besides its text, roughly."""
 _MOST_SESSIONS = 4_096
@@ -108,6 +113,7 @@ class _Entry:
 class _Session:
     handle: str
     owner: str | None
+    credential: str
     ids: Quota[str]
     """Its passages with their sizes."""
     by_key: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -131,13 +137,15 @@ class ScratchStore:
         self._owned: Quota[str] = Quota(_MOST_SESSIONS)
         self._unowned: Quota[str] = Quota(_MOST_SESSIONS)
         """The handles of sessions."""
-        self._handles: dict[str, str] = {}
-        """From an owner to the handle of its session."""
+        self._handles: dict[tuple[str, str], str] = {}
+        """From an owner and its credential to the handle of its session."""
         self._entries: dict[str, _Entry] = {}
         self._ids: Quota[str] = Quota(self._limits.total_bytes)
         """All passages with their sizes."""
         self._by_age: Quota[str] = Quota()
-        """All passages, the one that expires next first: reading one does not count as use here."""
+        self._unowned_by_age: Quota[str] = Quota()
+        """The passages of sessions with and without an owner, the one that expires next first: reading one does not
+        count as use here."""
         self._forgotten: Cache[str, str] = Cache(_MOST_FORGOTTEN)
         """From the id of a passage that is gone to its session."""
         self._counts = dict.fromkeys(("written", "reused", "read", "refused", "expired", "evicted"), 0)
@@ -146,29 +154,28 @@ class ScratchStore:
 
     # Sessions
 
-    def session(self, owner: str | None) -> str:
+    def session(self, owner: str | None, credential: str = "") -> str:
         """The handle of the owner's session; where there is no owner, of a new one."""
         with self._lock:
-            own = self._handles.get(owner) if owner is not None else None
-            return self._touched(own) if own is not None else self._opened(owner)
+            own = self._handles.get((owner, credential)) if owner is not None else None
+            if own is None:
+                return self._opened(owner, credential)
+            self._quota(self._sessions[own]).use(own)
+            return own
 
-    def _opened(self, owner: str | None) -> str:
+    def _opened(self, owner: str | None, credential: str) -> str:
         handle = secrets.token_urlsafe(_ID_BYTES)
-        session = self._sessions[handle] = _Session(handle, owner, Quota(self._limits.session_bytes))
+        session = self._sessions[handle] = _Session(handle, owner, credential, Quota(self._limits.session_bytes))
         quota = self._quota(session)
         quota.add(handle)
         if owner is not None:
-            self._handles[owner] = handle
+            self._handles[owner, credential] = handle
         for old in quota.excess():
             self._closed(old)
         return handle
 
     def _quota(self, session: _Session) -> Quota[str]:
         return self._unowned if session.owner is None else self._owned
-
-    def _touched(self, handle: str) -> str:
-        self._quota(self._sessions[handle]).use(handle)
-        return handle
 
     def _closed(self, handle: str) -> None:
         session = self._sessions[handle]
@@ -177,7 +184,7 @@ class ScratchStore:
         del self._sessions[handle]
         self._quota(session).remove(handle)
         if session.owner is not None:
-            del self._handles[session.owner]
+            del self._handles[session.owner, session.credential]
 
     # Passages
 
@@ -204,8 +211,24 @@ class ScratchStore:
             if known is not None:
                 self._remove(known, None)
             id = known or secrets.token_urlsafe(_ID_BYTES)
-            passage = _passage(new, id, handle, created, size)
-            self._add(session, _Entry(passage, key, cost, now + self._limits.ttl_seconds))
+            document = new.document
+            passage = Passage(
+                id=id,
+                session=handle,
+                section_id=new.section_id,
+                doc_tag=document.tag,
+                title=new.title,
+                text=new.text,
+                source_uri=f"{document.path}#L{new.line}-L{new.end_line}",
+                created_at=created,
+                size_bytes=size,
+                anchor=new.anchor,
+                path=document.path,
+                line=new.line,
+                end_line=new.end_line,
+                document=document,
+            )
+            self._add(session, _Entry(passage, key, cost, now + self._seconds(session)))
             self._counts["written" if known is None else "reused"] += 1
             warning = self._make_room(session, now)
         if warning:
@@ -217,26 +240,27 @@ class ScratchStore:
             )
         return passage
 
-    def get(self, owner: str | None, id: str, *, handle: str | None = None) -> Passage:
+    def get(self, owner: str | None, id: str, *, handle: str | None = None, credential: str = "") -> Passage:
         """A passage of the caller's own; with a handle, only out of that session."""
         with self._lock:
             self._expire(self._monotonic())
             entry = self._entries.get(id)
             session = self._sessions[entry.passage.session] if entry is not None else None
-            if entry is not None and session is not None and self._may_read(session, owner, handle):
+            asker = (owner, credential)
+            if entry is not None and session is not None and self._may_read(session, asker, handle):
                 self._ids.use(id)
                 session.ids.use(id)
-                self._touched(session.handle)
+                self._quota(session).use(session.handle)
                 self._counts["read"] += 1
                 return entry.passage
             self._counts["refused"] += 1
             gone = self._sessions.get(self._forgotten.get(id) or "")
-            was_there = gone is not None and self._may_read(gone, owner, handle)
+            was_there = gone is not None and self._may_read(gone, asker, handle)
         raise _no_passage(id, expired=was_there)
 
     @staticmethod
-    def _may_read(session: _Session, owner: str | None, handle: str | None) -> bool:
-        return session.owner == owner and handle in (None, session.handle)
+    def _may_read(session: _Session, asker: tuple[str | None, str], handle: str | None) -> bool:
+        return (session.owner, session.credential) == asker and handle in (None, session.handle)
 
     def state(self) -> ScratchState:
         with self._lock:
@@ -251,15 +275,15 @@ class ScratchStore:
         id = entry.passage.id
         self._entries[id] = entry
         self._ids.add(id, entry.size)
-        self._by_age.add(id)
+        self._ages(session).add(id)
         session.ids.add(id, entry.size)
         session.by_key[entry.key] = id
 
     def _remove(self, id: str, why: str | None) -> None:
         entry = self._entries.pop(id)
         self._ids.remove(id)
-        self._by_age.remove(id)
         session = self._sessions[entry.passage.session]
+        self._ages(session).remove(id)
         session.ids.remove(id)
         del session.by_key[entry.key]
         if why is not None:
@@ -267,9 +291,18 @@ class ScratchStore:
             self._forgotten.put(id, session.handle)
 
     def _expire(self, now: float) -> None:
-        # Every passage lives equally long, so those that were written first go first.
-        while (id := next(iter(self._by_age), None)) and self._entries[id].until <= now:
-            self._remove(id, "expired")
+        # The passages of either kind live equally long, so of each those that were written first go first.
+        for ages in (self._by_age, self._unowned_by_age):
+            while (id := next(iter(ages), None)) and self._entries[id].until <= now:
+                self._remove(id, "expired")
+
+    def _seconds(self, session: _Session) -> float:
+        """How long a passage of the session lives."""
+        ttl = self._limits.ttl_seconds
+        return ttl if session.owner is not None else min(ttl, _UNOWNED_SECONDS)
+
+    def _ages(self, session: _Session) -> Quota[str]:
+        return self._by_age if session.owner is not None else self._unowned_by_age
 
     def _make_room(self, session: _Session, now: float) -> int:
         """Evict what was not read for longest; how many went lately, when that is worth a warning."""
@@ -286,29 +319,9 @@ class ScratchStore:
         return self._pressed if before < _PRESSURE_EVICTIONS <= self._pressed else 0
 
 
-def _passage(new: NewPassage, id: str, handle: str, created: str, size: int) -> Passage:
-    document = new.document
-    return Passage(
-        id=id,
-        session=handle,
-        section_id=new.section_id,
-        doc_tag=document.tag,
-        title=new.title,
-        text=new.text,
-        source_uri=f"{document.path}#L{new.line}-L{new.end_line}",
-        created_at=created,
-        size_bytes=size,
-        anchor=new.anchor,
-        path=document.path,
-        line=new.line,
-        end_line=new.end_line,
-        document=document,
-    )
-
-
 def _no_session(handle: str) -> InvalidArgument:
     return InvalidArgument(
-        f"The session '{handle[:80]}' is no longer kept.",
+        f"The session '{shortened(handle)}' is no longer kept.",
         hint="Call again: a new one is opened.",
         data={"reason": "session_expired"},
     )
@@ -318,7 +331,7 @@ def _no_passage(id: str, *, expired: bool) -> InvalidArgument:
     reason = "passage_expired" if expired else "passage_not_found"
     said = "is no longer kept" if expired else "is not known in this session"
     return InvalidArgument(
-        f"The passage '{id[:80]}' {said}.",
-        hint="Call kb.search or kb.retrieve_evidence again and use a passage_id it returns.",
+        f"The passage '{shortened(id)}' {said}.",
+        hint="Call kb_search or kb_retrieve_evidence again and use a passage_id it returns.",
         data={"reason": reason, "passage_id": id[:200]},
     )

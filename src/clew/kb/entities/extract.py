@@ -4,19 +4,62 @@ Everything is decided from the document alone, so that reading it again gives th
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from clew.formats.documents import Block, BlockKind, Chunk, Document
-from clew.kb.entities import shapes, shell, terms
+from clew.formats.documents.chunks import Chunk
+from clew.formats.documents.model import Block, BlockKind, Document
+from clew.kb.entities import shapes
 from clew.kb.entities.model import LONGEST_NAME, DocumentEntities, EntityKind, Procedure, Tally
-from clew.kb.entities.pieces import Piece, code_of, pieces_of
+from clew.text.code_spans import code_spans, replace_code
+from clew.text.keywords import STOP_WORDS
 
-VERSION = 2
+Piece = tuple[BlockKind, str]
+
+_FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^`\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_OPENED = re.compile(r"\s*(?:`{3,}|~{3,})[ \t]*\{?\.?([\w+-]*)[^\n]*\n?|\s*\.\. [\w-]+::[ \t]*([\w+-]*)[^\n]*\n?")
+
+
+def pieces_of(document: Document, chunks: Sequence[Chunk]) -> Iterator[list[Piece]]:
+    """The blocks of each chunk, or the parts of them that are in it. Both are in the order of the text."""
+    blocks = [block for section in document.sections for block in section.blocks]
+    first = 0
+    for chunk in chunks:
+        while blocks[first].end <= chunk.start:
+            first += 1
+        last = first
+        while last < len(blocks) and blocks[last].start < chunk.end:
+            last += 1
+        yield [piece for block in blocks[first:last] for piece in _of_block(document.text, block, chunk)]
+
+
+def code_of(text: str) -> tuple[str, str]:
+    """The language of a code block, and its code without fences."""
+    opened = _OPENED.match(text)
+    if opened is None:
+        return "", text
+    return (opened[1] or opened[2] or "").lower(), text[opened.end() :].rstrip().rstrip("`~")
+
+
+def _of_block(text: str, block: Block, chunk: Chunk) -> Iterator[Piece]:
+    shown = text[max(block.start, chunk.start) : min(block.end, chunk.end)]
+    if block.kind is not BlockKind.ITEM:
+        yield block.kind, shown
+        return
+    position = 0
+    for code in _FENCED.finditer(shown):
+        yield BlockKind.ITEM, shown[position : code.start()]
+        yield BlockKind.CODE, code[0]
+        position = code.end()
+    yield BlockKind.ITEM, shown[position:]
+
+
+VERSION = 3
 """Changes when the same document would give other entities."""
 
-_INLINE = re.compile(r"(`+)(?!`)\s?([^\n]*?)\s?(?<!`)\1(?!`)")
 _LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
-_ADDRESS = re.compile(r"\b[a-z][a-z+.-]*://\S+")
+_ADDRESS = re.compile(r"\b[a-z][a-z+.-]{0,30}://\S+")
 _ABOUT_SETTINGS = re.compile(
     r"\b(?:config\w*|settings?|options?|properties|keys?|parameters?|tables?)\b", re.IGNORECASE
 )
@@ -27,6 +70,7 @@ _CALLING = re.compile(
     r"\b(?:run(?:s|ning)?|with|using|execut(?:e|es|ing)|invok(?:e|es|ing)|type|enter|via)\s+$", re.IGNORECASE
 )
 _LOOKED_BACK = 20
+_LOOKED_AHEAD = 14
 _COMMAND_WORD = re.compile(r"\s*(?:command|subcommand)s?\b")
 _WHOLE_CODE = re.compile(r"[#\s]*`+([^`]+)`+\s*$")
 _DEFINITION = re.compile(r"^\s*(?:async\s+)?(?:def|class|func|fn|function)\s+([A-Za-z_]\w*)", re.MULTILINE)
@@ -45,12 +89,12 @@ _STOP = re.compile(r"(?<=[.!?:])\s")
 def entities_of(document: Document, chunks: Sequence[Chunk]) -> DocumentEntities:
     """What each chunk mentions, and the procedures of the document. Takes time linear in the text."""
     pieces = list(pieces_of(document, chunks))
-    known = terms.recurring(
+    known = recurring(
         found
         for parts in pieces
         for kind, text in parts
         if kind in (BlockKind.PROSE, BlockKind.ITEM, BlockKind.TABLE, BlockKind.HEADING)
-        for found in terms.capitalised_names(_prose(text))
+        for found in capitalised_names(_prose(text))
     )
     programs, tables = _programs(pieces), _setting_tables(pieces)
     is_about_errors = _ABOUT_ERRORS.search(document.title) is not None
@@ -84,8 +128,8 @@ def _programs(pieces: Sequence[Sequence[Piece]]) -> frozenset[str]:
     return frozenset(
         name.split()[0]
         for language, code in _code_blocks(pieces)
-        for line in shell.shell_lines(code, language)
-        for entity, name in shell.in_shell_line(line)
+        for line in shapes.shell_lines(code, language)
+        for entity, name in shapes.in_shell_line(line)
         if entity is EntityKind.COMMAND
     )
 
@@ -107,7 +151,7 @@ def _code_blocks(pieces: Sequence[Sequence[Piece]]) -> Iterator[tuple[str, str]]
 
 def _prose(text: str) -> str:
     """Prose without code, targets of links and addresses, each as a sign that belongs to no word."""
-    return _LINK_TARGET.sub("] ", _ADDRESS.sub("`", _INLINE.sub("`", text)))
+    return _LINK_TARGET.sub("] ", _ADDRESS.sub("`", replace_code(text, lambda span: "`")))
 
 
 class _Reading:
@@ -140,9 +184,9 @@ class _Reading:
 
     def _code_block(self, text: str) -> None:
         language, code = code_of(text)
-        lines = list(shell.shell_lines(code, language))
+        lines = list(shapes.shell_lines(code, language))
         for line in lines:
-            for kind, name in shell.in_shell_line(line):
+            for kind, name in shapes.in_shell_line(line):
                 self.tally.add(kind, name)
         if language in SETTINGS_LANGUAGES:
             for key in keys_in(code, language):
@@ -160,7 +204,7 @@ class _Reading:
         """A line such as `program --flag VALUE` shows how a program is called."""
         for line in code.splitlines():
             words = line.split()
-            if len(words) > 1 and shapes.FLAG.match(words[1].lstrip("[")) and (name := shell.command_of(words[:1])):
+            if len(words) > 1 and shapes.FLAG.match(words[1].lstrip("[")) and (name := shapes.command_of(words[:1])):
                 self.tally.add(EntityKind.COMMAND, name)
 
     def _by_shape(self, text: str, *, flags: bool = True) -> None:
@@ -176,16 +220,16 @@ class _Reading:
         whole = _WHOLE_CODE.match(text) if kind is BlockKind.HEADING else None
         if whole is not None and self._about_errors and " " in whole[1].strip():
             self.tally.add(EntityKind.ERROR, whole[1])
-        for match in _INLINE.finditer(text):
-            before = text[max(0, match.start() - _LOOKED_BACK) : match.start()]
-            self._inline(match[2].strip(), before, text[match.end() : match.end() + 14])
+        for span in code_spans(text):
+            before = text[max(0, span.start - _LOOKED_BACK) : span.start]
+            self._inline(span.code.strip(), before, text[span.end : span.end + _LOOKED_AHEAD])
         rest = _prose(text)
         self._by_shape(rest)
         self._versions_and_variables(rest)
-        for found in terms.capitalised_names(rest):
+        for found in capitalised_names(rest):
             if found.name in self._terms:
                 self.tally.add(EntityKind.TERM, found.name)
-        for name in terms.defined_in(text):
+        for name in defined_in(text):
             self.tally.add(EntityKind.DEFINED, name)
 
     def _inline(self, code: str, before: str, after: str) -> None:
@@ -194,7 +238,7 @@ class _Reading:
         if not words:
             return
         if self._is_command(words, code, before, after):
-            for kind, name in shell.in_shell_line(code):
+            for kind, name in shapes.in_shell_line(code):
                 self.tally.add(kind, name)
             return
         if len(words) > 1 and (key := shapes.assigned_key(code)):
@@ -214,9 +258,9 @@ class _Reading:
     def _is_command(self, words: list[str], code: str, before: str, after: str) -> bool:
         if code.endswith(")"):
             return False
-        if _COMMAND_WORD.match(after) or words[0] in self._programs or shell.is_call(words):
+        if _COMMAND_WORD.match(after) or words[0] in self._programs or shapes.is_shell_call(words):
             return True
-        return len(words) > 1 and _CALLING.search(before) is not None and shell.is_command(words)
+        return len(words) > 1 and _CALLING.search(before) is not None and shapes.is_command(words)
 
     def _versions_and_variables(self, text: str) -> None:
         for name in shapes.versions(text):
@@ -265,3 +309,67 @@ def _first_sentence(item: str) -> str:
     item = _NUMBERED.sub("", item, count=1)
     first = _STOP.split(item.split("\n\n", 1)[0], maxsplit=1)[0]
     return " ".join(first.split())[:LONGEST_NAME]
+
+
+RECURRING = 2
+"""How often a document has a capitalised name before it is a term of it."""
+
+_NAME = re.compile(
+    r"(?<![\w/.@#`-])(?:[A-Z][a-z]+|[A-Z]{2,}[a-z]?|[A-Z][a-z]+[A-Z]\w*)(?: (?:[A-Z][a-z]+|[A-Z]{2,}))*(?![\w/@`-])"
+)
+_OPENS = re.compile(r"(?:^|[.!?:;]\s+|\n\s*|[|(\[\"“*>#-]\s*)$")
+_CALENDAR = """
+    monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january february march april
+    may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec
+"""
+_NO_TERM = frozenset(_CALENDAR.split()) | frozenset(
+    {"note", "tip", "warning", "important", "example", "true", "false", "none"}
+)
+_DEFINED = (
+    re.compile(r"\*\*([^*\n]{2,60})\*\*(?=\s*(?::|—|–|-\s|(?:is|are|means|stands for)\b))"),
+    re.compile(r"\*\*([^*\n]{2,60}):\*\*"),
+    re.compile(r"(?:^|[.\s])(?:[Aa]n?|[Tt]he)\s+(?<!\*)\*([^*\n]{2,60})\*(?!\*)\s+(?:is|are|means|says)\b"),
+    re.compile(r"(?:^|\n)(?<![*\w])\*([^*\n]{2,60})\*(?!\*)\s+(?:is|are|means)\b"),
+    re.compile(r"(?:^|\n)([^\n:|`#>*-][^\n:|]{1,59})\n:\s+\S"),
+    re.compile(r"<dfn[^<>]*>([^<>]{2,60})</dfn>"),
+)
+
+
+class CapitalisedName(NamedTuple):
+    name: str
+    opens: bool
+    """Whether it stands where every word has a capital: at the beginning of a sentence."""
+
+
+def capitalised_names(text: str) -> Iterator[CapitalisedName]:
+    """The capitalised names of prose."""
+    for match in _NAME.finditer(text):
+        before = text[max(0, match.start() - 3) : match.start()]
+        opens = match.start() == 0 or _OPENS.search(before) is not None
+        name = match[0]
+        first = name.split(" ", 1)[0].lower()
+        if opens and first in STOP_WORDS and " " in name:
+            # "The Harbour Office" is about the office.
+            name, opens = name.split(" ", 1)[1], False
+        if name.lower() not in STOP_WORDS and name.lower() not in _NO_TERM and first not in _NO_TERM:
+            yield CapitalisedName(name, opens)
+
+
+def recurring(found: Iterable[CapitalisedName]) -> frozenset[str]:
+    """The names that are terms: those that recur, and at least once where a capital means something."""
+    counts: Counter[str] = Counter()
+    inside: set[str] = set()
+    for each in found:
+        counts[each.name] += 1
+        if not each.opens:
+            inside.add(each.name)
+    return frozenset(name for name in inside if counts[name] >= RECURRING)
+
+
+def defined_in(text: str) -> Iterator[str]:
+    """The words that a text says the meaning of."""
+    for pattern in _DEFINED:
+        for match in pattern.finditer(text):
+            name = match[1].strip(" .:`")
+            if len(name) > 1 and name.lower() not in _NO_TERM and not name.endswith((".", "!", "?")):
+                yield name

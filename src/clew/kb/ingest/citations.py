@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from clew.formats.code.marker_ids import RegisterIds
+from clew.formats.code.marker_comments import RegisterIds
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.openspec.references import parse_reference, requirement_id
 from clew.kb import ids
-from clew.kb.entities import EntityKind, Mention
+from clew.kb.entities.model import EntityKind, Mention
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z][\w.]*(?:[-/][\w.+]+)+")
 _INLINE = re.compile(r"(?<!`)`([^`\n]{3,200})`(?!`)")

@@ -4,12 +4,15 @@ One document at a time, each as a whole: it is written to the store in one trans
 then its units go into the search index, together with those of others where they are few, then it is marked as indexed.
 Whatever stops the work, between or inside these steps, the next run goes on from there; nobody who searches meanwhile
 waits. A document that cannot be read or kept is a problem that is reported, and keeps no other one away.
+
+Documents that are at another path than before.
 """
 
 import logging
+import posixpath
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,7 +23,6 @@ from clew.edit.locking import locked
 from clew.errors import Conflict, FormatError, NotFound, OutsideProject
 from clew.kb.ingest.citations import Citations
 from clew.kb.ingest.library import KnownDocument, Library
-from clew.kb.ingest.moves import MovedDocuments
 from clew.kb.ingest.prepare import VERSION, prepare, unreadable
 from clew.kb.ingest.records import ANYWHERE, Origin, Prepared
 from clew.kb.ingest.units import PART, prepared_units, units_of
@@ -29,9 +31,65 @@ from clew.search.units import Unit
 from clew.store.interface import Store
 from clew.store.watched import Progress, watched
 from clew.text.hashing import content_hash
+from clew.workspace import worker
 from clew.workspace.files import FileEntry, read_bytes
 from clew.workspace.find import Selection, Tree, scan
 from clew.workspace.follow import FileState, Follower
+
+ALIKE = 0.5
+"""The share of its sections that a document has in common with the one it was before it was moved and edited."""
+
+
+class MovedDocuments:
+    """The documents whose files are gone. Those that appear at another path are taken out one by one."""
+
+    def __init__(self, library: Library, gone: Mapping[str, KnownDocument]) -> None:
+        self._library = library
+        self._left = set(gone)
+        self._by_content: dict[str, list[str]] = {}
+        for path in sorted(gone):
+            self._by_content.setdefault(gone[path].file.content_hash, []).append(path)
+        self._by_section: dict[str, list[str]] | None = None
+        """From the version of a section to the documents that have it; read when it is first needed."""
+        self._sizes: Counter[str] = Counter()
+
+    def paths(self) -> list[str]:
+        return sorted(self._left)
+
+    def same(self, path: str, content_hash: str) -> str | None:
+        """The document with just this content, of several the one with the same name."""
+        candidates = [each for each in self._by_content.get(content_hash, ()) if each in self._left]
+        name = posixpath.basename(path)
+        return min(candidates, key=lambda each: (posixpath.basename(each) != name, each), default=None)
+
+    def alike(self, versions: Mapping[str, str]) -> str | None:
+        """The document that has most sections in common with these, given by their ids and versions."""
+        if not self._left or not versions:
+            return None
+        shared: Counter[str] = Counter()
+        known = self._sections()
+        for version in set(versions.values()):
+            shared.update(path for path in known.get(version, ()) if path in self._left)
+        best = min(shared, key=lambda path: (-shared[path], path), default=None)
+        if best is None or shared[best] < ALIKE * max(len(versions), self._sizes[best]):
+            return None
+        return best
+
+    def found(self, path: str) -> None:
+        """It is known now where a document went."""
+        self._left.discard(path)
+
+    def _sections(self) -> Mapping[str, list[str]]:
+        if self._by_section is None:
+            self._by_section = {}
+            with self._library.reading() as reading:
+                for path in sorted(self._left):
+                    sections = reading.sections_of(path)
+                    self._sizes[path] = len(sections)
+                    for version in {section.version for section in sections}:
+                        self._by_section.setdefault(version, []).append(path)
+        return self._by_section
+
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +100,7 @@ OTHERS_READ = "Another process is reading the documents."
 _AT_ONCE = 200
 """Sections that go into the search index together."""
 _NOTHING = content_hash(b"")
+_READ_LARGE = "clew.kb.ingest.corpus:read_large"
 
 
 class IndexReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +143,9 @@ class Corpus(msgspec.Struct, frozen=True):
         return read_bytes(self.root, path, limit=self.max_file_bytes)
 
     def prepared(self, entry: FileEntry, data: bytes) -> Prepared:
-        """What a file with this content contributes."""
+        """What a file with this content contributes. A large one is read in a process of its own."""
+        if len(data) > worker.LARGE_BYTES and (found := self._prepared_apart(entry, data)) is not None:
+            return found
         try:
             return prepare(data, entry, self.citations, self.origin)
         except Exception as error:
@@ -93,8 +154,44 @@ class Corpus(msgspec.Struct, frozen=True):
             problem = f"'{entry.path}' cannot be read: a fault in Clew ({type(error).__name__})."
             return unreadable(entry, problem, self.origin, data)
 
+    def _prepared_apart(self, entry: FileEntry, data: bytes) -> Prepared | None:
+        """None where no process can be started, or something about the file is out of the ordinary."""
+        request = LargeDocument(str(self.root), entry, self.origin, self.max_file_bytes)
+        try:
+            answer = worker.answer_apart(_READ_LARGE, msgspec.msgpack.encode(request))
+            if answer is None:
+                return unreadable(entry, worker.SET_ASIDE, self.origin, data)
+            found = msgspec.msgpack.decode(answer, type=Prepared | None)
+        except (OSError, ValueError):
+            return None
+        return found if found is not None and found.document.content_hash == content_hash(data) else None
+
     def unreadable(self, entry: FileEntry, problem: str) -> Prepared:
         return unreadable(entry, problem, self.origin)
+
+
+class LargeDocument(msgspec.Struct, frozen=True):
+    """What a process is told that reads one document and ends."""
+
+    root: str
+    entry: FileEntry
+    origin: Origin
+    max_file_bytes: int
+
+
+def read_large(message: bytes) -> bytes:
+    """One document, for `clew.workspace.worker`; None where anything is out of the ordinary."""
+    from clew.config import load
+    from clew.formats.elspais.ids.grammar import IdGrammar
+
+    request = msgspec.msgpack.decode(message, type=LargeDocument)
+    root, entry = Path(request.root), request.entry
+    citations = Citations(IdGrammar(load(root).elspais))
+    try:
+        found = prepare(read_bytes(root, entry.path, limit=request.max_file_bytes), entry, citations, request.origin)
+    except Exception:
+        return msgspec.msgpack.encode(None)
+    return msgspec.msgpack.encode(found)
 
 
 class Ingestion:
@@ -166,7 +263,11 @@ class _Run:
 
     def _take_all(self, waiting: list[FileEntry], known: dict[str, KnownDocument], gone: MovedDocuments) -> None:
         total = len(waiting) + len(gone.paths())
+        # Nobody waits for a large document who asks for another one.
+        waiting = sorted(waiting, key=lambda entry: entry.size > worker.LARGE_BYTES)
         for done, entry in enumerate(waiting):
+            if entry.size > worker.LARGE_BYTES:
+                self._index()
             self._progress(done, total, entry.path)
             self._take(entry, known.get(entry.path), gone)
         for done, path in enumerate(left := gone.paths(), start=total - len(left)):
@@ -183,10 +284,10 @@ class _Run:
             if sections == self._engine.state().parts.get(PART, 0) and all(each.indexed for each in known.values()):
                 return known
             present = frozenset(reading.section_ids())
-            indexed = self._engine.hashes(PART)
+            indexed = self._engine.units.hashes(PART)
             missing = (reading.section(id) for id in present - indexed.keys())
             lacking = {section.document for section in missing if section is not None}
-        self._engine.delete(id for id in indexed if id not in present)
+        self._engine.units.delete(id for id in indexed if id not in present)
         return {path: each._replace(indexed=each.indexed and path not in lacking) for path, each in known.items()}
 
     def _is_due(self, entry: FileEntry, known: KnownDocument | None) -> bool:
@@ -273,8 +374,8 @@ class _Run:
 
     def _index(self) -> None:
         """Put into the search index what waits for it."""
-        self._engine.delete(self._outdated)
-        self._engine.put(self._units)
+        self._engine.units.delete(self._outdated)
+        self._engine.units.put(self._units)
         if self._stored:
             self._library.mark_indexed(self._stored, unsettled=self._unsettled)
         self._outdated, self._units, self._stored, self._unsettled = [], [], [], []
@@ -283,7 +384,7 @@ class _Run:
         with self._library.reading() as reading:
             sections = [section.id for section in reading.sections_of(path)]
         # The index first: were the work to stop in between, the document would still be known as gone.
-        self._engine.delete(sections)
+        self._engine.units.delete(sections)
         self._library.remove(path)
         self._counts["removed"] += 1
 

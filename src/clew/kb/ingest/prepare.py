@@ -9,11 +9,14 @@ from typing import Any, get_args
 
 from clew.config import EnvironmentName
 from clew.formats.diagnostics import Diagnostic
-from clew.formats.documents import VERSION as READER_VERSION
-from clew.formats.documents import Chunk, Document, Format, chunks_of, format_of, read_document
+from clew.formats.documents.chunks import Chunk, chunks_of
+from clew.formats.documents.model import Document, Format
+from clew.formats.documents.reader import VERSION as READER_VERSION
+from clew.formats.documents.reader import format_of, read_document
 from clew.kb import ids
-from clew.kb.entities import VERSION as ENTITIES_VERSION
-from clew.kb.entities import DocumentEntities, EntityKind, entities_of
+from clew.kb.entities.extract import VERSION as ENTITIES_VERSION
+from clew.kb.entities.extract import entities_of
+from clew.kb.entities.model import DocumentEntities, EntityKind
 from clew.kb.ingest.citations import Citations
 from clew.kb.ingest.records import (
     ANYWHERE,
@@ -27,6 +30,7 @@ from clew.kb.ingest.records import (
     StepRow,
 )
 from clew.text.hashing import content_hash
+from clew.text.shortening import shortened
 from clew.workspace.files import FileEntry
 
 VERSION = f"2.{READER_VERSION}.{ENTITIES_VERSION}"
@@ -35,7 +39,7 @@ VERSION = f"2.{READER_VERSION}.{ENTITIES_VERSION}"
 TRAIL = " > "
 ENVIRONMENTS: tuple[str, ...] = get_args(EnvironmentName)
 
-_TAG_LINE = re.compile(r"^\s*DocTag:\s*(\S+)", re.MULTILINE)
+_TAG_LINE = re.compile(r"^[^\S\n]*DocTag:\s*(\S+)", re.MULTILINE)
 _SCOPED = re.compile(r"[^_].*?__(.+)")
 _NANOSECONDS = 1_000_000_000
 _LONGEST_LABEL = 200
@@ -80,7 +84,9 @@ def _record(document: Document, data: bytes, entry: FileEntry, origin: Origin) -
         content_hash=content_hash(data),
         size=entry.size,
         mtime_ns=entry.mtime_ns,
-        updated_at=_time(entry.mtime_ns),
+        updated_at=datetime.fromtimestamp(entry.mtime_ns / _NANOSECONDS, UTC)
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z"),
         problems=(*document.diagnostics, *problems),
     )
 
@@ -90,7 +96,7 @@ def _environment(document: Document, origin: Origin) -> tuple[str, tuple[Diagnos
     given: Any = document.front_matter.get("environment")
     if given is None or given in ENVIRONMENTS:
         return given or origin.environment, ()
-    problem = f"The front matter names the environment {str(given)[:80]!r}; there are {', '.join(ENVIRONMENTS)}."
+    problem = f"The front matter names the environment {shortened(str(given))!r}; there are {', '.join(ENVIRONMENTS)}."
     return origin.environment, (Diagnostic("documents.unknown_environment", "warning", problem, 1),)
 
 
@@ -107,12 +113,6 @@ def _tag(document: Document, path: str) -> str:
         return scoped[1]
     folders = path.split("/")[:-1]
     return folders[1] if len(folders) > 1 else stem
-
-
-def _time(mtime_ns: int) -> str:
-    return (
-        datetime.fromtimestamp(mtime_ns / _NANOSECONDS, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    )
 
 
 def _sections(document: Document, chunks: Sequence[Chunk], path: str) -> tuple[SectionRecord, ...]:
@@ -162,10 +162,14 @@ def _labels(document: Document, chunks: Sequence[Chunk]) -> dict[str, int]:
     first = _first_places(chunks)
     labels: dict[str, int] = {}
     # What an author named comes before what only a heading's text would give.
-    for depth in range(max((len(section.labels) for section in document.sections), default=0)):
-        for number, section in enumerate(document.sections):
-            if depth < len(section.labels) and number in first:
-                labels.setdefault(section.labels[depth][:_LONGEST_LABEL], first[number])
+    named = [
+        (depth, label, first[number])
+        for number, section in enumerate(document.sections)
+        if number in first
+        for depth, label in enumerate(section.labels)
+    ]
+    for _, label, place in sorted(named, key=lambda each: each[0]):
+        labels.setdefault(label[:_LONGEST_LABEL], place)
     return labels
 
 

@@ -15,8 +15,7 @@ from clew.derived.file import in_memory
 from clew.errors import FormatError, NotFound, OutsideProject
 from clew.kb.ingest.corpus import OTHERS_READ, Corpus, Ingestion
 from clew.kb.ingest.library import KnownDocument, Library, insert_document
-from clew.kb.ingest.library_file import SCHEMA
-from clew.kb.ingest.library_rows import Rows, rows_of
+from clew.kb.ingest.library_file import SCHEMA, Rows, rows_of
 from clew.kb.ingest.records import Prepared
 from clew.kb.ingest.units import PART, units_of
 from clew.search.engine import SearchEngine
@@ -125,7 +124,7 @@ class Reconciliation:
         files = self._corpus.scan().files
         known = self._library.known()
         kept = self._library.section_ids()
-        indexed = self._engine.hashes(PART)
+        indexed = self._engine.units.hashes(PART)
         yield from (Difference(DifferenceKind.ROWS, table) for table in self._library.strays())
         with blank_library() as blank:
             for done, entry in enumerate(files):
@@ -186,7 +185,7 @@ class Reconciliation:
                 yield Difference(DifferenceKind.OUTDATED, unit.id)
 
     def _repair(self, found: list[Difference], ingestion: Ingestion, progress: Progress) -> None:
-        self._engine.delete(each.id for each in found if each.kind is DifferenceKind.STRAY)
+        self._engine.units.delete(each.id for each in found if each.kind is DifferenceKind.STRAY)
         self._library.remove_strays()
         ingestion.read(progress, again=[each.id for each in found if each.kind in _READ_AGAIN])
         missing = {each.id for each in found if each.kind in _OF_INDEX}
@@ -194,7 +193,7 @@ class Reconciliation:
             sections = (reading.section(id) for id in missing)
             paths = sorted({section.document for section in sections if section is not None})
             units = [unit for path in paths for unit in units_of(reading, path) if unit.id in missing]
-        self._engine.put(units)
+        self._engine.units.put(units)
 
 
 def _forget(indexed: dict[str, str], ids: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from clew.errors import InvalidArgument
 from clew.kb.boundary import ScopeRequest
 
 if TYPE_CHECKING:
-    from clew.kb.answer.finding import Mode, Narrowing
+    from clew.kb.answer.finding import Narrowing
 
 # What searches and reads is imported when it is first used: a server lists its tools before it needs any of it.
 
@@ -73,12 +73,6 @@ def narrowing_of(filters: Filters | None) -> "Narrowing":
     return Narrowing(
         tags=filters.doc_tag or (), path=_folder(filters.path_prefix), updated_after=_time(filters.updated_after)
     )
-
-
-def mode_of(name: ModeName) -> "Mode":
-    from clew.kb.answer.finding import Mode
-
-    return Mode(name)
 
 
 def _folder(prefix: str | None) -> str | None:

@@ -1,16 +1,21 @@
 """The commands `clew kb`: what people do with documents, without the budgets of the tools."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 from msgspec import Meta
 
 from clew.errors import InvalidArgument, NotFound
-from clew.kb.operations import render
+from clew.kb.ingest.records import DocumentRecord, SectionRecord
+from clew.kb.walk.results import NamedEdge
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option, Toolset
-from clew.text.terminal import note
+from clew.text.counting import counted
+from clew.text.terminal import coloured, linked, note
+from clew.workspace.paths import raw
 
 if TYPE_CHECKING:
     from clew.kb.answer.answering import QuotedAnswer
@@ -19,6 +24,49 @@ if TYPE_CHECKING:
     from clew.kb.ingest.reconcile import ReconcileReport
     from clew.kb.queries import Reading
     from clew.kb.service import KbStatus
+
+
+_SHOWN_PROBLEMS = 20
+_COUNTS = ("added", "changed", "moved", "removed", "unchanged")
+
+
+class ShownDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """A section in full, or a document in outline."""
+
+    section: SectionRecord | None
+    text: str | None
+    document: DocumentRecord | None
+    outline: tuple[SectionRecord, ...]
+
+
+class NodeLinks(msgspec.Struct, frozen=True):
+    """The edges of one node."""
+
+    links: tuple[NamedEdge, ...]
+    labels: dict[str, tuple[str, ...]]
+    """Of nodes at the other end: which parts the mention names, where it names some."""
+    is_cut: bool
+
+
+def _edges(id: str, found: NodeLinks) -> Iterator[str]:
+    for link in found.links:
+        arrow, other = ("→", link.dst) if link.src == id else ("←", link.src)
+        labels = found.labels.get(other)
+        yield f"{arrow} {link.type} {other}" + (f" ({', '.join(labels)})" if labels else "")
+
+
+def _place(path: str, line: int) -> str:
+    """A line of a file, as terminals let people click on it."""
+    return linked(coloured(f"{path}:{line}", "cyan"), raw(path), line)
+
+
+def _bold(line: str, asked: frozenset[str]) -> str:
+    """The line with the words that were asked for in bold."""
+    from clew.search.quote.evidence import question_tokens
+
+    words = line.split(" ")
+    return " ".join(coloured(word, "bold") if question_tokens(word) & asked else word for word in words)
+
 
 _NEEDED = ("{command} needs to know what.", "Write `{command} WHAT`.")
 
@@ -32,11 +80,7 @@ class ShowStatus(
     aliases=("",),
     toolset=Toolset.KB,
     summary="what is kept of the documents, how much is indexed, what is odd",
-    epilog="""clew kb index
-clew kb search "how is the margin set"
-clew kb ask "what is the default margin?"
-clew kb show docs/guide.md
-clew kb graph REQ-d00001""",
+    epilog="clew kb",
     needs=Freshness.NONE,
 ):
     """What is kept of the documents; reads no document."""
@@ -45,7 +89,21 @@ clew kb graph REQ-d00001""",
         return call.project.kb.status()
 
     def render(self, result: "KbStatus") -> str:
-        return render.status(result)
+        formats = ", ".join(f"{number} {name}" for name, number in sorted(result.formats.items())) or "none"
+        entities = counted(result.entities, "entity", "entities")
+        lines = [
+            coloured(f"{counted(result.documents, 'document')} ({formats})", "bold"),
+            f"{counted(result.sections, 'section')}, {entities}, {result.edges} mentions and links",
+            f"tags: {', '.join(f'{tag} {number}' for tag, number in sorted(result.tags.items())) or 'none'}",
+            f"index: {result.indexed}" + (f"; {counted(result.pending, 'document')} to go" if result.pending else ""),
+        ]
+        lines += [
+            f"{_place(each.path, each.line)}: {each.severity} {each.code}: {each.message}"
+            for each in result.problems[:_SHOWN_PROBLEMS]
+        ]
+        if len(result.problems) > _SHOWN_PROBLEMS:
+            lines.append(f"and {len(result.problems) - _SHOWN_PROBLEMS} more; --json shows all")
+        return "\n".join(lines)
 
     def messages(self, result: "KbStatus") -> tuple[str, ...]:
         return tuple(map(note, result.notes))
@@ -69,7 +127,7 @@ class IndexDocuments(
         return report
 
     def render(self, result: "IndexReport") -> str:
-        return render.index_report(result)
+        return "documents: " + ", ".join(f"{getattr(result, name)} {name}" for name in _COUNTS)
 
     def messages(self, result: "IndexReport") -> tuple[str, ...]:
         return tuple(map(note, (*result.problems, *filter(None, (result.note,)))))
@@ -91,7 +149,14 @@ class Reconcile(
         return call.project.kb.reconcile(call.progress, repair=not self.dry_run)
 
     def render(self, result: "ReconcileReport") -> str:
-        return render.reconcile_report(result)
+        files, documents = counted(result.files, "file"), counted(result.documents, "document")
+        lines = [f"{files}, {documents}, {counted(result.sections, 'section')}"]
+        lines += [f"{each.kind.value.replace('_', ' ')}: {each.id}" for each in result.differences]
+        total = sum(result.counts.values())
+        if total > len(result.differences):
+            lines.append(f"and {total - len(result.differences)} more")
+        mended = "all mended" if result.repaired and not result.left else f"{result.left} left"
+        return "\n".join((*lines, f"{counted(total, 'difference')}, {mended}" if total else "no differences"))
 
     def messages(self, result: "ReconcileReport") -> tuple[str, ...]:
         return () if result.note is None else (note(result.note),)
@@ -103,6 +168,7 @@ class Reconcile(
 class FindSections(
     Operation,
     verb="kb search",
+    command_of="kb.search",
     toolset=Toolset.KB,
     summary="the best sections, each with what it says about the words",
     epilog='clew kb search "how is the margin set"',
@@ -123,7 +189,17 @@ class FindSections(
         return call.project.kb.finder.find(self.query, limit=self.limit, narrowing=Narrowing(tags=self.tags))
 
     def render(self, result: "FoundSections") -> str:
-        return render.found_sections(self.query, result)
+        from clew.search.quote.evidence import question_tokens
+
+        if not result.sections:
+            return result.reason or "Nothing found."
+        asked, lines = question_tokens(self.query), []
+        for each in result.sections:
+            section = each.section
+            line = section.lines_of(each.text, *each.anchor)[0] if each.anchor is not None else section.line
+            lines.append(f"{_place(section.document, line)}  {section.trail}")
+            lines.append(f"    {_bold(' '.join(each.preview.split()), asked)}")
+        return "\n".join(lines)
 
     def messages(self, result: "FoundSections") -> tuple[str, ...]:
         return tuple(map(note, result.notes))
@@ -135,6 +211,7 @@ class FindSections(
 class Ask(
     Operation,
     verb="kb ask",
+    command_of="kb.retrieve_evidence",
     toolset=Toolset.KB,
     summary="quotes that answer a question",
     epilog='clew kb ask "what is the default margin?"',
@@ -154,7 +231,16 @@ class Ask(
         )
 
     def render(self, result: "QuotedAnswer") -> str:
-        return render.quoted_answer(self.question, result)
+        from clew.search.quote.evidence import question_tokens
+
+        if not result.quotes:
+            return "No document says anything about that."
+        asked, lines = question_tokens(self.question), []
+        for each in result.quotes:
+            lines.append(f"{_place(each.path, each.line)}  {coloured(each.title, 'dim')}")
+            # The lines of tables and code stay as they are.
+            lines += [f"    {_bold(line.rstrip(), asked)}" for line in each.quote.splitlines() if line.strip()]
+        return "\n".join(lines)
 
     def messages(self, result: "QuotedAnswer") -> tuple[str, ...]:
         return tuple(map(note, result.notes))
@@ -179,7 +265,7 @@ class ShowDocument(
         Option(positional=True, joined=True, needed=_NEEDED),
     ]
 
-    def run(self, call: Call) -> render.ShownDocument:
+    def run(self, call: Call) -> ShownDocument:
         with call.project.kb.library.reading(call.boundary) as reading:
             current = _named_id(call.project.config.root, reading, self.name)
             section = reading.section(current) if current is not None else None
@@ -188,20 +274,29 @@ class ShowDocument(
                 raise NotFound(
                     f"There is no document or section '{self.name}'.", hint="`clew kb search WORDS` finds sections."
                 )
-            return render.ShownDocument(
+            return ShownDocument(
                 section=section,
                 text=reading.text(section.id) if section is not None else None,
                 document=document,
                 outline=tuple(reading.sections_of(document.path)) if document is not None else (),
             )
 
-    def render(self, result: render.ShownDocument) -> str:
-        return render.shown_document(result)
+    def render(self, result: ShownDocument) -> str:
+        section, document = result.section, result.document
+        if section is not None:
+            place = f"{_place(section.document, section.line)}-{section.end_line}"
+            return f"{place}  {section.trail}\n{result.text or ''}"
+        lines = [coloured(f"{document.path}  {document.title}", "bold")] if document is not None else []
+        for each in result.outline:
+            place = _place(each.document, each.line)
+            lines.append(f"{'  ' * each.level}{each.id}  {place} {coloured(f'{each.tokens} tokens', 'dim')}")
+        return "\n".join(lines)
 
 
 class ShowLinks(
     Operation,
     verb="kb graph",
+    command_of="graph.expand",
     toolset=Toolset.KB,
     summary="what stands around a document, a section, a requirement or a term",
     epilog="clew kb graph REQ-d00001",
@@ -219,7 +314,7 @@ class ShowLinks(
     def answer_early(self, call: Call) -> None:
         _check_limit(self.limit)
 
-    def run(self, call: Call) -> dict[str, render.NodeLinks]:
+    def run(self, call: Call) -> dict[str, NodeLinks]:
         from clew.kb.walk.neighbours import edges_of
 
         with call.project.kb.snapshot(call.boundary) as snapshot:
@@ -229,10 +324,18 @@ class ShowLinks(
                 f"Nothing that documents are about is called '{self.name}'.",
                 hint="`clew kb search WORDS` finds sections.",
             )
-        return {id: render.NodeLinks(each.links, each.labels, each.is_cut) for id, each in found.items()}
+        return {id: NodeLinks(each.links, each.labels, each.is_cut) for id, each in found.items()}
 
-    def render(self, result: dict[str, render.NodeLinks]) -> str:
-        return render.node_links(result, self.limit)
+    def render(self, result: dict[str, NodeLinks]) -> str:
+        lines: list[str] = []
+        for id, each in result.items():
+            lines.append(coloured(id, "bold"))
+            # What is mentioned and who mentions it is what people ask for.
+            own = sorted(_edges(id, each), key=lambda line: " MENTIONS " not in line)
+            lines += [f"  {line}" for line in own]
+            if each.is_cut:
+                lines.append(f"  and more; --limit above {self.limit} shows them")
+        return "\n".join(lines)
 
 
 def _named_id(root: Path, reading: "Reading", name: str) -> str | None:

@@ -15,7 +15,7 @@ from clew.kb.queries import CitedBy, LinkOf, Reading, spellings
 from clew.kb.walk import batches
 from clew.kb.walk.batches import Pair, Place
 from clew.kb.walk.cross_references import CrossReferences
-from clew.kb.walk.related import related_documents, relating_documents
+from clew.kb.walk.edges import related_documents, relating_documents
 from clew.kb.walk.relationships import RELATION_OF_KIND, Relation, RelationStep, StepName, ways
 from clew.kb.walk.results import NamedEdge
 
@@ -62,7 +62,7 @@ class Adjacency:
         """The steps that are being asked for."""
         self._known: dict[str, list[Step[NamedEdge]]] = {}
         """The steps from each node that was looked up, over those."""
-        self._targets: dict[LinkOf, str | None] = {}
+        self._target = batches.LinkTargets(reading).of
         self.hubs: dict[str, None] = {}
         """Nodes that have more neighbours than were given."""
         self.is_cut = False
@@ -168,14 +168,6 @@ class Adjacency:
         targets = ((self._target(link), link.section) for link in links)
         pairs = (Pair(own, other) for own, other in targets if own is not None and own in wanted and own != other)
         self._add_pairs(RelationStep(Relation.REFERENCES, False), pairs, most)
-
-    def _target(self, link: LinkOf) -> str | None:
-        """The section or document that a link leads to; the same for every section that has the link."""
-        key = link._replace(section="")
-        if key not in self._targets:
-            found = self._reading.target_of(link)
-            self._targets[key] = None if found is None else self._reading.id_at(*found)
-        return self._targets[key]
 
     def _load_document(self, id: str, path: str, most: int) -> None:
         if RelationStep(Relation.DOCUMENT, False) in self._over:

@@ -79,17 +79,14 @@ class AnswerPage(NamedTuple):
     def _meta(self, usage: Usage, missing: Sequence[str], hubs: Sequence[str], flagged: shapes.Ids) -> shapes.GraphMeta:
         if self.is_legacy:
             return shapes.GraphMeta(usage=usage, flagged_ids=flagged)
+        # An id as an answer may repeat it: short, and text.
         return shapes.GraphMeta(
             usage=usage,
             flagged_ids=flagged,
-            missing_ids=tuple(_told(id) for id in missing[:_MOST_NAMED]) or UNSET,
+            missing_ids=tuple(id[:_LONGEST_ID].encode("utf-8", "replace").decode() for id in missing[:_MOST_NAMED])
+            or UNSET,
             hubs=tuple(hubs[:_MOST_NAMED]) or UNSET,
         )
-
-
-def _told(id: str) -> str:
-    """An id as an answer may repeat it: short, and text."""
-    return id[:_LONGEST_ID].encode("utf-8", "replace").decode()
 
 
 def described(

@@ -170,3 +170,49 @@ def cites_of(reading: Reading, numbers: Sequence[int]) -> list[CitedBy]:
         CitedBy(id, target, labels_in(joined), rank, written)
         for id, target, joined, rank, written in reading.rows(sql, in_json(numbers))
     ]
+
+
+def all_mentioning(reading: Reading, entities: Sequence[str]) -> list[Pair]:
+    """Every section that mentions one of the entities, those first that do so most."""
+    sql = """
+        SELECT own.id, sections.id FROM json_each(?) AS wanted CROSS JOIN entities AS own ON own.id = wanted.value
+        CROSS JOIN mentions ON mentions.entity = own.number CROSS JOIN sections ON sections.number = mentions.section
+        ORDER BY wanted.key, mentions.count DESC, sections.id
+    """
+    return [Pair(*row) for row in reading.rows(sql, in_json(entities))] if entities else []
+
+
+def all_steps(reading: Reading, procedures: Sequence[str]) -> list[Pair]:
+    """The steps of procedures, in order."""
+    sql = """
+        SELECT own.id, entities.id FROM json_each(?) AS wanted CROSS JOIN entities AS own ON own.id = wanted.value
+        CROSS JOIN steps ON steps.procedure = own.number CROSS JOIN entities ON entities.number = steps.step
+        ORDER BY wanted.key, steps.place
+    """
+    return [Pair(*row) for row in reading.rows(sql, in_json(procedures))] if procedures else []
+
+
+def outermost(reading: Reading, documents: Sequence[str]) -> list[Pair]:
+    """The sections of documents that stand below no other, in order."""
+    sql = """
+        SELECT own.id, sections.id FROM json_each(?) AS wanted CROSS JOIN documents AS own ON own.id = wanted.value
+        CROSS JOIN sections ON sections.document = own.number AND sections.parent = -1
+        ORDER BY wanted.key, sections.place
+    """
+    return [Pair(*row) for row in reading.rows(sql, in_json(documents))] if documents else []
+
+
+class LinkTargets:
+    """Where links lead; the same for every section that has the link, so each way to write it is looked up once."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._known: dict[LinkOf, str | None] = {}
+
+    def of(self, link: LinkOf) -> str | None:
+        """The section or document that a link leads to."""
+        key = link._replace(section="")
+        if key not in self._known:
+            found = self._reading.target_of(link)
+            self._known[key] = None if found is None else self._reading.id_at(*found)
+        return self._known[key]

@@ -7,7 +7,7 @@ from pathlib import Path
 from clew.graph.graph import Graph
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind, Source
 from clew.kb import ids
-from clew.kb.entities import EntityKind
+from clew.kb.entities.model import EntityKind
 from clew.kb.queries import CitedBy, Reading
 from clew.workspace.paths import raw
 

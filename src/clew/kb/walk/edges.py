@@ -1,72 +1,150 @@
-"""The edges between documents, sections and entities, as one state of the store has them."""
+"""The edges between documents, sections and entities, as one state of the store has them.
 
-from collections.abc import Iterator
+They are asked for a whole frontier at a time: one question for each kind and direction, however many nodes there are.
+Only documents about the same things are looked for document by document; those share entities which few others mention.
+That is computed when it is asked for, so it is always right, whichever document was read last.
+"""
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from itertools import groupby
 
 from clew.graph.model import Edge, EdgeKind
 from clew.kb import ids
-from clew.kb.ingest.records import SectionRecord
-from clew.kb.queries import LinkOf, Reading
+from clew.kb.queries import LinkOf, Reading, spellings
+from clew.kb.walk import batches
+from clew.kb.walk.cross_references import CrossReferences
+
+ByNode = dict[str, dict[Edge, None]]
+"""The edges at each of some nodes, in order."""
+_ALL = frozenset(EdgeKind)
+_EVERY = -1
+"""No limit of rows."""
 
 
-def around(reading: Reading, section: SectionRecord) -> Iterator[Edge]:
-    """What stands above a section, and what comes after it."""
-    above = reading.section_at(section.document, section.parent) if section.parent >= 0 else None
-    target = above.id if above is not None else ids.document_id(section.document)
-    yield Edge(EdgeKind.STRUCTURES, section.id, target)
-    following = reading.section_at(section.document, section.place + 1)
-    if following is not None:
-        yield Edge(EdgeKind.NEXT, section.id, following.id)
+class DocumentEdges:
+    """What leads out of nodes and into them. Without cross references, what documents have to do with other parts of
+    the graph is left out."""
+
+    def __init__(self, reading: Reading, cross_references: CrossReferences | None = None) -> None:
+        self._reading = reading
+        self._cross_references = cross_references
+        self._target = batches.LinkTargets(reading).of
+
+    def outgoing(self, wanted: Sequence[str], kinds: Collection[EdgeKind] | None = None) -> ByNode:
+        found: ByNode = {id: {} for id in wanted}
+        reading, of = self._reading, _ALL if kinds is None else kinds
+        places = batches.places(reading, [id for id in wanted if id.startswith(ids.DOCUMENT)])
+        numbers = [place.number for place in places]
+        if EdgeKind.STRUCTURES in of:
+            above = dict(batches.beside(reading, "above", numbers))
+            pairs = [(place.id, above.get(place.id) or ids.document_id(place.path)) for place in places]
+            entities = batches.entity_numbers(reading, [id for id in wanted if id.startswith(ids.ENTITY)])
+            _note(found, EdgeKind.STRUCTURES, (*pairs, *batches.procedures(reading, [*entities.values()])))
+        if EdgeKind.NEXT in of:
+            _note(found, EdgeKind.NEXT, batches.beside(reading, "after", numbers))
+        if EdgeKind.MENTIONS in of:
+            for own, other in batches.beside(reading, "mentions", numbers):
+                named = self._cross_references.code_named(other) if self._cross_references is not None else ()
+                _note(found, EdgeKind.MENTIONS, ((own, each) for each in (other, *named)))
+        if EdgeKind.REFERENCES in of:
+            links = batches.links_of(reading, numbers)
+            pairs = [(link.section, target) for link in links if (target := self._target(link)) is not None]
+            _note(found, EdgeKind.REFERENCES, (pair for pair in pairs if pair[0] != pair[1]))
+        if EdgeKind.MENTIONS in of and self._cross_references is not None:
+            for id, cites in groupby(batches.cites_of(reading, numbers), key=lambda cite: cite.section):
+                found[id].update(dict.fromkeys(self._cross_references.cited(reading, list(cites))))
+        if EdgeKind.RELATED in of:
+            for id, path in self._documents(found, {place.id for place in places}).items():
+                others = related_documents(reading, path)
+                _note(found, EdgeKind.RELATED, ((id, ids.document_id(other)) for other in others))
+        return found
+
+    def incoming(self, wanted: Sequence[str], kinds: Collection[EdgeKind] | None = None) -> ByNode:
+        found: ByNode = {id: {} for id in wanted}
+        reading, of = self._reading, _ALL if kinds is None else kinds
+        entities = [id for id in wanted if id.startswith(ids.ENTITY)]
+        places = batches.places(reading, [id for id in wanted if id.startswith(ids.DOCUMENT)])
+        numbers = [place.number for place in places]
+        documents = self._documents(found, {place.id for place in places})
+        if EdgeKind.MENTIONS in of:
+            _note(found, EdgeKind.MENTIONS, batches.all_mentioning(reading, entities), into=True)
+        if EdgeKind.STRUCTURES in of:
+            below = batches.beside(reading, "below", numbers)
+            outermost = batches.outermost(reading, list(documents))
+            steps = batches.all_steps(reading, entities)
+            _note(found, EdgeKind.STRUCTURES, (*below, *outermost, *steps), into=True)
+        if EdgeKind.NEXT in of:
+            _note(found, EdgeKind.NEXT, batches.beside(reading, "before", numbers), into=True)
+        if EdgeKind.REFERENCES in of:
+            links = (*self._linking_sections(places), *self._linking_documents(documents.values()))
+            pairs = [(target, link.section) for link in links if (target := self._target(link)) in found]
+            _note(found, EdgeKind.REFERENCES, (pair for pair in pairs if pair[0] != pair[1]), into=True)
+        if EdgeKind.MENTIONS in of and self._cross_references is not None:
+            for id, path in documents.items():
+                found[id].update(dict.fromkeys(self._cross_references.citing(reading, ids.file_id(path))))
+            for id in found.keys() - set(entities) - documents.keys() - {place.id for place in places}:
+                found[id].update(dict.fromkeys(self._cross_references.citing(reading, id)))
+                found[id].update(dict.fromkeys(self._cross_references.naming(reading, id)))
+        if EdgeKind.RELATED in of:
+            for id, path in documents.items():
+                others = relating_documents(reading, path)
+                _note(found, EdgeKind.RELATED, ((id, ids.document_id(other)) for other in others), into=True)
+        return found
+
+    def _documents(self, wanted: Iterable[str], sections: Collection[str]) -> dict[str, str]:
+        """The paths of those of the ids that are documents."""
+        rest = [id for id in wanted if id.startswith(ids.DOCUMENT) and id not in sections]
+        return batches.document_paths(self._reading, rest) if rest else {}
+
+    def _linking_sections(self, places: Sequence[batches.Place]) -> list[LinkOf]:
+        """The links that may lead to one of these sections, by a label of it."""
+        labels: dict[str, list[str]] = {}
+        for id, label in batches.labels(self._reading, [place.number for place in places]):
+            labels.setdefault(id, []).append(label)
+        ways = dict.fromkeys(
+            (spelled, label)
+            for place in places
+            for spelled in (*spellings(place.path), "")
+            for label in labels.get(place.id, ())
+        )
+        return batches.linking(self._reading, ways, _EVERY) if ways else []
+
+    def _linking_documents(self, paths: Collection[str]) -> list[LinkOf]:
+        spelled = list(dict.fromkeys(each for path in paths for each in spellings(path)))
+        return batches.linking_paths(self._reading, spelled, _EVERY) if spelled else []
 
 
-def said(reading: Reading, section: SectionRecord) -> Iterator[Edge]:
-    """What a section mentions and what it links to."""
-    for mention in reading.mentioned_in(section.id):
-        yield Edge(EdgeKind.MENTIONS, section.id, mention.id)
-    for link in reading.links_of(section.id):
-        target = _target(reading, link)
-        if target is not None and target != section.id:
-            yield Edge(EdgeKind.REFERENCES, section.id, target)
+def _note(found: ByNode, kind: EdgeKind, pairs: Iterable[tuple[str, str]], *, into: bool = False) -> None:
+    """Note an edge for each pair of a node and what stands at the other end."""
+    for own, other in pairs:
+        found[own][Edge(kind, other, own) if into else Edge(kind, own, other)] = None
 
 
-def into_section(reading: Reading, section: SectionRecord) -> Iterator[Edge]:
-    """What stands below a section, what comes before it, and who links to it."""
-    if section.ordinal == 1:
-        for below in reading.below(section.document, section.place):
-            yield Edge(EdgeKind.STRUCTURES, below.id, section.id)
-    before = reading.section_at(section.document, section.place - 1)
-    if before is not None:
-        yield Edge(EdgeKind.NEXT, before.id, section.id)
-    labels = reading.labels_of(section.document, section.place)
-    yield from _links_into(reading, section.document, labels, section.id)
+MOST_RELATED = 5
+MOST_DOCUMENTS = 20
+"""An entity in more documents than this says nothing about what they have in common."""
+MOST_SECTIONS = 60
+"""Nor does one in more sections than this; such an entity is not even looked at."""
+LEAST_SHARED = 2
 
 
-def into_document(reading: Reading, path: str) -> Iterator[Edge]:
-    """The outermost sections of a document, and who links to all of it."""
-    id = ids.document_id(path)
-    for section in reading.below(path, -1):
-        yield Edge(EdgeKind.STRUCTURES, section.id, id)
-    yield from _links_into(reading, path, None, id)
+def related_documents(reading: Reading, path: str) -> list[str]:
+    """The nearest documents, best first."""
+    return _by_nearness(reading, path)[:MOST_RELATED]
 
 
-def into_entity(reading: Reading, id: str) -> Iterator[Edge]:
-    """Who mentions an entity, and the steps of a procedure."""
-    for mention in reading.mentioning(id):
-        yield Edge(EdgeKind.MENTIONS, mention.id, id)
-    for step in reading.steps_of(id):
-        yield Edge(EdgeKind.STRUCTURES, step, id)
+def relating_documents(reading: Reading, path: str, most: int | None = None) -> list[str]:
+    """The documents that count this one among their nearest; of many, only so many of the nearest are asked."""
+    return [other for other in _by_nearness(reading, path)[:most] if path in related_documents(reading, other)]
 
 
-def _links_into(reading: Reading, path: str, labels: list[str] | None, id: str) -> Iterator[Edge]:
-    for link in reading.linking(path, labels):
-        if link.section != id and _target(reading, link) == id:
-            yield Edge(EdgeKind.REFERENCES, link.section, id)
-
-
-def _target(reading: Reading, link: LinkOf) -> str | None:
-    """The section or document that a link leads to."""
-    found = reading.target_of(link)
-    if found is None:
-        return None
-    path, place = found
-    section = reading.section_at(path, place) if place is not None else None
-    return section.id if section is not None else ids.document_id(path)
+def _by_nearness(reading: Reading, path: str) -> list[str]:
+    weights: dict[str, float] = {}
+    shared: dict[str, int] = {}
+    for other, _, documents in reading.shared_entities(path, MOST_DOCUMENTS, MOST_SECTIONS):
+        weights[other] = weights.get(other, 0.0) + 1 / math.log2(1 + documents)
+        shared[other] = shared.get(other, 0) + 1
+    return sorted(
+        (other for other in weights if shared[other] >= LEAST_SHARED), key=lambda other: (-weights[other], other)
+    )

@@ -10,12 +10,13 @@ from clew.errors import InvalidArgument
 from clew.graph.graph import Graph
 from clew.graph.model import NodeKind
 from clew.kb import ids
-from clew.kb.entities import EntityKind
+from clew.kb.entities.model import EntityKind
 from clew.kb.ingest.records import SectionRecord
 from clew.kb.queries import Reading, in_json
 from clew.kb.walk import batches
 from clew.kb.walk.cross_references import CrossReferences
 from clew.kb.walk.results import Projection
+from clew.text.shortening import shortened
 
 SNIPPET_CHARACTERS = 200
 MOST_TITLE_CHARACTERS = 200
@@ -74,7 +75,8 @@ def checked_fields(fields: Sequence[str] | None) -> tuple[str, ...]:
     unknown = [name for name in chosen if name not in FIELDS]
     if unknown:
         raise InvalidArgument(
-            f"Nodes have no field '{unknown[0][:80]}'.", hint=f"Fields are: {', '.join(FIELDS)}. Texts are read apart."
+            f"Nodes have no field '{shortened(unknown[0])}'.",
+            hint=f"Fields are: {', '.join(FIELDS)}. Texts are read apart.",
         )
     return chosen
 

@@ -21,12 +21,12 @@ from clew.graph.region import steps_in, steps_out
 from clew.graph.walk import Direction, Step
 from clew.kb import ids
 from clew.kb.boundary import EVERYTHING, Boundary
+from clew.kb.ids import is_own
 from clew.kb.ingest.library import Library
 from clew.kb.ingest.records import DocumentRecord, EntityRecord, SectionRecord
 from clew.kb.queries import Reading
-from clew.kb.walk import edges
 from clew.kb.walk.cross_references import CrossReferences
-from clew.kb.walk.related import related_documents, relating_documents
+from clew.kb.walk.edges import DocumentEdges
 
 _TABLES = {NodeKind.DOCUMENT: "documents", NodeKind.SECTION: "sections", NodeKind.ENTITY: "entities"}
 """The kinds of which this region can list all nodes. Files are nodes only when something names them."""
@@ -44,7 +44,7 @@ class DocumentRegion:
     # Nodes
 
     def get_node(self, id: str) -> Node | None:
-        if not ids.is_own(id):
+        if not is_own(id):
             return None
         with self._library().reading(self._boundary) as reading:
             return self._node(reading, id)
@@ -81,16 +81,16 @@ class DocumentRegion:
     # Edges
 
     def iter_outgoing_edges(self, id: str) -> Iterator[Edge]:
-        if not ids.is_own(id):
+        if not is_own(id):
             return
         with self._library().reading(self._boundary) as reading:
-            found = list(dict.fromkeys(self._outgoing(reading, id)))
-        yield from found
+            found = DocumentEdges(reading, self._cross_references).outgoing((id,))
+        yield from found[id]
 
     def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
         with self._library().reading(self._boundary) as reading:
-            found = list(dict.fromkeys(self._incoming(reading, id)))
-        yield from found
+            found = DocumentEdges(reading, self._cross_references).incoming((id,))
+        yield from found[id]
 
     def neighbours(
         self,
@@ -99,11 +99,14 @@ class DocumentRegion:
         direction: Direction = "both",
         limit: int | None = None,
     ) -> Iterator[Step[Edge]]:
+        with self._library().reading(self._boundary) as reading:
+            edges = DocumentEdges(reading, self._cross_references)
+            own = [id for id in ids if is_own(id)] if direction != "in" else []
+            outgoing = edges.outgoing(own, kinds) if own else {}
+            incoming = edges.incoming(ids, kinds) if direction != "out" else {}
         for id in ids:
-            if direction != "in":
-                yield from steps_out(id, self.iter_outgoing_edges(id), kinds, limit)
-            if direction != "out":
-                yield from steps_in(id, self.iter_incoming_edges(id), kinds, limit)
+            yield from steps_out(id, outgoing.get(id, ()), kinds, limit)
+            yield from steps_in(id, incoming.get(id, ()), kinds, limit)
 
     def _node(self, reading: Reading, id: str) -> Node | None:
         if id.startswith(ids.ENTITY):
@@ -116,36 +119,6 @@ class DocumentRegion:
             return section_node(section, document.tag if document is not None else "")
         document = reading.document_by_id(id)
         return None if document is None else document_node(document)
-
-    def _outgoing(self, reading: Reading, id: str) -> Iterator[Edge]:
-        if id.startswith(ids.ENTITY):
-            procedure = reading.procedure_of(id)
-            if procedure is not None:
-                yield Edge(EdgeKind.STRUCTURES, id, procedure)
-        elif (section := reading.section(id)) is not None:
-            yield from edges.around(reading, section)
-            for edge in edges.said(reading, section):
-                yield edge
-                for code in self._cross_references.code_named(edge.target):
-                    yield Edge(EdgeKind.MENTIONS, id, code)
-            yield from self._cross_references.cited(reading, reading.cites_of(id))
-        elif (document := reading.document_by_id(id)) is not None:
-            for path in related_documents(reading, document.path):
-                yield Edge(EdgeKind.RELATED, id, ids.document_id(path))
-
-    def _incoming(self, reading: Reading, id: str) -> Iterator[Edge]:
-        if id.startswith(ids.ENTITY):
-            yield from edges.into_entity(reading, id)
-        elif (section := reading.section(id)) is not None:
-            yield from edges.into_section(reading, section)
-        elif (document := reading.document_by_id(id)) is not None:
-            yield from edges.into_document(reading, document.path)
-            yield from self._cross_references.citing(reading, ids.file_id(document.path))
-            for path in relating_documents(reading, document.path):
-                yield Edge(EdgeKind.RELATED, ids.document_id(path), id)
-        else:
-            yield from self._cross_references.citing(reading, id)
-            yield from self._cross_references.naming(reading, id)
 
 
 def document_node(document: DocumentRecord) -> Node:

@@ -26,6 +26,7 @@ from typing import NamedTuple
 from clew.errors import InvalidArgument
 from clew.graph.model import EdgeKind
 from clew.graph.walk import Direction
+from clew.text.shortening import shortened
 
 
 class Relation(StrEnum):
@@ -118,7 +119,7 @@ def check_names(names: Iterable[str] | None) -> None:
     unknown = sorted(set(names or ()).difference(NAMES))
     if unknown:
         raise InvalidArgument(
-            f"There is no relationship type '{unknown[0][:80]}'.",
+            f"There is no relationship type '{shortened(unknown[0])}'.",
             hint=f"Types are: {', '.join(sorted(NAMES))}.",
             data={"unknown": [name[:80] for name in unknown[:20]], "allowed": sorted(NAMES)},
         )

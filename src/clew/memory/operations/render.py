@@ -9,7 +9,7 @@ from clew.memory.products import SearchAnswer
 from clew.memory.remember import Stored
 from clew.memory.status import MemeticStatus
 from clew.text.counting import counted
-from clew.text.terminal import printable, table
+from clew.text.terminal import table
 
 _ID = 8
 
@@ -34,7 +34,7 @@ def hits(result: SearchAnswer) -> str:
     for hit in result.results:
         marks = [hit.kind, hit.recorded_at[:10], *([] if hit.standing == "current" else [hit.standing])]
         head = f"{hit.node_id[:_ID]}  {', '.join(marks)}"
-        body = printable(hit.content or hit.snippet).strip().replace("\n", "\n          ")
+        body = (hit.content or hit.snippet).strip().replace("\n", "\n          ")
         parts.append("\n".join([head, f"          {body}", *_cites(hit.cites, "          ")]))
     return "\n\n".join(parts)
 
@@ -43,7 +43,7 @@ def listed(result: MemoryList) -> str:
     if not result.memories:
         return "Nothing is remembered here."
     rows = [
-        (each.node_id[:_ID], each.recorded_at[:10], each.kind, _marked(each.standing), printable(each.title))
+        (each.node_id[:_ID], each.recorded_at[:10], each.kind, _marked(each.standing), each.title)
         for each in result.memories
     ]
     more = f"\n{result.total - len(rows)} more; --limit shows them." if result.truncated else ""
@@ -55,7 +55,7 @@ def _marked(standing: str | None) -> str:
 
 
 def whole(result: Hydrated) -> str:
-    lines = [f"{result.node_id}  {result.kind}", "", printable(result.raw_content).strip(), ""]
+    lines = [f"{result.node_id}  {result.kind}", "", result.raw_content.strip(), ""]
     lines += _cites(result.cites, "  ")
     facts = {
         "why": result.rationale,
@@ -68,8 +68,8 @@ def whole(result: Hydrated) -> str:
         "visibility": "" if result.visibility == "team" else result.visibility,
         "warnings": ", ".join(result.flags),
     }
-    lines += [f"  {name}: {printable(value)}" for name, value in facts.items() if value]
-    lines += [f"  {each.link}: {each.node_id[:_ID]}  {printable(each.title)}" for each in result.neighbors]
+    lines += [f"  {name}: {value}" for name, value in facts.items() if value]
+    lines += [f"  {each.link}: {each.node_id[:_ID]}  {each.title}" for each in result.neighbors]
     return "\n".join(lines)
 
 
@@ -90,8 +90,7 @@ def restored(result: Restored) -> str:
 
 def lineage(result: Lineage) -> str:
     rows = [
-        (event.timestamp[:16].replace("T", " "), event.kind, event.actor, printable(event.rationale))
-        for event in result.events
+        (event.timestamp[:16].replace("T", " "), event.kind, event.actor, event.rationale) for event in result.events
     ]
     return table(rows)
 
@@ -104,7 +103,7 @@ def logs(result: Logs) -> str:
             entry.timestamp[:16].replace("T", " "),
             entry.action,
             " ".join(id[:_ID] for id in entry.node_ids[:3]),
-            printable(entry.reason),
+            entry.reason,
         )
         for entry in result.entries
     ]
@@ -118,7 +117,7 @@ def status(result: MemeticStatus) -> str:
         lines.append(f"{result.forgotten} forgotten; `clew memory list --forgotten` shows them")
     lines.append(f"kept in {result.storage['location']} ({result.storage['bytes']:,} bytes)")
     lines += [
-        f"{task.priority}: {task.task_type} {' '.join(id[:_ID] for id in task.target_nodes)}: {printable(task.reason)}"
+        f"{task.priority}: {task.task_type} {' '.join(id[:_ID] for id in task.target_nodes)}: {task.reason}"
         for task in result.curation_tasks
     ]
     return "\n".join(lines)

@@ -6,15 +6,24 @@ import msgspec
 
 from clew.errors import AlreadyExists, InvalidArgument, NotFound, Refused, WouldCycle
 from clew.formats.register.ids import in_order, normalise, number_of
-from clew.formats.register.model import Kind, LinkKind, Priority, Requirement, RequirementLink, Status
+from clew.formats.register.model import (
+    LINK_KINDS,
+    Kind,
+    LinkKind,
+    Priority,
+    Requirement,
+    RequirementLink,
+    Status,
+    parse_word,
+)
 from clew.register import results
 from clew.register.change.draft import REMOVED, Draft, checked
 from clew.register.dossier import may_be_verified
 from clew.register.rules.lifecycle import check_move
 from clew.register.rules.links import DIRECTED, path_between
 from clew.register.rules.validator import TITLE_MOST
-from clew.register.spelling import LINK_KINDS, parse
 from clew.text.counting import counted
+from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
     from clew.register.operations.edit import (
@@ -40,8 +49,8 @@ def add(draft: Draft, new: "AddRequirement", *, action: str | None = None, reaso
         statement=new.statement,
         rationale=new.rationale,
         acceptance=new.acceptance,
-        kind=parse(new.kind, Kind, "kind"),
-        priority=parse(new.priority, Priority, "priority"),
+        kind=parse_word(new.kind, Kind, "kind"),
+        priority=parse_word(new.priority, Priority, "priority"),
         status=Status.DRAFT,
         tags=tuple(dict.fromkeys(new.tags)),
         links=links,
@@ -97,7 +106,7 @@ def _amended(requirement: Requirement, wanted: "UpdateRequirement") -> tuple[dic
         changes.extend(told)
     for name, words in (("kind", Kind), ("priority", Priority), ("status", Status)):
         written = getattr(wanted, name)
-        value = parse(written, words, name) if written else None
+        value = parse_word(written, words, name) if written else None
         if value is not None and value is not getattr(requirement, name):
             fields[name] = value
             changes.append(f"{name}→{value.word}")
@@ -169,7 +178,7 @@ def delete(draft: Draft, wanted: "DeleteRequirement") -> results.Deleted:
 
 def link(draft: Draft, wanted: "LinkRequirements", *, reason: str | None = None) -> results.Linked:
     """Make a link, or take it away."""
-    kind, remove = parse(wanted.kind, LinkKind, "link kind", LINK_KINDS), wanted.remove
+    kind, remove = parse_word(wanted.kind, LinkKind, "link kind", LINK_KINDS), wanted.remove
     start, end = draft.find(wanted.source, "source"), _end(draft, wanted.to)
     if start.id == end.id:
         raise InvalidArgument(f"{start.id} cannot link to itself.", hint="Name two different requirements.")
@@ -195,9 +204,9 @@ def link(draft: Draft, wanted: "LinkRequirements", *, reason: str | None = None)
 def _end(draft: Draft, target: str) -> Requirement:
     if number_of(normalise(target)) is None and target.strip() not in draft.requirements:
         raise NotFound(
-            f"'{target[:80]}' is no requirement of the register, and links lead from one to another of those.",
-            hint=f"To cite a requirement of another format, write `Implements: {target[:80]}` into the rationale with "
-            "req_update; `Refines:` and `Verifies:` are understood too.",
+            f"'{shortened(target)}' is no requirement of the register, and links lead from one to another of those.",
+            hint=f"To cite a requirement of another format, write `Implements: {shortened(target)}` into the rationale "
+            "with req_update; `Refines:` and `Verifies:` are understood too.",
         )
     return draft.find(target, "target")
 

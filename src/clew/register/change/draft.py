@@ -1,15 +1,62 @@
-"""A register that is being changed. Either all of a draft becomes the register, or nothing of it."""
+"""A register that is being changed. Either all of a draft becomes the register, or nothing of it.
 
-from collections.abc import Sequence
+Who changes a register, when, and through which surface.
+"""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 import msgspec
 
 from clew.errors import NotFound, Rejected
 from clew.formats.register.ids import PREFIX, format_id, nearest, normalise, number_of
-from clew.formats.register.model import HistoryEntry, Register, Requirement
-from clew.register.change.author import Author
+from clew.formats.register.model import ActorKind, HistoryEntry, Register, Requirement
 from clew.register.rules.codes import Finding
 from clew.register.rules.validator import validate_requirement
+from clew.text.shortening import shortened
+
+ACTOR, ACTOR_KIND = "REQ_ACTOR", "REQ_ACTOR_KIND"
+
+
+class Author(msgspec.Struct, frozen=True):
+    """The author of one change. Everything that belongs to the change carries the same time."""
+
+    at: str
+    actor: str
+    actor_kind: ActorKind = ActorKind.UNKNOWN
+    channel: str = ""
+    """Where the change came from, as history entries say it: empty on the command line, `MCP` for agents."""
+
+    def entry(self, action: str, reason: str | None = None) -> HistoryEntry:
+        return HistoryEntry(
+            at=self.at, actor=self.actor, actor_kind=self.actor_kind, action=action, reason=reason or None
+        )
+
+    def with_channel(self, action: str) -> str:
+        return f"{action} via {self.channel}" if self.channel else action
+
+
+def timestamp(nanoseconds: int) -> str:
+    """A moment in UTC; its fraction has 3, 6 or 9 digits, as few as are exact, and none for a whole second."""
+    seconds, fraction = divmod(nanoseconds, 1_000_000_000)
+    digits = f"{fraction:09d}"
+    while digits.endswith("000"):
+        digits = digits[:-3]
+    moment = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return f"{moment}.{digits}Z" if digits else f"{moment}Z"
+
+
+def current_author(
+    channel: str = "", environment: Mapping[str, str] = os.environ, *, otherwise: ActorKind = ActorKind.UNKNOWN
+) -> Author:
+    """The author that the environment names, now; `otherwise` is the kind of an author that names none."""
+    names = (environment.get(name, "") for name in (ACTOR, "USER", "USERNAME"))
+    kinds = {"human": ActorKind.HUMAN, "agent": ActorKind.AGENT}
+    kind = kinds.get(environment.get(ACTOR_KIND, "").strip().lower(), otherwise)
+    return Author(timestamp(time.time_ns()), next(filter(None, names), "unknown"), kind, channel)
+
 
 REMOVED = "removed"
 """How the history of a register begins to tell that a requirement is gone."""
@@ -72,7 +119,8 @@ class Draft:
         """The register with all changes; the very same one where there are none."""
         if not self._changed and self.purpose == self.register.purpose:
             return self.register
-        return self.register.replaced(
+        return msgspec.structs.replace(
+            self.register,
             requirements=self.requirements,
             next_id=self._next_id,
             updated=self.author.at,
@@ -101,7 +149,7 @@ def find(
     near = nearest(id, requirements)
     suggestion = f"Did you mean {near} ('{requirements[near].title}')? " if near else ""
     raise NotFound(
-        f"There is no {what} '{written[:80]}'.", hint=f"{suggestion}req_list shows every requirement with its id."
+        f"There is no {what} '{shortened(written)}'.", hint=f"{suggestion}req_list shows every requirement with its id."
     )
 
 

@@ -1,21 +1,30 @@
-"""Test records, and what they promote."""
+"""Test records, and what they promote.
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+Logs of test runs: how the tests went whose names carry the id of a requirement.
+
+Understood are the output of `cargo test` and of `pytest -v`, JUnit XML, and the JSON of pytest's reports. A test
+belongs to a requirement when its name holds `req_0042` or `REQ-0042`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from clew.formats.register.ids import in_order
-from clew.formats.register.model import Evidence, Outcome, Requirement, Status, TestRecord
+from clew.errors import FormatError
+from clew.formats.register.ids import format_id, in_order, normalise
+from clew.formats.register.model import Evidence, Outcome, Requirement, Status, TestRecord, parse_word
+from clew.formats.results.reader import read_results
 from clew.register import results
 from clew.register.change.changes import check_dossier
 from clew.register.change.draft import Draft
 from clew.register.dossier import may_be_verified
 from clew.register.rules.lifecycle import check_promotion
-from clew.register.spelling import parse
 
 if TYPE_CHECKING:
     from clew.register.operations.evidence import RecordTest, RecordTestRun, VerifyRequirement
+
 
 NO_GIT = "(no git)"
 VERIFY_KINDS = (Evidence.COMPOSITION, Evidence.INSPECTION)
@@ -80,7 +89,7 @@ def with_record(
 
 def record_test(draft: Draft, wanted: "RecordTest", commit: str, files: LinkedFiles | None = None) -> results.Recorded:
     """Attach the outcome of a test that somebody ran."""
-    requirement, outcome = draft.find(wanted.id), parse(wanted.result, Outcome, "result")
+    requirement, outcome = draft.find(wanted.id), parse_word(wanted.result, Outcome, "result")
     action = draft.author.with_channel(f"test {outcome.word} recorded against commit {short(commit)}")
     with_record(
         *(draft, requirement, action),
@@ -97,7 +106,7 @@ def record_test(draft: Draft, wanted: "RecordTest", commit: str, files: LinkedFi
 def verify(draft: Draft, wanted: "VerifyRequirement", commit: str) -> results.Verified:
     """Attach evidence of composition or inspection, and where asked promote what is implemented."""
     requirement = draft.find(wanted.id)
-    kind = parse(wanted.by, Evidence, "verification kind", VERIFY_KINDS)
+    kind = parse_word(wanted.by, Evidence, "verification kind", VERIFY_KINDS)
     promoted = wanted.promote and check_promotion(requirement, force=wanted.force)
     if promoted:
         check_dossier(draft, requirement)
@@ -161,3 +170,91 @@ def _not_promotable(draft: Draft, requirement: Requirement) -> str:
     if requirement.status is not Status.IMPLEMENTED:
         return f"it is {requirement.status.word}, not implemented"
     return "" if may_be_verified(requirement, draft.register) else "it needs a dossier that passed"
+
+
+_REPORT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<|\{\s*\"|\[\s*\{)")
+"""How XML and JSON begin, and no line that a program prints for people."""
+_COLOUR = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\([A-Z0-9])")
+_CARGO = re.compile(r"^test\s+([\w:]+)(?:\s+-\s+should panic)?\s+\.\.\.\s+(ok|FAILED|ignored)\b", re.MULTILINE)
+_ENDS = "PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS"
+_PYTEST = re.compile(
+    rf"^(?:\[gw[0-9]+\] (?:\[ *[0-9]+%\] )?)?(?:(?P<before>{_ENDS})[ \t]+(?P<name>\S{{1,1000}}?::\S+)"
+    rf"|(?P<named>(?:(?!::)\S){{1,1000}}::[^\n]{{1,1000}}?)(?<![ \t])[ \t]+(?P<after>{_ENDS})"
+    r"(?=[ \t\r]*(?:\(|\[[^]\n]*\]|$)))",
+    re.MULTILINE,
+)
+"""As pytest prints it, in one process or, with its number first, in several. No line can be read in two ways: one that
+is made up of colons and blanks takes no longer than another."""
+_ID = re.compile(r"(?<![A-Za-z0-9])req[-_]([0-9]{4,18})(?![A-Za-z0-9])", re.IGNORECASE)
+
+_PASSED = frozenset({"ok", "PASSED", "passed", "XPASS"})
+_FAILED = frozenset({"FAILED", "ERROR", "failed", "error"})
+
+
+_SAID = (
+    re.compile(r"\bFAIL(?:ED|URE)?\b|\bERROR\b|\bfailed\b|✗|✘"),
+    re.compile(r"\bok\b|\bPASS(?:ED)?\b|\bpassed\b|✓|✔"),
+    re.compile(r"\b(?:skip|skipped|ignored)\b", re.IGNORECASE),
+)
+"""How a line says that a test failed, passed, or did not run."""
+
+
+class _Outcome(NamedTuple):
+    name: str
+    word: str
+
+
+def read_log(data: bytes, names: Mapping[str, Sequence[str]] | None = None) -> dict[str, Tally]:
+    """By id, how its tests went. Empty where no name of a test carries an id. `names` gives ids to tests whose names
+    carry none: a result of such a test counts, and in a log every line that holds the name and says how it went,
+    whatever printed it. FormatError for a report that breaks off: what it does not hold may have failed."""
+    found: dict[str, tuple[dict[str, None], dict[str, None], dict[str, None]]] = {}
+    ids_of = names or {}
+    any_name = _any_of(ids_of)
+    is_report = _REPORT.match(data) is not None
+    text = "" if is_report else _COLOUR.sub("", data.decode("utf-8", "replace"))
+    for outcome in _reported(data) if is_report else _printed(text):
+        column = 0 if outcome.word in _PASSED else 1 if outcome.word in _FAILED else 2
+        ids = [format_id(int(match[1])) for match in _ID.finditer(outcome.name)]
+        if is_report:
+            ids += [normalise(id) for name in any_name.findall(outcome.name) for id in ids_of[name]]
+        for id in ids:
+            found.setdefault(id, ({}, {}, {}))[column][_short(outcome.name)] = None
+    for name, column in _named(text, any_name) if ids_of else ():
+        for id in ids_of[name]:
+            found.setdefault(normalise(id), ({}, {}, {}))[column][name] = None
+    return {id: Tally(*(tuple(column) for column in columns)) for id, columns in found.items()}
+
+
+def _reported(data: bytes) -> Iterator[_Outcome]:
+    records = read_results(data)
+    fault = next((each for each in records.diagnostics if each.severity == "error"), None)
+    if fault is not None:
+        raise FormatError(f"The report cannot be used: {fault.message}", hint="Nothing was recorded.")
+    return (_Outcome(result.name, result.status) for result in records.outcomes)
+
+
+def _printed(text: str) -> Iterator[_Outcome]:
+    for match in _CARGO.finditer(text):
+        yield _Outcome(match[1], match[2])
+    for match in _PYTEST.finditer(text):
+        yield _Outcome(match["name"] or match["named"], match["before"] or match["after"])
+
+
+def _any_of(names: Mapping[str, Sequence[str]]) -> re.Pattern[str]:
+    longest_first = sorted(names, key=len, reverse=True)
+    return re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in longest_first) or "(?!)")
+
+
+def _named(text: str, any_name: re.Pattern[str]) -> Iterator[tuple[str, int]]:
+    """The tests that a line names, each with the column that its outcome goes to."""
+    for line in text.splitlines():
+        found = any_name.findall(line)
+        rest = any_name.sub(" ", line) if found else ""
+        column = next((column for column, words in enumerate(_SAID) if words.search(rest)), None)
+        if column is not None:
+            yield from ((name, (1, 0, 2)[column]) for name in found)
+
+
+def _short(name: str) -> str:
+    return name.rpartition("::")[2]

@@ -3,21 +3,19 @@
 A register in one file is written by one rename. One in a folder is many files, which one transaction changes together.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
 from clew.edit.edits import FileEdit
 from clew.edit.journal import journals
 from clew.edit.recovery import recover
-from clew.edit.replacing import replace_file, sweep
+from clew.edit.replacing import leftovers, make_folder, replace_file, sweep
 from clew.edit.transaction import Transaction
 from clew.errors import ConfigError, NotFound
-from clew.formats.register import read_directory, read_single, write_directory, write_single
-from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES
+from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES, read_directory, write_directory
 from clew.formats.register.model import Layout, Register
-from clew.formats.register.single import Renderings
-from clew.register.change import backups
+from clew.formats.register.single import Renderings, read_single, write_single
 from clew.workspace.find import names_in
 from clew.workspace.follow import FileContents
 
@@ -37,6 +35,10 @@ class Storage(Protocol):
 
     def is_interrupted(self) -> bool:
         """Whether a writer is in the middle of a change, or was killed in the middle of one."""
+        ...
+
+    def has_leftovers(self) -> bool:
+        """Whether there is anything of a writer that is at work now, or was killed."""
         ...
 
     def recover(self) -> None:
@@ -90,6 +92,9 @@ class SingleFile:
     def is_interrupted(self) -> bool:
         return False
 
+    def has_leftovers(self) -> bool:
+        return bool(leftovers(self.place))
+
     def recover(self) -> None:
         sweep(self.place)
 
@@ -107,8 +112,8 @@ class SingleFile:
     def keep(self, tag: str) -> Path | None:
         if not self.place.is_file():
             return None
-        named = self.place.with_name(f"{self.place.stem}{ENDING}{backups.MARK}{tag}")
-        return backups.keep_copy(named, self.place.read_bytes())
+        named = self.place.with_name(f"{self.place.stem}{ENDING}{MARK}{tag}")
+        return keep_copy(named, self.place.read_bytes())
 
 
 class Folder:
@@ -122,6 +127,9 @@ class Folder:
         return (self.place / INDEX).exists()
 
     def is_interrupted(self) -> bool:
+        return self.has_leftovers()
+
+    def has_leftovers(self) -> bool:
         return bool(journals(self.place))
 
     def recover(self) -> None:
@@ -139,7 +147,7 @@ class Folder:
         return read_directory(files, self.place.name, trusted=trusted)
 
     def save(self, register: Register) -> Files:
-        self.place.mkdir(parents=True, exist_ok=True)
+        make_folder(self.place)
         before = self.load() if self.exists() else {}
         after = write_directory(register)
         # The index comes last: as long as its checksum is the old one, no other program accepts what is half done.
@@ -156,8 +164,8 @@ class Folder:
         files = _raw_files(self.place)
         if not files:
             return None
-        named = self.place.with_name(f"{self.place.name}{backups.MARK}{tag}")
-        backup = backups.free_place(named, lambda there: _raw_files(there) == files)
+        named = self.place.with_name(f"{self.place.name}{MARK}{tag}")
+        backup = free_place(named, lambda there: _raw_files(there) == files)
         for path in sorted(files, key=lambda path: path == INDEX):
             replace_file(backup / path, files[path])
         return backup
@@ -179,3 +187,23 @@ def storage_at(place: Path, layout: Layout | None = None) -> Storage:
     if layout is Layout.DIRECTORY or (layout is None and real.is_dir()):
         return Folder(real)
     return SingleFile(real)
+
+
+MARK = ".bak-"
+REPLACED = "replaced"
+"""Why most copies are made."""
+
+
+def keep_copy(named: Path, data: bytes) -> Path:
+    """Leave a copy under a name, or under one with a number where something else has that name; returns its place."""
+    place = free_place(named, lambda there: there.is_file() and there.read_bytes() == data)
+    replace_file(place, data)
+    return place
+
+
+def free_place(named: Path, is_the_same: Callable[[Path], bool]) -> Path:
+    place, number = named, 1
+    while place.exists() and not is_the_same(place):
+        number += 1
+        place = named.with_name(f"{named.name}-{number}")
+    return place

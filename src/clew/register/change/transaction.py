@@ -3,11 +3,13 @@
 A transaction takes the lock that req takes too, completes what a killed writer left, reads the file again, compares it
 with what the caller expects, applies the change to a draft, checks that the past was left alone, and writes the files
 all or none. Whatever fails on the way, the register is as it was before.
+
+One writer at a time, over all processes, whether they run Clew or req: both lock the same file.
 """
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +18,8 @@ from typing import TypeVar
 import msgspec
 
 from clew.edit.faults import translated
-from clew.edit.replacing import replace_file
+from clew.edit.locking import locked
+from clew.edit.replacing import make_folder, replace_file
 from clew.errors import (
     AlreadyExists,
     Conflict,
@@ -24,20 +27,46 @@ from clew.errors import (
     InvalidArgument,
     NotFound,
     Refused,
+    StoreBusy,
+    StoreError,
     StoreReadOnly,
     Tampered,
 )
-from clew.formats.register import FORMAT_TAG
 from clew.formats.register.canonical import canonical, digest
-from clew.formats.register.envelope import DIRECTORY_TAG, NOTICE
+from clew.formats.register.envelope import DIRECTORY_TAG, FORMAT_TAG, NOTICE
 from clew.formats.register.ids import PREFIX, number_of
 from clew.formats.register.migration import migrate
 from clew.formats.register.model import Layout, Register, Requirement
-from clew.register.change.author import Author
-from clew.register.change.backups import REPLACED
-from clew.register.change.draft import Draft
-from clew.register.change.lock import PATIENCE_SECONDS, writing
-from clew.register.change.storage import SINGLE, Files, Storage, storage_at
+from clew.register.change.draft import Author, Draft
+from clew.register.change.storage import REPLACED, SINGLE, Files, Storage, storage_at
+
+PATIENCE_SECONDS = 30.0
+
+
+def lock_file(register: Path) -> Path:
+    return register.with_name(f".{register.name}.lock")
+
+
+@contextmanager
+def writing(register: Path, patience: float = PATIENCE_SECONDS) -> Iterator[None]:
+    """Hold the register's lock. StoreBusy where another holds it for longer than `patience` seconds."""
+    place = lock_file(register)
+    try:
+        file = place.open("a+b")
+    except OSError as error:
+        raise StoreReadOnly(
+            f"The lock {place} cannot be opened: {error.strerror or error}.",
+            hint="Make the folder of the register writable. Nothing was written.",
+        ) from error
+    with file, locked(file, patience) as held:
+        if not held:
+            raise StoreBusy(
+                f"Another process has held the lock {place} for more than {patience:g} seconds.",
+                hint="Try again. If it stays so, find the program that hangs and end it. Nothing was written.",
+                data={"lock": str(place)},
+            )
+        yield
+
 
 Result = TypeVar("Result")
 
@@ -89,18 +118,12 @@ class RegisterFile:
         layout: Layout | None = None,
     ) -> None:
         self._storage: Storage = storage_at(place, layout)
+        self.place = self._storage.place
+        self.layout = self._storage.layout
         self._patience = patience
         self._auto_migrate = auto_migrate
         self._known: Snapshot | None = None
         self._reading = threading.Lock()
-
-    @property
-    def place(self) -> Path:
-        return self._storage.place
-
-    @property
-    def layout(self) -> Layout:
-        return self._storage.layout
 
     def exists(self) -> bool:
         return self._storage.exists()
@@ -108,6 +131,8 @@ class RegisterFile:
     def read(self) -> Snapshot:
         """The register as it is now. Needs no lock for a single file: a rename shows the old one or the new one. The
         files of a folder change one after another, so they are read once their writer is done."""
+        if self._known is None:
+            self._remove_leftovers()
         with translated(self.place):
             try:
                 if not self._storage.is_interrupted():
@@ -123,6 +148,12 @@ class RegisterFile:
             with translated(self.place):
                 return self._read()
 
+    def _remove_leftovers(self) -> None:
+        """Clear away what a killed writer left, unless somebody is writing now."""
+        if self._storage.has_leftovers():
+            with suppress(StoreError, OSError), writing(self.place, 0.0):
+                self._storage.recover()
+
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Keep other writers out, and complete what a killed one left."""
@@ -133,9 +164,15 @@ class RegisterFile:
     def _read(self) -> Snapshot:
         with self._reading:
             files = self._storage.load()
-            if self._known is None or not _same(self._known.files, files):
-                self._known = Snapshot(self._storage.decode(files), files)
-            return self._known
+            known = self._known
+            # Files that did not change are the same objects, which costs no comparison.
+            if (
+                known is None
+                or known.files.keys() != files.keys()
+                or any(data is not known.files[path] and data != known.files[path] for path, data in files.items())
+            ):
+                known = self._known = Snapshot(self._storage.decode(files), files)
+            return known
 
     def _write(self, register: Register) -> None:
         with self._reading:
@@ -173,7 +210,7 @@ class RegisterFile:
     def create(self, register: Register, *, force: bool = False) -> Path | None:
         """Make a register, with `force` in the place of another. Returns where that one is kept."""
         with translated(self.place):
-            self.place.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self.place.parent)
         with self.held() as held:
             if self.exists() and not force:
                 raise AlreadyExists(
@@ -192,7 +229,7 @@ class RegisterFile:
             check(register)
             if self._is_whole(files):
                 return register
-            repaired = register.replaced(history=(*register.history, author.entry(REPAIRED)))
+            repaired = msgspec.structs.replace(register, history=(*register.history, author.entry(REPAIRED)))
             self._write(repaired)
             return repaired
 
@@ -243,12 +280,7 @@ class RegisterFile:
 def as_written(register: Register) -> Register:
     """What reading a register back gives: the format of today, and a notice where there was none."""
     tag = DIRECTORY_TAG if register.layout is Layout.DIRECTORY else FORMAT_TAG
-    return register.replaced(format_tag=tag, notice=register.notice or NOTICE)
-
-
-def _same(one: Files, other: Files) -> bool:
-    """Whether two readings hold the same. Files that did not change are the same objects, which costs no comparison."""
-    return one.keys() == other.keys() and all(data is other[path] or data == other[path] for path, data in one.items())
+    return msgspec.structs.replace(register, format_tag=tag, notice=register.notice or NOTICE)
 
 
 def check_succession(before: Register, after: Register) -> None:

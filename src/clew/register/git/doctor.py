@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from clew.register.change.lock import lock_file
+from clew.register.change.transaction import lock_file
 from clew.register.git.hooks import Place, finds_clew, hook_file, hook_mode, hook_text, place_of, read_hook, runs
 from clew.register.git.repository import GOOD, Repository
 from clew.register.git.starting import missing_program

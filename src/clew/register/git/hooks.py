@@ -18,10 +18,10 @@ import msgspec
 
 from clew.edit.faults import translated
 from clew.edit.replacing import replace_file
-from clew.register.change.backups import MARK, REPLACED, keep_copy
+from clew.register.change.storage import MARK, REPLACED, keep_copy
 from clew.register.git.repository import Repository
 from clew.register.git.starting import folder_first, missing_program
-from clew.workspace import git
+from clew.workspace.git import api as git
 
 STRICT_LINES = 50
 """How near to a change the strict hook asks for a marker."""

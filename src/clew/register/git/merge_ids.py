@@ -11,7 +11,7 @@ import msgspec
 
 from clew.formats.register.ids import format_id, in_order, number_of
 from clew.formats.register.model import Register, Requirement
-from clew.register.change.author import Author
+from clew.register.change.draft import Author
 
 _RENUMBERED = re.compile(r"renumbered from (\S+) \(merge")
 
@@ -52,8 +52,8 @@ def aligned(base: Register, ours: Register, theirs: Register, by: Author) -> Ali
             moved[id] = msgspec.structs.replace(moved[id], history=(*moved[id].history, entry))
     counter = max((theirs.next_id, *((number_of(id) or 0) + 1 for id in fresh.values())))
     return Aligned(
-        base.replaced(requirements=old),
-        theirs.replaced(requirements=moved, next_id=counter),
+        msgspec.structs.replace(base, requirements=old),
+        msgspec.structs.replace(theirs, requirements=moved, next_id=counter),
         {id: new[id] for id in in_order(new) if new[id] in moved},
     )
 

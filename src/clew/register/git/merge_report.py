@@ -9,10 +9,10 @@ import msgspec
 
 from clew.edit.replacing import replace_file
 from clew.errors import ClewError, FormatError
-from clew.formats.register import read_single, write_single
 from clew.formats.register.directory import FOLDER, INDEX
 from clew.formats.register.model import Register
-from clew.register.change.author import Author
+from clew.formats.register.single import read_single, write_single
+from clew.register.change.draft import Author
 from clew.register.git.merge import MergeConflict, Merged, merge
 from clew.register.service import RegisterService
 from clew.text.counting import counted
@@ -44,7 +44,7 @@ def _base(file: Path, ours: Register) -> Register:
     try:
         return read_single(file.read_bytes(), trusted=True)
     except FormatError:
-        return ours.replaced(requirements={}, hazards={}, safety_functions={}, safety_requirements={})
+        return msgspec.structs.replace(ours, requirements={}, hazards={}, safety_functions={}, safety_requirements={})
 
 
 def reported(merged: Merged, service: RegisterService, path: str) -> dict[str, Any]:

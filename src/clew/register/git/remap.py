@@ -12,6 +12,7 @@ from clew.errors import InvalidArgument
 from clew.formats.register.ids import normalise, number_of
 from clew.formats.register.model import Register
 from clew.register.reports.mentions import Mentions
+from clew.text.shortening import shortened
 from clew.workspace.files import read_bytes
 
 _ID = re.compile(rb"(?<![A-Za-z0-9_-])REQ-[0-9]{4,18}(?![A-Za-z0-9_])|(?<![A-Za-z0-9])req_[0-9]{4,18}(?![A-Za-z0-9])")
@@ -37,7 +38,7 @@ def parse_remap(written: Sequence[str], register: Register) -> dict[str, str]:
         old, separator, target = pair.partition("=")
         ids = normalise(old), normalise(target)
         if not separator or any(number_of(id) is None for id in ids):
-            raise InvalidArgument(f"'{pair[:80]}' is no pair of ids.", hint="Write --remap REQ-0003=REQ-0007.")
+            raise InvalidArgument(f"'{shortened(pair)}' is no pair of ids.", hint="Write --remap REQ-0003=REQ-0007.")
         if ids[1] not in register.requirements:
             raise InvalidArgument(f"There is no requirement {ids[1]}.", hint="`clew req list` shows every id.")
         if new.get(ids[0], ids[1]) != ids[1]:

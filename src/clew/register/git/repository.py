@@ -8,12 +8,14 @@ from pathlib import Path
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.workspace import git
+from clew.text.shortening import shortened
+from clew.workspace.find import files_below
+from clew.workspace.git import api as git
 from clew.workspace.git import parse
 from clew.workspace.git.run import WORK_SECONDS
 from clew.workspace.paths import display, raw
 
-_COMMIT = re.compile(r"[0-9a-f]{4,64}")
+_FULL_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REGISTER_ID = re.compile(r"REQ-[0-9]{4,}", re.IGNORECASE)
 _INDEX = "GIT_INDEX_FILE"
 _MOST_FILES = 500
@@ -55,10 +57,7 @@ class Repository:
 
     def commit_of(self, name: str) -> str | None:
         """The full name of a revision; None where there is no such revision."""
-        if not name or "\0" in name:
-            return None
-        output = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        return output.decode().strip() if output else None
+        return git.commit_of(self._folder, name)
 
     def revision(self, written: str) -> str:
         """The commit that somebody names; InvalidArgument for what is none."""
@@ -74,7 +73,7 @@ class Repository:
         commit = self.commit_of(name)
         if commit is None:
             raise InvalidArgument(
-                f"'{name[:80]}' is no branch, tag or commit of this repository.",
+                f"'{shortened(name)}' is no branch, tag or commit of this repository.",
                 hint="`git branch --all` lists branches; a shallow clone needs `git fetch --unshallow` first.",
             )
         return commit
@@ -90,7 +89,10 @@ class Repository:
         return output.decode().strip() if output else None
 
     def add(self, path: str) -> None:
-        """Have the next commit hold what is there now."""
+        """Have the next commit hold what is there now. Refused for what git has a filter for."""
+        place = self._folder / raw(path)
+        held = files_below(place) if place.is_dir() else [place]
+        git.refuse_filtered(self._folder, (display(str(each.relative_to(self._folder))) for each in held))
         git.command(self._folder, "add", "--all", "--", raw(path))
 
     def content_at(self, commit: str, path: str) -> bytes | None:
@@ -121,9 +123,8 @@ class Repository:
 
     def commits_around(self, blob: str, path: str) -> list[str]:
         """The newest commits of any branch in which a file got or lost a content, each with the one before it."""
-        output = self._ask(
-            "log", "--all", "--max-count=4", "--format=%H %P", f"--find-object={blob}", "--", f":/{path}"
-        )
+        asked = ("--all", "--max-count=4", "--format=%H %P", f"--find-object={blob}")
+        output = self._ask("log", *asked, "--", f":(top,literal){raw(path)}", patterns=True)
         return (output or b"").decode().split()
 
     def files_that_say(self, commit: str, words: Iterable[str]) -> dict[str, bytes]:
@@ -135,9 +136,8 @@ class Repository:
 
     def changed_since(self, commit: str) -> frozenset[str] | None:
         """The files that differ from a commit, new ones included; None where git does not know the commit."""
-        if not _COMMIT.fullmatch(commit):
-            return None
-        output = self._ask("diff", "--name-only", "-z", "--no-renames", "--relative", commit, "--")
+        id = commit if _FULL_ID.fullmatch(commit) else self.commit_of(commit)
+        output = self._ask("diff", "--name-only", "-z", "--no-renames", "--relative", id, "--") if id else None
         if output is None:
             return None
         others = self._ask("ls-files", "--others", "--exclude-standard", "-z")
@@ -153,7 +153,7 @@ class Repository:
         against = ("--cached",) if staged else (commit,) if commit else ()
         ask = self._ask_index if staged else self._ask
         output = ask(
-            *("diff", "--unified=0", "--no-color", "--no-ext-diff", "--no-renames", "--relative"),
+            *("diff", "--unified=0", "--no-renames", "--relative"),
             *("--src-prefix=a/", "--dst-prefix=b/", *against, "--"),
         )
         found: dict[str, list[tuple[int, int]]] = {}
@@ -198,8 +198,7 @@ class Repository:
 
     def hooks_folder(self) -> Path | None:
         """Where git looks for hooks: shared by all worktrees, or where core.hooksPath says."""
-        output = self._ask("rev-parse", "--git-path", "hooks")
-        return self._folder / output.decode().removesuffix("\n") if output else None
+        return git.hooks_folder(self._folder) if self.exists() else None
 
     def own_folder(self) -> Path | None:
         """The folder that git keeps for itself, shared by all worktrees; nothing in it is ever committed."""
@@ -212,11 +211,11 @@ class Repository:
 
     def ignores(self, path: str) -> bool:
         """Whether git passes a file over, be it there or not."""
-        return self._ask("check-ignore", "--quiet", "--", raw(path)) is not None
+        return self.exists() and bool(git.ignored(self._folder, [raw(path)]))
 
-    def _ask(self, *arguments: str, environment: dict[str, str] | None = None) -> bytes | None:
+    def _ask(self, *arguments: str, environment: dict[str, str] | None = None, patterns: bool = False) -> bytes | None:
         """The answer of git; None where it has none."""
-        return git.answer(self._folder, *arguments, environment=environment, seconds=WORK_SECONDS)
+        return git.answer(self._folder, *arguments, environment=environment, seconds=WORK_SECONDS, patterns=patterns)
 
     def _ask_index(self, *arguments: str) -> bytes | None:
         """The answer of git about the next commit. In a hook of `git commit --all` or `git commit FILE` that is another

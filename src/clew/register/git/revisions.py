@@ -5,16 +5,17 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from clew.errors import InvalidArgument, NotFound
-from clew.formats.register import read_directory, read_single
-from clew.formats.register.directory import ENDING, INDEX
+from clew.formats.register.directory import ENDING, INDEX, read_directory
 from clew.formats.register.ids import in_order
 from clew.formats.register.model import Layout, Register, Requirement
+from clew.formats.register.single import read_single
 from clew.register import results
 from clew.register.change.transaction import RegisterFile
 from clew.register.git.repository import Repository
 from clew.register.reports.mentions import Mention
 from clew.register.reports.queries import finding_row
 from clew.register.rules.validator import validate_requirement
+from clew.text.shortening import shortened
 
 
 class Changed(msgspec.Struct, frozen=True):
@@ -126,7 +127,7 @@ def split_spec(spec: str) -> tuple[str, str]:
     base, head = base.strip(), head.removeprefix(".").strip()
     if not base:
         raise InvalidArgument(
-            f"The spec '{spec[:80]}' needs a base.",
+            f"The spec '{shortened(spec)}' needs a base.",
             hint="Pass BASE..HEAD, BASE.. or a single BASE, such as main..HEAD.",
         )
     return base, head or "HEAD"

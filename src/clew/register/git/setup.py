@@ -9,13 +9,13 @@ from clew.edit.faults import translated
 from clew.edit.replacing import replace_file
 from clew.edit.targets import real_target
 from clew.errors import InvalidArgument, OutsideProject
-from clew.register.change.lock import lock_file
+from clew.register.change.transaction import lock_file
 from clew.register.git import hooks as hooking
 from clew.register.git.doctor import DRIVER, LINE_ENDS, MERGE_ATTRIBUTE
 from clew.register.git.repository import Repository
 from clew.register.git.starting import driver_line
 from clew.text.counting import counted
-from clew.workspace import git
+from clew.workspace.git import api as git
 
 DRIVER_NAME = "merge.req-merge.name"
 DRIVER_COMMAND = "clew req merge-driver %O %A %B --path %P"

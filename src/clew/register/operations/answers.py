@@ -128,9 +128,7 @@ def paged(
     items: Sequence[Item],
     make: Callable[[Sequence[Item], bool, str | None], S],
 ) -> S:
-    """The page that the cursor points to, with as many items as have room; on the command line all of them."""
-    if call.surface == "cli":
-        return make(items, False, None)
+    """The page that the cursor points to, with as many items as have room."""
     pages = call.pages(request)
     start = pages.start(state)
     limit, max_tokens = getattr(request, "limit", None), getattr(request, "max_tokens", None)
@@ -146,11 +144,11 @@ def paged(
     return longest_page(page, max(min(most, len(wanted)), 1), max_tokens)
 
 
-def shown(call: Call, requirement: Requirement, max_tokens: int | None) -> Object:
-    """A requirement in full; where that is too long for a tool, with only the newest of what happened to it."""
+def shown(requirement: Requirement, max_tokens: int | None) -> Object:
+    """A requirement in full; where that is too long, with only the newest of what happened to it."""
     plain = requirement_object(requirement)
     budget = Budget.of(max_tokens)
-    if call.surface == "cli" or fits(plain, budget):
+    if fits(plain, budget):
         return plain
     totals = {"truncated": True, "history_total": len(plain["history"]), "tests_total": len(plain["tests"])}
     kept = max(len(plain["history"]), len(plain["tests"]))

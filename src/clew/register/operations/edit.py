@@ -10,6 +10,7 @@ from clew.errors import InvalidArgument
 from clew.formats.register.records import requirement_object
 from clew.operation.call import Call
 from clew.operation.declare import Option
+from clew.operation.one_line import MANY_LINES
 from clew.register import results
 from clew.register.operations.fields import (
     AnyId,
@@ -29,9 +30,9 @@ from clew.register.operations.inputs import read_input, read_json
 
 Title = Annotated[str, Meta(max_length=1_000, description="5 to 120 characters"), Option("-t")]
 Statement = Annotated[
-    str, Meta(max_length=20_000, description="One sentence with shall, must, should or will"), Option("-s")
+    str, Meta(max_length=20_000, description="One sentence with shall, must, should or will"), MANY_LINES, Option("-s")
 ]
-Rationale = Annotated[str, Meta(max_length=20_000, description="Why it is needed"), Option("-r")]
+Rationale = Annotated[str, Meta(max_length=20_000, description="Why it is needed"), MANY_LINES, Option("-r")]
 Acceptance = Annotated[
     Texts,
     Meta(description="What a test can decide; functional requirements need one"),
@@ -240,7 +241,7 @@ class SplitRequirement(
         Meta(min_length=2, description="The statement of each part"),
         Option("-s", metavar="STATEMENT", about="once for each part"),
     ]
-    reason: Annotated[str | None, Meta(description="Kept in the history")] = None
+    reason: Annotated[str | None, Meta(description="Kept in the history"), MANY_LINES] = None
     keep_original: Annotated[bool, Meta(description="Do not retire what is split")] = False
 
     def run(self, call: Call) -> results.Split:
@@ -267,9 +268,9 @@ class ApplyBatch(
         Meta(description="Each with kind: add, update, delete, link or verify; `$n` is what mutation n made"),
         Option(hidden=True),
     ]
-    reason: Annotated[str | None, Meta(description="For mutations without one of their own"), Option(hidden=True)] = (
-        None
-    )
+    reason: Annotated[
+        str | None, Meta(description="For mutations without one of their own"), MANY_LINES, Option(hidden=True)
+    ] = None
 
     def run(self, call: Call) -> results.BatchReport:
         return register_of(call).batch(author_of(call), self)
@@ -342,10 +343,10 @@ class SetPurpose(RegisterOperation, verb="req purpose", summary="print or set th
     """Prints the purpose of the project, or changes it for a reason."""
 
     purpose: Annotated[
-        str | None, Meta(description="The new purpose; an empty one removes it"), Option(positional=True)
+        str | None, Meta(description="The new purpose; an empty one removes it"), MANY_LINES, Option(positional=True)
     ] = None
     reason: Annotated[
-        str | None, Meta(description="Why it changes; kept in the history of the register"), Option("-r")
+        str | None, Meta(description="Why it changes; kept in the history of the register"), MANY_LINES, Option("-r")
     ] = None
 
     def run(self, call: Call) -> dict[str, Any]:

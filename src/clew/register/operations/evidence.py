@@ -11,6 +11,7 @@ from clew.errors import InvalidArgument
 from clew.formats.register.records import requirement_object
 from clew.operation.call import Call
 from clew.operation.declare import Option
+from clew.operation.one_line import MANY_LINES
 from clew.register import results
 from clew.register.operations.answers import RunView
 from clew.register.operations.edit import Force
@@ -74,6 +75,7 @@ class TestRunCommand(RecordTestRun, verb="req test run", summary="record the tes
     cmd: Annotated[
         str | None,
         Meta(description="What prints the log; it is started in the project"),
+        MANY_LINES,
         Option(metavar="COMMAND", exclusive=True),
     ] = None
     map: Annotated[
@@ -158,7 +160,7 @@ class AdoptRequirements(
 ):
     """Walks requirements of something that exists up to a status, one history entry for each step."""
 
-    reason: Annotated[str, Meta(description="Kept in the history")]
+    reason: Annotated[str, Meta(description="Kept in the history"), MANY_LINES]
     ids: Annotated[tuple[AnyId, ...], Meta(description="What to adopt"), Option(positional=True, metavar="ID")] = ()
     all_drafts: Annotated[bool, Meta(description="Every draft")] = False
     to: Annotated[Literal["proposed", "approved", "implemented", "verified"], Meta(description="How far")] = (

@@ -9,7 +9,8 @@ from msgspec import Meta
 from clew.formats.register.model import ActorKind
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
-from clew.register.change.author import Author, current_author
+from clew.operation.one_line import MANY_LINES
+from clew.register.change.draft import Author, current_author
 
 if TYPE_CHECKING:
     from clew.register.service import RegisterService
@@ -22,9 +23,9 @@ LinkWord = Literal["parent", "depends_on", "depends-on", "conflicts", "refines",
 AnyId = Annotated[str, Meta(min_length=1, max_length=80, description="REQ-0042; req-42 and 42 mean the same")]
 Id = Annotated[AnyId, Option(positional=True)]
 Folder = Annotated[str, Meta(min_length=1, description="A folder of the project"), Option(metavar="FOLDER")]
-Text = Annotated[str, Meta(max_length=20_000)]
+Text = Annotated[str, Meta(max_length=20_000), MANY_LINES]
 Texts = tuple[Text, ...]
-Reason = Annotated[str, Meta(min_length=1, max_length=20_000, description="Kept in the history")]
+Reason = Annotated[str, Meta(min_length=1, max_length=20_000, description="Kept in the history"), MANY_LINES]
 Revision = Annotated[str, Meta(min_length=1, max_length=400, description="A branch, tag or commit")]
 AsJson = Annotated[bool, Meta(description="false: markdown to read"), Option(hidden=True)]
 Limit = Annotated[Annotated[int, Meta(ge=1, le=2000)] | None, Meta(description="Items at most"), Option(hidden=True)]

@@ -7,8 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from clew import __version__
-from clew.errors import InvalidArgument
-from clew.formats.register import FORMAT_TAG
+from clew.formats.register.envelope import FORMAT_TAG
 from clew.formats.register.model import Requirement
 from clew.operation.call import Call
 from clew.operation.declare import Option
@@ -41,6 +40,7 @@ from clew.register.operations.fields import (
 from clew.register.operations.schema import schema
 from clew.register.operations.texts import brief_text
 from clew.register.reports.queries import rows
+from clew.text.controls import pretty_json
 
 
 class ListRequirements(
@@ -101,7 +101,7 @@ class ShowRequirement(
     def run(self, call: Call) -> RequirementView:
         register = register_of(call)
         requirement = register.show(self.id)
-        plain = shown(call, requirement, self.max_tokens)
+        plain = shown(requirement, self.max_tokens)
         if requirement.tests and not call.as_data:
             # As data it is what the file holds; people read whether the evidence still holds as well.
             plain["evidence_state"] = register.freshness(requirement)
@@ -173,19 +173,19 @@ class ExportCommand(ExportRegister, verb="req export", summary="the register as 
     output: Annotated[str, Meta(description="Where to; - is standard output"), Option("-o", metavar="FILE")] = "-"
 
     def run(self, call: Call) -> Any:
-        text = register_of(call).export(self.format)
-        if self.output == "-":
-            return {"format": self.format, "text": text}
-        try:
-            Path(self.output).write_text(text, encoding="utf-8", newline="")
-        except OSError as error:
-            raise InvalidArgument(
-                f"'{self.output}' cannot be written: {error.strerror}.", hint="Check the path."
-            ) from error
-        return {"format": self.format, "wrote": self.output}
+        return register_of(call).export(self.format)
 
-    def render(self, result: dict[str, str]) -> str:
-        return result["text"] if "text" in result else f"Wrote {result['wrote']}."
+    def document(self, result: str) -> str:
+        return result
+
+    def output_file(self) -> str | None:
+        return None if self.output == "-" else self.output
+
+    def data(self, result: str) -> dict[str, str]:
+        return {"format": self.format, **({"text": result} if self.output == "-" else {"wrote": self.output})}
+
+    def render(self, result: str) -> str:
+        return result if self.output == "-" else f"Wrote {self.output}."
 
 
 class ShowHelp(
@@ -274,7 +274,7 @@ class NextRequirement(
     def run(self, call: Call) -> NextView:
         found = register_of(call).next(self)
         if isinstance(found, Requirement):
-            return cast("NextView", shown(call, found, self.max_tokens))
+            return cast("NextView", shown(found, self.max_tokens))
         return cast("NextView", msgspec.to_builtins(found))
 
     def render(self, result: Any) -> str:
@@ -323,7 +323,8 @@ class ShowSchema(
     needs_config=False,
     example={"which": "import"},
 ):
-    """The JSON Schema of what req_add, req_batch or req_import take, with the format of the file it belongs to."""
+    """The JSON Schema of one requirement, a batch or an import (req_add, req_batch or req_import take them), with the
+    format of the file it belongs to."""
 
     which: Annotated[
         Literal["add", "batch", "import", "test-map"], Meta(description="Whose input"), Option(positional=True)
@@ -353,4 +354,4 @@ class ShowVersion(
         return without(result, "mcp_protocol")
 
     def render(self, result: VersionView) -> str:
-        return msgspec.json.format(msgspec.json.encode(self.data(result)), indent=2).decode()
+        return pretty_json(self.data(result))

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from clew.errors import InvalidArgument
-from clew.formats.register import FORMAT_TAG
-from clew.formats.register.model import Kind, Priority, Status
+from clew.formats.register.envelope import FORMAT_TAG
+from clew.formats.register.model import LINK_KINDS, Kind, Priority, Status
 from clew.operation.declare import Operation
 from clew.operation.schemas import arguments_schema, names_and_types
 from clew.register.change.batch import OPERATIONS, name_in_batch
 from clew.register.operations.edit import AddRequirement
-from clew.register.spelling import LINK_KINDS
+from clew.text.shortening import shortened
 
 _ID = {"description": "REQ-0001; req-1 and 1 are understood; $3 is what mutation 3 of a batch made"}
 _REASON = {"type": "string", "description": "Kept in the history of the requirement"}
@@ -81,7 +81,7 @@ _SCHEMAS = {"add": _add, "batch": _batch, "import": _import, "test-map": _test_m
 def schema(which: str) -> dict[str, Any]:
     build = _SCHEMAS.get(which)
     if build is None:
-        raise InvalidArgument(f"There is no schema '{which[:80]}'.", hint=f"Schemas are {', '.join(_SCHEMAS)}.")
+        raise InvalidArgument(f"There is no schema '{shortened(which)}'.", hint=f"Schemas are {', '.join(_SCHEMAS)}.")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:req-cli:schema:{FORMAT_TAG}:{which}",

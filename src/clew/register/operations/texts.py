@@ -4,10 +4,14 @@ from typing import Any
 
 import msgspec
 
+from clew.operation.as_commands import as_commands
 from clew.register import help as help_pages
 from clew.register import results
 from clew.text.counting import counted
 from clew.text.terminal import coloured, table
+
+_ON_TOOLS = ("agents", "mcp")
+"""Sections of the help that are about the tools themselves."""
 
 
 def listing(found: results.Listing) -> str:
@@ -48,7 +52,7 @@ def findings(found: results.ValidationReport) -> str:
     styles = {"error": "red", "warning": "yellow"}
     lines = [
         f"{row.id}  {coloured(row.level, styles[row.level])}  {row.rule_code}  {row.message}\n"
-        f"          {coloured(row.hint, 'dim')}"
+        f"          {coloured(as_commands(row.hint), 'dim')}"
         for row in found.findings
     ]
     return "\n".join((*lines, f"{counted(found.errors, 'error')}, {counted(found.warnings, 'warning')}"))
@@ -64,14 +68,18 @@ def status(found: results.StatusReport) -> str:
 def help_page(found: Any) -> str:
     """The index, a text, all texts, or where a text was put."""
     if isinstance(found, list):
-        return "\n\n".join(f"# {each.name}\n\n{each.body}" for each in found)
+        return "\n\n".join(f"# {each.name}\n\n{_section(each)}" for each in found)
     if isinstance(found, dict) and "body" in found:
         return str(found["body"])
     if isinstance(found, dict):
         return f"{found['path']} {'now holds' if found['changed'] else 'already held'} the section {found['section']}."
     if isinstance(found, help_pages.HelpIndex):
-        return table((each.name, each.summary) for each in found.sections)
-    return str(found.body)
+        return table((each.name, as_commands(each.summary)) for each in found.sections)
+    return _section(found)
+
+
+def _section(found: help_pages.HelpText) -> str:
+    return found.body if found.name in _ON_TOOLS else as_commands(found.body)
 
 
 def brief_text(found: results.Brief) -> str:

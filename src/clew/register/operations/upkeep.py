@@ -4,15 +4,17 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import Meta
 
 from clew.errors import AlreadyExists, InvalidArgument, Refused
 from clew.formats.register.directory import INDEX
 from clew.formats.register.ids import MENTION, in_order, nearest
 from clew.formats.register.model import Layout, Register
-from clew.graph.readers.register_locations import FILE_VARIABLE, SINGLE
+from clew.graph.readers.locations import FILE_VARIABLE, SINGLE
 from clew.operation.call import Call
 from clew.operation.declare import Option
+from clew.operation.one_line import MANY_LINES
 from clew.register.change.draft import rejection
 from clew.register.change.transaction import MigrationReport, RegisterFile, new_register
 from clew.register.operations.fields import RegisterOperation, author_of, register_at, register_of
@@ -47,7 +49,7 @@ class BeginRegister(RegisterOperation, verb="req init", summary="make a new regi
     layout: Annotated[
         Literal["single", "directory"] | None, Meta(description="One file, or many (default: single)")
     ] = None
-    purpose: Annotated[str | None, Meta(description="What the project is for")] = None
+    purpose: Annotated[str | None, Meta(description="What the project is for"), MANY_LINES] = None
     force: Annotated[bool, Meta(description="Replace what is there")] = False
 
     def run(self, call: Call) -> dict[str, Any]:
@@ -64,7 +66,9 @@ class BeginRegister(RegisterOperation, verb="req init", summary="make a new regi
                 f"{place} is a folder.", hint=f"Name a file, such as {place / SINGLE}, or pass --layout directory."
             )
         file = RegisterFile(place, layout=layout)
-        register = new_register(self.name, author_of(call), purpose=self.purpose).replaced(layout=layout)
+        register = msgspec.structs.replace(
+            new_register(self.name, author_of(call), purpose=self.purpose), layout=layout
+        )
         kept = file.create(register, force=self.force)
         made = {"created": str(file.place), "name": self.name, "layout": layout.value}
         return made if kept is None else {**made, "kept": str(kept)}

@@ -122,16 +122,13 @@ def told(similarity: float) -> str:
 def compared(one: Requirement, two: Requirement) -> str:
     """What two requirements share, and in what they differ, in their own words."""
     words = _words(text_of(one)) | _words(text_of(two))
-    first, second = said(one), said(two)
+    first, second = said(text_of(one)), said(text_of(two))
     message = f"both speak of {_some(first & second, words)}"
     return message if first == second else f"{message}; they differ in {_some(first ^ second, words)}"
 
 
-def said(requirement: Requirement) -> frozenset[str]:
-    return _said(text_of(requirement))
-
-
-_said = lru_cache(maxsize=1 << 14)(lambda text: terms_in(text, IGNORED))
+said = lru_cache(maxsize=1 << 14)(lambda text: terms_in(text, IGNORED))
+"""The terms of a text, without those that every requirement has."""
 
 
 def text_of(requirement: Requirement) -> str:
@@ -152,11 +149,13 @@ def _some(terms: frozenset[str], words: Mapping[str, str]) -> str:
 
 def resemblances(new: Requirement, others: Iterable[Requirement]) -> tuple[str, ...]:
     """A warning where a live requirement, or one retired not long ago, says much the same: the one that is nearest."""
-    own = said(new)
-    since = _earlier(new.created, RETIRED_DAYS)
+    own = said(text_of(new))
+    made = datetime.fromisoformat(f"{new.created[:19]}+00:00").astimezone(UTC)
+    # In a form that sorts with the moments of a register.
+    since = (made - timedelta(days=RETIRED_DAYS)).strftime("%Y-%m-%dT%H:%M:%S")
     nearest = max(
         (
-            (similarity(own, said(each)), each)
+            (similarity(own, said(text_of(each))), each)
             for each in others
             if each.id != new.id and (each.status is not Status.OBSOLETE or _last_change(each) >= since)
         ),
@@ -172,9 +171,3 @@ def resemblances(new: Requirement, others: Iterable[Requirement]) -> tuple[str, 
 
 def _last_change(requirement: Requirement) -> str:
     return requirement.history[-1].at if requirement.history else requirement.updated
-
-
-def _earlier(moment: str, days: int) -> str:
-    """A moment some days before another, in a form that sorts with it."""
-    then = datetime.fromisoformat(f"{moment[:19]}+00:00").astimezone(UTC) - timedelta(days=days)
-    return then.strftime("%Y-%m-%dT%H:%M:%S")

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.cache import Cache
+from clew.config import EmbedSettings
 from clew.errors import ClewError, ConfigError, NotFound, Unavailable
-from clew.search.embed import Embedder, EmbedSettings, open_embedder
+from clew.search.embed.embedder import Embedder
+from clew.search.embed.opening import open_embedder
 from clew.search.index import UnitIndex
 from clew.text.hashing import content_hash
 from clew.workspace.find import paths_named

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from clew.ai.http import Advice, Service, check_host, check_key, checked_url
+from clew.ai.http import Advice, Service, check_key, checked_url
 from clew.config import EmbedSettings
 from clew.errors import ConfigError, Unavailable
 from clew.search.embed.sentence import check_texts, normalised
@@ -45,7 +45,6 @@ class EndpointEmbedder:
 
     def __init__(self, settings: EmbedSettings, *, url: str, model: str) -> None:
         url = checked_url(url, "`url`")
-        check_host(url)
         self._settings = settings
         self._model = model
         self._service = Service(

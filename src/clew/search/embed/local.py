@@ -10,7 +10,7 @@ import msgspec
 from clew.errors import ConfigError
 from clew.search.embed.onnx_encoder import OnnxEncoder
 from clew.search.embed.sentence import Pooling, SentenceEncoder
-from clew.search.embed.tokenizer_file import read_tokenizer
+from clew.search.embed.wordpiece import read_tokenizer
 
 if TYPE_CHECKING:
     from clew.search.embed.embedder import Vectors

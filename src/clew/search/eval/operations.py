@@ -13,7 +13,7 @@ from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option
 
 if TYPE_CHECKING:
-    from clew.search.eval.evaluation import Evaluation
+    from clew.search.eval.collection import Evaluation
 
 _COLUMNS = ("ndcg@10", "recall@2", "recall@5", "recall@10", "recall@20", "mrr", "p50_ms", "p95_ms")
 
@@ -44,8 +44,7 @@ class MeasureRetrieval(
     words_only: Annotated[bool, Option(about="measure without the sentence encoder")] = False
 
     def run(self, call: Call) -> dict[str, Any]:
-        from clew.search.eval.collection import read_collection
-        from clew.search.eval.evaluation import Evaluation
+        from clew.search.eval.collection import Evaluation, read_collection
         from clew.search.rank.recipes import BUILT_IN, SIGNALS, Recipes, from_json
 
         known = BUILT_IN

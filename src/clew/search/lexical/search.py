@@ -7,16 +7,16 @@ What a search may see is part of the statement that finds the candidates; nothin
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import accumulate
 
 import msgspec
 
 from clew.errors import InvalidArgument
 from clew.search.lexical import tables as lexical_tables
-from clew.search.lexical.plan import Correction, Item, Plan, all_of, either, make_plan
+from clew.search.lexical.plan import Correction, Item, Plan, Planning, all_of, either
 from clew.search.lexical.query import LexicalQuery, Sign
-from clew.search.lexical.ranking import Bm25Settings, ScoredUnit, Scorer
-from clew.search.lexical.streams import Stream, Streams
+from clew.search.lexical.ranking import Bm25Settings, ScoredUnit, Scorer, Stream, Streams
 from clew.search.units import Condition
 
 EMPTY_QUERY = "The query holds no word."
@@ -93,13 +93,20 @@ class LexicalIndex:
         if reason := nothing_to_search(query):
             return LexicalResult(reason=reason)
         totals = lexical_tables.totals(self._connection)
-        plan = make_plan(self._connection, query, totals.units, restrict)
+        plan = Planning(self._connection, totals.units, restrict).plan(query)
         notes = _notes(query, plan)
         scorer = Scorer(self._ranking, totals)
         ranked = scorer.rank(self._candidates(plan, restrict, limit), plan.items)
         if not ranked:
             return LexicalResult(reason=NOTHING_FOUND, notes=notes)
-        learnt = scorer.learn(ranked, plan.items, self._units_with) if self._learns(query, plan) else []
+        settings = self._ranking
+        learns = (
+            settings.feedback_share > 0
+            and plan.plain_words >= settings.feedback_from_words
+            and query.named_share <= settings.feedback_named_share
+        )
+        held = partial(lexical_tables.units_with, self._connection)
+        learnt = scorer.learn(ranked, plan.items, held) if learns else []
         ranked = scorer.rank_again(ranked, learnt) if learnt else ranked
         return LexicalResult(
             hits=tuple(LexicalHit(each.row.unit, round(each.score, 6), each.matched) for each in ranked[:limit]),
@@ -107,17 +114,6 @@ class LexicalIndex:
             learnt=tuple(item.label for item in learnt),
             notes=notes,
         )
-
-    def _learns(self, query: LexicalQuery, plan: Plan) -> bool:
-        ranking = self._ranking
-        return (
-            ranking.feedback_share > 0
-            and plan.plain_words >= ranking.feedback_from_words
-            and query.named_share <= ranking.feedback_named_share
-        )
-
-    def _units_with(self, terms: Iterable[str]) -> dict[str, int]:
-        return lexical_tables.units_with(self._connection, terms)
 
     def _candidates(self, plan: Plan, restrict: Condition | None, limit: int) -> list[Stream]:
         if not plan.items:

@@ -7,22 +7,27 @@ into one quote. A window is worth the sum of three shares, each from 0 to 1:
 
 - how well its passage was found, in proportion to the best one;
 - how much of the question stands in the window or in the headings above it, by the rarity of the words and by how much
-  the words are alike (word_overlap.py);
+  the words are alike (`WordOverlap`);
 - how much of it stands in the window alone, which tells the windows of one passage apart.
 
 Weights of one half to two hardly change what is found (`make bench-kb`).
+
+How much of a question stands in a text, by its words: the same word counts in full, one like it in part.
+
+Words are the same when their stems are. How much others are alike, from 0 to 1, is what the vectors of words say;
+without those no other word counts.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from clew.search.quote.evidence import Limits, Quote, checked, fitting_end, window
-from clew.search.quote.word_overlap import WordOverlap
 from clew.text.sentences import Kind, sentences
+from clew.text.stem import stem
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
 from clew.text.words import split
 
@@ -31,6 +36,66 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clew.search.embed.word_vectors import WordVectors
+
+
+_ALMOST = 0.999
+"""As much as another word can count: only the same one is the same."""
+
+
+class Overlap(msgspec.Struct, frozen=True):
+    """How much of a question stands in a text, from 0 to 1."""
+
+    same: float
+    """In its very words."""
+    alike: float
+    """In those and in words like them."""
+
+
+class WordOverlap:
+    """One question, for texts whose words are given beforehand."""
+
+    def __init__(
+        self,
+        question: str,
+        rarities: Mapping[str, float],
+        words: Iterable[str],
+        vectors: "WordVectors | None" = None,
+    ) -> None:
+        """`rarities` has the terms of the question that count, each with its weight; `words` are all that the texts
+        have, as `split` gives them."""
+        import numpy as np
+
+        asked = {stem(word): word for word in reversed(split(question).words)}
+        self._terms = {term: place for place, term in enumerate(rarities)}
+        weights = np.fromiter(rarities.values(), np.float64, len(rarities))
+        self._weights = weights / (weights.sum() or 1.0)
+        self._place = {word: place for place, word in enumerate(dict.fromkeys(words))}
+        self._alike = self._compared([asked.get(term, term) for term in rarities], [*self._place], vectors)
+
+    def _compared(
+        self, asked: Sequence[str], words: Sequence[str], vectors: "WordVectors | None"
+    ) -> "NDArray[np.float32]":
+        """A row for each word, a column for each term."""
+        import numpy as np
+
+        if vectors is None:
+            alike = np.zeros((len(words), len(asked)), np.float32)
+        else:
+            alike = np.clip(vectors.of(words) @ vectors.of(asked).T, 0.0, _ALMOST)
+        for row, word in enumerate(words):
+            if (column := self._terms.get(stem(word))) is not None:
+                alike[row, column] = 1.0
+        return alike
+
+    def best(self, words: Iterable[str]) -> "NDArray[np.float32]":
+        """For each term of the question, how much the word counts that is most like it."""
+        places = [self._place[word] for word in dict.fromkeys(words)]
+        best: NDArray[np.float32] = self._alike[places].max(axis=0, initial=0.0)
+        return best
+
+    def share(self, best: "NDArray[np.float32]") -> Overlap:
+        return Overlap(min(1.0, float(self._weights @ (best >= 1.0))), min(1.0, float(self._weights @ best)))
+
 
 _RULER = re.compile(r"[ \t]*\r?\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\||$)", re.MULTILINE)
 """Follows the head of a table."""

@@ -13,7 +13,7 @@ asks for a few dozen units; each takes time linear in its body and a few questio
    and so on: most texts are done with after the second time;
 2. which of the keys that are left are titles, and of which units (`Titles.borne`)?
 
-`TitleTable` in titles.py answers them from a table of (key, unit). A search expands like this:
+`TitleTable` answers them from a table of (key, unit). A search expands like this:
 
     graph = MentionGraph(TitleTable(connection, condition), body_of, units_with, all_units)
     seeds = seeds_from(ranked, expansion.seeds, graph.named(query), expansion.named)

@@ -1,29 +1,40 @@
-"""From a question to a ranking: every signal of the recipe is asked, their rankings become one, links are followed."""
+"""From a question to a ranking: every signal of the recipe is asked, their rankings become one, links are followed.
+
+Results that resemble each other vouch for each other.
+
+What several results have in common is likely to be what the query is about. So a result's score becomes in part the
+mean score of the results nearest to it in vector space, weighted by how near they are. Only results that were found
+already take part: it costs a few hundred vectors, not a second search.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
 from clew.cache import Cache
 from clew.search.dense.search import DenseSearch
-from clew.search.lexical.plan import Correction, all_of, either, is_demand, make_plan
-from clew.search.lexical.query import LexicalQuery, Sign, parse_query
-from clew.search.lexical.ranking import Bm25Settings
+from clew.search.lexical.plan import Correction, Planning, all_of, either, is_demand
+from clew.search.lexical.query import LexicalQuery, Sign, content_words, parse_query
+from clew.search.lexical.ranking import Bm25Settings, Streams
 from clew.search.lexical.search import NOTHING_FOUND, LexicalIndex, LexicalResult, nothing_to_search
-from clew.search.lexical.streams import Streams
 from clew.search.lexical.tables import totals
 from clew.search.question import Question, RankedUnit
-from clew.search.rank.agreement import agree, asks_around
-from clew.search.rank.fuse import Fused, expand, fuse
+from clew.search.rank.fuse import Contribution, Fused, expand, fuse, in_order
 from clew.search.rank.neighbourhood import Adjacency, Neighbourhood
 from clew.search.rank.pagerank import personalised_pagerank, seeds_from
-from clew.search.rank.recipes import Expansion, Recipe
+from clew.search.rank.recipes import Agreement, Expansion, Recipe
 from clew.search.units import Condition, compile_condition
 from clew.store.sqlite.connections import Connection
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from clew.store.sqlite.connections import Connection
+
+    Vector: TypeAlias = NDArray[np.float32]
+
 
 MAX_DENSE_CHARACTERS = 4_000
 _RANKINGS_KEPT = 32
@@ -53,21 +64,15 @@ class Kept(msgspec.Struct, frozen=True):
     """Whether somebody's own links were walked: the next to ask may have others."""
 
 
-class Rankings:
+class Rankings(Cache[bytes, Kept]):
     """The last few rankings, so that page two is page two even while units and vectors come in."""
 
     def __init__(self) -> None:
-        self._kept: Cache[bytes, Kept] = Cache(_RANKINGS_KEPT)
-
-    def get(self, question: Mapping[str, Any]) -> Kept | None:
-        return self._kept.get(_key(question))
-
-    def keep(self, question: Mapping[str, Any], kept: Kept) -> None:
-        self._kept.put(_key(question), kept)
+        super().__init__(_RANKINGS_KEPT)
 
 
-def _key(question: Mapping[str, Any]) -> bytes:
-    return msgspec.json.encode(question, order="deterministic")
+key_of: Callable[[Mapping[str, Any]], bytes] = msgspec.json.Encoder(order="deterministic").encode
+"""Under what the ranking of a question is kept."""
 
 
 def rank(
@@ -147,7 +152,7 @@ def obeying(
     left = set(units)
     if not left or not any(is_demand(clause) for clause in query.clauses):
         return left
-    plan = make_plan(connection, query, totals(connection).units, restrict)
+    plan = Planning(connection, totals(connection).units, restrict).plan(query)
     if plan.demanded:
         left &= _matching(connection, all_of(plan.demanded), units)
     if plan.excluded and left:
@@ -166,3 +171,59 @@ def _matching(connection: Connection, expression: str, units: Sequence[int]) -> 
 
 def _batches(units: Sequence[int]) -> Iterable[Sequence[int]]:
     return (units[start : start + _AT_ONCE] for start in range(0, len(units), _AT_ONCE))
+
+
+AGREEMENT = "agreement"
+
+_RESULTS_PER_NEIGHBOUR = 10
+"""With fewer results, the nearest are not near: everything would vouch for everything."""
+_BLOCK = 500_000
+"""Multiplications at a time. Larger products are shared out to all processors, which on a busy machine takes many times
+as long as doing so little on one."""
+
+
+def asks_around(query: LexicalQuery, agreement: Agreement) -> bool:
+    """Whether the query is about a subject, rather than after one thing that it names."""
+    telling = {word for clause in query.clauses for word in content_words(clause)}
+    return len(telling) >= agreement.from_words and query.named_share <= agreement.named_share
+
+
+def agree(fused: Sequence[Fused[int]], vectors: "Mapping[int, Vector]", agreement: Agreement) -> tuple[Fused[int], ...]:
+    """The ranking again, with what its best say of each other. A result without a vector keeps its score."""
+    head = [result for result in fused[: agreement.among] if result.id in vectors]
+    count = min(agreement.neighbours, len(head) // _RESULTS_PER_NEIGHBOUR)
+    if count == 0 or agreement.share == 0:
+        return tuple(fused)
+    means = _means_of_nearest([vectors[result.id] for result in head], [result.score for result in head], count)
+    order = sorted(range(len(head)), key=lambda place: (-means[place], head[place].id))
+    changed = {
+        head[place].id: _joined(head[place], rank, means[place], agreement.share)
+        for rank, place in enumerate(order, start=1)
+    }
+    return in_order(changed.get(result.id, result) for result in fused)
+
+
+def _joined(result: Fused[int], rank: int, mean: float, share: float) -> Fused[int]:
+    own = tuple(msgspec.structs.replace(part, value=(1 - share) * part.value) for part in result.contributions)
+    return Fused(
+        result.id,
+        (1 - share) * result.score + share * mean,
+        (*own, Contribution(AGREEMENT, rank, mean, share * mean)),
+    )
+
+
+def _means_of_nearest(vectors: "Sequence[Vector]", scores: Sequence[float], count: int) -> list[float]:
+    import numpy as np
+
+    rows = np.stack(vectors)
+    block = max(1, _BLOCK // rows.size)
+    likeness = np.concatenate([rows[start : start + block] @ rows.T for start in range(0, len(rows), block)])
+    likeness = np.clip(likeness, 0, None)
+    np.fill_diagonal(likeness, -1)
+    nearest = np.argpartition(-likeness, count - 1, axis=1)[:, :count]
+    weights = np.take_along_axis(likeness, nearest, axis=1).astype(np.float64)
+    totals = weights.sum(axis=1)
+    found = (weights * np.asarray(scores)[nearest]).sum(axis=1) / np.where(totals > 0, totals, 1)
+    # What resembles nothing is left to itself.
+    means: list[float] = np.where(totals > 0, found, np.asarray(scores)).tolist()
+    return means

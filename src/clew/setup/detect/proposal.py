@@ -16,7 +16,7 @@ _INTRO = """\
 _SERVER = """\
 [server]
 # toolsets = ["default"]    # which tools `clew serve` lists; `clew tools` shows them all
-# names = "auto"            # or "dotted", "portable"
+# names = "portable"        # or "dotted"
 # read_only = false         # true hides every tool that changes anything"""
 
 _NOTHING = """\

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from weakref import WeakSet
 
 from clew.errors import StoreCorrupt, StoreError
 from clew.store.sqlite.faults import is_refused_access, protected, translated
@@ -31,6 +32,25 @@ class Connection(sqlite3.Connection):
     access: str
     writable: bool
     durable: bool = True
+    path: Path
+
+    def close(self) -> None:
+        super().close()
+        with _counting:
+            _living.discard(self)
+
+
+_living: "WeakSet[Connection | Connections]" = WeakSet()
+"""What has a file open in this process, or is about to open one."""
+_counting = threading.Lock()
+"""Held to look at them or to change them."""
+
+
+def is_open_here(path: Path) -> bool:
+    """Whether this process has a file open through SQLite. Then it must not be opened in any other way: to close it
+    again would drop every lock that the process has on it."""
+    with _counting:
+        return any(each.path == path for each in _living)
 
 
 class Connections:
@@ -47,6 +67,8 @@ class Connections:
         self._file = _identity(path)
         self._thread = threading.local()
         self._damage: StoreCorrupt | None = None
+        with _counting:
+            _living.add(self)
 
     @property
     def is_closed(self) -> bool:
@@ -96,6 +118,8 @@ class Connections:
             idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
+        with _counting:
+            _living.discard(self)
 
     @contextmanager
     def _lent(self) -> Iterator[Connection]:
@@ -163,6 +187,11 @@ def log_of(path: Path) -> Path:
     return path.with_name(f"{path.name}-wal")
 
 
+def index_of(path: Path) -> Path:
+    """Where processes share which page is where in the log."""
+    return path.with_name(f"{path.name}-shm")
+
+
 def size_of(path: Path) -> int:
     """0 for a file that is not there."""
     try:
@@ -182,6 +211,9 @@ def _connect(path: Path, access: str, busy_timeout: float) -> Connection:
         factory=Connection,
     )
     connection.access = access
+    connection.path = path
+    with _counting:
+        _living.add(connection)
     # SQLite opens a write-protected file for reading without a word.
     connection.writable = access == "write" and os.access(path, os.W_OK)
     try:

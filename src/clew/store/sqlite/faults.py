@@ -46,13 +46,12 @@ def fault(error: sqlite3.Error, path: Path) -> StoreError:
 
 
 def damaged(path: Path, cause: str) -> StoreCorrupt:
-    rescued = path.with_name(f"{path.stem}-rescued{path.suffix}")
-    command = shlex.join([sys.executable, "-m", "clew.store.sqlite.rescue", str(path), str(rescued)])
+    command = shlex.join([sys.executable, "-m", "clew.store.sqlite.rescue", str(path)])
     return StoreCorrupt(
         f"The store {path} is damaged: {cause}.",
         hint=(
-            "It was left as it is. Stop every Clew on this project, keep a copy of the file, then put a backup in its "
-            f"place, or save what is readable with `{command}` and put that in its place."
+            "It was left as it is. Stop every Clew on this project, then put a backup in its place, or run "
+            f"`{command}`, which puts a new store with what is readable in its place and keeps the damaged one beside."
         ),
         data={"path": str(path)},
     )

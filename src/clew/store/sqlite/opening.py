@@ -1,23 +1,29 @@
 """From a path to connections on a store that is Clew's, sound at first sight and of the present schema."""
 
 import errno
+import logging
 import os
+import sqlite3
 import threading
 import time
+from contextlib import closing, suppress
 from pathlib import Path
 
-from clew.edit.replacing import sync_folder
+from clew.edit.replacing import add_in_place, make_folder, sweep, temporary_beside
 from clew.errors import StoreBusy, StoreError, StoreFull
-from clew.store.sqlite.connections import Connection, Connections, log_of, size_of
-from clew.store.sqlite.faults import damaged, protected
+from clew.store.sqlite.connections import Connection, Connections, is_open_here, log_of, size_of
+from clew.store.sqlite.faults import damaged, fault, protected
+from clew.store.sqlite.log import lost_writes
 from clew.store.sqlite.migrations import SCHEMA_VERSION, check_origin, migrate
+
+log = logging.getLogger(__name__)
 
 _PAUSE = 0.005
 _SMALLEST_PAGE = 512
 
-_creation = threading.Lock()
+_opening = threading.Lock()
 """To close a file drops every lock that the process has on it, those of another thread's connections included. So no
-thread opens the file through SQLite while another one is still creating it."""
+thread opens a file through SQLite while another one still looks at it."""
 
 _PROTECTED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT)
@@ -25,9 +31,9 @@ _OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 def open_connections(path: Path, *, read_only: bool, busy_timeout: float) -> Connections:
     path = path.absolute()
-    with _creation:
+    with _opening:
         _demand_file(path, read_only)
-    connections = Connections(path, read_only=read_only, busy_timeout=busy_timeout)
+        connections = Connections(path, read_only=read_only, busy_timeout=busy_timeout)
     deadline = time.monotonic() + busy_timeout
     try:
         # Two processes that create one store meet where SQLite reports "busy" without waiting.
@@ -65,14 +71,19 @@ def _prepare(connection: Connection, path: Path) -> None:
 
 
 def _demand_file(path: Path, read_only: bool) -> None:
-    """An empty file is a new store; none is made where nothing may be written."""
+    """A sound file; none is made where nothing may be written."""
     try:
-        if path.exists():
+        if not path.exists():
+            if read_only:
+                raise protected(path, "it does not exist, and read-only access does not create it")
+            _create(path)
+        elif not is_open_here(path):
             _check_size(path)
-            return
-        if read_only:
-            raise protected(path, "it does not exist, and read-only access does not create it")
-        _create(path)
+            if lost := lost_writes(path):
+                raise damaged(path, lost)
+        with suppress(OSError):
+            # Left by processes that were killed when they made the store.
+            sweep(path)
     except OSError as error:
         raise _refusal(path, error) from error
 
@@ -80,20 +91,45 @@ def _demand_file(path: Path, read_only: bool) -> None:
 def _check_size(path: Path) -> None:
     """SQLite takes a file of no or one byte for a new one, and misses the loss of a part of the last page."""
     # Sizes in this order: whoever creates a store writes to the file itself before there is a log.
-    log, journal, size = (size_of(file) for file in (log_of(path), path.with_name(f"{path.name}-journal"), path))
-    if log and not size:
-        raise damaged(path, "it is empty, but there are writes in the log beside it")
+    logged, journal, size = (size_of(file) for file in (log_of(path), path.with_name(f"{path.name}-journal"), path))
+    if not size:
+        raise damaged(path, "it is empty" + ", but there are writes in the log beside it" * bool(logged))
     # While there is a log or a journal, an unfinished page is only unfinished work, which SQLite completes.
-    if not log and not journal and size % _SMALLEST_PAGE:
+    if not logged and not journal and size % _SMALLEST_PAGE:
         raise damaged(path, "it ends in the middle of a page")
 
 
 def _create(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o644))
+    """Make a store whole, then give it its name: nobody ever sees a part of it, so an empty file is a damaged one."""
     # What is written to a file survives a loss of power only if the file's name and its folder's do.
-    for folder in (path.parent, path.parent.parent):
-        sync_folder(folder)
+    make_folder(path.parent)
+    temporary = temporary_beside(path)
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o644))
+    try:
+        _fill(temporary)
+        add_in_place(temporary, path)
+    except (OSError, StoreError) as error:
+        # A process that made the store first cleared this one away.
+        if not path.exists():
+            # The error is about the store, not about a file that nobody knows.
+            if isinstance(error.__cause__, sqlite3.Error):
+                raise fault(error.__cause__, path) from error
+            raise
+        log.debug("Another process made the store %s first: %s", path, error)
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _fill(path: Path) -> None:
+    """Make the tables in an empty file."""
+    with (
+        closing(Connections(path, read_only=False, busy_timeout=0)) as connections,
+        connections.reading() as connection,
+    ):
+        # One file and nothing beside it. Should the process be killed, the file is thrown away.
+        connection.execute("PRAGMA journal_mode = MEMORY")
+        migrate(connection)
 
 
 def _refusal(path: Path, error: OSError) -> StoreError:

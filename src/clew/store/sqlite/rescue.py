@@ -1,7 +1,8 @@
-"""Saving from a damaged store what can still be read: `python -m clew.store.sqlite.rescue DAMAGED NEW`.
+"""Saving from a damaged store what can still be read: `python -m clew.store.sqlite.rescue DAMAGED [NEW]`.
 
-The damaged file is only read. What a record holds is there twice, in the record and in the last of its events, so it is
-lost only where both are. Jobs and the parse cache are left behind.
+Without NEW, the new store takes the place of the damaged one, which is kept beside it. The damaged file is only read.
+What a record holds is there twice, in the record and in the last of its events, so it is lost only where both are. Jobs
+and the parse cache are left behind.
 """
 
 import sqlite3
@@ -13,8 +14,11 @@ from typing import Any
 
 import msgspec
 
+from clew.edit.replacing import temporary_beside
 from clew.errors import ClewError, Conflict, InvalidArgument, NotFound, StoreCorrupt
 from clew.store.arguments import check_name
+from clew.store.sqlite.aside import put_aside
+from clew.store.sqlite.connections import index_of, log_of
 from clew.store.sqlite.faults import translated
 from clew.store.sqlite.opening import open_connections
 
@@ -132,21 +136,42 @@ def _write(target: Path, entries: list[_Row], events: list[_Row], tombstones: li
         connection.executemany("INSERT INTO settings VALUES (?, ?)", settings)
 
 
-def _main(damaged: str, target: str) -> int:
+def rescue_in_place(store: Path) -> tuple[Rescue, Path]:
+    """Put a new store with what is readable in the place of a damaged one; returns what it holds, and where the damaged
+    one is kept. Where nothing can be read, the new one is empty."""
+    temporary = temporary_beside(store)
     try:
-        found = rescue(Path(damaged), Path(target))
+        try:
+            found = rescue(store, temporary)
+        except StoreCorrupt:
+            _write(temporary, [], [], [], [])
+            found = Rescue(0, 0, 0, 0)
+        return found, put_aside(store, temporary)
+    finally:
+        for file in (temporary, log_of(temporary), index_of(temporary)):
+            file.unlink(missing_ok=True)
+
+
+def _main(damaged: str, *target: str) -> int:
+    try:
+        if target:
+            found, kept = rescue(Path(damaged), Path(target[0])), None
+        else:
+            found, kept = rescue_in_place(Path(damaged).absolute())
     except ClewError as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    where = f"{damaged}. The damaged store is kept as {kept}" if kept else target[0]
     sys.stdout.write(
         f"Rescued {found.records} records ({found.rebuilt} of them from their history), {found.events} events and "
-        f"{found.tombstones} deleted records into {target}. Put it in the place of {damaged}, without the files "
-        "whose names end in -wal and -shm.\n"
+        f"{found.tombstones} deleted records into {where}.\n"
     )
+    if kept is None:
+        sys.stdout.write(f"Put it in the place of {damaged}, without the files whose names end in -wal and -shm.\n")
     return 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: python -m clew.store.sqlite.rescue DAMAGED NEW")
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: python -m clew.store.sqlite.rescue DAMAGED [NEW]")
     sys.exit(_main(*sys.argv[1:]))

@@ -6,10 +6,11 @@ import sys
 import msgspec
 
 from clew.errors import InvalidArgument, UnknownTool
+from clew.operation.call import Call, carry_out
 from clew.operation.listing import all_tools
 from clew.operation.names import by_any_spelling
-from clew.surfaces.cli.opening import add_folder, answer, opened
-from clew.surfaces.cli.output import print_json
+from clew.surfaces.cli.opening import add_folder, open_project
+from clew.surfaces.cli.output import end_progress, print_json, progress
 
 EXAMPLE = """clew call get_requirement '{"req_id": "REQ-d00001"}'"""
 
@@ -34,6 +35,11 @@ def run(args: argparse.Namespace) -> int:
             f"The arguments are not JSON: {error}.",
             hint=f"""For example: clew call {args.tool} '{{"name": "value"}}'""",
         ) from error
-    with opened(args, drafts=True) as project:
-        print_json(answer(project, tool, arguments).data)
+    project = open_project(args.folder, drafts=True)
+    try:
+        answer = carry_out(tool, arguments, Call(project, all_tools(), progress=progress()))
+    finally:
+        end_progress()
+        project.close()
+    print_json(answer.data)
     return 0

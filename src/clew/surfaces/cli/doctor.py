@@ -10,13 +10,15 @@ from importlib.metadata import version
 import msgspec
 
 from clew import __version__
-from clew.errors import ClewError, StoreError
+from clew.config import EmbedSettings
+from clew.errors import ClewError, ConfigError, StoreError
 from clew.project import Project
+from clew.search.embed.opening import open_embedder
 from clew.surfaces.cli.opening import add_folder, add_json
 from clew.surfaces.cli.output import print_json
 from clew.text.terminal import coloured
-from clew.workspace import git
 from clew.workspace.find import scan
+from clew.workspace.git import api as git
 
 EXAMPLE = "clew doctor"
 
@@ -67,9 +69,13 @@ def _project_checks(project: Project) -> Iterator[Check]:
     files = ", ".join(config.files) or "none; the usual folders are read"
     yield Check("configuration", not config.notes, files, "; ".join(config.notes))
     top = git.toplevel(config.root)
-    yield Check("git", True, f"work tree {top}" if top else "not a git work tree; change metrics are not available")
-    yield _store_check(project)
-    yield _index_check(project)
+    refused = git.problem(config.root) if top is None else None
+    found = f"work tree {top}" if top else refused or "not a git work tree; change metrics are not available"
+    yield Check("git", refused is None, found)
+    yield from _store_checks(project)
+    encoder = _encoder_check(config.embedder)
+    yield encoder
+    yield _index_check(project, encoder)
     try:
         project.ensure_graph()
     except ClewError as error:
@@ -85,19 +91,52 @@ def _project_checks(project: Project) -> Iterator[Check]:
         )
 
 
-def _index_check(project: Project) -> Check:
+def _encoder_check(settings: EmbedSettings) -> Check:
+    """An installation without the encoder's packages is in order: everything works by words. A model that the
+    configuration names and that cannot be used is a fault."""
+    if settings.kind == "endpoint":
+        # The index asks the service, and its state says how that went.
+        return Check("encoder", True, f"{settings.model} at {settings.url}")
+    try:
+        encoder = open_embedder(settings)
+    except ConfigError as error:
+        detail = f"not available, so search goes by words alone. {error.message}"
+        return Check("encoder", settings.kind == "minilm", detail, error.hint)
+    if encoder is None:
+        return Check("encoder", True, 'none, as [embedder] kind = "none" asks; search goes by words alone')
+    return Check("encoder", True, f"{encoder.name}, {encoder.dimensions} dimensions")
+
+
+def _index_check(project: Project, encoder: Check) -> Check:
     state = project.index.state()
     if state is None:
         return Check("search", False, project.index.problem or "no index", "Exact matches are found without one.")
     hint = "`clew index` makes it complete." if state.state in ("indexing", "damaged") and state.units else ""
     detail = f"{state.describe()}, {state.state.replace('_', ' ')}, embedder {state.embedder or 'none'}"
-    return Check("search", state.state != "damaged", "; ".join((detail, *state.notes)), hint)
+    notes = (note for note in state.notes if not encoder.hint or encoder.hint not in note)
+    return Check("search", state.state != "damaged", "; ".join((detail, *notes)), hint)
+
+
+def _store_checks(project: Project) -> Iterator[Check]:
+    from clew.store.sqlite.aside import damaged_files
+
+    yield _store_check(project)
+    if project.context.recovered:
+        yield Check("interrupted writes", True, " ".join(project.context.recovered))
+    if kept := damaged_files(project.context.store_file):
+        names = ", ".join(f"{file.name} ({file.stat().st_size:,} bytes)" for file in kept)
+        hint = f"They are in {kept[0].parent}. Delete them once nothing is missed."
+        yield Check("damaged stores", True, f"kept: {names}", hint)
 
 
 def _store_check(project: Project) -> Check:
     store = project.store
     if store is None:
-        return Check("store", False, " ".join(project.notes()), "Reading works without a store; nothing was lost.")
+        problem = project.context.store_problem
+        hint = "Files are read all the same, without what is only in the store: drafts, reviews, decisions, history."
+        if problem is None:
+            return Check("store", False, "It cannot be used.", hint)
+        return Check("store", False, problem.message, f"{problem.hint} {hint}")
     try:
         damage = store.check()
     except StoreError as error:

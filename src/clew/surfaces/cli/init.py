@@ -15,11 +15,23 @@ from typing import Any
 import msgspec
 
 from clew.edit.edits import FileEdit
+from clew.edit.recovery import recover
 from clew.edit.targets import read_if_there, real_target
 from clew.edit.transaction import Transaction
 from clew.errors import ConfigError
-from clew.setup.clients import CLIENTS, ClientPlan, client_config, config_path, own_command, write_plan
-from clew.setup.detect import Findings, detect, proposed_config
+from clew.setup.clients.configure import (
+    CLIENTS,
+    ClientPlan,
+    client_config,
+    complete_interrupted,
+    config_path,
+    own_command,
+    write_plan,
+)
+from clew.setup.detect.classify import detect
+from clew.setup.detect.findings import Findings
+from clew.setup.detect.proposal import proposed_config
+from clew.setup.token import TOKEN_VARIABLE, make_token, token_path
 from clew.workspace.ignore import ignore_spec
 
 EXAMPLE = "clew init --client claude-code"
@@ -55,6 +67,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"also write this client's configuration; may be repeated: {', '.join(CLIENTS)}",
     )
+    parser.add_argument(
+        "--url", default="", metavar="URL", help="let the client use a running HTTP server, with a token of your own"
+    )
     parser.add_argument("--force", action="store_true", help="replace a clew.toml or a client's entry that differs")
     parser.add_argument("--dry-run", action="store_true", help="show what would be written, write nothing")
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
@@ -62,18 +77,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0 when all is in place, 1 when a client's configuration has another entry of that name and was kept."""
-    findings = detect(Path(args.folder))
     root = Path(args.folder).resolve()
+    if not args.dry_run:
+        _complete_interrupted(root, args.client)
+    findings = detect(Path(args.folder))
     files = [_config_change(root, findings, args.force), _gitignore_change(root)]
     command = own_command() if args.client else ""
-    plans = [client_config(name, root, command, force=args.force) for name in dict.fromkeys(args.client)]
+    names = dict.fromkeys(args.client)
+    plans = [client_config(name, root, command, url=args.url, force=args.force) for name in names]
     if not args.dry_run:
         _write(root, files, plans)
+        if args.url:
+            make_token()
     if args.json:
-        print(json.dumps(_as_data(args, root, findings, files, plans), indent=2, ensure_ascii=False))
+        from clew.surfaces.cli.output import print_json
+
+        print_json(_as_data(args, root, findings, files, plans))
     else:
         print("\n".join(_as_text(args, root, findings, files, plans)))
     return 1 if any(plan.state == "differs" for plan in plans) else 0
+
+
+def _complete_interrupted(root: Path, clients: list[str]) -> None:
+    """Complete or take back what was being written when an earlier `clew init` was killed."""
+    recover(root, None)
+    for name in dict.fromkeys(clients):
+        complete_interrupted(config_path(name, root), within=root if CLIENTS[name].in_project else None)
 
 
 def _write(root: Path, files: list[FileChange], plans: list[ClientPlan]) -> None:
@@ -182,6 +211,9 @@ def _closing_lines(
         yield "\nConnect a client (writes or merges its configuration, and keeps what is in it):"
         for name, command in commands.items():
             yield f"  {command:<{width}}  {CLIENTS[name].title}: {_shown(config_path(name, root), root)}"
+    elif args.url:
+        yield f"\nThe client sends the token in {token_path()}, which only you can read. Before you start the client:"
+        yield f'  export {TOKEN_VARIABLE}="$(cat {shlex.quote(str(token_path()))})"'
     elif any(plan.changed for plan in plans) and not args.dry_run:
         yield "\nRestart the client to let it find Clew."
 

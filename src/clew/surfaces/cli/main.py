@@ -6,23 +6,22 @@ no (findings, nothing found), 2 the call or the configuration is wrong, 3 Clew i
 """
 
 import argparse
-import io
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Final
 
 from clew import __version__
 
 DONE: Final = 0
-ANSWER_IS_NO: Final = 1
-BAD_CALL: Final = 2
 FAILED: Final = 3
 
 COMMANDS: Final = {
     "init": "set up a folder: detect what it holds, write clew.toml, configure MCP clients",
     "serve": "serve a project to MCP clients over stdio, streamable HTTP or SSE",
+    "trust": "let a project's clew.toml name services, programs and keys, after showing which",
     "doctor": "examine the installation, the configuration and the store",
     "tools": "list the tools that MCP clients see",
     "call": "call any tool and print its structured result",
@@ -52,6 +51,7 @@ ORDER: Final = (
     "recall",
     "memory",
     "req",
+    "trust",
     "doctor",
     "tools",
     "eval",
@@ -59,14 +59,8 @@ ORDER: Final = (
 )
 """How the overview is sorted."""
 
-_OVERVIEW_END = """
-Start:
-  clew init                     set up this folder
-  clew brief                    see what is in it
-  clew serve                    let an MCP client in (stdio)
-
-`clew COMMAND --help` explains a command with an example.
-"""
+OVERVIEW: Final = Path(__file__).with_name("overview.txt")
+"""What `clew` alone prints. `make docs` writes it, so that no declaration is read for it."""
 
 
 def all_commands() -> dict[str, str]:
@@ -74,40 +68,22 @@ def all_commands() -> dict[str, str]:
     from clew.operation.listing import all_verbs
     from clew.surfaces.cli.groups import GROUPS
 
-    groups = {name: group.summary for name, group in GROUPS.items()}
+    groups = {name: group.summary for name, group in GROUPS.items() if " " not in name}
     verbs = {verb: listed.summary or listed.title for verb, listed in all_verbs().items() if " " not in verb}
     said = {**COMMANDS, **verbs, **groups}
     return {name: said[name] for name in sorted(said, key=ORDER.index)}
 
 
-def overview() -> str:
-    commands = all_commands()
-    width = max(map(len, commands)) + 2
-    lines = [
-        f"clew {__version__}: one thread through everything a project knows.",
-        "",
-        "Usage: clew COMMAND [OPTIONS]",
-        "",
-        "Commands:",
-        *(f"  {name:<{width}}{summary}" for name, summary in commands.items()),
-    ]
-    return "\n".join(lines) + "\n" + _OVERVIEW_END
-
-
 def main(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
-        sys.stdout.write(overview())
+        title = f"clew {__version__}: one thread through everything a project knows."
+        sys.stdout.write(f"{title}\n\n{OVERVIEW.read_text(encoding='utf-8')}")
         return DONE
     name, *rest = arguments
     if name in ("-V", "--version", "version"):
         sys.stdout.write(f"clew {__version__}\n")
         return DONE
-    if name not in COMMANDS:
-        verb = _verb(arguments)
-        return _guarded(verb) if verb is not None else _unknown(name)
-    module, parser = module_and_parser(name)
-    args = parser.parse_args(rest)
-    return _guarded(lambda: int(module.run(args)))
+    return _guarded(lambda: _carry_out(name, rest))
 
 
 def module_and_parser(name: str) -> tuple[ModuleType, argparse.ArgumentParser]:
@@ -123,39 +99,36 @@ def module_and_parser(name: str) -> tuple[ModuleType, argparse.ArgumentParser]:
     return module, parser
 
 
-def _verb(arguments: list[str]) -> Callable[[], int] | None:
-    """The operation that a command line names; options of a group may stand before its command."""
-    from clew.operation.listing import all_verbs
-    from clew.surfaces.cli.groups import GROUPS, refuse, set_aside
-    from clew.surfaces.cli.verbs import find_verb, run_verb
+def _carry_out(name: str, words: list[str]) -> int:
+    if name in COMMANDS:
+        module, parser = module_and_parser(name)
+        return int(module.run(parser.parse_args(words)))
+    from clew.surfaces.cli.resolve import resolve, unknown_command
+    from clew.surfaces.cli.verbs import run_verb
 
-    name, *rest = arguments
-    options: dict[str, str] = {}
-    # A group whose name alone is a command has no options of its own: what follows belongs to a command.
-    is_group = name in GROUPS and name not in all_verbs()
-    if is_group:
-        rest, options = set_aside(name, rest)
-    found = find_verb([name, *rest])
-    if found is None:
-        return refuse(name, rest) if is_group else None
-    listed, words = found
-    return lambda: run_verb(listed, words, options)
+    if name not in all_commands():
+        raise unknown_command("", name, all_commands())
+    listed, rest = resolve(name, words)
+    return run_verb(listed.operation, rest)
 
 
 def _guarded(command: Callable[[], int]) -> int:
-    from clew.errors import ClewError, NotFound
-    from clew.surfaces.cli.output import end_progress, print_error
+    from clew.text.terminal import harmless_output
 
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal or pipe that knows fewer letters shows the others escaped.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    with harmless_output():
+        return _exit_code(command)
+
+
+def _exit_code(command: Callable[[], int]) -> int:
+    from clew.errors import ClewError
+    from clew.surfaces.cli.output import end_progress, exit_code_of, print_error
+
     try:
         return command()
     except ClewError as error:
         end_progress()
         print_error(error)
-        return ANSWER_IS_NO if isinstance(error, NotFound) else BAD_CALL
+        return exit_code_of(error)
     except BrokenPipeError:
         # The reader of our output went away, as `head` does; a shell reports that as 141.
         sys.stdout = None
@@ -168,15 +141,6 @@ def _guarded(command: Callable[[], int]) -> int:
         traceback.print_exc()
         sys.stderr.write("clew: this is a fault in Clew; please report it with the lines above.\n")
         return FAILED
-
-
-def _unknown(name: str) -> int:
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, all_commands(), n=1)
-    suggestion = f" Did you mean '{close[0]}'?" if close else ""
-    sys.stderr.write(f"clew: there is no command '{name}'.{suggestion} `clew --help` lists them.\n")
-    return BAD_CALL
 
 
 def entry() -> None:

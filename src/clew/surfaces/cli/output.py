@@ -3,18 +3,22 @@
 import shutil
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
-import msgspec
+from clew.errors import ClewError, NotFound
+from clew.text.controls import pretty_json, printable
+from clew.text.terminal import coloured, control
 
-from clew.errors import ClewError
-from clew.text.terminal import coloured, printable
+ANSWER_IS_NO: Final = 1
+BAD_CALL: Final = 2
 
 _BAR = 20
+_LINE_START = control("\r\x1b[K")
+"""Goes back to the beginning of the line and clears it."""
 
 
 def print_json(value: Any) -> None:
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+    sys.stdout.write(pretty_json(value) + "\n")
 
 
 def print_error(error: ClewError) -> None:
@@ -22,6 +26,10 @@ def print_error(error: ClewError) -> None:
     print(f"{label} {error.message}", file=sys.stderr)
     if error.hint:
         print(f"      {error.hint}", file=sys.stderr)
+
+
+def exit_code_of(error: ClewError) -> int:
+    return ANSWER_IS_NO if isinstance(error, NotFound) else BAD_CALL
 
 
 def progress() -> Callable[[int, int, str], None]:
@@ -39,11 +47,11 @@ def progress() -> Callable[[int, int, str], None]:
             line = f"{bar:░<{_BAR}} {percent:3}% {done}/{total} {printable(message)}"
             # A line that wraps could not be taken back.
             line = line[: shutil.get_terminal_size().columns - 1]
-            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+            print(f"{_LINE_START}{line}", end="", file=sys.stderr, flush=True)
 
     return show
 
 
 def end_progress() -> None:
     if sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        print(_LINE_START, end="", file=sys.stderr, flush=True)

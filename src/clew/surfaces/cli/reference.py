@@ -1,4 +1,4 @@
-"""The page `docs/cli.md`, made from the parsers of all commands; `make docs` writes it."""
+"""What `make docs` writes about the commands: the page `docs/cli.md`, and the overview that `clew` prints."""
 
 import argparse
 import sys
@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from clew.operation.listing import Listed, all_verbs
-from clew.surfaces.cli import groups, verbs
-from clew.surfaces.cli.main import COMMANDS, all_commands, module_and_parser
+from clew.surfaces.cli.groups import GROUPS
+from clew.surfaces.cli.main import COMMANDS, OVERVIEW, all_commands, module_and_parser
+from clew.surfaces.cli.resolve import commands_of, group_parser
+from clew.surfaces.cli.verbs import parser_of
 
 WIDTH: Final = 100
 
@@ -66,18 +68,30 @@ MORE: Final = {
 """The page that explains more about a command."""
 
 
+OVERVIEW_END: Final = """
+Start:
+  clew init                     set up this folder
+  clew brief                    see what is in it
+  clew serve                    let an MCP client in (stdio)
+
+`clew COMMAND --help` explains a command with an example.
+"""
+
+
+def overview() -> str:
+    commands = all_commands()
+    width = max(map(len, commands)) + 2
+    rows = (f"  {name:<{width}}{summary}" for name, summary in commands.items())
+    return "\n".join(("Usage: clew COMMAND [OPTIONS]", "", "Commands:", *rows)) + "\n" + OVERVIEW_END
+
+
 def page() -> str:
     commands = all_commands()
     rows = [f"| [`clew {name}`](#clew-{name}) | {_cell(summary)} |" for name, summary in commands.items()]
     parts = [HEAD.rstrip(), "\n".join(("| command | what it does |", "|---|---|", *rows))]
     for name in commands:
-        parts += _group(name) if name in groups.GROUPS else _single(name)
+        parts += _group(name) if name in GROUPS else _single(name)
     return "\n\n".join(parts) + "\n"
-
-
-def write_page(path: Path) -> Path:
-    path.write_text(page(), encoding="utf-8", newline="\n")
-    return path
 
 
 def _single(name: str) -> Iterator[str]:
@@ -86,7 +100,7 @@ def _single(name: str) -> Iterator[str]:
         example = module.EXAMPLE
     else:
         operation = all_verbs()[name].operation
-        parser, example = verbs.parser_of(operation, {}), operation.about.epilog
+        parser, example = parser_of(operation), operation.about.epilog
     yield f"## clew {name}"
     yield _about(parser.description or "", name)
     yield from _usage_and_options(parser, ())
@@ -94,9 +108,8 @@ def _single(name: str) -> Iterator[str]:
 
 
 def _group(name: str) -> Iterator[str]:
-    group, members = groups.GROUPS[name], list(verbs.verbs_of(name))
-    shared = [action for action in _actions(groups.parser_of(name)) if action.option_strings]
-    shared.append(argparse._StoreTrueAction(["--json"], "json", help="print the data as JSON"))
+    group, members = GROUPS[name], commands_of(name)
+    shared = [action for action in _actions(group_parser(name)) if action.option_strings]
     flags = {flag for action in shared for flag in action.option_strings}
     yield f"## clew {name}"
     yield _about(f"{group.summary[:1].upper()}{group.summary[1:]}.", name)
@@ -109,7 +122,7 @@ def _group(name: str) -> Iterator[str]:
 def _member(listed: Listed, shared: tuple[str, ...]) -> Iterator[str]:
     group, _, last = (listed.verb or "").rpartition(" ")
     operation = listed.operation
-    parser = verbs.parser_of(operation, {})
+    parser = parser_of(operation)
     others = [f"`clew {group} {alias}".rstrip() + "`" for alias in listed.aliases]
     yield f"### clew {group} {last}"
     yield " ".join((parser.description or "", f"Also {' or '.join(others)}." if others else "")).rstrip()
@@ -193,4 +206,7 @@ def _example(text: str) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print(write_page(Path(sys.argv[1])))
+    target = Path(sys.argv[1])
+    for file, text in ((target, page()), (OVERVIEW, overview())):
+        file.write_text(text, encoding="utf-8", newline="\n")
+        print(file)

@@ -5,7 +5,7 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from clew.errors import ConfigError
 from clew.operation.listing import all_tools
@@ -13,16 +13,15 @@ from clew.operation.names import NameStyle
 from clew.operation.switches import name_style
 from clew.operation.toolsets import Listing, choose
 from clew.project import Project
+from clew.setup.token import TOKEN_VARIABLE, own_token, token_path
 from clew.surfaces.cli.tools import add_choice, choice_of
 
 if TYPE_CHECKING:
-    from mcp.server.lowlevel import Server
+    from clew.surfaces.mcp.transports.settings import HttpSettings
 
 EXAMPLE = """clew serve                                    # stdio, for the project in this folder
 clew serve --transport http --port 8484       # streamable HTTP on 127.0.0.1
 clew serve --profile elspais                  # exactly the tools of elspais"""
-
-TOKEN_VARIABLE = "CLEW_TOKEN"  # noqa: S105 - the name of a variable, not a token
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,47 +45,55 @@ def run(args: argparse.Namespace) -> int:
     _log_to_stderr(verbose=args.verbose)
     project = Project.open(args.folder)
     server = project.config.server
-    listing = choose(all_tools(), choice_of(args, server.toolsets, read_only=server.read_only))
     names = NameStyle(args.names or name_style(os.environ) or server.names)
+    listing = choose(all_tools(), choice_of(args, server.toolsets, read_only=server.read_only, names=names))
     try:
-        return _serve(args, project, listing, names)
+        return _serve(args, project, listing)
     finally:
         project.close()
 
 
-def _serve(args: argparse.Namespace, project: Project, listing: Listing, names: NameStyle) -> int:
+def _serve(args: argparse.Namespace, project: Project, listing: Listing) -> int:
     # The SDK is by far the largest import; nothing but serving pays for it.
     import anyio
 
     from clew.surfaces.mcp.instructions import instructions
     from clew.surfaces.mcp.server import Surface, build_server
 
-    built = build_server(Surface(project, listing, names=names), instructions(listing))
+    built = build_server(Surface(project, listing), instructions(listing))
     if args.transport == "stdio":
-        anyio.run(_serve_stdio, built)
+        from clew.surfaces.mcp.transports.stdio import serve_stdio
+
+        anyio.run(serve_stdio, built)
         return 0
     from clew.surfaces.mcp.transports.http import serve_http
     from clew.surfaces.mcp.transports.settings import HttpSettings
 
+    token = _token(args)
     settings = HttpSettings(
         host=args.host,
         port=args.port,
-        token=_token(args),
+        token=token,
+        write_token=None if token else own_token(),
         allowed_hosts=tuple(args.allow_host),
         allowed_origins=tuple(args.allow_origin),
         sse=args.transport == "sse",
+        heartbeat_events=listing.heartbeat,
     )
-    anyio.run(serve_http, built, settings, lambda url: _announce(url, project, args.transport))
+    anyio.run(serve_http, built, settings, lambda url: _announce(url, project, settings))
     return 0
 
 
-def _announce(url: str, project: Project, transport: str) -> None:
+def _announce(url: str, project: Project, settings: "HttpSettings") -> None:
     """The line a user pastes. Standard output is free here: no protocol runs over it."""
-    kind = "sse" if transport == "sse" else "http"
+    kind = "sse" if settings.sse else "http"
     print(f"Serving {project.config.name} at {url}", flush=True)
     print(f"  Claude Code:  claude mcp add --transport {kind} clew {url}", flush=True)
     entry = f'{{"mcpServers": {{"clew": {{"type": "{kind}", "url": "{url}"}}}}}}'
     print(f"  Any client:   {entry}", flush=True)
+    if settings.token is None:
+        needed = f"the token in {token_path()}" if settings.write_token else "a token, and this server has none"
+        print(f"Tools that write need {needed}; see `clew init --client NAME --url {url}`.", flush=True)
     print("Ctrl-C stops the server.", flush=True)
 
 
@@ -107,14 +114,3 @@ def _log_to_stderr(*, verbose: bool) -> None:
         level=logging.INFO if verbose else logging.WARNING,
         format="%(levelname)s %(name)s: %(message)s",
     )
-
-
-async def _serve_stdio(server: "Server[Any]") -> None:
-    """Run until the client closes standard input.
-
-    While serving, the SDK points file descriptor 1 at standard error, so that nothing but protocol reaches the client.
-    """
-    from mcp.server.stdio import stdio_server
-
-    async with stdio_server() as (read_stream, write_stream):
-        await server.run(read_stream, write_stream, server.create_initialization_options())

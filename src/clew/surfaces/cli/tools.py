@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from clew.operation.listing import all_tools
+from clew.operation.names import NameStyle
 from clew.operation.reference import write_pages
 from clew.operation.toolsets import Choice, check_toolsets, choose
 from clew.surfaces.cli.output import print_json
@@ -30,7 +31,11 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
 
 
 def choice_of(
-    args: argparse.Namespace, configured: tuple[str, ...] | None = None, *, read_only: bool = False
+    args: argparse.Namespace,
+    configured: tuple[str, ...] | None = None,
+    *,
+    read_only: bool = False,
+    names: NameStyle = NameStyle.PORTABLE,
 ) -> Choice:
     toolsets = _split(args.toolsets) if args.toolsets else configured
     return Choice(
@@ -39,6 +44,7 @@ def choice_of(
         exclude=_split(args.exclude_tools),
         read_only=args.read_only or read_only,
         profile=args.profile,
+        names=names,
     )
 
 

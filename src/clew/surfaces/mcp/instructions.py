@@ -1,7 +1,10 @@
 """What the server tells a client about itself before the first call: short, and only about tools that are there."""
 
 from clew.operation.declare import Toolset
+from clew.operation.listing import all_tools
+from clew.operation.names import by_any_spelling
 from clew.operation.toolsets import Listing
+from clew.operation.wording import Wording
 
 _PARAGRAPHS = {
     Toolset.CORE: (
@@ -9,18 +12,19 @@ _PARAGRAPHS = {
         "Tools that are not listed are found with tools_search and called with tools_call."
     ),
     Toolset.TRACE: (
-        "Requirements: search finds them by words, get_requirement returns one with its assertions and what implements "
-        "and verifies it, get_hierarchy its place in the tree. Code and tests cite ids such as REQ-d00001-A in "
-        "comments (`Implements:`, `Verifies:`). Changed files are noticed by themselves."
+        "`search` finds requirements by words and meaning. get_requirement returns one with its assertions and what "
+        "implements and verifies it; get_hierarchy returns its place in the tree. Code and tests cite ids such as "
+        "REQ-d00001-A in comments (`Implements:`, `Verifies:`). Changed files are noticed by themselves."
     ),
     Toolset.SPECS: (
-        "Specs: list_specs, then get_spec_requirements, then get_scenario; search_specs finds by meaning. "
-        "Open changes: list_changes, get_change, validate_change. Tests cite a scenario as "
-        "`Verifies: spec/requirement#scenario`, with the slugs that the tools show."
+        "list_specs lists the specs, then get_spec_requirements the requirements of one. get_scenario returns one "
+        "scenario; search_specs finds by meaning. list_changes lists the open changes; get_change returns one; "
+        "validate_change checks it. Tests cite a scenario as `Verifies: spec/requirement#scenario`, with the slugs "
+        "that the tools show."
     ),
     Toolset.KB: (
-        "Documentation: kb.retrieve_evidence answers a question with quotes and their sources; kb.search explores, "
-        "kb.read_excerpt and kb.expand_excerpt read a bounded part of what it found."
+        "kb.retrieve_evidence answers a question about the documentation with quotes and their sources. kb.search "
+        "explores. kb.read_excerpt reads a bounded part of what was found; kb.expand_excerpt reads what is around it."
     ),
 }
 
@@ -31,6 +35,8 @@ _END = (
 
 
 def instructions(listing: Listing) -> str:
-    shown = {tool.toolset for tool in listing.shown}
-    paragraphs = [text for toolset, text in _PARAGRAPHS.items() if toolset in shown]
-    return "\n\n".join((*paragraphs, _END))
+    toolsets = {tool.toolset for tool in listing.shown}
+    listed = {name: tool.name for name, tool in by_any_spelling(listing.shown).items()}
+    wording = Wording({name: name for name in by_any_spelling(all_tools())} | listed, listed)
+    told = (wording.told(text) for toolset, text in _PARAGRAPHS.items() if toolset in toolsets)
+    return "\n\n".join((*(text for text in told if text), _END))

@@ -29,7 +29,7 @@ TEMPLATE_NAME = "scratch"
 
 _LINKS_SINCE = "2025-06-18"
 """Older clients know no block that points to a resource."""
-_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)://scratch/([A-Za-z0-9_-]{16})/([A-Za-z0-9_-]{16})")
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)://scratch/([A-Za-z0-9_-]{22})/([A-Za-z0-9_-]{22})")
 
 Context = ServerRequestContext[Any, Any]
 
@@ -56,10 +56,10 @@ class ScratchResources:
         )
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
-    async def read(self, session: str | None, uri: str) -> types.ReadResourceResult:
+    async def read(self, session: str | None, credential: str, uri: str) -> types.ReadResourceResult:
         """A passage of the caller's own. `session` is that of the transport; None where it keeps none."""
         try:
-            passage = await anyio.to_thread.run_sync(partial(self._passage, session, uri))
+            passage = await anyio.to_thread.run_sync(partial(self._passage, session, credential, uri))
         except ClewError as error:
             raise MCPError(code=types.INVALID_PARAMS, message=str(error), data=envelope(error)) from error
         contents = types.TextResourceContents(
@@ -77,7 +77,7 @@ class ScratchResources:
         )
         return types.ReadResourceResult(contents=[contents])
 
-    def _passage(self, session: str | None, uri: str) -> "Passage":
+    def _passage(self, session: str | None, credential: str, uri: str) -> "Passage":
         address = _ADDRESS.fullmatch(uri)
         if address is None or address[1] != self._scheme:
             raise InvalidArgument(
@@ -86,7 +86,7 @@ class ScratchResources:
                 data={"reason": "invalid_uri"},
             )
         kb = self._project.kb
-        return kb.passages.readable(session, address[3], kb.boundary(), handle=address[2])
+        return kb.passages.readable(session, address[3], kb.boundary(), handle=address[2], credential=credential)
 
 
 def link_blocks(links: Iterable[ResourceRef], ctx: Context) -> list[types.ResourceLink]:

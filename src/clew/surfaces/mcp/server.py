@@ -22,10 +22,10 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from clew import __version__
-from clew.errors import Cancelled, ClewError
+from clew.errors import Cancelled, ClewError, Refused
 from clew.operation.call import OWN_SESSION, Answer, Call, carry_out
 from clew.operation.listing import Listed
-from clew.operation.names import NameStyle, by_any_spelling, portable, spell
+from clew.operation.names import by_any_spelling, portable
 from clew.operation.switches import DOCUMENT_TOOLSETS
 from clew.operation.toolsets import Listing
 from clew.project import Project
@@ -50,24 +50,19 @@ Context = ServerRequestContext[Any, Any]
 class Surface:
     """What one server shows: a project through a listing of tools."""
 
-    def __init__(self, project: Project, listing: Listing, *, names: NameStyle = NameStyle.AUTO) -> None:
+    def __init__(self, project: Project, listing: Listing) -> None:
         self.project = project
         self.listing = listing
-        self.names = names
         self._tools = by_any_spelling(listing.callable)
         self._threads = anyio.CapacityLimiter(MAX_CONCURRENT_CALLS)
         self._pace = SessionLimit(project.config.kb)
         self.resources = ScratchResources(project, listing.scheme or project.config.kb.scheme)
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        client = _client_name(ctx)
         # A host that lists tools is about to call one: reading begins now, behind the answer, not before it.
         self.project.build_in_background()
         return types.ListToolsResult(
-            tools=[
-                describe(tool, spell(tool.name, self.names, client), structured=self._is_structured(tool))
-                for tool in self.listing.shown
-            ],
+            tools=[describe(tool, structured=self._is_structured(tool)) for tool in self.listing.shown],
             ttl_ms=LIST_TTL_MS,
             cache_scope="private",
         )
@@ -83,11 +78,15 @@ class Surface:
             self.listing.callable,
             progress=_progress_to(ctx),
             session=_session(ctx),
+            credential=_credential(ctx),
             client_model=model_of(ctx, params),
             scheme=self.listing.scheme,
         )
         try:
-            if self._meant(tool, params).toolset in DOCUMENT_TOOLSETS:
+            meant = self._meant(tool, params)
+            if not (meant.read_only or meant.reaches_others or _may_write(ctx)):
+                raise _needs_token(meant.name)
+            if meant.toolset in DOCUMENT_TOOLSETS:
                 self._pace.count(call.session)
             answer = await self._in_thread(call, partial(carry_out, tool, params.arguments or {}, call))
         except AskClient as asked:
@@ -140,7 +139,7 @@ class Surface:
         )
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        return await self.resources.read(_session(ctx), params.uri)
+        return await self.resources.read(_session(ctx), _credential(ctx), params.uri)
 
     async def _in_thread(self, call: Call, work: Callable[[], Answer]) -> Answer:
         try:
@@ -166,15 +165,18 @@ def build_server(surface: Surface, instructions: str) -> Server[Any]:
         instructions=instructions,
         on_list_tools=surface.list_tools,
         on_call_tool=surface.call_tool,
+        # Arguments that have to be repeated in headers: no tool has any. Without this, the SDK would make the whole
+        # list of tools for every call, to look for them.
+        get_tool_input_schema=lambda name: None,
         on_list_resources=surface.resources.list_resources if points_to_resources else None,
         on_list_resource_templates=surface.resources.list_templates if points_to_resources else None,
         on_read_resource=surface.read_resource if points_to_resources else None,
     )
 
 
-def describe(tool: Listed, name: str, *, structured: bool = True) -> types.Tool:
+def describe(tool: Listed, *, structured: bool = True) -> types.Tool:
     return types.Tool(
-        name=name,
+        name=tool.name,
         title=tool.title,
         description=tool.description,
         input_schema=tool.input_schema,
@@ -210,9 +212,25 @@ def _session(ctx: Context) -> str | None:
     return named or None
 
 
-def _client_name(ctx: Context) -> str | None:
-    params = ctx.session.client_params
-    return params.client_info.name if params is not None else None
+def _credential(ctx: Context) -> str:
+    """Names the token that a request over HTTP showed; empty where it showed none."""
+    shown: bytes = ctx.request.scope.get("state", {}).get("credential", b"") if ctx.request is not None else b""
+    return shown.hex()
+
+
+def _may_write(ctx: Context) -> bool:
+    """Whether a request may change anything: over stdio always, over HTTP with the token only. Any page in a browser of
+    this machine can reach the server, and says what it likes about where it comes from, except for a secret."""
+    return ctx.request is None or bool(ctx.request.scope.get("state", {}).get("may_write", False))
+
+
+def _needs_token(tool: str) -> Refused:
+    return Refused(
+        f"{tool} changes data, which needs a token over HTTP.",
+        hint="Send the header Authorization: Bearer <token>. Set CLEW_TOKEN or --token-file for the server, or let "
+        "`clew init --client NAME --url URL` make a token.",
+        data={"reason": "token_needed"},
+    )
 
 
 def _progress_to(ctx: Context) -> Callable[[int, int, str], None]:

@@ -11,12 +11,12 @@ from msgspec import Meta
 
 from clew.compat.req.clients import SERVER, write_entry
 from clew.errors import Refused
-from clew.graph.readers.register_locations import FILE_VARIABLE
+from clew.graph.readers.locations import FILE_VARIABLE
 from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.register.operations.fields import RegisterOperation, register_of
 from clew.surfaces.cli.main import main
-from clew.surfaces.cli.verbs import verbs_of
+from clew.surfaces.cli.resolve import commands_of
 from clew.text.terminal import coloured, table
 
 
@@ -90,7 +90,7 @@ def show_menu(place: list[str]) -> None:
 
 
 def _menu() -> str:
-    summaries = {listed.verb: listed.summary for listed in verbs_of("req")}
+    summaries = {listed.verb: listed.summary for listed in commands_of("req")}
     rows = table((str(number), name, summaries[f"req {name}"]) for number, name in enumerate(_SHOWN, start=1))
     return f"{rows}\nA number or a command with its arguments; `menu` shows this again, `quit` ends."
 

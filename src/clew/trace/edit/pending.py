@@ -12,8 +12,8 @@ from clew.graph.lock import ReadWriteLock
 from clew.graph.model import Node
 from clew.trace.edit.drafts import REVERT, DraftLog, DraftRecord, Pending
 from clew.trace.edit.results import DraftConflict, LogPage, MutationEntry
-from clew.trace.edit.reverts import Reverts
 from clew.trace.edit.saves import Saves
+from clew.trace.edit.text.reverting import Reverts
 
 if TYPE_CHECKING:
     from clew.trace.edit.planner import Planner
@@ -70,13 +70,12 @@ class PendingDrafts:
             log.warning("Drafts cannot be read: %s", error)
 
     def withdraw(self) -> None:
-        while len(self._history):
-            self._history.undo_last()
+        self._history.undo_all()
         self.forget()
 
     def forget(self) -> None:
         self._history.forget()
-        self._saves.forget()
+        self._saves.originals.clear()
 
     def replay(self) -> None:
         self._conflicts.clear()
@@ -91,14 +90,14 @@ class PendingDrafts:
 
     def _replay(self, draft: DraftRecord) -> None:
         if draft.operation == REVERT:
-            self._history.apply(named(self._reverts.change(draft.arguments["mutation_id"]), draft))
+            self._apply(self._reverts.change(draft.arguments["mutation_id"]), draft)
             return
         plan = self._planner().plan(draft.operation, draft.arguments)
         now = msgspec.to_builtins(plan.before)
         if now != draft.before:
             self._note_conflict(draft, "The files changed what it replaces.", now)
         else:
-            self._history.apply(named(plan.change, draft))
+            self._apply(plan.change, draft)
 
     def _note_conflict(self, draft: DraftRecord, reason: str, theirs: Mapping[str, Any]) -> None:
         entry = draft.entry()
@@ -111,11 +110,15 @@ class PendingDrafts:
         pending = self._drafts.append(draft)
         try:
             with self._lock.writing():
-                self._history.apply(named(change, draft))
+                self._apply(change, draft)
         except BaseException:
             self._drafts.remove([pending], "not applied")
             raise
         self._all.append(pending)
+
+    def _apply(self, change: Change, draft: DraftRecord) -> None:
+        """A change bears the id of its draft, whichever time it is made."""
+        self._history.apply(msgspec.structs.replace(change, id=draft.id))
 
     def undo(self, drafts: Sequence[Pending]) -> list[MutationEntry]:
         """Take back the newest drafts in force; they are forgotten in the store first."""
@@ -192,8 +195,3 @@ class PendingDrafts:
             conflicts=tuple(self._conflicts.values()),
             truncated=offset + limit < len(entries),
         )
-
-
-def named(change: Change, draft: DraftRecord) -> Change:
-    """A change under the id of its draft, whichever time it is made."""
-    return msgspec.structs.replace(change, id=draft.id)

@@ -10,12 +10,13 @@ import msgspec
 
 from clew.errors import InvalidArgument, NotFound, Refused
 from clew.formats.elspais.write.blocks import NewRequirement
-from clew.graph.model import EdgeKind, Node, NodeKind
-from clew.trace.edit.edge_planner import EdgePlanner
+from clew.graph.model import BrokenReference, Edge, EdgeKind, Node, NodeKind
 from clew.trace.edit.file_choice import FileChoice
 from clew.trace.edit.plan import Plan
 from clew.trace.edit.rules import Rules
-from clew.trace.edit.text.draft import DraftContext
+from clew.trace.edit.text import assertions as assertion_text
+from clew.trace.edit.text import edges as edge_text
+from clew.trace.edit.text.draft import Draft, DraftContext
 from clew.trace.edit.text.renaming import ReferenceTarget, fixed_references
 from clew.trace.edit.text.requirements import Mutations
 from clew.trace.read.assertions import owner_of
@@ -28,7 +29,7 @@ class Planner:
         self._mutations = Mutations(drafting)
         self._rules = rules
         self._places = places
-        edges = EdgePlanner(drafting, self._mutations, rules)
+        edges = EdgePlanner(drafting, rules)
         self._operations: dict[str, Callable[..., Plan]] = {
             "rename_node": self.rename_node,
             "update_title": self.update_title,
@@ -166,7 +167,7 @@ class Planner:
         name, words = self._rules.new_label(label, node), self._rules.text(text)
         id = self._drafting.grammar.assertion_id(node.id, name)
         return Plan(
-            self._mutations.add_assertion(node.id, name, words),
+            assertion_text.add(self._drafting, node.id, name, words),
             {"req_id": node.id, "label": name, "text": words},
             id,
             node.id,
@@ -181,7 +182,7 @@ class Planner:
     def update_assertion(self, assertion_id: str, new_text: str) -> Plan:
         node, text = self._rules.assertion(assertion_id), self._rules.text(new_text)
         return Plan(
-            self._mutations.update_assertion(node.id, text),
+            assertion_text.update(self._drafting, node.id, text),
             {"assertion_id": node.id, "new_text": text},
             node.id,
             self._owner(node).id,
@@ -206,7 +207,7 @@ class Planner:
         moved = {} if reason else moved
         told = f" The later labels stay, because {reason}." if reason else " The later labels moved down." * bool(moved)
         return Plan(
-            self._mutations.delete_assertion(node.id, moved),
+            assertion_text.delete(self._drafting, node.id, moved),
             {"assertion_id": node.id, "compact": bool(moved)},
             node.id,
             owner.id,
@@ -221,7 +222,7 @@ class Planner:
         for citation in self._drafting.linker().citations_of(owner.id):
             if label in citation.labels:
                 return f"{citation.path}:{citation.line} still says {citation.written}"
-        for citation in fixed_references(self._drafting.begin(), owner.id):
+        for citation in fixed_references(Draft(self._drafting), owner.id):
             if any(named in moved for named in citation.labels):
                 return f"{citation.path}:{citation.line} says {citation.written}, which cannot be rewritten"
         return ""
@@ -231,7 +232,7 @@ class Planner:
         owner = self._owner(node)
         id = self._drafting.grammar.assertion_id(owner.id, label)
         return Plan(
-            self._mutations.rename_assertion(node.id, label),
+            assertion_text.relabel(self._drafting, node.id, label),
             {"old_id": node.id, "new_label": label},
             node.id,
             owner.id,
@@ -248,3 +249,126 @@ class Planner:
         if owner is None:
             raise NotFound(f"'{assertion.id}' belongs to no requirement.", hint="Refresh the graph.")
         return owner
+
+
+class EdgePlanner:
+    def __init__(self, drafting: DraftContext, rules: Rules) -> None:
+        self._drafting = drafting
+        self._graph = drafting.graph
+        self._rules = rules
+
+    def add_edge(self, source_id: str, target_id: str, edge_kind: str, assertion_targets: tuple[str, ...] = ()) -> Plan:
+        source = self._rules.authored(source_id)
+        kind, aim = (
+            self._rules.edge_kind(edge_kind, source),
+            self._rules.reference_target(target_id, tuple(assertion_targets)),
+        )
+        edge = Edge(kind, source.id, aim.target, aim.labels)
+        duplicate = self._graph.memory.has_edge(edge)
+        state = _edge_state(edge)
+        return Plan(
+            edge_text.add(self._drafting, edge),
+            dict(state),
+            source.id,
+            source.id,
+            {},
+            {**state, "duplicate": True} if duplicate else state,
+            f"{source.id} {kind.value} {aim.written(self._drafting.grammar)}{' already' if duplicate else ''}.",
+        )
+
+    def change_edge_kind(self, source_id: str, target_id: str, new_kind: str, edge_kind: str | None = None) -> Plan:
+        source = self._rules.authored(source_id)
+        wanted = self._rules.edge_kind(new_kind, source)
+        edges = self._edges(source, target_id, edge_kind)
+        kind, target = edges[0].kind, edges[0].target
+        if kind is wanted:
+            raise InvalidArgument(f"'{source.id}' {kind.value} '{target}' already.", hint="Pass another new_kind.")
+        return Plan(
+            edge_text.change_kind(self._drafting, source.id, target, kind, wanted),
+            {"source_id": source.id, "target_id": target, "new_kind": wanted.value, "edge_kind": kind.value},
+            source.id,
+            source.id,
+            {"edges": [_edge_state(edge) for edge in edges]},
+            {"edges": [{**_edge_state(edge), "edge_kind": wanted.value} for edge in edges]},
+            f"{source.id} {wanted.value} {target}.",
+        )
+
+    def delete_edge(self, source_id: str, target_id: str, edge_kind: str | None = None) -> Plan:
+        source = self._rules.authored(source_id)
+        edges = self._edges(source, target_id, edge_kind)
+        kind, target = edges[0].kind, edges[0].target
+        return Plan(
+            edge_text.delete(self._drafting, source.id, target, kind),
+            {"source_id": source.id, "target_id": target, "edge_kind": kind.value},
+            source.id,
+            source.id,
+            {"edges": [_edge_state(edge) for edge in edges]},
+            {},
+            f"{source.id} no longer {kind.value} {target}.",
+        )
+
+    def _edges(self, source: Node, target_id: str, edge_kind: str | None) -> list[Edge]:
+        """The edges of one kind between two nodes."""
+        target = self._rules.reference_target(target_id).target
+        kind = self._rules.edge_kind(edge_kind, source) if edge_kind is not None else None
+        found = sorted(
+            (edge for edge in self._graph.iter_outgoing_edges(source.id) if edge.target == target),
+            key=lambda edge: (edge.kind, edge.labels),
+        )
+        kinds = sorted({edge.kind.value for edge in found})
+        chosen = [edge for edge in found if kind is None or edge.kind is kind]
+        if not chosen:
+            cited = sorted({edge.target for edge in self._graph.iter_outgoing_edges(source.id)})
+            raise NotFound(
+                f"'{source.id}' has no {f'{kind.value} ' if kind else ''}edge to '{target}'.",
+                hint=f"It cites {', '.join(cited) or 'nothing'}.",
+            )
+        if kind is None and len(kinds) > 1:
+            raise InvalidArgument(
+                f"'{source.id}' cites '{target}' in several ways: {', '.join(kinds)}.",
+                hint="Pass edge_kind to say which is meant.",
+            )
+        return chosen
+
+    def fix_broken_reference(self, source_id: str, old_target_id: str, new_target_id: str) -> Plan:
+        source, aim = self._rules.resolver.node(source_id), self._rules.reference_target(new_target_id)
+        reference = self._broken(source, old_target_id)
+        written = aim.written(self._drafting.grammar)
+        return Plan(
+            edge_text.fix(self._drafting, reference, aim),
+            {"source_id": source.id, "old_target_id": reference.target_id, "new_target_id": written},
+            source.id,
+            source.id,
+            {"target_id": reference.target_id, "edge_kind": reference.edge_kind.value},
+            {"target_id": written, "edge_kind": reference.edge_kind.value, "fixed": True},
+            f"{source.id} {reference.edge_kind.value} {written}.",
+        )
+
+    def _broken(self, source: Node, written: str) -> BrokenReference:
+        own = [each for each in self._graph.memory.broken if each.source_id == source.id]
+        meant = self._drafting.grammar.parse_reference(written.strip())
+        for reference in own:
+            if reference.target_id == written.strip():
+                return reference
+        for reference in own:
+            parsed = self._drafting.grammar.parse_reference(reference.target_id)
+            if (
+                parsed is not None
+                and meant is not None
+                and (parsed.target, parsed.labels) == (meant.target, meant.labels)
+            ):
+                return reference
+        known = ", ".join(each.target_id for each in own)
+        raise NotFound(
+            f"'{source.id}' has no broken reference to '{written}'.",
+            hint=f"Its broken references are: {known or 'none'}.",
+        )
+
+
+def _edge_state(edge: Edge) -> dict[str, Any]:
+    return {
+        "source_id": edge.source,
+        "target_id": edge.target,
+        "edge_kind": edge.kind.value,
+        "assertion_targets": list(edge.labels),
+    }

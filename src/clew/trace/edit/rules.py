@@ -3,7 +3,7 @@
 import re
 
 from clew.errors import InvalidArgument, NotFound, Refused, WrongKind
-from clew.formats.code.marker_ids import RegisterIds
+from clew.formats.code.marker_comments import RegisterIds
 from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference, describe_labels, label_at, position_of
 from clew.formats.elspais.write.references import reference_kinds
 from clew.graph.graph import Graph

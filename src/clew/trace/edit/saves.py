@@ -16,9 +16,8 @@ from clew.graph.build.builder import Builder
 from clew.graph.build.keeper import GraphKeeper
 from clew.graph.build.link import Definition
 from clew.graph.build.reading import Progress
-from clew.graph.changes import History
+from clew.graph.changes import History, Patches
 from clew.graph.model import Node, NodeKind
-from clew.graph.patches import Patches
 from clew.trace.edit.drafts import REVERT, DraftLog, Pending, SavedMutation
 from clew.trace.edit.sessions import Saving
 from clew.workspace.files import resolve
@@ -52,7 +51,7 @@ class Saves:
         self._keeper = keeper
         self._history = history
         self._drafts = drafts
-        self._originals: dict[str, bytes] = {}
+        self.originals: dict[str, bytes] = {}
         """Files that drafts were made on, as they were read."""
         self._unnoted: tuple[Transaction, str] | None = None
         """The last save and its reason, where its files are in place and the store does not know it."""
@@ -60,12 +59,9 @@ class Saves:
     def original(self, path: str) -> bytes:
         """The content of a file as it was read, kept for the next draft on it, and to show both sides should it
         change."""
-        data = self._builder.original(path, self._originals.get(path))
-        self._originals[path] = data
+        data = self._builder.original(path, self.originals.get(path))
+        self.originals[path] = data
         return data
-
-    def forget(self) -> None:
-        self._originals.clear()
 
     def recover(self) -> bool:
         """Complete or take back saves that were interrupted; whether there were any."""
@@ -162,7 +158,7 @@ class Saves:
         except NotFound:
             before = None
         except FileChanged:
-            known = self._originals.get(path, b"")
+            known = self.originals.get(path, b"")
             edit = FileEdit(path, known, self._history.patches.written(path, known))
             raise _changed_meanwhile(edit, self._present(path)) from None
         after = self._history.patches.written(path, before or b"")
@@ -170,10 +166,10 @@ class Saves:
         return FileEdit(path, before, None if is_removed else after)
 
     def _branch(self, edits: Sequence[FileEdit]) -> str:
-        from clew.trace import safety
+        from clew.trace.safety import branches
 
         also = [edit.path for edit in edits if edit.before is not None]
-        return safety.create(self._root, "save-mutations", datetime.now(UTC), also=also).name
+        return branches.create(self._root, "save-mutations", datetime.now(UTC), also=also).name
 
     def _verify(self, edit: FileEdit) -> None:
         """Refuse to write what would not read as the graph has it."""

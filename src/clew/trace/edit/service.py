@@ -25,9 +25,9 @@ from clew.text.counting import counted
 from clew.trace.edit.drafts import REVERT, DraftLog, DraftRecord, Pending
 from clew.trace.edit.pending import MOST_UNSEEN, PendingDrafts
 from clew.trace.edit.results import LogPage, MutationEntry, MutationResult, SaveResult, UndoResult, UndoToResult
-from clew.trace.edit.reverts import Reverts
 from clew.trace.edit.saves import Saves
 from clew.trace.edit.text.draft import DraftContext
+from clew.trace.edit.text.reverting import Reverts
 from clew.trace.read.serialize import version_of
 
 if TYPE_CHECKING:
@@ -87,7 +87,16 @@ class MutationService:
         """Carry out an operation. `if_version` demands that version of the node `guarded`."""
         with self._turn(progress):
             plan = self._current(lambda: self._plan(operation, arguments, if_version, guarded), progress)
-            draft = _record(plan, operation)
+            draft = DraftRecord(
+                id=plan.change.id,
+                at=datetime.now(UTC).isoformat(),
+                operation=operation,
+                arguments=msgspec.to_builtins(plan.arguments),
+                target_id=plan.target_id,
+                before=msgspec.to_builtins(plan.before),
+                after=msgspec.to_builtins(plan.after),
+                affects_hash=plan.affects_hash,
+            )
             self._pending.add(draft, plan.change)
             return self._result(plan, draft.entry())
 
@@ -191,7 +200,7 @@ class MutationService:
         change = self._reverts.change(saved.draft.id)
         draft = DraftRecord(
             id=change.id,
-            at=_now(),
+            at=datetime.now(UTC).isoformat(),
             operation=REVERT,
             arguments={"mutation_id": saved.draft.id},
             target_id=saved.draft.target_id,
@@ -276,23 +285,6 @@ def confirmed(confirm: bool, what: str) -> None:
             f"Destructive operation requires confirm=True: it removes {what}.",
             hint="Repeat the call with confirm=true. undo_last_mutation takes it back.",
         )
-
-
-def _record(plan: "Plan", operation: str) -> DraftRecord:
-    return DraftRecord(
-        id=plan.change.id,
-        at=_now(),
-        operation=operation,
-        arguments=msgspec.to_builtins(plan.arguments),
-        target_id=plan.target_id,
-        before=msgspec.to_builtins(plan.before),
-        after=msgspec.to_builtins(plan.after),
-        affects_hash=plan.affects_hash,
-    )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat()
 
 
 def open_mutations(context: Context, builder: Builder, *, with_drafts: bool) -> MutationService:

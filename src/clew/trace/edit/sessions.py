@@ -55,7 +55,7 @@ class Sessions:
     def abandoned(self) -> list[tuple[str, Session]]:
         """Sessions that nobody works on, the one used last at the end."""
         records = sorted(self._store.scan(SESSIONS), key=lambda record: record.updated_at)
-        found = ((record, _session(record)) for record in records)
+        found = ((record, msgspec.convert(record.data, Session)) for record in records)
         return [(record.id, session) for record, session in found if self._is_free(record, session)]
 
     def _is_free(self, record: Record, session: Session) -> bool:
@@ -72,7 +72,7 @@ class Sessions:
         """Work on a session from now on; False where another process was faster."""
         with self._store.transaction(actor=f"session {id}", reason="claim") as transaction:
             record = transaction.get(SESSIONS, id)
-            session = _session(record) if record is not None else Session()
+            session = msgspec.convert(record.data, Session) if record is not None else Session()
             if record is not None and not self._is_free(record, session):
                 return False
             self.put(transaction, id, msgspec.structs.replace(session, owner=self._self))
@@ -81,7 +81,7 @@ class Sessions:
 
     def read(self, id: str) -> Session:
         record = self._store.get(SESSIONS, id)
-        return _session(record) if record is not None else Session()
+        return msgspec.convert(record.data, Session) if record is not None else Session()
 
     def put(self, transaction: Transaction, id: str, session: Session) -> None:
         transaction.put(SESSIONS, id, msgspec.to_builtins(session))
@@ -89,7 +89,7 @@ class Sessions:
     def demand(self, transaction: Transaction, id: str) -> Session:
         """The session as the store has it. Conflict where another process took it over."""
         record = transaction.get(SESSIONS, id)
-        session = _session(record) if record is not None else Session()
+        session = msgspec.convert(record.data, Session) if record is not None else Session()
         if session.owner != self._self:
             raise Conflict(
                 "Another process took over the drafts of this one, because it gave no sign of life for an hour.",
@@ -110,7 +110,3 @@ class Sessions:
             # Whoever comes next sees that the process has ended.
             pass
         self.own.clear()
-
-
-def _session(record: Record) -> Session:
-    return msgspec.convert(record.data, Session)

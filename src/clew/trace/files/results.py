@@ -2,7 +2,7 @@
 
 import msgspec
 
-from clew.trace.safety import SafetyBranch
+from clew.trace.safety.branches import SafetyBranch
 
 
 class FileChange(msgspec.Struct, frozen=True, kw_only=True):

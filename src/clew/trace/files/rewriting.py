@@ -18,6 +18,7 @@ from clew.formats.elspais.requirement import UNKNOWN
 from clew.formats.elspais.write.edits import with_end_marker
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind
+from clew.text.shortening import shortened
 
 LONGEST_PROMPT = 8_000
 _FENCE = "```"
@@ -71,7 +72,7 @@ def _requirement_in(text: str, original: Requirement, grammar: IdGrammar) -> tup
             raise _unusable(f"is requirement {found[0].id}, not {original.id}")
         if found:
             return records, found[0]
-    raise _unusable(f"holds no requirement; it begins {' '.join(text.split())[:80]!r}")
+    raise _unusable(f"holds no requirement; it begins {shortened(' '.join(text.split()))!r}")
 
 
 def _candidates(text: str) -> Iterable[str]:

@@ -1,9 +1,12 @@
 """Questions that list: nodes by kind and keyword, gaps, tests, subtrees, and searches within a part of the hierarchy.
 
 Every list is cut to a page here; the surfaces say where a page begins and how long it may be.
+
+What is missing or loose: assertions without a test, citations without a target, nodes that cite nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,19 +14,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from clew.graph.graph import Graph
-from clew.graph.model import Node, NodeKind
+from clew.graph.model import BrokenReference, Node, NodeKind
 from clew.text.shortening import shortened
-from clew.trace.find import gaps as find_gaps
 from clew.trace.find import results as results_find
-from clew.trace.find.keywords import matching
-from clew.trace.find.kinds import edge_kinds, listed, node_kinds, sorted_nodes
 from clew.trace.find.minimize import DEFAULT_EDGE_KINDS, minimize, superseded_by
-from clew.trace.find.query import text_matcher
+from clew.trace.find.query import edge_kinds, listed, node_kinds, sorted_nodes, text_matcher
 from clew.trace.find.scope import Direction, scope
 from clew.trace.find.search import Check, Match, Matches
 from clew.trace.find.tests import RequirementTests
-from clew.trace.find.words import WordIndex, searchable_text, title_text
-from clew.trace.read.assertions import assertions_of, owner_of
+from clew.trace.find.texts import WordIndex, matching, searchable_text, title_text
+from clew.trace.read.assertions import assertions_of, citations_of, owner_of
 from clew.trace.read.resolve import Resolver
 from clew.trace.read.serialize import (
     assertion_in_context,
@@ -33,8 +33,7 @@ from clew.trace.read.serialize import (
     requirement_summary,
     scoped_summary,
 )
-from clew.trace.read.subtree import SubtreeFormat, collect
-from clew.trace.read.subtree_formats import SubtreeView, view
+from clew.trace.read.subtree import SubtreeFormat, SubtreeView, collect, view
 
 if TYPE_CHECKING:
     from clew.trace.operations.find import (
@@ -46,6 +45,84 @@ if TYPE_CHECKING:
         QueryNodes,
         ScopedSearch,
         WithinScope,
+    )
+
+
+ORPHAN_KINDS = (NodeKind.TEST, NodeKind.CODE, NodeKind.TEST_RESULT)
+
+
+class Gap(msgspec.Struct, frozen=True, gc=False):
+    """An assertion that no test names."""
+
+    assertion: Node
+    requirement: Node
+
+
+def uncovered_assertions(graph: Graph, *, implemented_only: bool = False) -> tuple[Gap, ...]:
+    """All gaps, by requirement and in the order of its assertions; or only those that something implements."""
+
+    def of(node: Node | None) -> tuple[Gap, ...] | None:
+        if node is None or node.kind is not NodeKind.REQUIREMENT:
+            return None
+        return tuple(gaps_of(graph, node, implemented_only=implemented_only)) or None
+
+    return graph.kept.list(
+        f"uncovered_assertions:{implemented_only}",
+        lambda graph: {node.id: gaps for node in graph.nodes_by_kind(NodeKind.REQUIREMENT) if (gaps := of(node))},
+        lambda graph, id: of(graph.get_node(id)),
+        _in_order,
+    )
+
+
+def _in_order(gaps: Mapping[str, tuple[Gap, ...]]) -> tuple[Gap, ...]:
+    return tuple([gap for id in sorted(gaps) for gap in gaps[id]])
+
+
+def gaps_of(graph: Graph, node: Node, *, implemented_only: bool = False) -> Iterator[Gap]:
+    """The gaps of one requirement."""
+    untested: frozenset[str] = frozenset(graph.metrics(node.id)["untested_labels"])
+    if not untested:
+        return
+    if implemented_only:
+        citations = list(citations_of(graph, node.id))
+        untested = frozenset(label for label in untested if any(each.implements(label) for each in citations))
+    for assertion in assertions_of(graph, node.id):
+        if assertion.get_field("label") in untested:
+            yield Gap(assertion, node)
+
+
+def broken_references(graph: Graph) -> tuple[BrokenReference, ...]:
+    """All citations that name something which does not exist, by place."""
+    return graph.derived(
+        "sorted_broken_references",
+        lambda graph: tuple(
+            sorted(graph.memory.broken, key=lambda each: (each.path, each.line, each.source_id, each.target_id))
+        ),
+    )
+
+
+def orphaned_nodes(graph: Graph) -> tuple[Node, ...]:
+    """Tests, places in code and results that cite nothing, by kind and id."""
+    return graph.kept.list("orphaned_nodes", _orphans, _orphan, _by_kind)
+
+
+def _orphans(graph: Graph) -> dict[str, Node]:
+    nodes = (graph.get_node(id) for kind in ORPHAN_KINDS for id in graph.memory.citing_nothing(kind))
+    return {node.id: node for node in nodes if node is not None}
+
+
+def _orphan(graph: Graph, id: str) -> Node | None:
+    node = graph.get_node(id)
+    return node if node is not None and node.kind in ORPHAN_KINDS and not any(graph.iter_outgoing_edges(id)) else None
+
+
+def _by_kind(orphans: Mapping[str, Node]) -> tuple[Node, ...]:
+    return tuple(sorted(orphans.values(), key=lambda node: (ORPHAN_KINDS.index(node.kind), node.id)))
+
+
+def orphans_by_kind(graph: Graph) -> dict[str, int]:
+    return graph.derived(
+        "orphans_by_kind", lambda graph: dict(Counter(node.kind.value for node in orphaned_nodes(graph)))
     )
 
 
@@ -133,15 +210,15 @@ class TraceQueries:
     def tests(self, req_id: str) -> RequirementTests:
         return RequirementTests(self._graph, self._resolver.requirement(req_id))
 
-    def gaps(self, req_id: str | None, *, implemented_only: bool = False) -> Sequence[find_gaps.Gap]:
+    def gaps(self, req_id: str | None, *, implemented_only: bool = False) -> Sequence[Gap]:
         """Assertions that no test names: of one requirement, or of all."""
         if req_id is None:
-            return find_gaps.uncovered_assertions(self._graph, implemented_only=implemented_only)
+            return uncovered_assertions(self._graph, implemented_only=implemented_only)
         node = self._resolver.requirement(req_id)
-        return tuple(find_gaps.gaps_of(self._graph, node, implemented_only=implemented_only))
+        return tuple(gaps_of(self._graph, node, implemented_only=implemented_only))
 
     def gap_page(
-        self, gaps: Sequence[find_gaps.Gap], req_id: str | None, *, offset: int, limit: int
+        self, gaps: Sequence[Gap], req_id: str | None, *, offset: int, limit: int
     ) -> results_find.UncoveredPage:
         page = gaps[offset : offset + limit]
         return results_find.UncoveredPage(
@@ -160,7 +237,7 @@ class TraceQueries:
         return results_find.RequirementGap(node.id, node.title, metrics["total_assertions"], len(labels), labels)
 
     def broken_references(self, *, offset: int, limit: int) -> results_find.BrokenPage:
-        found = find_gaps.broken_references(self._graph)
+        found = broken_references(self._graph)
         page = tuple(
             results_find.BrokenItem(
                 source_id=each.source_id,
@@ -175,13 +252,13 @@ class TraceQueries:
         return results_find.BrokenPage(broken_references=page, count=len(page), total=len(found))
 
     def orphaned_nodes(self, *, offset: int, limit: int) -> results_find.OrphanPage:
-        found = find_gaps.orphaned_nodes(self._graph)
+        found = orphaned_nodes(self._graph)
         page = found[offset : offset + limit]
         return results_find.OrphanPage(
             orphans=tuple(results_find.Orphan(node.id, node.kind.value, node.title, place(node)) for node in page),
             count=len(page),
             total=len(found),
-            by_kind=find_gaps.orphans_by_kind(self._graph),
+            by_kind=orphans_by_kind(self._graph),
         )
 
     # Parts of the hierarchy

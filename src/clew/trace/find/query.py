@@ -2,17 +2,23 @@
 
 Words are combined with AND; `OR` stands between alternatives, parentheses group them, "quotes" make a phrase, a leading
 minus excludes, and a leading `=` asks for a whole keyword. A pattern is a regular expression, run with a time limit.
+
+Kinds of nodes and edges as a caller may write them: one or several, by value or by name, in any case.
 """
 
 import re
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from typing import Any, TypeVar
 
 import msgspec
 
 from clew.errors import InvalidArgument, InvalidPattern
+from clew.graph.graph import Graph
+from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.keywords import keywords
+from clew.text.shortening import shortened
 
 MAX_QUERY_CHARACTERS = 1_000
 MAX_TERMS = 40
@@ -165,3 +171,48 @@ def compile_pattern(pattern: str) -> Pattern:
         raise InvalidPattern(
             f"'{pattern}' is not a regular expression: {error}.", hint="Escape special characters, or pass regex=false."
         ) from error
+
+
+Listed = str | Sequence[str]
+"""Several values: a list, or one text with commas between them."""
+
+K = TypeVar("K", NodeKind, EdgeKind)
+
+
+def sorted_nodes(graph: Graph, kind: NodeKind) -> tuple[Node, ...]:
+    """The nodes of a kind in the order of their ids."""
+    return graph.derived(
+        f"sorted_nodes:{kind.value}", lambda graph: tuple(sorted(graph.nodes_by_kind(kind), key=lambda node: node.id))
+    )
+
+
+def listed(values: Listed) -> tuple[str, ...]:
+    """The values without blanks, empty ones and repeats, in their order."""
+    parts = values.split(",") if isinstance(values, str) else values
+    return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
+
+
+def node_kinds(values: Listed) -> tuple[NodeKind, ...]:
+    return _kinds(NodeKind, values, "kind of node")
+
+
+def edge_kinds(values: Listed) -> tuple[EdgeKind, ...]:
+    return _kinds(EdgeKind, values, "kind of edge")
+
+
+def _kinds(enum: type[K], values: Listed, what: str) -> tuple[K, ...]:
+    spellings = {spelling: kind for kind in enum for spelling in _spellings(kind)}
+    found: dict[K, None] = {}
+    for value in listed(values):
+        kind = spellings.get(value.casefold())
+        if kind is None:
+            raise InvalidArgument(
+                f"There is no {what} '{shortened(value)}'.",
+                hint=f"There are: {', '.join(kind.value for kind in enum)}.",
+            )
+        found[kind] = None
+    return tuple(found)
+
+
+def _spellings(kind: StrEnum) -> tuple[str, str]:
+    return kind.value.casefold(), kind.name.casefold()

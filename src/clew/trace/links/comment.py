@@ -14,7 +14,8 @@ import msgspec
 
 from clew.errors import FormatError, InvalidArgument, Refused
 from clew.formats.code.comments import BLOCK, LINE, Token, tokens
-from clew.formats.code.definitions import Definition, definitions
+from clew.formats.code.definitions.model import Definition
+from clew.formats.code.definitions.scan import definitions
 from clew.formats.code.languages import Family, family_for
 from clew.formats.code.markers import Citation, MarkerRecords, cited_by
 from clew.formats.elspais.ids.grammar import IdGrammar

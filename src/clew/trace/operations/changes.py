@@ -11,12 +11,10 @@ from clew.operation.call import Call
 from clew.operation.declare import Operation, Option, Toolset
 from clew.text.counting import counted
 from clew.text.terminal import coloured
-from clew.trace.read.resolve import Resolver
-from clew.trace.read.subject import Subject, subject_of
+from clew.trace.read.resolve import Resolver, Subject, subject_of
 from clew.trace.reports.changed import Changed, changed
-from clew.trace.reports.citations import HashedCitation, links, links_citing, links_made_by
+from clew.trace.reports.citations import HashedCitation, ReviewReport, links, links_citing, links_made_by, record
 from clew.trace.reports.impact import Affected, Impact, documented, impact
-from clew.trace.reports.review import ReviewReport, record
 from clew.trace.reports.suspect import Suspect, suspects
 
 _RESULTS = {"passed": "green", "failed": "red", "error": "red"}
@@ -124,6 +122,8 @@ def _changed(found: Changed) -> Iterator[str]:
     counts = ", ".join(
         f"{number} {kind}{'' if number == 1 or kind == 'code' else 's'}" for kind, number in found.counts.items()
     )
+    for path in found.not_compared:
+        yield coloured(f"not compared, because git has a filter for it: {path}", "yellow")
     yield counts or "Nothing changed."
 
 

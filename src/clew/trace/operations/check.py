@@ -8,10 +8,11 @@ import msgspec
 
 from clew.operation.call import Call
 from clew.operation.declare import Operation, Option, Toolset
+from clew.text.controls import pretty_json
 from clew.text.counting import counted
 from clew.text.terminal import coloured
 from clew.trace.reports.findings import Finding
-from clew.workspace import git
+from clew.workspace.git import api as git
 
 _STYLES = {"error": "red", "warning": "yellow", "info": "dim"}
 
@@ -46,13 +47,13 @@ class CheckProject(
         match self.format:
             case "json":
                 data = {"findings": msgspec.to_builtins(found), "count": len(found)}
-                return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
+                return pretty_json(data) + "\n"
             case "sarif":
-                from clew.trace.reports.formats.findings import sarif
+                from clew.trace.reports.findings import sarif
 
                 return sarif(found, result.folder)
             case "junit":
-                from clew.trace.reports.formats.findings import junit
+                from clew.trace.reports.findings import junit
 
                 return junit(found, self._failing)
             case _:

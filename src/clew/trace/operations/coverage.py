@@ -9,8 +9,9 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.operation.call import Call
 from clew.operation.declare import Operation, Option, Toolset
+from clew.text.controls import pretty_json
 from clew.text.terminal import coloured
-from clew.trace.coverage import aggregates
+from clew.trace import coverage
 from clew.trace.reports.matrix import PROOFS, Citing, Matrix, MatrixRow, cited, figures
 
 SHOWN_GAPS = 20
@@ -66,17 +67,17 @@ class ShowMatrix(
         ending = Path(self.output).suffix.lower() if self.output is not None else ""
         match self.format or _ENDINGS.get(ending):
             case "csv":
-                from clew.trace.reports.formats.matrix_text import as_csv
+                from clew.trace.reports.matrix import as_csv
 
                 return as_csv(result.matrix)
             case "html":
-                from clew.trace.reports.formats.matrix_html import as_html
+                from clew.trace.reports.matrix_html import as_html
 
                 return as_html(result.matrix)
             case "json":
-                return msgspec.json.format(msgspec.json.encode(result.matrix), indent=2).decode() + "\n"
+                return pretty_json(result.matrix) + "\n"
             case _:
-                from clew.trace.reports.formats.matrix_text import as_markdown
+                from clew.trace.reports.matrix import as_markdown
 
                 return as_markdown(result.matrix)
 
@@ -140,7 +141,7 @@ class ShowCoverage(
 
 
 def _levels(call: Call) -> tuple[str, ...]:
-    return tuple(aggregates.count_by_level(call.project.graph).all)
+    return tuple(coverage.count_by_level(call.project.graph).all)
 
 
 def _figures(matrix: Matrix) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, MaxTokens, Operation, PageCursor, Toolset
+from clew.operation.one_line import MANY_LINES
 from clew.trace.files import results
 
 RequirementId = Annotated[str, Meta(min_length=1, description="Such as REQ-d00062, or d62 for short")]
@@ -13,9 +14,7 @@ SaveBranch = Annotated[
     bool, Meta(description="First keep the state of all files, uncommitted ones included, in a safety branch")
 ]
 DryRun = Annotated[bool, Meta(description="Show the difference, write nothing")]
-IfVersion = Annotated[
-    str | None, Meta(description="Refuse unless the requirement has this version, as get_requirement gave it")
-]
+IfVersion = Annotated[str | None, Meta(description="Refuse unless the requirement still has this version")]
 
 
 class ChangeReferenceType(
@@ -93,7 +92,9 @@ class TransformWithAi(
     better. Without a model the error says how to configure one."""
 
     req_id: RequirementId
-    prompt: Annotated[str, Meta(min_length=1, max_length=8_000, description="What should become of its text")]
+    prompt: Annotated[
+        str, Meta(min_length=1, max_length=8_000, description="What should become of its text"), MANY_LINES
+    ]
     save_branch: SaveBranch = False
     dry_run: DryRun = False
     if_version: IfVersion = None

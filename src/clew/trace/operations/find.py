@@ -33,7 +33,7 @@ class QueryNodes(
 ):
     """Lists nodes of any kind: requirements, assertions, tests, places in code, results, journeys, free text. Narrow
     them by keywords, level, status or actor; each may be left out. Summaries, at most `limit` (default 50) a page. For
-    a search by relevance call search; for assertion texts find_assertions_by_keywords."""
+    a search by relevance call `search`; for assertion texts find_assertions_by_keywords."""
 
     kind: Annotated[
         str, Meta(description="requirement, assertion, code, test, result, journey, spec or remainder; or several")
@@ -139,7 +139,7 @@ class FindByTitle(
     example={"keywords": ["tide", "table"], "match_all": True},
 ):
     """Finds requirements whose title has the keywords, in any form of the word (token finds Tokens). match_all=false
-    takes any of them, those with most first. Titles only: find_assertions_by_keywords looks into assertions, search
+    takes any of them, those with most first. Titles only: find_assertions_by_keywords looks into assertions, `search`
     into everything. At most `limit` a page."""
 
     keywords: Keywords
@@ -257,7 +257,9 @@ class MinimizeRequirementSet(
 class WithinScope(Operation, toolset=Toolset.TRACE, pages="results"):
     """A search within a part of the hierarchy."""
 
-    query: Annotated[str, Meta(min_length=1, description="As for search")]
+    query: Annotated[
+        str, Meta(min_length=1, description="Words, phrases, alternatives, exclusions; or a regular expression")
+    ]
     scope_id: Annotated[str, Meta(min_length=1, description="The node to start from")]
     direction: Annotated[Literal["descendants", "ancestors"], Meta(description="Below or above it")] = "descendants"
     field: SearchField = "all"
@@ -276,7 +278,7 @@ class ScopedSearch(
     example={"query": "tide", "scope_id": "REQ-p00001", "include_assertions": True},
 ):
     """Searches only what stands below a node (direction=descendants) or above it (ancestors), the node included. The
-    query is that of search, for exact matches; include_assertions=true also matches single assertions and names them.
+    query finds exact matches; include_assertions=true also matches single assertions and names them.
     At most `limit` a page. To keep only the most specific hits call discover_requirements."""
 
     limit: Limit = 50
@@ -295,8 +297,9 @@ class DiscoverRequirements(
     trim=("pruned", "results"),
     example={"query": "tide", "scope_id": "REQ-p00001"},
 ):
-    """scoped_search and minimize_requirement_set in one: the most specific matches within a part of the tree, and in
-    `pruned` the broader ones they supersede. The best way to find what a ticket is about. At most `limit` a page."""
+    """The most specific matches within a part of the tree, and in `pruned` the broader ones they supersede:
+    scoped_search and minimize_requirement_set in one. The best way to find what a ticket is about. At most `limit` a
+    page."""
 
     edge_kinds: EdgeKinds = DEFAULT_EDGE_KINDS
     limit: Limit = 50

@@ -153,6 +153,7 @@ class LinkAtPlace(Operation, toolset=Toolset.TRACE, needs=Freshness.NONE, writes
 class WriteLink(
     LinkAtPlace,
     verb="links apply",
+    command_of="apply_link",
     summary="write a link as a comment above a test, function or class",
     epilog="clew links apply src/fairwater/curve.py:30 REQ-d00002-B",
 ):

@@ -32,9 +32,9 @@ class MeasureLinks(
     words_only: Annotated[bool, Option(about="measure without the sentence encoder")] = False
 
     def run(self, call: Call) -> Measures:
-        from clew.search.embed import open_embedder
-        from clew.trace.links.folder import read_link_set
+        from clew.search.embed.opening import open_embedder
         from clew.trace.links.match.meaning import Vectors
+        from clew.trace.links.measure import read_link_set
 
         links = read_link_set(Path(self.folder))
         embedder = None if self.words_only else open_embedder(EmbedSettings())

@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, MaxTokens, Operation, PageCursor, Toolset
+from clew.operation.one_line import MANY_LINES
 from clew.trace.edit import results
 
 Short = Annotated[str, Meta(max_length=300)]
@@ -17,14 +18,14 @@ AssertionId = Annotated[str, Meta(min_length=1, max_length=300, description="Suc
 NewId = Annotated[str, Meta(min_length=1, max_length=300, description="A free id in the project's grammar")]
 Title = Annotated[str, Meta(min_length=1, max_length=1_000, description="One line without *")]
 Status = Annotated[str, Meta(min_length=1, max_length=100, description="Such as Draft or Active")]
-Text = Annotated[str, Meta(min_length=1, max_length=25_000, description="The statement, without its label")]
+Text = Annotated[str, Meta(min_length=1, max_length=25_000, description="The statement, without its label"), MANY_LINES]
 Label = Annotated[str, Meta(min_length=1, max_length=10, description="Such as B")]
 Citing = Annotated[str, Meta(min_length=1, max_length=300, description="What cites: the child")]
 Cited = Annotated[str, Meta(min_length=1, max_length=300, description="What is cited: the parent")]
 Kind = Annotated[str, Meta(min_length=1, max_length=40, description="implements, refines, satisfies, addresses")]
 WhichKind = Annotated[Short | None, Meta(description="Needed only where they are tied in several ways")]
 Confirm = Annotated[bool, Meta(description="Must be true")]
-Version = Annotated[Short | None, Meta(description="Refuse unless get_requirement still gives this version")]
+Version = Annotated[Short | None, Meta(description="Refuse unless the requirement still has this version")]
 Tip = Annotated[Short | None, Meta(description="Refuse unless this is the newest pending mutation; empty for none")]
 
 
@@ -77,8 +78,8 @@ class UpdateTitle(
     example={"node_id": "REQ-d00001", "new_title": "Reading tables of tides"},
 ):
     """Changes the title of a requirement, in its header and its End marker. For the text of an assertion call
-    mutate_update_assertion. Returns the MutationEntry. A draft: kept over restarts, in no file until save_mutations;
-    undo_last_mutation undoes it."""
+    mutate_update_assertion. Returns the MutationEntry. A draft: kept over restarts, in no file until saved
+    (save_mutations); undo_last_mutation undoes it."""
 
     guarded = "node_id"
 
@@ -94,8 +95,8 @@ class ChangeStatus(
     example={"node_id": "REQ-d00001", "new_status": "Deprecated"},
 ):
     """Changes the status of a requirement to one that the project knows; an unknown one is refused with the list.
-    Returns the MutationEntry. A draft: kept over restarts, in no file until save_mutations; undo_last_mutation undoes
-    it."""
+    Returns the MutationEntry. A draft: kept over restarts, in no file until saved (save_mutations); undo_last_mutation
+    undoes it."""
 
     guarded = "node_id"
 
@@ -136,7 +137,7 @@ class DeleteRequirement(
     example={"node_id": "REQ-d00001", "confirm": True},
 ):
     """Removes a requirement with its assertions; needs confirm=true. What cites it is left with a broken reference.
-    Returns the MutationEntry with the whole text. A draft: kept over restarts, in no file until save_mutations;
+    Returns the MutationEntry with the whole text. A draft: kept over restarts, in no file until saved (save_mutations);
     undo_last_mutation undoes it."""
 
     guarded = "node_id"
@@ -155,7 +156,7 @@ class AddAssertion(
 ):
     """Adds an assertion at the end of a requirement, under the next free label or the one given. Past the last label of
     the project's style it is refused. Returns the MutationEntry, label and id. A draft: kept over restarts, in no file
-    until save_mutations; undo_last_mutation undoes it."""
+    until saved (save_mutations); undo_last_mutation undoes it."""
 
     guarded = "req_id"
 
@@ -173,7 +174,7 @@ class UpdateAssertion(
 ):
     """Changes the text of an assertion; the hash of its requirement follows. A text that would read as something else,
     such as a heading, is refused. Returns the MutationEntry. A draft: kept over restarts, in no file until
-    save_mutations; undo_last_mutation undoes it."""
+    saved (save_mutations); undo_last_mutation undoes it."""
 
     guarded = "assertion_id"
 
@@ -212,8 +213,8 @@ class RenameAssertion(
     example={"old_id": "REQ-d00001-A", "new_label": "Z"},
 ):
     """Gives an assertion another label. References that name it, in specs and comments, follow; no other reference is
-    touched. Returns the MutationEntry and the new id. A draft: kept over restarts, in no file until save_mutations;
-    undo_last_mutation undoes it."""
+    touched. Returns the MutationEntry and the new id. A draft: kept over restarts, in no file until saved
+    (save_mutations); undo_last_mutation undoes it."""
 
     guarded = "old_id"
 
@@ -230,7 +231,7 @@ class AddEdge(
 ):
     """Lets a requirement cite another one, or some of its assertions. Unknown targets, self references and circles are
     refused. For code and tests call apply_link. Returns the MutationEntry. A draft: kept over restarts, in no file
-    until save_mutations; undo_last_mutation undoes it."""
+    until saved (save_mutations); undo_last_mutation undoes it."""
 
     guarded = "source_id"
 
@@ -251,7 +252,7 @@ class ChangeEdgeKind(
 ):
     """Turns what a requirement cites from one kind into another, such as implements into refines. change_reference_type
     does so in the file at once. Returns the MutationEntry. A draft: kept over restarts, in no file until
-    save_mutations; undo_last_mutation undoes it."""
+    saved (save_mutations); undo_last_mutation undoes it."""
 
     guarded = "source_id"
 
@@ -270,8 +271,8 @@ class DeleteEdge(
     example={"source_id": "REQ-d00001", "target_id": "REQ-o00002", "confirm": True},
 ):
     """Removes what a requirement says about another one; needs confirm=true. Neither requirement is deleted. Returns
-    the MutationEntry with the edges. A draft: kept over restarts, in no file until save_mutations; undo_last_mutation
-    undoes it."""
+    the MutationEntry with the edges. A draft: kept over restarts, in no file until saved (save_mutations);
+    undo_last_mutation undoes it."""
 
     guarded = "source_id"
     removes = "a reference"
@@ -290,7 +291,7 @@ class FixBrokenReference(
 ):
     """Lets a broken reference, in a spec or in a comment of code or a test, name something that exists. get_requirement
     shows those of a requirement. Returns the MutationEntry. A draft: kept over restarts, in no file until
-    save_mutations; undo_last_mutation undoes it."""
+    saved (save_mutations); undo_last_mutation undoes it."""
 
     guarded = "source_id"
 
@@ -310,7 +311,7 @@ class UndoLastMutation(
     idempotent=False,
 ):
     """Takes back the newest pending mutation exactly. Where nothing is pending, it takes back the newest one that was
-    saved, as a new draft (reverts_saved is true) that save_mutations writes; called again, the one before. Returns the
+    saved, as a new draft (reverts_saved is true); called again, the one before. Returns the
     mutation."""
 
     if_mutation_id: Tip = None
@@ -332,7 +333,7 @@ class UndoToMutation(
     """Takes back every mutation down to and including this one, pending or saved; what was saved is taken back by new
     drafts. A draft that is in conflict with the files is dropped alone. Returns them, newest first."""
 
-    mutation_id: Annotated[str, Meta(min_length=1, max_length=100, description="From get_mutation_log or a save")]
+    mutation_id: Annotated[str, Meta(min_length=1, max_length=100, description="From the log of mutations or a save")]
     if_tip_mutation_id: Tip = None
 
     def run(self, call: Call) -> results.UndoToResult:
@@ -375,7 +376,7 @@ class SaveMutations(
     a git safety branch first. Returns files and ids; undo works afterwards."""
 
     save_branch: Annotated[bool, Meta(description="Make a git safety branch first")] = False
-    message: Annotated[Long | None, Meta(description="Why, for the record")] = None
+    message: Annotated[Long | None, Meta(description="Why, for the record"), MANY_LINES] = None
     if_tip_mutation_id: Tip = None
 
     def run(self, call: Call) -> results.SaveResult:

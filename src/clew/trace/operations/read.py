@@ -9,7 +9,7 @@ from msgspec import Meta, structs
 from clew.graph.model import EdgeKind, NodeKind
 from clew.operation.call import Call, perform
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
-from clew.text.terminal import coloured, note, printable
+from clew.text.terminal import coloured, note
 from clew.trace.read import results
 
 if TYPE_CHECKING:
@@ -148,8 +148,8 @@ class GetRequirement(
     ),
     example={"req_id": "REQ-d00001"},
 ):
-    """One requirement: text, assertions and whether tests cover them, what it cites (parents), what cites it (children,
-    paged), hash state, file and lines. For its place in the tree call get_hierarchy; to find an id, search."""
+    """One requirement: text, assertions and whether tests cover them, what it cites (parents) and what cites it
+    (children, paged), hash, file and lines. For its place in the tree: get_hierarchy; to find an id: `search`."""
 
     def run(self, call: Call) -> results.RequirementDetail:
         return call.project.trace.requirement(self.req_id, offset=call.offset, limit=self.limit)
@@ -220,6 +220,7 @@ class Remembered(msgspec.Struct, frozen=True):
 class ShowRequirement(
     Operation,
     verb="show",
+    command_of="get_requirement",
     toolset=Toolset.TRACE,
     summary="one requirement in full, with its place in the tree",
     epilog="clew show REQ-d00001",
@@ -245,7 +246,7 @@ class ShowRequirement(
 
 
 def _documented(call: Call, id: str) -> "tuple[Affected, ...]":
-    from clew.trace.read.subject import Subject
+    from clew.trace.read.resolve import Subject
     from clew.trace.reports.impact import documented
 
     if not call.project.kb.was_read:
@@ -293,7 +294,7 @@ def _lines(shown: RequirementShown) -> Iterator[str]:
     yield from (f"  {page.id}  {coloured(f'{page.path}:{page.line}', 'dim')}" for page in shown.documented)
     if shown.remembered:
         yield coloured("remembered about it", "dim")
-    yield from (f"  {each.id[:8]}  {each.kind}  {printable(each.title)}" for each in shown.remembered)
+    yield from (f"  {each.id[:8]}  {each.kind}  {each.title}" for each in shown.remembered)
 
 
 class ProjectState(msgspec.Struct, frozen=True):
@@ -305,6 +306,7 @@ class ProjectState(msgspec.Struct, frozen=True):
 class ShowStatus(
     Operation,
     verb="status",
+    command_of="get_project_summary",
     toolset=Toolset.TRACE,
     summary="the project in figures: graph, coverage, changes",
     epilog="clew status --json",

@@ -1,13 +1,18 @@
-"""From what a caller wrote to the node that is meant."""
+"""From an id or a path that a caller wrote to the node that is meant."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
+
+import msgspec
 
 from clew.errors import NotFound, WrongKind
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.graph.graph import Graph
-from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.graph.model import Node, NodeKind
 from clew.text.shortening import LONGEST_SHOWN, shortened
+from clew.trace.read.assertions import owner_of
+from clew.workspace.files import path_inside
 
 
 class Resolver:
@@ -33,7 +38,9 @@ class Resolver:
 
     def find_requirement(self, id: str) -> Node | None:
         """The requirement that an id means, also by one of its assertions; None where it means none."""
-        node = self._requirement_of(self.find(id))
+        node = self.find(id)
+        if node is not None and node.kind is NodeKind.ASSERTION:
+            node = owner_of(self._graph, node)
         return node if node is not None and node.kind is NodeKind.REQUIREMENT else None
 
     def node(self, id: str) -> Node:
@@ -43,7 +50,9 @@ class Resolver:
         return node
 
     def requirement(self, id: str) -> Node:
-        node = self._requirement_of(self.find(id))
+        node = self.find(id)
+        if node is not None and node.kind is NodeKind.ASSERTION:
+            node = owner_of(self._graph, node)
         if node is None:
             raise NotFound(f"Requirement '{shortened(id)}' not found.", hint=self._suggestion(id))
         if node.kind is not NodeKind.REQUIREMENT:
@@ -53,13 +62,52 @@ class Resolver:
             )
         return node
 
-    def _requirement_of(self, node: Node | None) -> Node | None:
-        if node is not None and node.kind is NodeKind.ASSERTION:
-            return next(self._graph.iter_parents(node.id, (EdgeKind.STRUCTURES,)), None)
-        return node
-
     def _suggestion(self, id: str) -> str:
         ids: Iterable[str] = (node.id for node in self._graph.nodes_by_kind(NodeKind.REQUIREMENT))
         close = get_close_matches(id[:LONGEST_SHOWN], ids, n=3, cutoff=0.7)
         known = f"Did you mean {', '.join(close)}? " if close else ""
         return known + "search finds requirements by words of their title or text."
+
+
+_MEANT = frozenset(NodeKind) - {NodeKind.REMAINDER, NodeKind.ASSERTION}
+
+
+class Subject(msgspec.Struct, frozen=True):
+    name: str
+    """The id, or the file's path relative to the project."""
+    kind: str
+    """That of the node, or `file`."""
+    title: str
+    ids: tuple[str, ...]
+    """The nodes that are meant: one, or those of the file."""
+
+
+def subject_of(graph: Graph, resolver: Resolver, root: Path, text: str, near: Path) -> Subject:
+    """The node of this id in any spelling, or the file of this path, seen from `near` or from the project's folder."""
+    node = resolver.find(text)
+    if node is not None:
+        return Subject(node.id, node.kind.value, node.title, (node.id,))
+    path = _file(root, text, near)
+    ids = tuple(node.id for node in graph.nodes_in_file(path) if node.kind in _MEANT) if path is not None else ()
+    if path is None:
+        raise NotFound(
+            f"'{shortened(text)}' is neither an id nor a file of this project.",
+            hint="`clew search` finds ids; a file is named by its path.",
+        )
+    if not ids:
+        raise NotFound(
+            f"'{path}' holds no requirement, test or citation that Clew knows of.",
+            hint="clew.toml says which folders are read; `clew doctor` shows them.",
+        )
+    return Subject(path, "file", "", ids)
+
+
+def _file(root: Path, text: str, near: Path) -> str | None:
+    if "\0" in text:
+        return None
+    base = root.resolve()
+    for folder in (near, base):
+        place = (folder / text).absolute()
+        if place.is_file():
+            return path_inside(base, str(place))
+    return None

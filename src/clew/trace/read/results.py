@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from clew.trace.coverage.aggregates import CoverageCounts, LevelCounts, LevelCoverage
+from clew.trace.coverage import CoverageCounts, LevelCounts, LevelCoverage
 
 
 class Summary(msgspec.Struct, frozen=True):

@@ -110,16 +110,16 @@ def requirement_full(
     assertions: list[AssertionDetail] = []
     children: list[Neighbour] = []
     for edge in graph.iter_incoming_edges(node.id):
-        other = graph.get_node(edge.source)
-        if other is None:
+        if (other := graph.get_node(edge.source)) is None:
             continue
         if edge.kind is not EdgeKind.STRUCTURES:
             children.append(_neighbour(other, edge.kind, edge.labels))
         elif other.kind is NodeKind.ASSERTION:
-            assertions.append(_assertion(other, tested=other.get_field("label") not in untested))
-    assertions.sort(key=lambda item: item.line)
+            label = other.get_field("label", "")
+            line, tested = other.source.line if other.source else 0, label not in untested
+            assertions.append(AssertionDetail(other.id, label, other.title, line, tested))
     children.sort(key=lambda item: (item.kind, item.id))
-    parents = _parents(graph, node)
+    parents, source = _parents(graph, node), node.source
     return RequirementDetail(
         id=node.id,
         kind=node.kind.value,
@@ -129,8 +129,8 @@ def requirement_full(
         hash=node.get_field("hash"),
         hash_state=node.get_field("hash_state", "none"),
         body=node.get_field("body", ""),
-        source=_location(node),
-        assertions=tuple(assertions),
+        source=Location(source.path, source.line, source.end_line) if source is not None else None,
+        assertions=tuple(sorted(assertions, key=lambda item: item.line)),
         sections=node.get_field("sections", ()),
         parents=parents,
         children=tuple(children[offset : None if limit is None else offset + limit]),
@@ -177,18 +177,3 @@ def _parents(graph: Graph, node: Node) -> tuple[Neighbour, ...]:
 
 def _neighbour(node: Node, kind: EdgeKind, labels: tuple[str, ...]) -> Neighbour:
     return Neighbour(id=node.id, kind=node.kind.value, title=node.title, edge_kind=kind.value, assertion_targets=labels)
-
-
-def _assertion(node: Node, *, tested: bool) -> AssertionDetail:
-    return AssertionDetail(
-        id=node.id,
-        label=node.get_field("label", ""),
-        text=node.title,
-        line=node.source.line if node.source else 0,
-        tested=tested,
-    )
-
-
-def _location(node: Node) -> Location | None:
-    source = node.source
-    return Location(source.path, source.line, source.end_line) if source is not None else None

@@ -17,9 +17,9 @@ from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Requirement
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
-from clew.workspace import git
 from clew.workspace.files import read_bytes
 from clew.workspace.find import selects
+from clew.workspace.git import api as git
 
 _CITING = {NodeKind.TEST: "test", NodeKind.CODE: "code"}
 
@@ -44,6 +44,9 @@ class Changed(msgspec.Struct, frozen=True):
     items: tuple[ChangedItem, ...]
     counts: dict[str, int]
     """Items by kind."""
+    not_compared: tuple[str, ...] = ()
+    """Changed files of which git holds something else than what lies in the folder, because it has a filter for them;
+    they may hold items that changed."""
 
 
 class _Text(msgspec.Struct, frozen=True):
@@ -60,7 +63,7 @@ def changed(graph: Graph, config: Config, grammar: IdGrammar, base: str | None) 
     root = config.root
     if git.toplevel(root) is None:
         raise Refused(
-            "This folder is not in a git work tree, so nothing is known about changes.",
+            git.problem(root) or "This folder is not in a git work tree, so nothing is known about changes.",
             hint="Run `git init` and commit a first state.",
         )
     commit = git.head(root) if base is None else git.fork_of(root, base)
@@ -68,18 +71,25 @@ def changed(graph: Graph, config: Config, grammar: IdGrammar, base: str | None) 
         raise Refused(
             f"The branch and '{base}' have no commit in common.", hint="Name a revision that this one came from."
         )
-    items = [*_texts_changed(config, grammar, commit), *_lines_changed(graph, config, base)]
+    folders = tuple(dict.fromkeys((*config.tests.folders, *config.code.folders)))
+    lines = git.uncommitted(root, folders) if base is None else git.changed_since(root, base, folders)
+    paths = git.changed_paths(root, commit, config.requirements.folders)
+    unknown = git.not_comparable(root, paths)
+    compared = [path for path in paths if path not in unknown]
+    items = [*_texts_changed(config, grammar, commit, compared), *_lines_changed(graph, lines)]
     items.sort(key=lambda item: (_ORDER[item.kind], item.path, item.line, item.id))
     counts = {kind: sum(1 for item in items if item.kind == kind) for kind in _ORDER}
-    return Changed(base, commit, tuple(items), {kind: number for kind, number in counts.items() if number})
+    unknown = tuple(sorted({*unknown, *(lines.not_compared if lines is not None else ())}))
+    return Changed(base, commit, tuple(items), {kind: number for kind, number in counts.items() if number}, unknown)
 
 
 _ORDER = {"requirement": 0, "assertion": 1, "test": 2, "code": 3}
 
 
-def _texts_changed(config: Config, grammar: IdGrammar, commit: str | None) -> Iterator[ChangedItem]:
-    root, folders = config.root, config.requirements.folders
-    paths = git.changed_paths(root, commit, folders)
+def _texts_changed(
+    config: Config, grammar: IdGrammar, commit: str | None, paths: Iterable[str]
+) -> Iterator[ChangedItem]:
+    root = config.root
     wanted = [path for path in paths if selects(root, config.requirements, path)]
     then = _collected(grammar, wanted, lambda path: git.content_at(root, commit, path) if commit else None)
     now = _collected(grammar, wanted, lambda path: _present(root, path, config.max_file_bytes))
@@ -122,10 +132,7 @@ def _collected(grammar: IdGrammar, paths: Iterable[str], content: Callable[[str]
     return found
 
 
-def _lines_changed(graph: Graph, config: Config, base: str | None) -> Iterator[ChangedItem]:
-    folders = tuple(dict.fromkeys((*config.tests.folders, *config.code.folders)))
-    root = config.root
-    lines = git.uncommitted(root, folders) if base is None else git.changed_since(root, base, folders)
+def _lines_changed(graph: Graph, lines: git.ChangedLines | None) -> Iterator[ChangedItem]:
     for path, ranges in lines.ranges.items() if lines is not None else ():
         for node in graph.nodes_in_file(path):
             if node.kind in _CITING and _is_touched(lines, node):

@@ -15,7 +15,7 @@ from clew.graph.graph import Graph
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
 from clew.graph.walk import Direction, Step, Walk
 from clew.trace.read.assertions import written
-from clew.trace.read.subject import Subject
+from clew.trace.read.resolve import Subject
 from clew.trace.reports.citations import links_citing
 from clew.trace.reports.suspect import Suspect
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import msgspec
 
 from clew.errors import InvalidArgument, NotFound, Refused, Unavailable
+from clew.text.shortening import shortened
 from clew.trace.safety.snapshot import Repository, Snapshot, repository_of, take
-from clew.workspace import git
+from clew.workspace.git import api as git
 from clew.workspace.paths import raw
 
 PREFIX = "safety/"
@@ -26,6 +27,7 @@ _REASON = "Clew-Reason"
 _NOTHING = "nothing"
 _FIELDS = ("refname", "objectname", "creatordate:iso8601-strict", "contents")
 _LONGEST_REASON = 60
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class SafetyBranch(msgspec.Struct, frozen=True):
@@ -60,7 +62,8 @@ def find(repository: Repository, name: str) -> SafetyBranch:
     """The safety branch of this name. InvalidArgument for what cannot be one, NotFound, Refused for another's."""
     if not _NAME.fullmatch(name) or ".." in name or name.endswith((".", ".lock")):
         raise InvalidArgument(
-            f"{name[:80]!r} is not the name of a safety branch, which is `safety/` and letters, digits, `.`, `_`, `-`.",
+            f"{shortened(name)!r} is not the name of a safety branch, which is `safety/` and letters, digits, `.`, "
+            "`_`, `-`.",
             hint="list_safety_branches lists them.",
         )
     reference = f"{_HEADS}{name}"
@@ -129,7 +132,8 @@ def _branches(repository: Repository, where: str) -> Iterator[SafetyBranch]:
     for start in range(0, len(values) - len(_FIELDS), len(_FIELDS)):
         name, commit, created, message = values[start : start + len(_FIELDS)]
         notes = dict(line.split(": ", 1) for line in message.splitlines() if line.startswith("Clew-") and ": " in line)
-        if _MARK in notes:
+        # A message is anybody's text; what it calls a commit goes to git as one.
+        if _MARK in notes and (notes[_MARK] == _NOTHING or _COMMIT.fullmatch(notes[_MARK])):
             at = datetime.fromisoformat(created).astimezone(UTC).isoformat(timespec="seconds")
             made_on = notes[_MARK]
             yield SafetyBranch(

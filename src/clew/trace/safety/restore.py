@@ -20,15 +20,16 @@ from clew.edit.targets import is_write_protected, real_target
 from clew.errors import Conflict, Refused
 from clew.trace.safety.branches import SafetyBranch, find, keep
 from clew.trace.safety.snapshot import LINK, SUBMODULE, Repository, entries, ignored, repository_of, take
-from clew.workspace import git
+from clew.workspace.git import api as git
 from clew.workspace.git import parse
 from clew.workspace.git.parse import TreeEntry
 from clew.workspace.paths import display
 
 _AT_ONCE = 100
 """Files whose content is held in memory together."""
-_FILTERS = ("filter", "ident", "working-tree-encoding")
-"""Attributes under which the bytes in git are not those of the file."""
+_CONVERSIONS = ("ident", "working-tree-encoding")
+"""Attributes under which git itself turns the bytes that it holds into others. A filter would do so too, by a program,
+and is refused."""
 
 
 class Restored(msgspec.Struct, frozen=True):
@@ -68,6 +69,7 @@ def restore(root: Path, name: str, now: datetime) -> Restored:
         return Restored(branch, (), (), None)
     for difference in differences:
         _check(repository, difference)
+    git.refuse_filtered(repository.top, (display(each.path) for each in differences if each.then is not None))
     saved = keep(repository, present, "restore", now)
     written, removed = _Restoration(repository, branch, differences).run()
     shown = len(repository.prefix)
@@ -105,7 +107,7 @@ class _Restoration:
         self._branch = branch
         self._written = [difference for difference in differences if difference.then is not None]
         self._leaving = {difference.path: difference for difference in differences if difference.then is None}
-        self._filtered = _filtered(repository, [difference.path for difference in differences])
+        self._converted = _converted(repository, [difference.path for difference in differences])
 
     def run(self) -> tuple[list[str], list[str]]:
         """The paths that were written and those that were removed."""
@@ -121,12 +123,12 @@ class _Restoration:
         return [difference.path for difference in self._written], sorted(removed)
 
     def _contents(self) -> Iterator[tuple[_Difference, bytes]]:
-        committed = entries(self._repository, self._branch.made_on) if self._filtered and self._branch.made_on else {}
+        committed = entries(self._repository, self._branch.made_on) if self._converted and self._branch.made_on else {}
         for start in range(0, len(self._written), _AT_ONCE):
             group = self._written[start : start + _AT_ONCE]
             blobs = git.contents(self._repository.top, (item.then.blob for item in group if item.then is not None))
             for difference in group:
-                if difference.path in self._filtered and committed.get(difference.path) == difference.then:
+                if difference.path in self._converted and committed.get(difference.path) == difference.then:
                     named = f"{self._branch.commit}:{difference.path}"
                     yield difference, git.command(self._repository.top, "cat-file", "--filters", named)
                 elif difference.then is not None:
@@ -183,7 +185,7 @@ class _Restoration:
             content = place.read_bytes()
         expected = difference.now.blob if difference.now is not None else None
         found = _blob_id(content, self._repository.digits) if content is not None else None
-        if found != expected and difference.path not in self._filtered:
+        if found != expected and difference.path not in self._converted:
             raise Conflict(
                 f"'{display(difference.path)}' changed while it was being restored; it was left alone.",
                 hint="Restore again; what is there now will be saved first.",
@@ -208,9 +210,9 @@ class _Restoration:
         )
 
 
-def _filtered(repository: Repository, paths: Iterable[str]) -> frozenset[str]:
+def _converted(repository: Repository, paths: Iterable[str]) -> frozenset[str]:
     asked = parse.as_input(list(paths))
-    answer = parse.fields(git.command(repository.top, "check-attr", "-z", "--stdin", *_FILTERS, stdin=asked))
+    answer = parse.fields(git.command(repository.top, "check-attr", "-z", "--stdin", *_CONVERSIONS, stdin=asked))
     return frozenset(
         path for path, value in zip(answer[0::3], answer[2::3], strict=True) if value not in ("unspecified", "unset")
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from clew.errors import Refused, Unavailable
-from clew.workspace import git
+from clew.workspace.git import api as git
 from clew.workspace.git import parse
 from clew.workspace.git.parse import TreeEntry
 
@@ -65,7 +65,7 @@ def repository_of(root: Path) -> Repository:
         ) from error
     algorithm, top, prefix = answer.removesuffix("\n").split("\n", 2)
     found = Repository(Path(top), prefix, git.head(root), git.branch(root), _DIGITS[algorithm])
-    if prefix and _ignored(found.top, [prefix.rstrip("/")]):
+    if prefix and git.ignored(found.top, [prefix.rstrip("/")], also_tracked=True):
         raise Refused(
             f"The repository at '{top}' ignores the folder '{prefix}', so git keeps nothing of this project.",
             hint="Run `git init` in the project's folder, or repeat the call without save_branch.",
@@ -92,21 +92,12 @@ def entries(repository: Repository, tree: str) -> dict[str, TreeEntry]:
 
 def ignored(repository: Repository, paths: Iterable[str]) -> frozenset[str]:
     """Those of the paths that git ignores as things stand."""
-    return _ignored(repository.top, list(paths))
-
-
-def _ignored(top: Path, paths: list[str]) -> frozenset[str]:
-    if not paths:
-        return frozenset()
-    asked = parse.as_input(paths)
-    return frozenset(
-        parse.names(git.command(top, "check-ignore", "-z", "--stdin", "--no-index", stdin=asked, says_no=1))
-    )
+    return git.ignored(repository.top, paths, also_tracked=True)
 
 
 def _differing(repository: Repository) -> Iterator[str]:
     """What is not as in the last commit: staged, unstaged, or new and not ignored."""
-    where = ["--", f":(literal){repository.prefix}"] if repository.prefix else []
+    where = ["--", repository.prefix] if repository.prefix else []
     options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
     status = git.command(repository.top, "status", *options, *where)
     for entry in parse.names(status):
@@ -119,7 +110,7 @@ def _converted(repository: Repository) -> Iterator[str]:
     """Files that are as committed to git, but not to the byte, because git converts line ends between the two."""
     if not _converts(repository):
         return
-    where = ["--", f":(literal){repository.prefix}"] if repository.prefix else []
+    where = ["--", repository.prefix] if repository.prefix else []
     for entry in parse.names(git.command(repository.top, "ls-files", "-z", "--eol", *where)):
         about, _, path = entry.partition("\t")
         ends = about.split()
@@ -134,7 +125,7 @@ def _converts(repository: Repository) -> bool:
     if _own_file(top, "info/attributes").exists():
         return True
     everywhere = ("--cached", "--others", "--exclude-standard", "-z", "--", ":(glob)**/.gitattributes")
-    return bool(git.command(top, "ls-files", *everywhere))
+    return bool(git.command(top, "ls-files", *everywhere, patterns=True))
 
 
 def _own_file(top: Path, name: str) -> Path:

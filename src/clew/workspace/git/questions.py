@@ -2,6 +2,7 @@
 
 No answer depends on how the user set git up: what a setting could change about the output is said with every call.
 Paths are spelled like those of the files of a project, and the folders are those of a configuration, globs included.
+A revision that somebody names is resolved once, and only the id of its commit goes on to other commands.
 """
 
 import os
@@ -11,14 +12,15 @@ from pathlib import Path
 
 import msgspec
 
-from clew.errors import InvalidArgument
+from clew.errors import ClewError, InvalidArgument, Refused
 from clew.workspace.git import parse
-from clew.workspace.git.run import WORK_SECONDS, answer, command
+from clew.workspace.git.find import find_work_tree
+from clew.workspace.git.run import WORK_SECONDS, Result, answer, command, configuration
 from clew.workspace.paths import display, is_glob, raw
 
 _DIFF = (
-    *("--relative", "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", "--find-renames"),
-    *("--src-prefix=a/", "--dst-prefix=b/", "--unified=0", "--inter-hunk-context=0"),
+    *("--relative", "--find-renames", "--src-prefix=a/", "--dst-prefix=b/"),
+    *("--unified=0", "--inter-hunk-context=0"),
 )
 _BASES = (
     *("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master"),
@@ -33,6 +35,8 @@ class ChangedLines(msgspec.Struct, frozen=True):
     """Lines of the working tree that differ from a revision, by file, as (first, last) pairs."""
 
     ranges: Ranges
+    not_compared: tuple[str, ...] = ()
+    """Files that may differ: git would have to run a filter to tell, and Clew runs none."""
 
     def touch(self, path: str, line: int, end_line: int) -> bool:
         return any(first <= end_line and last >= line for first, last in self.ranges.get(path, ()))
@@ -81,20 +85,21 @@ def uncommitted(root: Path, folders: tuple[str, ...]) -> ChangedLines | None:
     where = _pathspecs(folders)
     if not where:
         return ChangedLines({}) if toplevel(root) else None
-    status = answer(root, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--", *where)
+    options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames")
+    status = answer(root, "status", *options, "--", *where, patterns=True)
     if status is None:
         return None
     entries = parse.names(status)
     if not entries:
         return ChangedLines({})
     prefix = _prefix(root)
-    ranges = _whole(entry[3:].removeprefix(prefix) for entry in entries if entry.startswith("??"))
-    if any(not entry.startswith("??") for entry in entries):
-        diff = answer(root, "diff", "HEAD", *_DIFF, "--", *where)
-        # Without a first commit there is no HEAD to compare with: everything added is new.
-        added = (entry[3:].removeprefix(prefix) for entry in entries if "A" in entry[:2])
-        ranges.update(changed_lines(diff) if diff is not None else _whole(added))
-    return ChangedLines(ranges)
+    new = _whole(entry[3:].removeprefix(prefix) for entry in entries if entry.startswith("??"))
+    if all(entry.startswith("??") for entry in entries):
+        return ChangedLines(new)
+    diff = answer(root, "diff", "HEAD", *_DIFF, "--", *where, patterns=True)
+    # Without a first commit there is no HEAD to compare with: everything added is new.
+    added = (entry[3:].removeprefix(prefix) for entry in entries if "A" in entry[:2])
+    return _compared(root, changed_lines(diff) if diff is not None else _whole(added), new)
 
 
 def changed_since(root: Path, base: str, folders: tuple[str, ...]) -> ChangedLines | None:
@@ -102,27 +107,36 @@ def changed_since(root: Path, base: str, folders: tuple[str, ...]) -> ChangedLin
     where = _pathspecs(folders)
     if not where:
         return ChangedLines({}) if toplevel(root) else None
-    diff = _diff_from_fork(root, base, where)
+    commit = commit_of(root, base)
+    diff = _diff_from_fork(root, commit, where) if commit is not None else None
     if diff is None:
         return None
-    untracked = answer(root, "ls-files", "--others", "--exclude-standard", "-z", "--", *where)
-    return ChangedLines(changed_lines(diff) | _whole(parse.names(untracked)))
+    untracked = answer(root, "ls-files", "--others", "--exclude-standard", "-z", "--", *where, patterns=True)
+    return _compared(root, changed_lines(diff), _whole(parse.names(untracked)))
+
+
+def commit_of(root: Path, revision: str) -> str | None:
+    """The full id of the commit that a revision means; None where it means none."""
+    if not revision or "\0" in revision:
+        return None
+    output = answer(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    return output.decode().strip() if output else None
 
 
 def fork_of(root: Path, base: str) -> str | None:
     """The commit at which the branch left `base`; None where the two share none. InvalidArgument for no revision."""
-    if base.startswith("-") or answer(root, "rev-parse", "--verify", "--quiet", f"{base}^{{commit}}") is None:
+    commit = commit_of(root, base)
+    if commit is None:
         raise InvalidArgument(
             f"'{base}' is no branch, tag or commit of this repository.", hint="`git branch --all` lists the branches."
         )
-    fork = answer(root, "merge-base", base, "HEAD")
+    fork = answer(root, "merge-base", commit, "HEAD")
     return fork.decode().strip() if fork else None
 
 
 def head(root: Path) -> str | None:
     """The last commit; None before the first, and without git."""
-    output = answer(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    return output.decode().strip() if output else None
+    return commit_of(root, "HEAD")
 
 
 def changed_paths(root: Path, commit: str | None, folders: tuple[str, ...]) -> tuple[str, ...]:
@@ -131,10 +145,10 @@ def changed_paths(root: Path, commit: str | None, folders: tuple[str, ...]) -> t
     if not where:
         return ()
     others = ("--others", "--exclude-standard") if commit else ("--cached", "--others", "--exclude-standard")
-    paths = parse.names(answer(root, "ls-files", *others, "-z", "--", *where))
+    paths = parse.names(answer(root, "ls-files", *others, "-z", "--", *where, patterns=True))
     if commit:
         names = ("--name-only", "-z", "--no-renames", "--relative")
-        paths += parse.names(answer(root, "diff", *names, commit, "--", *where))
+        paths += parse.names(answer(root, "diff", *names, commit, "--", *where, patterns=True))
     return tuple(sorted(set(map(display, paths))))
 
 
@@ -152,13 +166,74 @@ def contents(root: Path, blobs: Iterable[str]) -> dict[str, bytes]:
     return dict(zip(ids, parse.blobs(output), strict=True))
 
 
-def _diff_from_fork(root: Path, base: str, where: Sequence[str]) -> bytes | None:
-    diff = answer(root, "diff", "--merge-base", base, *_DIFF, "--", *where)
+def ignored(root: Path, paths: Iterable[str], *, also_tracked: bool = False) -> frozenset[str]:
+    """Those of the paths, spelled as the operating system does, that git passes over, be they there or not. What git
+    keeps already counts only with `also_tracked`."""
+    # This command takes no literal paths, but a colon means something only at the beginning.
+    asked = [f"./{path}" for path in paths]
+    if not asked:
+        return frozenset()
+    options = ("-z", "--stdin", *(("--no-index",) if also_tracked else ()))
+    output = command(root, "check-ignore", *options, stdin=parse.as_input(asked), says_no=1, patterns=True)
+    return frozenset(name.removeprefix("./") for name in parse.names(output))
+
+
+def filters_of(root: Path, paths: Iterable[str]) -> dict[str, str]:
+    """Those of the paths that .gitattributes give a filter, such as `lfs`, with its name: what git holds of them is
+    not what lies in the folder."""
+    spelled = {raw(path): path for path in paths}
+    output = answer(root, "check-attr", "-z", "--stdin", "filter", stdin=parse.as_input(list(spelled)))
+    values = parse.fields(output or b"")
+    named = zip(values[0::3], values[2::3], strict=True)
+    return {spelled[path]: name for path, name in named if name not in ("unspecified", "unset", "set")}
+
+
+def not_comparable(root: Path, paths: Iterable[str]) -> tuple[str, ...]:
+    """Those of the paths whose filter has a program. Clew runs none, so it cannot tell whether they changed."""
+    try:
+        tree = find_work_tree(root)
+        settings = configuration(tree) if tree is not None else None
+    except ClewError:
+        return ()
+    if settings is None or isinstance(settings, Result) or not settings.filters:
+        return ()
+    return tuple(sorted(path for path, name in filters_of(root, paths).items() if name in settings.filters))
+
+
+def refuse_filtered(root: Path, paths: Iterable[str]) -> None:
+    """Refused where git has a filter for one of the paths: without the filter, a write would mix up what lies in the
+    folder and what git holds, such as a pointer of LFS and the content that it stands for."""
+    for path, name in sorted(filters_of(root, paths).items()):
+        raise Refused(
+            f"'{path}' has the git filter '{name}' in .gitattributes, and Clew runs no filters; nothing was written.",
+            hint="Use git itself for this file, or take the filter from its path.",
+        )
+
+
+def hooks_folder(root: Path) -> Path | None:
+    """Where the user's git looks for hooks: shared by all worktrees, or where core.hooksPath says."""
+    tree = find_work_tree(root)
+    if tree is None:
+        return None
+    scopes = answer(root, "config", "--type=path", "--show-scope", "-z", "--get-all", "core.hooksPath")
+    values = parse.fields(scopes or b"")
+    # The last one is Clew's own, by which it switches hooks off.
+    named = [value for scope, value in zip(values[0::2], values[1::2], strict=True) if scope != "command"]
+    return tree.top / named[-1] if named else tree.common / "hooks"
+
+
+def _compared(root: Path, ranges: Ranges, new: Ranges) -> ChangedLines:
+    unknown = not_comparable(root, ranges)
+    return ChangedLines({path: ranges[path] for path in ranges if path not in unknown} | new, unknown)
+
+
+def _diff_from_fork(root: Path, commit: str, where: Sequence[str]) -> bytes | None:
+    diff = answer(root, "diff", "--merge-base", commit, *_DIFF, "--", *where, patterns=True)
     if diff is not None:
         return diff
-    # Git before 2.30 does not know the option, and no git takes it where branches were merged crosswise.
-    fork = answer(root, "merge-base", base, "HEAD")
-    return answer(root, "diff", fork.decode().strip(), *_DIFF, "--", *where) if fork else None
+    # Git does not take the option where branches were merged crosswise.
+    fork = answer(root, "merge-base", commit, "HEAD")
+    return answer(root, "diff", fork.decode().strip(), *_DIFF, "--", *where, patterns=True) if fork else None
 
 
 def changed_lines(diff: bytes) -> Ranges:

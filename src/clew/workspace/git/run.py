@@ -1,36 +1,31 @@
 """The only place where Clew starts git.
 
-What holds for every call is said here once: the environment, the settings and the options before the command. No
-answer depends on where a hook runs, on the user's language, or on a pager; nothing waits for somebody to type.
+What holds for every call is said once: here, in `find` and in `protect`. No program that a repository names is run, no
+answer depends on where a hook runs, on the user's language, or on a pager, and nothing waits for somebody to type.
 """
 
 import os
+import re
+import shutil
 import subprocess
+import threading
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import msgspec
 
-from clew.errors import Unavailable
+from clew.cache import Cache
+from clew.errors import Refused, Unavailable
+from clew.workspace.git import protect
+from clew.workspace.git.find import WorkTree, find_work_tree
+from clew.workspace.git.protect import Configuration
 
 QUESTION_SECONDS = 20
 WORK_SECONDS = 120
 
-# A repository may name a program that git runs to learn what changed.
-_SETTINGS = ("-c", "core.quotepath=off", "-c", "core.fsmonitor=false")
-_ENVIRONMENT = {
-    "LC_ALL": "C",
-    # A question must never block the user's own git commands.
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-}
-_NOT_INHERITED = frozenset(
-    {
-        *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE"),
-        *("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_LITERAL_PATHSPECS"),
-    }
-)
-"""Variables by which a hook tells git where it is. Clew asks about the project's folder, wherever it was started."""
+_OUTSIDE = "not a git repository, and no folder above is one"
+_VERSION = re.compile(rb"git version (\d+)\.(\d+)")
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -47,38 +42,40 @@ def run(
     stdin: bytes = b"",
     environment: Mapping[str, str] | None = None,
     seconds: int = WORK_SECONDS,
+    patterns: bool = False,
 ) -> Result:
-    """Run a git command in a folder. Unavailable where git is not installed, or takes longer than `seconds`."""
-    inherited = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
-    try:
-        done = subprocess.run(
-            ["git", "--no-pager", *_SETTINGS, *arguments],
-            cwd=folder,
-            capture_output=True,
-            timeout=seconds,
-            check=False,
-            env={**inherited, **_ENVIRONMENT, **(environment or {})},
-            input=stdin,
-        )
-    except OSError as error:
-        raise Unavailable(f"git cannot be run: {error.strerror or error}.", hint="Install git.") from error
-    except subprocess.TimeoutExpired as error:
-        raise Unavailable(
-            f"git {arguments[0]} took longer than {seconds} s.",
-            hint="See what it waits for.",
-        ) from error
-    message = " ".join(done.stderr.decode("utf-8", "replace").split())[:400].rstrip(".")
-    return Result(done.returncode, done.stdout, message)
+    """Run a git command in a folder. Paths are literal unless `patterns` says that they are pathspecs with magic.
+
+    Unavailable where git is not installed, too old, or takes longer than `seconds`; Refused where a folder only looks
+    like a repository.
+    """
+    name, *rest = arguments
+    options = protect.options(name)
+    tree = find_work_tree(folder)
+    if tree is None:
+        return Result(128, b"", _OUTSIDE)
+    settings = configuration(tree, seconds)
+    if isinstance(settings, Result):
+        return settings
+    variables = protect.environment(tree, settings.overrides) | dict(environment or {})
+    if not patterns:
+        variables["GIT_LITERAL_PATHSPECS"] = "1"
+    return _start(folder, (name, *options, *rest), variables, seconds, stdin)
 
 
 def command(
-    folder: Path, *arguments: str, stdin: bytes = b"", environment: Mapping[str, str] | None = None, says_no: int = 0
+    folder: Path,
+    *arguments: str,
+    stdin: bytes = b"",
+    environment: Mapping[str, str] | None = None,
+    says_no: int = 0,
+    patterns: bool = False,
 ) -> bytes:
     """Standard output of a git command that has to succeed. Unavailable, in git's own words, where it does not.
 
     `says_no` is the exit code by which some commands answer that there is nothing.
     """
-    result = run(folder, *arguments, stdin=stdin, environment=environment)
+    result = run(folder, *arguments, stdin=stdin, environment=environment, patterns=patterns)
     if result.code not in (0, says_no):
         reason = result.message or f"exit code {result.code}"
         raise Unavailable(f"git {arguments[0]} failed: {reason}.", hint="Mend the repository first.")
@@ -86,11 +83,89 @@ def command(
 
 
 def answer(
-    folder: Path, *arguments: str, environment: Mapping[str, str] | None = None, seconds: int = QUESTION_SECONDS
+    folder: Path,
+    *arguments: str,
+    stdin: bytes = b"",
+    environment: Mapping[str, str] | None = None,
+    seconds: int = QUESTION_SECONDS,
+    patterns: bool = False,
 ) -> bytes | None:
-    """Standard output of a git command; None where git is absent, takes too long or refuses."""
+    """Standard output of a git command; None where git is absent or unusable, takes too long or refuses."""
     try:
-        result = run(folder, *arguments, environment=environment, seconds=seconds)
-    except Unavailable:
+        result = run(folder, *arguments, stdin=stdin, environment=environment, seconds=seconds, patterns=patterns)
+    except (Unavailable, Refused):
         return None
     return result.output if result.code == 0 else None
+
+
+def problem(folder: Path) -> str | None:
+    """Why git is not asked about a folder that seems to lie in a repository; None where it is, or where none is."""
+    try:
+        result = run(folder, "rev-parse", "--git-dir", seconds=QUESTION_SECONDS)
+    except (Unavailable, Refused) as error:
+        return str(error)
+    return f"git refuses: {result.message}." if result.code and result.message != _OUTSIDE else None
+
+
+_known: Cache[WorkTree, Configuration] = Cache(64)
+_knowing = threading.Lock()
+
+
+def configuration(tree: WorkTree, seconds: int = WORK_SECONDS) -> Configuration | Result:
+    """The configuration of a work tree as far as it names programs; the failure where git cannot read it."""
+    # Threads that ask at once wait for the first, instead of starting git for the same answer.
+    with _knowing:
+        found = _known.get(tree)
+        if found is not None and found.is_current():
+            return found
+        listed = _start(tree.top, protect.LISTING, protect.environment(tree), seconds)
+        if listed.code:
+            return listed
+        read = protect.read_configuration(tree, listed.output)
+        _known.put(tree, read)
+        return read
+
+
+def _start(
+    folder: Path, arguments: tuple[str, ...], environment: Mapping[str, str], seconds: int, stdin: bytes = b""
+) -> Result:
+    program = _program(os.environ.get("PATH", os.defpath))
+    return _finished(folder, (program, "--no-pager", *arguments), environment, seconds, stdin)
+
+
+def _finished(
+    folder: Path, words: tuple[str, ...], environment: Mapping[str, str], seconds: int, stdin: bytes = b""
+) -> Result:
+    try:
+        done = subprocess.run(
+            words, cwd=folder, capture_output=True, timeout=seconds, check=False, env=environment, input=stdin
+        )
+    except OSError as error:
+        raise Unavailable(
+            f"git cannot be run: {error.strerror or error}.", hint="Check git and the repository's settings."
+        ) from error
+    except subprocess.TimeoutExpired as error:
+        raise Unavailable(
+            f"git {' '.join(words[2:3])} took longer than {seconds} s.", hint="See what it waits for."
+        ) from error
+    message = " ".join(done.stderr.decode("utf-8", "replace").split())[:400].rstrip(".")
+    return Result(done.returncode, done.stdout, message)
+
+
+@cache
+def _program(path: str) -> str:
+    """The git that the user installed. A folder of the PATH that is relative would be one of the project's."""
+    folders = [folder for folder in path.split(os.pathsep) if Path(folder).is_absolute()]
+    found = shutil.which("git", path=os.pathsep.join(folders))
+    if found is None or not Path(found).is_absolute():
+        raise Unavailable("git cannot be run: it is not in the PATH.", hint="Install git.")
+    told = _finished(Path(found).parent, (found, "--version"), protect.inherited(), QUESTION_SECONDS)
+    version = _VERSION.match(told.output)
+    if version is None or (int(version[1]), int(version[2])) < protect.OLDEST:
+        shown = told.output.decode("utf-8", "replace").strip()[:80] or "of an unknown version"
+        oldest = ".".join(map(str, protect.OLDEST))
+        raise Unavailable(
+            f"{found} is {shown}. Clew needs git {oldest} or later: older ones run programs that a repository names.",
+            hint=f"Install git {oldest} or later.",
+        )
+    return found

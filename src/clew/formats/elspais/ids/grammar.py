@@ -1,6 +1,7 @@
 """The grammar of ids: what names a requirement, an assertion, a journey or a step."""
 
 import re
+from functools import lru_cache
 
 import msgspec
 
@@ -56,8 +57,8 @@ class IdGrammar:
         spellings = sorted({spelling for _, spelling in self._patterns.spelling_of.values()})
         self.header_prefixes = (settings.namespace,) if self._template.startswith("{namespace}") else tuple(spellings)
         """How a line begins that may be a header without `#`."""
-        self._references: dict[str, ParsedReference | None] = {}
-        self._headers: dict[str, ParsedReference | None] = {}
+        self._references = lru_cache(_REMEMBERED)(self._reference)
+        self._headers = lru_cache(_REMEMBERED)(self._header)
 
     def canonical(self, text: str) -> str | None:
         """The canonical id of a requirement or journey that `text` spells in any accepted way."""
@@ -66,16 +67,11 @@ class IdGrammar:
 
     def parse_reference(self, item: str) -> ParsedReference | None:
         """What one item of a reference list means: an id, with or without labels, in any accepted spelling."""
-        if item in self._references:
-            return self._references[item]
-        return _remember(self._references, item, self._parse(item, with_aliases=True))
+        return self._references(item) if len(item) <= _LONGEST else None
 
     def parse_header(self, text: str) -> ParsedReference | None:
         """The id a heading declares. Short forms do not count there: `p1: ...` is an ordinary heading."""
-        if text in self._headers:
-            return self._headers[text]
-        parsed = self._parse(text, with_aliases=False)
-        return _remember(self._headers, text, parsed if parsed is not None and not parsed.labels else None)
+        return self._headers(text) if len(text) <= _LONGEST else None
 
     def assertion_id(self, owner_id: str, label: str) -> str:
         """The id of an assertion of a requirement, or of a step of a journey."""
@@ -123,18 +119,22 @@ class IdGrammar:
                 found.append(ParsedReference(parsed.target, labels))
         return tuple(found)
 
-    def _parse(self, text: str, *, with_aliases: bool) -> ParsedReference | None:
-        if len(text) > _LONGEST:
-            return None
+    def _reference(self, text: str) -> ParsedReference | None:
+        parsed = self._canonically_spelled(text)
+        for pattern in self._aliases:
+            if parsed is not None:
+                break
+            parsed = self._matched(pattern, text, "alias")
+        return parsed
+
+    def _header(self, text: str) -> ParsedReference | None:
+        parsed = self._canonically_spelled(text)
+        return parsed if parsed is not None and not parsed.labels else None
+
+    def _canonically_spelled(self, text: str) -> ParsedReference | None:
         if journey := _JOURNEY.fullmatch(text):
             return ParsedReference(journey[1], (str(int(journey[2])),) if journey[2] else ())
-        parsed = self._matched(self._canonical, text, None)
-        if parsed is None and with_aliases:
-            for pattern in self._aliases:
-                parsed = self._matched(pattern, text, "alias")
-                if parsed is not None:
-                    break
-        return parsed
+        return self._matched(self._canonical, text, None)
 
     def _matched(self, pattern: Pattern, text: str, note: str | None) -> ParsedReference | None:
         match = pattern.fullmatch(text)
@@ -193,16 +193,6 @@ class IdGrammar:
     def _level(self, written: str) -> tuple[str, str]:
         spellings = self._patterns.spelling_of
         return spellings.get(written) or spellings.get(written.casefold()) or ("", written)
-
-
-def _remember(
-    memory: dict[str, ParsedReference | None], text: str, parsed: ParsedReference | None
-) -> ParsedReference | None:
-    if len(text) <= _LONGEST:
-        if len(memory) >= _REMEMBERED:
-            memory.clear()
-        memory[text] = parsed
-    return parsed
 
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

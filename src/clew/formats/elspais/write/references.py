@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from clew.formats.code.marker_ids import RegisterIds
+from clew.formats.code.marker_comments import RegisterIds
 from clew.formats.elspais.fields import NO_REFERENCE, REFERENCE_FIELDS, Field
 from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
 from clew.formats.elspais.journey import LIST_FIELDS

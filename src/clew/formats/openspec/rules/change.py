@@ -10,6 +10,7 @@ from clew.formats.openspec.records import Spec
 from clew.formats.openspec.rules.delta import NO_OTHER_CHANGES, OtherChanges, check_against, check_delta
 from clew.formats.openspec.rules.rules import Dialect, Issue, Issues
 from clew.formats.openspec.tasks import Tasks
+from clew.text.shortening import shortened
 
 SHORTEST_WHY, LONGEST_WHY = 50, 1_000
 SHORTEST_DESCRIPTION = 10
@@ -85,7 +86,7 @@ def _check_tasks(tasks: Tasks | None, issues: Issues) -> None:
     first: dict[str, int] = {}
     for task in tasks.items:
         if not task.number:
-            message = f"Task {task.text[:80]!r} has no number. Begin it with one, such as 1.1."
+            message = f"Task {shortened(task.text)!r} has no number. Begin it with one, such as 1.1."
             issues.add("task_without_number", message, task.line)
         elif (line := first.setdefault(task.number, task.line)) != task.line:
             message = f"Task number {task.number} is used in line {line} already. Give each its own."

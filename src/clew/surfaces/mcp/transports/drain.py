@@ -23,7 +23,8 @@ class Draining:
         self._app = app
         self._seconds = seconds
         self._open: dict[anyio.CancelScope, str] = {}
-        self._one_less = anyio.Event()
+        self._one_less: anyio.Event | None = None
+        """There while somebody waits for open requests to end."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         reply = _Reply(send)
@@ -33,8 +34,8 @@ class Draining:
                 await self._app(scope, receive, reply.send)
             finally:
                 del self._open[exchange]
-                self._one_less.set()
-                self._one_less = anyio.Event()
+                if self._one_less is not None:
+                    self._one_less.set()
         if exchange.cancelled_caught:
             await reply.finish(scope, receive)
 
@@ -43,6 +44,7 @@ class Draining:
         self._cut("GET")
         with anyio.move_on_after(self._seconds):
             while self._open:
+                self._one_less = anyio.Event()
                 await self._one_less.wait()
         self.cut()
 

@@ -7,7 +7,10 @@ import hashlib
 import hmac
 import logging
 import traceback
+from functools import lru_cache
+from typing import Self
 
+import anyio
 import msgspec
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
@@ -39,16 +42,57 @@ _BEARER = "bearer "
 _CRASHED = Refusal(500, "internal", "The server failed on this request.", "See the server's log on standard error.")
 
 
+_BUSY = Refusal(
+    503,
+    "busy",
+    "Too many requests with large bodies are being answered.",
+    "Send the request again in a moment.",
+    (("Retry-After", "1"),),
+)
+
+
+class Bodies:
+    """The bytes of all bodies that are being read or answered."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.held = 0
+
+
+class Held:
+    """The part of them that belongs to one request."""
+
+    def __init__(self, bodies: Bodies) -> None:
+        self._bodies = bodies
+        self._own = 0
+
+    def add(self, size: int) -> bool:
+        """Count so many more bytes; False where that is too much for all together."""
+        self._bodies.held += size
+        self._own += size
+        return self._bodies.held <= self._bodies.most
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bodies.held -= self._own
+
+
 class Guard:
-    """Wraps an ASGI application; what it lets through carries `state["credential"]`, a digest of the bearer token."""
+    """Wraps an ASGI application. What it lets through carries in its state `credential`, a digest of the bearer token,
+    `may_write`, and `body`, the whole body."""
 
     def __init__(self, app: ASGIApp, settings: HttpSettings, *, clock: Clock = SYSTEM_CLOCK) -> None:
         self._app = app
         self._settings = settings
+        self._bodies = Bodies(settings.max_bodies)
         self._limit = RateLimit(settings.rate, settings.burst, clock)
         self._hosts = frozenset(plain_host(host) for host in (settings.host, *settings.allowed_hosts))
         self._origins = frozenset(origin.lower() for origin in settings.allowed_origins)
         self._token = None if settings.token is None else _digest(settings.token)
+        writing = settings.token or settings.write_token
+        self._writing = None if writing is None else _digest(writing)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -65,12 +109,15 @@ class Guard:
         if is_preflight(scope, headers):
             await preflight_answer(headers)(scope, receive, send)
             return
-        body = await self._body(receive)
-        if isinstance(body, Refusal):
-            await body.response()(scope, receive, send)
-        elif body is not None:
-            scope.setdefault("state", {})["credential"] = _credential(headers)
-            await self._run(scope, _replay(body, receive), send)
+        with Held(self._bodies) as held:
+            body = await self._body(receive, held)
+            if isinstance(body, Refusal):
+                await body.response()(scope, receive, send)
+            elif body is not None:
+                credential = _credential(headers)
+                may_write = self._writing is not None and hmac.compare_digest(credential, self._writing)
+                scope.setdefault("state", {}).update(credential=credential, may_write=may_write, body=body)
+                await self._run(scope, _replay(body, receive), send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
         return (
@@ -130,7 +177,7 @@ class Guard:
         )
 
     def _knows(self, host: str) -> bool:
-        return is_known_host(host, self._hosts)
+        return _is_known(host, self._hosts)
 
     def _trusts(self, origin: str) -> bool:
         if origin.lower() in self._origins:
@@ -159,18 +206,29 @@ class Guard:
             413, "body_too_large", f"The request body is larger than {limit} bytes.", "Send smaller arguments."
         )
 
-    async def _body(self, receive: Receive) -> bytes | Refusal | None:
+    async def _body(self, receive: Receive, held: "Held") -> bytes | Refusal | None:
         """The whole body, or why it is refused, or None when the client left before it was complete."""
-        body = bytearray()
-        while True:
-            message = await receive()
-            if message["type"] != "http.request":
-                return None
-            body += message.get("body", b"")
-            if len(body) > self._settings.max_body:
-                return self._body_too_large()
-            if not message.get("more_body", False):
-                return bytes(body)
+        body = b""
+        with anyio.move_on_after(self._settings.body_seconds):
+            while True:
+                message = await receive()
+                if message["type"] != "http.request":
+                    return None
+                part: bytes = message.get("body", b"")
+                body = body + part if body else part
+                if len(body) > self._settings.max_body:
+                    return self._body_too_large()
+                if not held.add(len(part)):
+                    return _BUSY
+                if not message.get("more_body", False):
+                    return body
+        return Refusal(
+            408,
+            "body_too_slow",
+            f"The body did not arrive within {self._settings.body_seconds:g} s.",
+            "Send the request again.",
+            (("Connection", "close"),),
+        )
 
     async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = False
@@ -188,6 +246,12 @@ class Guard:
             logger.error("%s in %s %s\n%s", type(error).__name__, scope["method"], scope["path"], frames)
             if not started:
                 await _CRASHED.response()(scope, receive, send)
+
+
+@lru_cache(maxsize=256)
+def _is_known(host: str, known: frozenset[str | None]) -> bool:
+    """Clients say the same name with every request."""
+    return is_known_host(host, known)
 
 
 def _digest(token: str) -> bytes:

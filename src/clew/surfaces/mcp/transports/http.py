@@ -17,9 +17,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from clew.surfaces.mcp.transports.clock import SYSTEM_CLOCK, Clock
+from clew.surfaces.mcp.transports.connections import limited
 from clew.surfaces.mcp.transports.drain import Draining, DrainingServer
 from clew.surfaces.mcp.transports.guard import Guard, Refusal
 from clew.surfaces.mcp.transports.listen import listen, url_of
+from clew.surfaces.mcp.transports.messages import CheckedMessages
 from clew.surfaces.mcp.transports.settings import HttpSettings, check
 from clew.surfaces.mcp.transports.sse import MESSAGES_PATH, STREAM_PATH, SseEndpoints
 
@@ -74,7 +76,7 @@ def _site(server: Server[Any], settings: HttpSettings, clock: Clock) -> Starlett
             yield
 
     routes = [
-        Route(HTTP_PATH, StreamableHTTPASGIApp(streamable)),
+        Route(HTTP_PATH, CheckedMessages(StreamableHTTPASGIApp(streamable))),
         Route(HEALTH_PATH, healthz, methods=["GET"]),
         *(sse.routes() if sse is not None else ()),
     ]
@@ -105,7 +107,7 @@ async def _stop_when_cancelled(web: DrainingServer) -> None:
 def _uvicorn_config(app: ASGIApp, settings: HttpSettings) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http="h11",
+        http=limited(settings),
         ws="none",
         loop="asyncio",
         lifespan="off",

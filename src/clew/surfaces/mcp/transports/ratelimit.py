@@ -2,6 +2,7 @@
 
 import ipaddress
 import math
+from functools import lru_cache
 
 from clew.cache import Cache
 from clew.config import KbTable
@@ -35,6 +36,7 @@ class RateLimit:
         return 0 if allowed else math.ceil((1.0 - level) / self._rate)
 
 
+@lru_cache(maxsize=1024)
 def _household(address: str) -> str:
     # One IPv6 client usually owns a whole /64 and could take a new address for every request.
     try:

@@ -20,16 +20,26 @@ class HttpSettings(msgspec.Struct, frozen=True, kw_only=True):
     port: int = 0
     sse: bool = False
     token: str | None = None
+    """What every request has to show."""
+    write_token: str | None = None
+    """What a call that writes has to show, where `token` is not set."""
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
     max_body: int = 4 * 1024 * 1024
     max_headers: int = 32 * 1024
+    max_bodies: int = 64 * 1024 * 1024
+    """Bytes of all bodies together that are being read or answered."""
+    max_connections: int = 512
+    header_seconds: float = 10.0
+    body_seconds: float = 30.0
     rate: float = 100.0
     burst: int = 400
     max_sessions: int = 256
     idle_seconds: float = 1800.0
     drain_seconds: float = 2.0
     heartbeat_seconds: float = 30.0
+    heartbeat_events: bool = False
+    """Whether heartbeats are events for all clients of SSE, not only for those that ask for it."""
     grace_seconds: float = 60.0
     buffer_events: int = 1000
     buffer_bytes: int = 8 * 1024 * 1024
@@ -89,7 +99,7 @@ def _check_token(settings: HttpSettings) -> None:
 def _check_limits(settings: HttpSettings) -> None:
     for name in ("max_body", "max_headers", "rate", "burst", "max_sessions", "idle_seconds", "heartbeat_seconds"):
         _check_number(settings, name, above_zero=True)
-    for name in ("buffer_events", "buffer_bytes"):
+    for name in ("buffer_events", "buffer_bytes", "max_bodies", "max_connections", "header_seconds", "body_seconds"):
         _check_number(settings, name, above_zero=True)
     for name in ("grace_seconds", "drain_seconds"):
         _check_number(settings, name, above_zero=False)

@@ -11,11 +11,9 @@ from typing import Any
 
 import anyio
 import anyio.lowlevel
-import msgspec
 from mcp.server.lowlevel import Server
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCMessage, JSONRPCNotification, jsonrpc_message_adapter
-from pydantic import ValidationError
+from mcp_types import INVALID_REQUEST
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -23,6 +21,7 @@ from starlette.types import Receive, Scope, Send
 
 from clew.surfaces.mcp.transports.clock import Clock
 from clew.surfaces.mcp.transports.guard import Refusal
+from clew.surfaces.mcp.transports.messages import Malformed, is_json, read_message, refused
 from clew.surfaces.mcp.transports.settings import HttpSettings
 from clew.surfaces.mcp.transports.sse_sessions import Session, Sessions, parse_event_id
 
@@ -88,35 +87,53 @@ class SseEndpoints:
 
     def _open_stream(self, request: Request, session: Session, heard: int) -> "EventStream":
         endpoint = f"{request.scope.get('root_path', '')}{MESSAGES_PATH}?session_id={session.id}"
-        return EventStream(self.sessions, session, heard, endpoint, self._clock, self._settings.heartbeat_seconds)
+        asked = request.query_params.get("heartbeat") == "event"
+        heartbeat = Heartbeat(self._settings.heartbeat_seconds, self._settings.heartbeat_events or asked, self._clock)
+        return EventStream(self.sessions, session, heard, endpoint, heartbeat)
 
     async def _message(self, request: Request) -> Response:
         session = self.sessions.find(request.query_params.get("session_id", ""), request.state.credential)
         if session is None:
             return _session_expired("No such session, or its grace period is over.")
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        if not is_json(request.scope):
             return _rpc_error(415, INVALID_REQUEST, "The body has to be JSON.", "Send Content-Type: application/json.")
-        message = _parse(await request.body())
-        if isinstance(message, Response):
-            return message
+        message = read_message(await request.body())
+        if isinstance(message, Malformed):
+            return refused(message)
         metadata = ServerMessageMetadata(request_context=request)
         if not await session.hear(SessionMessage(message, metadata=metadata)):
             return _session_expired("The session has ended.")
         return Response("Accepted", status_code=202)
 
 
+class Heartbeat:
+    """Tells both sides that a silent stream is alive: as an event, or as a comment, which no client takes for one."""
+
+    def __init__(self, seconds: float, is_event: bool, clock: Clock) -> None:
+        self._seconds = seconds
+        self._is_event = is_event
+        self._clock = clock
+
+    async def wait(self) -> None:
+        await self._clock.sleep(self._seconds)
+
+    async def send(self, send: Send, connection_id: str) -> None:
+        if self._is_event:
+            ping = {"type": "ping", "timestamp": int(self._clock.time()), "connection_id": connection_id}
+            await _emit(send, "heartbeat", json.dumps(ping).encode())
+        else:
+            await send({"type": "http.response.body", "body": b": heartbeat\n\n", "more_body": True})
+
+
 class EventStream:
     """The response to `GET /sse`: endpoint, heartbeat, then the session's events until one side goes away."""
 
-    def __init__(
-        self, sessions: Sessions, session: Session, heard: int, endpoint: str, clock: Clock, heartbeat_seconds: float
-    ) -> None:
+    def __init__(self, sessions: Sessions, session: Session, heard: int, endpoint: str, heartbeat: Heartbeat) -> None:
         self._sessions = sessions
         self._session = session
         self._heard = heard
         self._endpoint = endpoint
-        self._clock = clock
-        self._heartbeat_seconds = heartbeat_seconds
+        self._heartbeat = heartbeat
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         stream = anyio.CancelScope()
@@ -136,16 +153,12 @@ class EventStream:
         await send({"type": "http.response.start", "status": 200, "headers": _STREAM_HEADERS})
         # With an id, so that a client cut off before its first message can come back too.
         await _emit(send, "endpoint", self._endpoint.encode(), self._session.event_id(self._heard))
-        await self._send_heartbeat(send)
+        await self._heartbeat.send(send, self._session.id)
 
     async def _beat(self, send: Send) -> None:
         while True:
-            await self._clock.sleep(self._heartbeat_seconds)
-            await self._send_heartbeat(send)
-
-    async def _send_heartbeat(self, send: Send) -> None:
-        ping = {"type": "ping", "timestamp": int(self._clock.time()), "connection_id": self._session.id}
-        await _emit(send, "heartbeat", json.dumps(ping).encode())
+            await self._heartbeat.wait()
+            await self._heartbeat.send(send, self._session.id)
 
     async def _relay(self, send: Send, stream: anyio.CancelScope) -> None:
         outbox, number = self._session.outbox, self._heard
@@ -171,22 +184,6 @@ async def _emit(send: Send, event: str, data: bytes, event_id: str | None = None
     identity = b"" if event_id is None else f"id: {event_id}\n".encode()
     body = b"event: %b\n%bdata: %b\n\n" % (event.encode(), identity, data)
     await send({"type": "http.response.body", "body": body, "more_body": True})
-
-
-def _parse(body: bytes) -> JSONRPCMessage | Response:
-    try:
-        decoded = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
-        return _rpc_error(400, PARSE_ERROR, "The body is not valid JSON.", "Send one JSON-RPC object in UTF-8.")
-    try:
-        message = jsonrpc_message_adapter.validate_python(decoded, by_name=False)
-    except ValidationError:
-        message = None
-    # A notification's model ignores other members, so a request with an unusable id would pass for one.
-    if message is None or (isinstance(message, JSONRPCNotification) and "id" in decoded):
-        hint = "Send one object with jsonrpc, method and, for a request, an id that is a string or a number."
-        return _rpc_error(400, INVALID_REQUEST, "The body is not a JSON-RPC 2.0 message.", hint)
-    return message
 
 
 def _session_expired(reason: str) -> Response:

@@ -6,7 +6,7 @@ import msgspec
 
 from clew.errors import AlreadyExists, NotFound, WrongKind
 from clew.formats.elspais.records import AssertionRecord, Requirement
-from clew.formats.elspais.write.assertions import (
+from clew.formats.elspais.write.blocks import (
     section_depth,
     with_assertion,
     with_assertion_text,
@@ -28,7 +28,7 @@ _NOWHERE = Span(0, 0, 0, 0)
 
 def add(drafting: DraftContext, requirement_id: str, label: str, text: str) -> Change:
     """Add an assertion as the last of its requirement. References that name it are no longer broken."""
-    draft = drafting.begin()
+    draft = Draft(drafting)
     block = draft.block(requirement_id)
     record = block.requirement
     _free(block, label)
@@ -41,7 +41,7 @@ def add(drafting: DraftContext, requirement_id: str, label: str, text: str) -> C
 
 def update(drafting: DraftContext, id: str, text: str) -> Change:
     """Give an assertion another text."""
-    draft = drafting.begin()
+    draft = Draft(drafting)
     block, assertion = _find(draft, id)
     data = with_assertion_text(block.data, drafting.grammar, assertion, text)
     assertions = tuple(
@@ -53,7 +53,7 @@ def update(drafting: DraftContext, id: str, text: str) -> Change:
 
 def delete(drafting: DraftContext, id: str, relabelled: Mapping[str, str]) -> Change:
     """Remove an assertion, and give others their new labels. What named it is left with a broken reference."""
-    draft = drafting.begin()
+    draft = Draft(drafting)
     block, assertion = _find(draft, id)
     kept = tuple(each for each in block.requirement.assertions if each is not assertion)
     block = _write(draft, block, without_assertion(block.data, drafting.grammar, assertion), kept)
@@ -64,7 +64,7 @@ def delete(drafting: DraftContext, id: str, relabelled: Mapping[str, str]) -> Ch
 
 def relabel(drafting: DraftContext, id: str, label: str) -> Change:
     """Give an assertion another label. References that name it follow; no other does."""
-    draft = drafting.begin()
+    draft = Draft(drafting)
     block, assertion = _find(draft, id)
     _free(block, label)
     _relabel(draft, block, {assertion.label: label})

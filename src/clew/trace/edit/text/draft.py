@@ -19,10 +19,9 @@ from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import FileRecords, Remainder, Requirement
 from clew.formats.elspais.write.blocks import with_hash
 from clew.graph.build.link import Definition, Linker, Place
-from clew.graph.changes import Change, History, Redefinition, Rewriting
+from clew.graph.changes import Change, History, Redefinition, Rewriting, Slot
 from clew.graph.graph import Graph
 from clew.graph.model import NodeKind, Source
-from clew.graph.patches import Slot
 from clew.graph.readers.elspais import ElspaisFile, ElspaisReader
 from clew.trace.edit.text.blocks import GAP, Record, essence, is_utf8, letters, parted, placed, with_known_parts
 
@@ -83,19 +82,13 @@ class DraftContext:
         """The readers whose citations stand in comments."""
         self._rules: dict[str, tuple[int, HashRule]] = {}
         # Mutations come in rows: what one of them wrote is what the next one begins with.
-        self._read_block = lru_cache(RECENT_BLOCKS)(partial(_only_block, grammar))
+        self.read: Callable[[bytes], Record | None] = lru_cache(RECENT_BLOCKS)(partial(_only_block, grammar))
+        """The requirement or journey that the bytes are; None where they are anything else or more."""
 
     @property
     def reader(self) -> ElspaisReader:
         """The reader of requirements as it is now: a project that got a register has another."""
         return self._reader()
-
-    def begin(self) -> "Draft":
-        return Draft(self)
-
-    def read(self, data: bytes) -> Record | None:
-        """The requirement or journey that the bytes are; None where they are anything else or more."""
-        return self._read_block(data)
 
     def define(self, record: Record, path: str, before: Source | None = None) -> Definition:
         """What a record contributes, at the place that its block has in the file."""

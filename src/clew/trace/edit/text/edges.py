@@ -2,7 +2,7 @@
 
 import msgspec
 
-from clew.errors import NotFound, Refused
+from clew.errors import NotFound, Refused, WrongKind
 from clew.formats.elspais.records import Reference
 from clew.formats.elspais.write.references import names, with_added, with_kind, with_removed, with_replaced
 from clew.graph import cycles
@@ -15,7 +15,8 @@ from clew.trace.edit.text.renaming import ReferenceTarget, rewrite_comment
 
 def add(drafting: DraftContext, edge: Edge) -> Change:
     """Add a reference. One that is there already changes nothing."""
-    draft = drafting.begin()
+    refuse_unknown(drafting, ReferenceTarget(edge.target, edge.labels))
+    draft = Draft(drafting)
     block = draft.block(edge.source)
     cycles.refuse(drafting.graph, edge.source, edge.target, edge.kind)
     if not drafting.graph.memory.has_edge(edge):
@@ -27,7 +28,7 @@ def add(drafting: DraftContext, edge: Edge) -> Change:
 
 def change_kind(drafting: DraftContext, source: str, target: str, kind: EdgeKind, new_kind: EdgeKind) -> Change:
     """Put the references of one kind to a target under another kind."""
-    draft = drafting.begin()
+    draft = Draft(drafting)
     block = draft.block(source)
     if kind not in HIERARCHY:
         cycles.refuse(drafting.graph, source, target, new_kind)
@@ -42,7 +43,7 @@ def change_kind(drafting: DraftContext, source: str, target: str, kind: EdgeKind
 
 def delete(drafting: DraftContext, source: str, target: str, kind: EdgeKind) -> Change:
     """Remove the references of one kind to a target."""
-    draft = drafting.begin()
+    draft = Draft(drafting)
     block = draft.block(source)
     references = tuple(each for each in block.record.references if not _is_to(drafting, each, target, kind))
     _write(draft, block, with_removed(block.data, drafting.grammar, kind.value, target), references)
@@ -51,7 +52,8 @@ def delete(drafting: DraftContext, source: str, target: str, kind: EdgeKind) -> 
 
 def fix(drafting: DraftContext, reference: BrokenReference, aim: ReferenceTarget) -> Change:
     """Put a reference to something that exists in the place of a broken one, in a spec file or in a comment."""
-    draft = drafting.begin()
+    refuse_unknown(drafting, aim)
+    draft = Draft(drafting)
     cycles.refuse(drafting.graph, reference.source_id, aim.target, reference.edge_kind)
     place = drafting.linker().place_of(reference.source_id)
     if place is not None and place[1] == drafting.reader.name:
@@ -66,6 +68,22 @@ def fix(drafting: DraftContext, reference: BrokenReference, aim: ReferenceTarget
             hint="Edit that line by hand, then refresh the graph.",
         )
     return draft.change("fix_broken_reference", reference.source_id)
+
+
+def refuse_unknown(drafting: DraftContext, aim: ReferenceTarget) -> None:
+    """Refuse what does not exist, and an assertion other than by its label."""
+    target = drafting.graph.get_node(aim.target)
+    if target is None:
+        raise NotFound(f"'{aim.target}' does not exist.", hint="search finds ids by words of the title or text.")
+    if drafting.linker().place_of(aim.target) is None:
+        raise WrongKind(
+            f"'{aim.target}' is a {target.kind.value}; an edge leads to its requirement and carries its label.",
+            hint="Pass the id of the requirement, and the label among the labels.",
+        )
+    known = target.get_field("labels", ())
+    unknown = [label for label in aim.labels if label not in known]
+    if unknown:
+        raise NotFound(f"'{aim.target}' has no assertion '{unknown[0]}'.", hint=f"It has {', '.join(known) or 'none'}.")
 
 
 def _citations(drafting: DraftContext, reference: BrokenReference) -> list[Citation]:

@@ -13,7 +13,7 @@ from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
 from clew.formats.elspais.records import Reference
 from clew.formats.elspais.write.references import with_rewritten
 from clew.graph.build.link import Citation, Place
-from clew.graph.patches import Slot
+from clew.graph.changes import Slot
 from clew.trace.edit.text.draft import Block, Draft
 
 _LOSSLESS = "surrogateescape"

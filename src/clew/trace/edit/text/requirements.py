@@ -1,4 +1,4 @@
-"""The mutations of the graph, each as one recorded change.
+"""Mutations of requirements and journeys, each as one recorded change.
 
 Every method reads the graph, refuses what cannot be done, and returns the change; `History.apply` carries it out.
 What an id, a level or a status may look like is decided by the calling service, which knows the rules of the project.
@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import msgspec
 
-from clew.errors import AlreadyExists, NotFound, Refused, WrongKind
+from clew.errors import AlreadyExists, NotFound, Refused
 from clew.formats.elspais.write.blocks import (
     NewRequirement,
     Style,
@@ -20,11 +20,10 @@ from clew.formats.elspais.write.blocks import (
 )
 from clew.graph import cycles
 from clew.graph.changes import Change
-from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind, NodeKind, Source
-from clew.trace.edit.text import assertions as mutations_assertions
-from clew.trace.edit.text import edges as mutations_edges
+from clew.graph.model import HIERARCHY, NodeKind, Source
 from clew.trace.edit.text.blocks import GAP, is_in_fence
 from clew.trace.edit.text.draft import Block, Draft, DraftContext
+from clew.trace.edit.text.edges import refuse_unknown
 from clew.trace.edit.text.renaming import ReferenceTarget, follow
 
 _TITLE_RULE = "A title is one line without `*`."
@@ -38,7 +37,7 @@ class Mutations:
 
     def rename_node(self, old_id: str, new_id: str) -> Change:
         """Give a requirement or journey another id. Its assertions and the references to it follow."""
-        drafting, draft = self._drafting, self._drafting.begin()
+        drafting, draft = self._drafting, Draft(self._drafting)
         block = draft.block(old_id)
         self._free(new_id)
         parents = cycles.above(drafting.graph, old_id)
@@ -50,14 +49,14 @@ class Mutations:
         return draft.change("rename_node", old_id)
 
     def update_title(self, id: str, title: str) -> Change:
-        draft = self._drafting.begin()
+        draft = Draft(self._drafting)
         block = draft.block(id)
         expected = msgspec.structs.replace(block.record, title=title)
         draft.write(block, with_title(block.data, self._drafting.grammar, title), expected, _TITLE_RULE, hashed=True)
         return draft.change("update_title", id)
 
     def change_status(self, id: str, status: str) -> Change:
-        draft = self._drafting.begin()
+        draft = Draft(self._drafting)
         block = draft.block(id)
         expected = msgspec.structs.replace(block.requirement, status=status)
         data = with_status(block.data, self._drafting.grammar, status)
@@ -68,48 +67,18 @@ class Mutations:
         """Add a requirement without assertions to a file. References that name its id are no longer broken."""
         self._free(new.id)
         if parent is not None:
-            self._known(parent)
+            refuse_unknown(self._drafting, parent)
         parents = [parent.target] if parent is not None else []
         cycles.refuse_appearing(self._drafting.graph, new.id, self._citing(new.id), parents)
-        draft = self._drafting.begin()
+        draft = Draft(self._drafting)
         add_block(draft, path, new)
         return draft.change("add_requirement", new.id)
 
     def delete_requirement(self, id: str) -> Change:
         """Remove a requirement with its assertions. What cites it is left with a broken reference."""
-        draft = self._drafting.begin()
+        draft = Draft(self._drafting)
         draft.remove(draft.block(id))
         return draft.change("delete_requirement", id)
-
-    # Assertions
-
-    def add_assertion(self, requirement_id: str, label: str, text: str) -> Change:
-        return mutations_assertions.add(self._drafting, requirement_id, label, text)
-
-    def update_assertion(self, id: str, text: str) -> Change:
-        return mutations_assertions.update(self._drafting, id, text)
-
-    def delete_assertion(self, id: str, relabelled: dict[str, str]) -> Change:
-        return mutations_assertions.delete(self._drafting, id, relabelled)
-
-    def rename_assertion(self, id: str, label: str) -> Change:
-        return mutations_assertions.relabel(self._drafting, id, label)
-
-    # Edges
-
-    def add_edge(self, edge: Edge) -> Change:
-        self._known(ReferenceTarget(edge.target, edge.labels))
-        return mutations_edges.add(self._drafting, edge)
-
-    def change_edge_kind(self, source: str, target: str, kind: EdgeKind, new_kind: EdgeKind) -> Change:
-        return mutations_edges.change_kind(self._drafting, source, target, kind, new_kind)
-
-    def delete_edge(self, source: str, target: str, kind: EdgeKind) -> Change:
-        return mutations_edges.delete(self._drafting, source, target, kind)
-
-    def fix_broken_reference(self, reference: BrokenReference, aim: ReferenceTarget) -> Change:
-        self._known(aim)
-        return mutations_edges.fix(self._drafting, reference, aim)
 
     # What is refused
 
@@ -126,23 +95,6 @@ class Mutations:
     def _citing(self, id: str) -> set[str]:
         """The requirements that would stand directly below an id; it need not exist."""
         return {each.source for each in self._drafting.linker().citations_of(id) if each.kind in HIERARCHY}
-
-    def _known(self, aim: ReferenceTarget) -> None:
-        """Refuse what does not exist, and an assertion other than by its label."""
-        target = self._drafting.graph.get_node(aim.target)
-        if target is None:
-            raise NotFound(f"'{aim.target}' does not exist.", hint="search finds ids by words of the title or text.")
-        if self._drafting.linker().place_of(aim.target) is None:
-            raise WrongKind(
-                f"'{aim.target}' is a {target.kind.value}; an edge leads to its requirement and carries its label.",
-                hint="Pass the id of the requirement, and the label among the labels.",
-            )
-        known = target.get_field("labels", ())
-        unknown = [label for label in aim.labels if label not in known]
-        if unknown:
-            raise NotFound(
-                f"'{aim.target}' has no assertion '{unknown[0]}'.", hint=f"It has {', '.join(known) or 'none'}."
-            )
 
 
 def _place(source: Source) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from clew.derived.file import DerivedFile, Schema
 from clew.errors import ClewError
-from clew.search.embed import Embedder
+from clew.search.embed.embedder import Embedder
 from clew.text.hashing import content_hash
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from clew.config import EmbedSettings
 from clew.errors import Cancelled, ClewError
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
-from clew.search.embed import Embedder, open_embedder
+from clew.search.embed.embedder import Embedder
+from clew.search.embed.opening import open_embedder
 from clew.trace.links.match.matching import Candidates
 from clew.trace.links.match.meaning import Progress, Vectors
 from clew.trace.links.match.sources import ProjectSources

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from clew.formats.code.comments import tokens
-from clew.formats.code.definitions import definitions
+from clew.formats.code.definitions.scan import definitions
 from clew.formats.code.languages import family_for
 from clew.graph.model import Node, NodeKind
 from clew.trace.links.match.imports import imported_names

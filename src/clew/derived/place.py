@@ -1,0 +1,55 @@
+"""Where derived files are kept: in the state folder of the project, or in a temporary folder where nothing can be
+written there, because it is protected or the disk is full. What is made from files can be made anywhere."""
+
+import errno
+import logging
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from clew.derived.file import throw_away
+
+log = logging.getLogger(__name__)
+
+_REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
+_LEAST_BYTES = 1024 * 1024
+"""What has to be free for the index of a small project."""
+
+
+class DerivedPlace:
+    def __init__(self, folder: Path, parts: tuple[str, ...]) -> None:
+        """`parts` are the folders with derived files in it. A temporary folder begins with copies of them."""
+        self.folder = folder
+        self._is_temporary = False
+        refusal = _refusal(folder)
+        if refusal is None:
+            return
+        with suppress(OSError):
+            self.folder = Path(tempfile.mkdtemp(prefix="clew-"))
+            self._is_temporary = True
+            log.warning(
+                "The search index is kept in %s until Clew ends, because nothing can be written to %s: %s.",
+                *(self.folder, folder, refusal),
+            )
+        for part in parts if self._is_temporary else ():
+            with suppress(OSError, shutil.Error):
+                shutil.copytree(folder / part, self.folder / part)
+
+    def close(self) -> None:
+        if self._is_temporary:
+            throw_away(self.folder)
+
+
+def _refusal(folder: Path) -> str | None:
+    """Why nothing can be written to a folder; None where it can, or where something is wrong that whoever writes there
+    says better."""
+    try:
+        existing = next(each for each in (folder, *folder.parents) if each.exists())
+        with tempfile.TemporaryFile(dir=existing) as file:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, _LEAST_BYTES)
+    except OSError as error:
+        return error.strerror if error.errno in _REFUSED else None
+    return None

@@ -1,0 +1,93 @@
+"""Which readers a project has."""
+
+import msgspec
+
+from clew.config import Config
+from clew.formats.elspais.ids.grammar import IdGrammar
+from clew.graph.build.reading import Reader
+from clew.graph.readers.elspais import ElspaisReader
+from clew.graph.readers.locations import RegisterLocations, globs_of, spec_roots
+from clew.graph.readers.markers import MarkerReader
+from clew.graph.readers.register import Refused, RegisterIntegrity, RegisterReader
+from clew.graph.readers.results import ResultsReader
+from clew.graph.readers.reviews import ReviewsReader
+from clew.graph.readers.specs import SpecReader
+from clew.workspace.find import Selection
+from clew.workspace.paths import Glob
+
+_PRODUCTS = ("target", "dist", "build", ".idea", ".vscode")
+"""Folders of what is made from code, and of those who edit it."""
+
+
+class ProjectReaders:
+    """The readers of a project. Which there are, and what they look for, depends on what the project holds: they are
+    other ones when it gets its first register or its first spec."""
+
+    def __init__(self, config: Config, grammar: IdGrammar) -> None:
+        self._config = config
+        self._grammar = grammar
+        self._places = RegisterLocations(config.root)
+        self._seals = RegisterIntegrity(config.root)
+        self._held: tuple[bool, tuple[str, ...], Refused] | None = None
+        self._readers: tuple[Reader, ...] = ()
+
+    def now(self) -> tuple[Reader, ...]:
+        """The same readers as before, unless the project holds other things."""
+        places = self._places.found()
+        held = has_specs(self._config), places, self._seals.refused(places)
+        if held != self._held:
+            self._held, self._readers = held, self._made(*held)
+        return self._readers
+
+    def _made(self, specs: bool, registers: tuple[str, ...], refused: Refused) -> tuple[Reader, ...]:
+        config, grammar = self._config, self._grammar
+        return (
+            ElspaisReader(config.requirements, grammar, config.elspais, register=bool(registers)),
+            SpecReader(spec_roots(config), grammar, assumed=not config.specs, register=bool(registers)),
+            *marker_readers(config, grammar, specs=specs, register=bool(registers)),
+            RegisterReader(globs_of(registers, config.root), grammar, config.elspais, specs=specs, refused=refused),
+            ResultsReader(config.results),
+            ReviewsReader(config.reviews),
+        )
+
+
+def readers_for(config: Config, grammar: IdGrammar) -> tuple[Reader, ...]:
+    return ProjectReaders(config, grammar).now()
+
+
+def marker_readers(
+    config: Config, grammar: IdGrammar, *, specs: bool, register: bool
+) -> tuple[MarkerReader, MarkerReader]:
+    """The readers of tests and of code. Where a project has a register and nobody said where its code lies, all of it
+    is read: a register counts on finding its markers anywhere."""
+    tests = _everywhere(config.tests) if register else config.tests
+    code = _without_tests(_everywhere(config.code) if register else config.code, tests)
+    return (
+        MarkerReader("tests", tests, grammar, config.elspais, is_test=True, specs=specs, register=register),
+        MarkerReader("code", code, grammar, config.elspais, is_test=False, specs=specs, register=register),
+    )
+
+
+def has_specs(config: Config) -> bool:
+    return any((config.root / root.specs).is_dir() for root in spec_roots(config))
+
+
+def _everywhere(selection: Selection) -> Selection:
+    if not selection.assumed:
+        return selection
+    return msgspec.structs.replace(selection, folders=(".",), skip=(*selection.skip, *_PRODUCTS))
+
+
+def _without_tests(code: Selection, tests: Selection) -> Selection:
+    """The code that is not test: folders of tests inside are left out, and where both share a folder, their names."""
+    places = (*code.folders, *(glob.rpartition("/")[0] for glob in code.globs))
+    inside: list[str] = []
+    shared = False
+    for folder in tests.folders:
+        covered = [Glob.of(folder).covers(place) for place in places]
+        shared = shared or any(covered)
+        if not all(covered):
+            inside.append(f"/{folder}")
+    # A pattern with a slash is a glob for the whole path, here as there.
+    names = (f"/{pattern}" if "/" in pattern else pattern for pattern in tests.patterns)
+    return msgspec.structs.replace(code, skip=(*code.skip, *inside, *(names if shared else ())))

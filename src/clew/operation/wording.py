@@ -1,0 +1,61 @@
+"""Descriptions as one client reads them: under the names that it sees, and only about tools that it can find there.
+
+A description is written once and names other tools. Where one of those is not listed, the part of the sentence that
+names it is left out: what stands in brackets, after a colon or after ", or", else the clause, else the sentence.
+"""
+
+import re
+from collections.abc import Container, Mapping
+
+_NAME = re.compile(r"(?<![\w.])[a-z]+(?:[._][a-z]+)+(?!\w)|`[a-z]+`")
+"""What may be a tool's name. A name of one word is also a word of the language, so it counts in backticks only."""
+_SENTENCE_END = re.compile(r"(?<=[.!?]) ")
+_BRACKETS = re.compile(r" \([^()]*\)")
+_CLAUSE = "; "
+_TAILS = (": ", ", or ")
+
+
+class Wording:
+    """How texts are told where tools go by the names `spelled` gives them and only those `listed` may be named."""
+
+    def __init__(self, spelled: Mapping[str, str], listed: Container[str]) -> None:
+        self._spelled = spelled
+        self._listed = listed
+
+    def told(self, text: str) -> str:
+        if not any(name.strip("`") in self._spelled for name in _NAME.findall(text)):
+            return text
+        kept = (self._sentence(sentence) for sentence in _SENTENCE_END.split(text))
+        return _NAME.sub(self._respelled, " ".join(sentence for sentence in kept if sentence))
+
+    def _sentence(self, text: str) -> str:
+        if self._unlisted(text) is None:
+            return text
+        text = _BRACKETS.sub(lambda found: "" if self._unlisted(found[0]) is not None else found[0], text)
+        clauses = text.rstrip(".").split(_CLAUSE)
+        kept = [told for clause in clauses if (told := self._clause(clause))]
+        if not kept:
+            return ""
+        sentence = _CLAUSE.join(kept)
+        if not _NAME.match(sentence):
+            sentence = sentence[0].upper() + sentence[1:]
+        return f"{sentence}."
+
+    def _clause(self, text: str) -> str:
+        """The clause, or the part of it before what names a tool that is not listed."""
+        place = self._unlisted(text)
+        if place is None:
+            return text
+        end = max(text.rfind(tail, 0, place) for tail in _TAILS)
+        return text[:end] if end > 0 else ""
+
+    def _unlisted(self, text: str) -> int | None:
+        """Where the first tool is named that is not listed."""
+        for found in _NAME.finditer(text):
+            name = found[0].strip("`")
+            if name in self._spelled and name not in self._listed:
+                return found.start()
+        return None
+
+    def _respelled(self, found: re.Match[str]) -> str:
+        return self._spelled.get(found[0], found[0])

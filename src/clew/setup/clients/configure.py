@@ -1,0 +1,261 @@
+"""Telling an MCP client how to start Clew."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from clew.edit.edits import FileEdit
+from clew.edit.recovery import recover
+from clew.edit.replacing import make_folder
+from clew.edit.targets import read_if_there, real_target
+from clew.edit.transaction import Transaction
+from clew.errors import ConfigError, FormatError, InvalidArgument, Refused
+from clew.setup.clients import json_text, toml_text
+from clew.setup.token import TOKEN_VARIABLE
+from clew.workspace.own_program import own_program
+from clew.workspace.paths import display
+
+SERVER_NAME = "clew"
+
+__all__ = [
+    "CLIENTS",
+    "Client",
+    "ClientPlan",
+    "client_config",
+    "complete_interrupted",
+    "config_path",
+    "own_command",
+    "write_file",
+    "write_plan",
+]
+
+
+class ClientPlan(msgspec.Struct, frozen=True):
+    """What happens to one client's configuration."""
+
+    client: str
+    path: Path
+    format: str
+    """json or toml."""
+    before: str | None
+    """None where there is no file yet."""
+    after: str
+    state: str
+    """create, add, replace, same, or differs: there is another entry named clew, and it was not asked to go."""
+    snippet: str
+    """Clew's part alone, ready to paste."""
+    within: Path | None
+    """The project's folder for a configuration that belongs to the project."""
+
+    @property
+    def changed(self) -> bool:
+        return self.before != self.after
+
+
+class Client(msgspec.Struct, frozen=True):
+    """How one MCP client is configured."""
+
+    title: str
+    path: Callable[[Path], Path]
+    parent: str
+    """The key that holds the servers."""
+    in_project: bool
+    typed: bool = False
+    """Whether an entry names its transport."""
+    in_workspace: bool = False
+    """Whether the client starts servers anywhere unless told, and fills in the folder it has open."""
+    format: str = "json"
+    variable: str = ""
+    """How the value of an environment variable is written in a header; empty where the client takes no headers."""
+
+
+def _desktop_file(_: Path) -> Path:
+    if sys.platform == "darwin":
+        folder = _home() / "Library" / "Application Support"
+    elif sys.platform == "win32":
+        folder = Path(os.environ.get("APPDATA") or _home() / "AppData" / "Roaming")
+    else:
+        folder = Path(os.environ.get("XDG_CONFIG_HOME") or _home() / ".config")
+    return folder / "Claude" / "claude_desktop_config.json"
+
+
+def _codex_file(_: Path) -> Path:
+    return Path(os.environ.get("CODEX_HOME") or _home() / ".codex") / "config.toml"
+
+
+CLIENTS: Mapping[str, Client] = {
+    "claude-code": Client(
+        "Claude Code", lambda root: root / ".mcp.json", "mcpServers", True, typed=True, variable="${{{}}}"
+    ),
+    "claude-desktop": Client("Claude Desktop", _desktop_file, "mcpServers", False),
+    "cursor": Client(
+        "Cursor",
+        lambda root: root / ".cursor" / "mcp.json",
+        "mcpServers",
+        True,
+        typed=True,
+        in_workspace=True,
+        variable="${{env:{}}}",
+    ),
+    "vscode": Client(
+        "VS Code",
+        lambda root: root / ".vscode" / "mcp.json",
+        "servers",
+        True,
+        typed=True,
+        in_workspace=True,
+        variable="${{env:{}}}",
+    ),
+    "codex": Client("Codex", _codex_file, "mcp_servers", False, format="toml"),
+}
+
+
+def config_path(client: str, root: Path) -> Path:
+    """Where a client looks. The home folder is looked up anew each time."""
+    return _known(client).path(root)
+
+
+def own_command() -> str:
+    """How a client starts this very Clew: by name where the name leads here, otherwise by its full path."""
+    running, found = own_program(), shutil.which(SERVER_NAME)
+    if running is None or (found and Path(found).resolve() == running.resolve()):
+        return SERVER_NAME
+    return str(running)
+
+
+def client_config(client: str, root: Path, command: str, *, url: str = "", force: bool = False) -> ClientPlan:
+    """What the client's configuration becomes when Clew is in it: started by the client, or as a server at `url`.
+    Nothing is written."""
+    known = _known(client)
+    path, within = known.path(root), root if known.in_project else None
+    entry = _remote_entry(known, url) if url else _entry(known, root, command)
+    snippet = _snippet(known, entry)
+    raw = read_if_there(real_target(path, within=within))
+    try:
+        before = None if raw is None else raw.decode("utf-8")
+        state, after = _merged(known, before, entry, force)
+    except (FormatError, UnicodeDecodeError, RecursionError) as error:
+        raise Refused(
+            f"'{path}' was left as it is: {_reason(error)}.", hint=f"Paste this yourself:\n{snippet}"
+        ) from error
+    return ClientPlan(client, path, known.format, before, after, state, snippet, within)
+
+
+def complete_interrupted(path: Path, *, within: Path | None) -> None:
+    """Complete or take back what a killed process was writing to a client's configuration; call it before the file is
+    read to be changed."""
+    recover(real_target(path, within=within).parent if within is None else within, None)
+
+
+def write_file(path: Path, before: bytes | None, after: bytes, *, within: Path | None) -> None:
+    """Write a client's configuration, unless it changed since it was read. A copy of the former one is kept: in the
+    state folder of the project `within`, or beside a file that belongs to no project."""
+    target = real_target(path, within=within)
+    root = target.parent if within is None else within
+    if within is None:
+        make_folder(root)
+    edit = FileEdit(display(target.relative_to(root.resolve()).as_posix()), before, after)
+    Transaction(root, [edit], in_project=within is not None).commit()
+
+
+def write_plan(plan: ClientPlan) -> None:
+    """Put a plan in place, unless the file changed since the plan was made."""
+    before = None if plan.before is None else plan.before.encode()
+    write_file(plan.path, before, plan.after.encode(), within=plan.within)
+
+
+def _known(client: str) -> Client:
+    if client not in CLIENTS:
+        raise InvalidArgument(f"'{client}' is not a client Clew knows.", hint=f"Choose one of {', '.join(CLIENTS)}.")
+    return CLIENTS[client]
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise ConfigError("There is no home folder to look in.", hint="Set HOME.") from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, FormatError):
+        return error.message
+    return "it is nested too deeply" if isinstance(error, RecursionError) else "it is not UTF-8 text"
+
+
+def _entry(client: Client, root: Path, command: str) -> dict[str, Any]:
+    """A configuration inside the project names it relative to itself, so that it can be shared with a team."""
+    folder = "." if client.in_project else str(root.resolve())
+    entry: dict[str, Any] = {"type": "stdio"} if client.typed else {}
+    entry |= {"command": command, "args": ["serve", folder]}
+    if client.in_workspace:
+        entry["cwd"] = "${workspaceFolder}"
+    try:
+        f"{command}{folder}".encode()
+    except UnicodeEncodeError:
+        raise ConfigError(
+            f"The path {folder!r} is not text, and no client's configuration can name it.", hint="Rename the folder."
+        ) from None
+    return entry
+
+
+def _remote_entry(client: Client, url: str) -> dict[str, Any]:
+    """A server that runs already. The entry names the variable that holds the token, never the token itself: the file
+    may be one that git tracks."""
+    if client.format == "toml":
+        return {"url": url, "bearer_token_env_var": TOKEN_VARIABLE}
+    if not client.variable:
+        raise InvalidArgument(
+            f"{client.title} takes no header from an environment variable.",
+            hint="Leave --url out: it then starts Clew itself and needs no token.",
+        )
+    header = f"Bearer {client.variable.format(TOKEN_VARIABLE)}"
+    return {"type": "http", "url": url, "headers": {"Authorization": header}}
+
+
+def _snippet(client: Client, entry: Mapping[str, Any]) -> str:
+    if client.format == "toml":
+        return toml_text.table_text(f"{client.parent}.{SERVER_NAME}", entry)
+    return json_text.document(client.parent, SERVER_NAME, entry)
+
+
+def _merged(client: Client, text: str | None, entry: Mapping[str, Any], force: bool) -> tuple[str, str]:
+    """The state and the new text."""
+    if text is None or not text.strip("\ufeff \t\r\n"):
+        return "create", _snippet(client, entry)
+    mark, body = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
+    is_toml = client.format == "toml"
+    document = toml_text.read_toml(body) if is_toml else json_text.read_object(body)
+    servers = document.get(client.parent)
+    present = isinstance(servers, dict) and SERVER_NAME in servers
+    existing = servers[SERVER_NAME] if isinstance(servers, dict) and present else None
+    fields = existing if isinstance(existing, dict) else {}
+    if present:
+        if all(fields.get(key) == value for key, value in entry.items()) and _is_remote(fields) == _is_remote(entry):
+            return "same", text
+        if not force:
+            return "differs", text
+    after = _with_toml(body, client, entry, fields) if is_toml else _with_json(body, client, entry, fields)
+    return ("replace" if present else "add"), mark + after
+
+
+def _is_remote(entry: Mapping[str, Any]) -> bool:
+    return "url" in entry
+
+
+def _with_json(body: str, client: Client, entry: Mapping[str, Any], fields: Mapping[str, Any]) -> str:
+    # Settings a user added to Clew's own entry, such as env, outlive --force; those of the other kind cannot.
+    kept = fields if _is_remote(fields) == _is_remote(entry) else {}
+    return json_text.with_member(body, client.parent, SERVER_NAME, {**kept, **entry})
+
+
+def _with_toml(body: str, client: Client, entry: Mapping[str, Any], fields: Mapping[str, Any]) -> str:
+    if fields and _is_remote(fields) != _is_remote(entry):
+        kind = "a remote server" if _is_remote(fields) else "started by the client"
+        raise FormatError(f"its '{SERVER_NAME}' is {kind}, whose keys do not go together with those of the other kind")
+    return toml_text.with_table(body, client.parent, SERVER_NAME, entry)

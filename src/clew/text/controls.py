@@ -1,0 +1,49 @@
+"""Characters that a terminal, a spreadsheet or a reader obeys instead of showing them, made visible and harmless."""
+
+import re
+from typing import Any, Final
+
+import msgspec
+
+_ALWAYS: Final = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+"""Control characters, line separators, signs that turn the direction of text, and halves of characters."""
+_OBEYED = re.compile(rf"[{_ALWAYS}]|\r(?!\n)")
+_NOT_ON_ONE_LINE = re.compile(rf"[{_ALWAYS}\t\n\r]")
+_OUTSIDE_ASCII = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_PICTURES = 0x2400
+_SPACE, _DELETE = 0x20, 0x7F
+
+
+def printable(text: str) -> str:
+    """What somebody else wrote, with a visible sign in place of everything that would be obeyed: ESC as ␛, a turn of
+    direction as ⟨U+202E⟩. Tabs and line ends stay."""
+    return _OBEYED.sub(_visible, text)
+
+
+def _visible(match: re.Match[str]) -> str:
+    number = ord(match[0])
+    if number < _SPACE:
+        return chr(_PICTURES + number)
+    return "␡" if number == _DELETE else f"⟨U+{number:04X}⟩"
+
+
+def control_in(text: str) -> str | None:
+    """The first character that a text of one line may not hold, as its number; None for a good one."""
+    found = _NOT_ON_ONE_LINE.search(text)
+    return f"U+{ord(found[0]):04X}" if found is not None else None
+
+
+def pretty_json(value: Any) -> str:
+    """A value as JSON for a terminal or a file: what would be obeyed is escaped, so the data stays what it is."""
+    return escaped_json(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+
+def escaped_json(text: str) -> str:
+    """JSON in which every character that would be obeyed is an escape; such characters stand only inside strings."""
+    return _OUTSIDE_ASCII.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def csv_cell(text: str) -> str:
+    """A text that a spreadsheet shows and does not calculate."""
+    return f"'{printable(text)}" if text.startswith(_FORMULA) else printable(text)

@@ -1,1 +1,0 @@
-"""Which assertions are implemented and tested, and the figures over all requirements."""

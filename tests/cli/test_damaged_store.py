@@ -1,0 +1,124 @@
+"""A store that was damaged, and disks that cannot be written: every command says so, and reading works."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from clew.derived import place
+from clew.project import Project
+from clew.store.sqlite.aside import damaged_files
+from clew.surfaces.cli.main import main
+
+CONFIG = '[search]\nbackground = false\n[embedder]\nkind = "none"\n'
+
+
+def clew(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "clew", *words], check=False, capture_output=True, text=True)
+
+
+@pytest.fixture
+def drafted(small: Path) -> Path:
+    """A project with a draft in its store, as a killed process leaves it: with a log beside the store."""
+    (small / "clew.toml").write_text(CONFIG)
+    draft = {"node_id": "REQ-p00001", "new_title": "Tell the time"}
+    assert main(["call", "mutate_update_title", json.dumps(draft), "-C", str(small)]) == 0
+    project = Project.open(small)
+    assert project.store is not None
+    with project.store.transaction(actor="ada") as records:
+        records.put("notes", "1", "kept")
+    copy = small.with_name("killed")
+    # By another process: to close a store's file here would drop the locks that this process has on it.
+    subprocess.run(["cp", "-r", small, copy], check=True)
+    project.close()
+    return copy
+
+
+def cut(store: Path) -> None:
+    # A log may hold all that the file lost.
+    store.with_name("clew.db-wal").unlink()
+    store.write_bytes(store.read_bytes()[: store.stat().st_size // 2])
+
+
+def empty(store: Path) -> None:
+    store.write_bytes(b"")
+
+
+def change_log(store: Path) -> None:
+    log = store.with_name("clew.db-wal")
+    data = bytearray(log.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    log.write_bytes(data)
+
+
+# Verifies: REQ-d00247-B+C
+@pytest.mark.parametrize("damage", [cut, empty, change_log])
+def test_a_damaged_store_is_said_by_whoever_would_have_used_it(drafted: Path, damage: Callable[[Path], None]) -> None:
+    store = drafted / ".clew" / "clew.db"
+    damage(store)
+    before = store.read_bytes()
+    for words in (("doctor", str(drafted)), ("status", str(drafted)), ("call", "get_mutation_log", "-C", str(drafted))):
+        said = clew(*words)
+        assert "is damaged" in said.stderr, words
+        assert "nothing was lost" not in (said.stdout + said.stderr).lower()
+    (check,) = [each for each in json.loads(clew("doctor", "--json", str(drafted)).stdout)["checks"] if not each["ok"]]
+    assert (check["name"], "is damaged" in check["detail"]) == ("store", True)
+    assert store.read_bytes() == before
+    subprocess.run([sys.executable, "-m", "clew.store.sqlite.rescue", str(store)], check=True, capture_output=True)
+    examined = clew("doctor", str(drafted))
+    assert examined.returncode == 0
+    assert [file.name in examined.stdout for file in damaged_files(store)] == [True] * len(damaged_files(store))
+    assert damaged_files(store)[0].read_bytes() == before
+
+
+@pytest.fixture
+def documents(small: Path) -> Path:
+    (small / "clew.toml").write_text(CONFIG)
+    (small / "docs").mkdir()
+    (small / "docs" / "lamp.md").write_text("# Lamps\n\nThe lamp burns oil at night.\n")
+    return small
+
+
+# Verifies: REQ-d00247-D
+def test_documents_are_searched_where_nothing_can_be_written(
+    documents: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(place, "_refusal", lambda folder: "Read-only file system")
+    places: list[place.DerivedPlace] = []
+    make = place.DerivedPlace.__init__
+
+    def noted(self: place.DerivedPlace, folder: Path, parts: tuple[str, ...]) -> None:
+        make(self, folder, parts)
+        places.append(self)
+
+    monkeypatch.setattr(place.DerivedPlace, "__init__", noted)
+    assert main(["kb", "search", "oil", "-C", str(documents)]) == 0
+    assert "The lamp burns oil at night." in capsys.readouterr().out
+    assert not (documents / ".clew" / "kb").exists()
+    assert [each.folder.exists() for each in places] == [False]
+
+
+# Verifies: REQ-d00247-D
+@pytest.mark.parametrize(
+    "mount",
+    [
+        "mount --bind {0} {0} && mount -o remount,ro,bind {0}",
+        "mount -t tmpfs -o size=1m tmpfs {1} && cp -r {0}/. {1} && mount --move {1} {0}"
+        " && (dd if=/dev/zero of={0}/ballast bs=4k 2>/dev/null || true)",
+    ],
+    ids=["read-only", "full"],
+)
+def test_documents_are_searched_on_a_disk_that_is_full_or_read_only(documents: Path, mount: str) -> None:
+    spare = documents.with_name("spare")
+    spare.mkdir()
+    mounted = mount.format(documents, spare)
+    if not shutil.which("unshare") or subprocess.run(["unshare", "-m", "sh", "-c", mounted]).returncode:
+        pytest.skip("needs the right to mount a file system of its own")
+    search = f"{mounted} && cd / && {sys.executable} -m clew kb search oil -C {documents}"
+    found = subprocess.run(["unshare", "-m", "sh", "-c", search], check=True, capture_output=True, text=True)
+    assert "The lamp burns oil at night." in found.stdout
+    assert "clew.db" in found.stderr

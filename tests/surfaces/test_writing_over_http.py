@@ -1,0 +1,100 @@
+"""Over HTTP, tools that write need the token, whatever a request says about where it comes from."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server.lowlevel import Server
+
+from clew.surfaces.mcp.transports.http import serve_http
+from clew.surfaces.mcp.transports.settings import HttpSettings
+
+pytestmark = pytest.mark.anyio
+
+Serve = Callable[..., Server[Any]]
+
+TOKEN = "correct-horse-battery"
+WRITE = ("mutate_update_title", {"node_id": "REQ-p00001", "new_title": "Another title"})
+
+
+@asynccontextmanager
+async def listening(server: Server[Any], **settings: Any) -> AsyncIterator[str]:
+    address: list[str] = []
+    ready = anyio.Event()
+
+    def announce(url: str) -> None:
+        address.append(url)
+        ready.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(serve_http, server, HttpSettings(drain_seconds=0.0, **settings), announce)
+        with anyio.fail_after(120):
+            await ready.wait()
+        yield address[0]
+        tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def client_at(url: str, era: str, **headers: str) -> AsyncIterator[Client]:
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=120) as http,
+        Client(streamable_http_client(url, http_client=http), mode=era) as client,
+    ):
+        yield client
+
+
+async def reason(client: Client, tool: str, arguments: dict[str, Any]) -> str | None:
+    """Why a call was refused; None where it was answered."""
+    result = await client.call_tool(tool, arguments)
+    assert result.structured_content is not None
+    return result.structured_content["data"]["reason"] if result.is_error else None
+
+
+# Verifies: REQ-d00016-F
+@pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
+async def test_without_the_token_nothing_is_written(serve: Serve, small: Path, era: str) -> None:
+    before = {path: path.read_bytes() for path in small.rglob("*.md")}
+    page = {"Origin": "http://localhost:3000"}
+    async with listening(serve(small, toolsets=("all",)), write_token=TOKEN) as url:
+        for headers in ({}, page, {"Authorization": "Bearer another-token-than-that"}):
+            async with client_at(url, era, **headers) as client:
+                assert await reason(client, *WRITE) == "token_needed"
+                through = {"name": WRITE[0], "arguments": WRITE[1]}
+                assert await reason(client, "tools_call", through) == "token_needed"
+                assert await reason(client, "get_requirement", {"req_id": "REQ-p00001"}) is None
+        async with client_at(url, era, Authorization=f"Bearer {TOKEN}") as client:
+            assert await reason(client, *WRITE) is None
+    assert {path: path.read_bytes() for path in small.rglob("*.md")} == before
+
+
+# Verifies: REQ-d00016-F
+async def test_a_server_without_a_token_writes_nothing_and_one_that_needs_it_for_all_writes(
+    serve: Serve, small: Path
+) -> None:
+    server = serve(small, toolsets=("all",))
+    async with listening(server) as url, client_at(url, "legacy") as client:
+        assert await reason(client, *WRITE) == "token_needed"
+    async with (
+        listening(server, token=TOKEN) as url,
+        client_at(url, "legacy", Authorization=f"Bearer {TOKEN}") as client,
+    ):
+        assert await reason(client, *WRITE) is None
+
+
+# Verifies: REQ-d00063-D
+async def test_a_cursor_of_a_client_without_a_session_is_bound_to_its_token(serve: Serve, demo: Path) -> None:
+    query = {"query": "subtree", "params": {"root_id": "REQ-p00001"}}
+    async with listening(serve(demo, toolsets=("all",)), write_token=TOKEN) as url:
+        async with client_at(url, "2026-07-28", Authorization=f"Bearer {TOKEN}") as client:
+            opened = (await client.call_tool("open_cursor", query)).structured_content
+            assert opened is not None
+            named = {"cursor_id": opened["cursor_id"]}
+            assert not (await client.call_tool("cursor_info", named)).is_error
+        async with client_at(url, "2026-07-28") as stranger:
+            assert (await stranger.call_tool("cursor_info", named)).is_error
