@@ -21,6 +21,7 @@ from clew.memory.model import (
 from clew.memory.scope import Filters
 from clew.memory.scrub import scrub
 from clew.memory.units import MemoryUnits
+from clew.operation.one_line import MANY_LINES
 from clew.text.shortening import shortened
 from clew.text.words import storable
 
@@ -51,7 +52,7 @@ class Annotations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     tags: tuple[str, ...] = ()
     domain: Literal["Code", "Medical", "Legal", "Creative", "Research", "General"] | None = None
     confidence: Annotated[float, Meta(ge=0, le=1)] | None = None
-    notes: Annotated[str, Meta(max_length=LONGEST_NOTES)] | None = None
+    notes: Annotated[str, Meta(max_length=LONGEST_NOTES), MANY_LINES] | None = None
     related_concepts: tuple[str, ...] = ()
 
 

@@ -5,9 +5,10 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from clew.operation.declare import Freshness, Operation, Option, Toolset
+from clew.operation.one_line import MANY_LINES
 
 NodeId = Annotated[str, Meta(min_length=1, max_length=80, description="Id of a memory")]
-Rationale = Annotated[str, Meta(max_length=1_000, description="Why, in 10 to 1,000 characters")]
+Rationale = Annotated[str, Meta(max_length=1_000, description="Why, in 10 to 1,000 characters"), MANY_LINES]
 SessionId = Annotated[Annotated[str, Meta(max_length=128)] | None, Meta(description="Default: this connection")]
 AgentId = Annotated[Annotated[str, Meta(max_length=128)] | None, Meta(description="Who asks")]
 Query = Annotated[str, Meta(min_length=1, max_length=4_096, description="Words or a question")]

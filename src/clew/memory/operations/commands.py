@@ -18,6 +18,7 @@ from clew.memory.remember import Stored
 from clew.memory.status import MemeticStatus, memetic_status
 from clew.operation.call import Call
 from clew.operation.declare import Option
+from clew.operation.one_line import MANY_LINES
 
 _NOTHING_SAID = ("`{command}` needs a text.", 'Say what to remember: clew remember "Tables are in UTC".')
 _NOTHING_ASKED = ("`{command}` needs a question.", 'Say what to look for: clew recall "time zone".')
@@ -28,7 +29,7 @@ MemoryId = Annotated[
     str, Meta(min_length=1, max_length=80, description="Id of a memory, or its first digits"),
     Option(positional=True, needed=_NO_ID, metavar="ID"),
 ]  # fmt: skip
-Why = Annotated[str | None, Meta(description="Why"), Option(metavar="TEXT")]
+Why = Annotated[str | None, Meta(description="Why"), MANY_LINES, Option(metavar="TEXT")]
 
 
 class Remember(
@@ -42,7 +43,10 @@ class Remember(
     """Remembers a text."""
 
     content: Annotated[
-        str, Meta(min_length=1, max_length=65_536), Option(positional=True, joined=True, needed=_NOTHING_SAID)
+        str,
+        Meta(min_length=1, max_length=65_536),
+        MANY_LINES,
+        Option(positional=True, joined=True, needed=_NOTHING_SAID),
     ]
     about_: Annotated[
         tuple[str, ...],
@@ -174,7 +178,10 @@ class EditMemory(
 
     id: MemoryId
     text_: Annotated[
-        str, Meta(min_length=1, max_length=65_536, description="The new text"), Option("--text", metavar="TEXT")
+        str,
+        Meta(min_length=1, max_length=65_536, description="The new text"),
+        MANY_LINES,
+        Option("--text", metavar="TEXT"),
     ] = msgspec.field(name="text")
     why: Why = None
 

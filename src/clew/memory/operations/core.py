@@ -20,6 +20,7 @@ from clew.memory.operations.arguments import (
 from clew.memory.products import Injection, SearchAnswer, inject_context, search_graph
 from clew.memory.remember import Stored
 from clew.operation.call import Call
+from clew.operation.one_line import MANY_LINES
 
 LinkType = Literal["related", "supports", "contradicts", "causes", "caused_by", "part_of", "has_part", "supersedes"]
 
@@ -43,7 +44,7 @@ class StoreMemory(
     so that it is marked when that changes. Secrets are taken out; a text that is there returns its id. Returns what it
     contradicts or supersedes, and a reward."""
 
-    content: Annotated[str, Meta(min_length=1, max_length=65_536, description="The text")]
+    content: Annotated[str, Meta(min_length=1, max_length=65_536, description="The text"), MANY_LINES]
     rationale: Rationale = ""
     importance: Annotated[float, Meta(ge=0, le=1, description="0 to 1")] = 0.5
     kind: Annotated[KindName | None, Meta(description="Default: by its wording")] = None

@@ -13,6 +13,7 @@ from clew.memory.operations.arguments import MemoryOperation, NodeId, SessionId
 from clew.memory.plan import Reflection, SearchPlan, SpaceName, reflect, search_plan
 from clew.memory.signature import Johari, classify
 from clew.operation.call import Call
+from clew.operation.one_line import MANY_LINES
 
 Goal = Annotated[str, Meta(min_length=10, max_length=1_000, description="What you try to achieve")]
 
@@ -157,7 +158,7 @@ class TemporaryScratchpad(
 
     action: Annotated[Literal["write", "read", "clear", "store", "retrieve"], Meta(description="What to do")]
     key: Annotated[str | None, Meta(description="Needed to write; default for the others: all")] = None
-    value: Annotated[str | None, Meta(description="What to write")] = None
+    value: Annotated[str | None, Meta(description="What to write"), MANY_LINES] = None
     session_id: SessionId = None
 
     def run(self, call: Call) -> ScratchpadAnswer:
