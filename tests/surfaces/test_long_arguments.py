@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+from mcp import MCPError
+from mcp_types import jsonrpc
 from tests.mcp_client import McpClient, Options
 
 from clew.operation.listing import all_tools
@@ -23,5 +25,10 @@ def test_every_text_of_every_tool_may_have_five_thousand_characters(
                 if '"string"' not in msgspec.json.encode(schema).decode():
                     continue
                 for text in LONG[: 2 if "path" in name or "file" in name else 1]:
-                    # A failure of the server itself would be raised.
-                    client.result(tool.name, **{**example, name: [text] if schema.get("type") == "array" else text})
+                    given = {**example, name: [text] if schema.get("type") == "array" else text}
+                    # The tools of the memory fail with errors of the protocol, in numbers of their own.
+                    try:
+                        client.result(tool.name, **given)
+                    except MCPError as error:
+                        if error.error.code == jsonrpc.INTERNAL_ERROR:
+                            raise

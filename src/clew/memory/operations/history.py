@@ -33,7 +33,7 @@ class SearchTombstones(
     example={"limit": 5},
 ):
     """Memories that were forgotten or merged away and can still be restored, the latest first, with the reason and the
-    reversal_hash for restore_from_hash. query keeps those that hold all its words."""
+    reversal_hash. query keeps those that hold all its words. restore_from_hash brings one back."""
 
     query: Annotated[str | None, Meta(description="Words that it has to hold")] = None
     deleted_after: Annotated[str | None, Meta(description="ISO 8601")] = None
