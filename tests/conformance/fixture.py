@@ -69,6 +69,8 @@ def _add_tools(server: Server[Any], surface: Surface, bus: InMemorySubscriptionB
         tool = tools.get(params.name)
         return await (surface.call_tool(ctx, params) if tool is None else tool.answer(ctx, params))
 
+    # Clew's own tools want no argument in a header; one of the suite's does.
+    server.get_tool_input_schema = lambda name: tools[name].listing().input_schema if name in tools else None
     server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
 

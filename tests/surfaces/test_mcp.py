@@ -1,5 +1,6 @@
 """The server through a real client, in both eras of the protocol."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -307,3 +308,9 @@ async def test_a_requirement_with_hundreds_of_children_and_endless_texts_is_told
         found = await call(client, "search", query="long")
         assert found["results"][0]["id"] == "REQ-p00002"
         assert found["truncated"] is True
+
+
+# The server tells the SDK that there is none, which saves making the list of tools for every call.
+# Verifies: REQ-d00010-A
+def test_no_tool_wants_an_argument_in_a_header() -> None:
+    assert not [tool.name for tool in all_tools() if "x-mcp-header" in json.dumps(tool.input_schema)]
