@@ -72,11 +72,14 @@ def test_tc_cur_004_us_001_ac_05_forgetting_leaves_a_tombstone(memory: Memory) -
 # Verifies: REQ-d00302-B
 def test_tc_cur_005_only_the_user_has_something_deleted_for_good(memory: Memory) -> None:
     id = memory.store(SAME[0])
+    earlier = memory("boost_importance", node_id=id, delta=0.1, rationale=WHY)["reversal_hash"]
     asked = {"node_id": id, "soft_delete": False, "rationale": WHY}
     assert memory.number("forget_concept", reason="obsolete", **asked) == -32002
     gone = memory("forget_concept", reason="user_requested", **asked)
     assert gone["reversal_hash"] is None
     assert gone["recoverable_until"] is None
+    assert memory("search_tombstones")["tombstones"] == []
+    assert memory.number("restore_from_hash", reversal_hash=earlier) == -32014
 
 
 # Verifies: REQ-d00302-A

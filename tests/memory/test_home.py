@@ -11,6 +11,7 @@ import pytest
 from tests.contract.memory_client import WHY, remembering, write_project
 
 from clew.derived.file import throw_away
+from clew.errors import InvalidArgument
 from clew.graph.model import EdgeKind, NodeKind
 from clew.memory.scope import Asker
 from clew.memory.service import MemoryView
@@ -113,7 +114,8 @@ def test_random_reads_never_leak(tmp_path: Path) -> None:
     with remembering(write_project(tmp_path / "harbour")) as memory:
         owners: dict[str, tuple[str | None, bool]] = {}
         for number in range(24):
-            agent, private = chance.choice(agents), chance.random() < 0.5
+            agent = chance.choice(agents)
+            private = agent is not None and chance.random() < 0.5
             arguments = {"agent_id": agent} if agent else {}
             visibility = {"visibility": "private" if private else "team"}
             id = memory.store(f"Lamp note {number} of the harbour.", metadata=visibility, **arguments)
@@ -126,7 +128,7 @@ def test_random_reads_never_leak(tmp_path: Path) -> None:
             owner.curator.forget(id, "obsolete", WHY, soft=True)
         for _ in range(300):
             agent = chance.choice(agents)
-            may = {id for id, (whose, private) in owners.items() if not private or whose in (None, agent)}
+            may = {id for id, (whose, private) in owners.items() if not private or whose == agent}
             there = may - set(forgotten)
             view = MemoryView(service, Asker(agent=agent))
             read = chance.choice(_READS)
@@ -134,7 +136,7 @@ def test_random_reads_never_leak(tmp_path: Path) -> None:
         for agent in agents:
             view = MemoryView(service, Asker(agent=agent))
             assert _latest(view, owners) == {
-                id for id, (whose, private) in owners.items() if not private or whose in (None, agent)
+                id for id, (whose, private) in owners.items() if not private or whose == agent
             } - set(forgotten)
 
 
@@ -185,14 +187,34 @@ def test_a_person_at_the_command_line_sees_private_memories(tmp_path: Path) -> N
     root = write_project(tmp_path / "harbour")
     with remembering(root) as memory:
         id = memory.store("Lamps burn.", agent_id="planner", metadata={"visibility": "private"})
-        assert memory.ids("lamps") == []
-        assert memory.ids("lamps", agent_id="planner") == [id]
+        assert memory.ids("lamps", agent_id="coder") == []
         assert memory.number("get_node_lineage", node_id=id) == -32012
+        assert memory.ids("lamps", agent_id="planner") == [id]
+        assert memory.ids("lamps") == [id], "the session is the planner's from its first call that says so"
         assert memory.project.graph.get_node(f"memory:{id}") is None
     shown = subprocess.run(
         [sys.executable, "-m", "clew", "memory", "list", "-C", str(root)], capture_output=True, text=True, check=True
     )
     assert id[:8] in shown.stdout
+
+
+# Verifies: REQ-d00300-C
+def test_a_private_memory_needs_an_owner(tmp_path: Path) -> None:
+    with remembering(write_project(tmp_path / "harbour")) as memory:
+        asked = {"content": "Lamps burn.", "rationale": WHY, "metadata": {"visibility": "private"}}
+        assert memory.number("store_memory", **asked) == -32002
+        assert memory.ids("lamps") == []
+
+
+# Verifies: REQ-d00300-C
+def test_a_merge_never_shows_more_than_its_sources(tmp_path: Path) -> None:
+    with remembering(write_project(tmp_path / "harbour")) as memory:
+        mine = memory.store("Lamps burn at night.", agent_id="planner", metadata={"visibility": "private"})
+        other = memory.store("Lamps burn at dusk.", agent_id="coder")
+        service = memory.project.memory
+        owner = MemoryView(service, Asker(is_owner=True), is_person=True)
+        with pytest.raises(InvalidArgument, match="somebody else"):
+            owner.merger.merge([mine, other], "Lamps", "keep_highest", WHY, force=True)
 
 
 # Verifies: REQ-d00300-E

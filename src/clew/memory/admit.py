@@ -20,7 +20,6 @@ LONGEST_TITLE = 120
 MOST_ITEMS = 50
 LONGEST_ITEM = 400
 LARGEST_METADATA = 16_384
-_RECALLED_SHARE = 0.9
 _TRANSIENT = re.compile(
     r"(?:ok(?:ay)?|done|thanks?(?: you)?|yes|no|sure|great|got it|running|working on it|let me (?:check|see|look).*|"
     r"i(?:'ll| will) (?:now )?(?:check|run|look|start|continue|read).*)[.!\s]*",
@@ -105,11 +104,8 @@ def just_recalled(text: str, shown: Iterable[Memory]) -> Memory | None:
     words = _words(text)
     if len(words) < 4:
         return None
-    for memory in shown:
-        known = _words(memory.text)
-        if len(words & known) >= _RECALLED_SHARE * len(words) and len(words) >= _RECALLED_SHARE * len(known):
-            return memory
-    return None
+    # One other word may be the correction: "not", or another amount.
+    return next((memory for memory in shown if _words(memory.text) == words), None)
 
 
 def _words(text: str) -> set[str]:

@@ -15,6 +15,7 @@ import msgspec
 
 from clew.errors import Conflict, InvalidArgument, NotFound, RecoveryExpired
 from clew.memory.model import CHANGES, LINKS, MEMORIES, Link, Memory
+from clew.memory.scrub import scrub
 from clew.store.interface import Event, Store, Transaction
 from clew.text.shortening import shortened
 
@@ -116,7 +117,7 @@ class Changes:
     @contextmanager
     def make(self, operation: str, actor: str, rationale: str) -> Iterator[Change]:
         """A block whose writes happen together or not at all."""
-        moment = self._clock()
+        moment, rationale = self._clock(), scrub(rationale).text
         with self._store.transaction(actor=actor or "agent", reason=rationale) as transaction:
             change = Change(transaction, spelled(moment), _hash(operation, spelled(moment)))
             yield change

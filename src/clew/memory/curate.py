@@ -1,6 +1,7 @@
 """Curation: forgetting, restoring, annotating and weighing memories. Every one of these can be undone."""
 
 import math
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 import msgspec
@@ -9,7 +10,7 @@ from msgspec import Meta
 from clew.errors import Forgotten, InvalidArgument, NotFound
 from clew.memory.admit import check_lists, check_rationale, check_text, title_of
 from clew.memory.balance import refuse_cancer
-from clew.memory.changes import Changes
+from clew.memory.changes import ChangeRecord, Changes
 from clew.memory.library import Library
 from clew.memory.model import (
     LONGEST_NOTES,
@@ -18,10 +19,12 @@ from clew.memory.model import (
     Memory,
     linked,
 )
+from clew.memory.places import Places, each_once
 from clew.memory.scope import Filters
 from clew.memory.scrub import scrub
 from clew.memory.units import MemoryUnits
 from clew.operation.one_line import MANY_LINES
+from clew.text.instruction_like import flags_of
 from clew.text.shortening import shortened
 from clew.text.words import storable
 
@@ -77,10 +80,13 @@ class Boosted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Curator:
-    def __init__(self, library: Library, units: MemoryUnits, changes: Changes, actor: str) -> None:
+    def __init__(
+        self, library: Library, units: MemoryUnits, changes: Changes, places: Callable[[], Places], actor: str
+    ) -> None:
         self._library = library
         self._units = units
         self._changes = changes
+        self._places = places
         self._actor = actor
 
     # Forgetting and restoring
@@ -100,7 +106,7 @@ class Curator:
             change.delete(memory.id)
             change.details = {"reason": reason}
         self._units.engine()
-        note = "`clew memory purge` removes its text from every file as well."
+        note = "It cannot be restored. The history of the store still holds its text."
         return Deleted(
             node_id=memory.id,
             soft=soft,
@@ -116,6 +122,7 @@ class Curator:
             raise InvalidArgument("The argument 'reversal_hash' is empty.", hint="search_tombstones lists them.")
         record = self._changes.get(hash)
         seen = self._library.index
+        self._refuse_erased(record)
         for id in record.memories:
             there = seen.visible((id,), self._library.asker)
             if not there and id not in seen.visible((id,), self._library.asker, _FORGOTTEN):
@@ -123,11 +130,6 @@ class Curator:
                     f"No change of this memory has the reversal hash '{shortened(hash)}'.",
                     hint="search_tombstones lists those of forgotten memories.",
                 )
-        if record.operation == "erase":
-            raise Forgotten(
-                f"This memory was deleted for good at {record.at} on the user's request.",
-                hint="Store what is still needed again.",
-            )
         record, change = self._changes.undo(hash, self._actor)
         self._units.engine()
         there = seen.visible(record.memories, self._library.asker)
@@ -137,6 +139,16 @@ class Curator:
             restored_at=change.at,
             reversal_hash=change.hash,
         )
+
+    def _refuse_erased(self, record: ChangeRecord) -> None:
+        """What was deleted for good comes back by no change, not even by one that was made before."""
+        for id in record.memories:
+            last = self._changes.get(self._library.index.touched(id)[-1][1])
+            if last.operation == "erase":
+                raise Forgotten(
+                    f"This memory was deleted for good at {last.at} on the user's request.",
+                    hint="Store what is still needed again.",
+                )
 
     # Annotating and weighing
 
@@ -201,8 +213,15 @@ class Curator:
         """Another text under the same id, for people who correct a memory."""
         memory = self._library.named(id)
         said = scrub(check_text("text", text, LONGEST_TEXT)).text
+        mentioned = self._places().mentioned(said)
         with self._changes.make("edit", self._actor, rationale) as change:
-            changed = msgspec.structs.replace(change.memory(memory.id), text=said, title=title_of(said))
+            before = change.memory(memory.id)
+            # What it is about was said apart from the text; what the text mentions is read again.
+            about = tuple(cite for cite in before.cites if cite.kind is LinkKind.ABOUT)
+            cites = each_once((*about, *mentioned))
+            changed = msgspec.structs.replace(
+                before, text=said, title=title_of(said), cites=cites, flags=flags_of(said)
+            )
             change.put(changed)
         self._units.engine()
         return changed

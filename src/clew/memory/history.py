@@ -147,6 +147,8 @@ class History:
             if len(found) > limit:
                 break
             hash, record = self._deletion(row.id)
+            if record.operation == "erase":
+                continue
             memory = self._library.forgotten(row.id)
             text = f"{memory.title} {memory.text} {record.rationale}".casefold()
             left = moment_of(record.expires_at) - now
@@ -164,7 +166,7 @@ class History:
                     reversal_hash=hash,
                     expires_at=record.expires_at,
                     days_left=left.days,
-                    recoverable=record.operation != "erase",
+                    recoverable=True,
                 )
             )
         shown = tuple(found[:limit])

@@ -161,9 +161,11 @@ class MemoryIndex(DerivedFile):
         return found
 
     def with_text(self, text: str, asker: Asker) -> str | None:
-        """A memory of exactly this text, apart from blanks and case."""
+        """A memory of exactly this text, apart from blanks and case, that nothing superseded."""
         seen = condition(asker)
-        query = f"SELECT id FROM memories WHERE text_hash = ? AND {seen.sql} ORDER BY made LIMIT 1"  # noqa: S608
+        query = (
+            f"SELECT id FROM memories WHERE text_hash = ? AND retired_at IS NULL AND {seen.sql} ORDER BY made LIMIT 1"  # noqa: S608
+        )
         with self.asked() as connection:
             row = connection.execute(query, (text_hash(text), *seen.values)).fetchone()
         return row[0] if row else None

@@ -26,6 +26,7 @@ from clew.memory.priors import COMPATIBLE_FROM, Priors, compare
 from clew.memory.scrub import scrub
 from clew.memory.summary import summarized
 from clew.memory.units import MemoryUnits
+from clew.text.instruction_like import flags_of
 
 if TYPE_CHECKING:
     from clew.ai.model import Model
@@ -78,6 +79,7 @@ class Merger:
         why = scrub(check_rationale(rationale)).text
         name = scrub(check_text("target_name", name, LONGEST_NAME)).text
         sources = self._sources(ids)
+        _refuse_wider(sources)
         unique = [source.id for source in sources]
         priors = compare(sources, self._units)[0]
         if priors.similarity < COMPATIBLE_FROM and not force:
@@ -153,6 +155,23 @@ def _incompatible(priors: Priors) -> PriorsIncompatible:
     )
 
 
+def _refuse_wider(sources: Sequence[Memory]) -> None:
+    """Nobody may see more after a merge than before: the most restricted source decides."""
+    deepest = max((source.scope.folder for source in sources), key=len)
+    for source in sources:
+        if source.scope.folder and not f"{deepest}/".startswith(f"{source.scope.folder}/"):
+            raise InvalidArgument(
+                f"The memories belong to the folders '{source.scope.folder}' and '{deepest}', which see not the same.",
+                hint="Merge memories of one folder, or link them by annotate_node.",
+            )
+    owners = {source.scope.agent for source in sources if source.scope.visibility == "private"}
+    if owners and len({source.scope.agent for source in sources}) > 1:
+        raise InvalidArgument(
+            "A private memory cannot be merged with memories of somebody else.",
+            hint="Merge memories of one agent, or link them by annotate_node.",
+        )
+
+
 def _merged_memory(sources: list[Memory], gone: list[Memory], best: Memory, name: str, text: str, at: str) -> Memory:
     """The one memory that stands for the sources: nothing that they cited, tagged or restricted is lost."""
     cites: dict[str, Cite] = {}
@@ -160,12 +179,12 @@ def _merged_memory(sources: list[Memory], gone: list[Memory], best: Memory, name
         for cite in source.cites:
             cites.setdefault(cite.node, cite)
     private = any(source.scope.visibility == "private" for source in sources)
-    folders = {source.scope.folder for source in sources}
+    folder = max((source.scope.folder for source in sources), key=len)
     agents = {source.scope.agent for source in sources}
     scope = msgspec.structs.replace(
         best.scope,
         visibility="private" if private else "team",
-        folder=best.scope.folder if len(folders) == 1 else "",
+        folder=folder,
         agent=best.scope.agent if private or len(agents) == 1 else None,
     )
     trust = max((source.origin.trust for source in sources), key=_TRUST_ORDER.index)
@@ -185,7 +204,9 @@ def _merged_memory(sources: list[Memory], gone: list[Memory], best: Memory, name
         pinned=any(source.pinned for source in sources),
         notes="\n".join(dict.fromkeys(source.notes for source in sources if source.notes))[:LONGEST_NOTES],
         cites=tuple(cites.values()),
-        flags=tuple(dict.fromkeys(flag for source in sources for flag in source.flags)),
+        flags=tuple(
+            dict.fromkeys((*(flag for source in sources for flag in source.flags), *flags_of(f"{name}\n{text}")))
+        ),
         valid_to=None,
         retired_at=None,
     )

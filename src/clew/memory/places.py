@@ -11,7 +11,7 @@ Whether a citation still holds is computed whenever it is shown, and never store
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from posixpath import basename, splitext
 from typing import Literal
 
@@ -291,3 +291,7 @@ def _path_and_symbol(node: str) -> tuple[str, str | None]:
         path, _, name = node.removeprefix(SYMBOL).partition("::")
         return path, name
     return node.removeprefix(FILE).removeprefix(LINES).partition("#L")[0], None
+
+
+def each_once(cites: Sequence[Cite]) -> tuple[Cite, ...]:
+    return tuple({cite.node: cite for cite in reversed(cites)}.values())[::-1]

@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from clew.context import Context
+from clew.errors import InvalidArgument
 from clew.memory.admit import (
     Details,
     Note,
@@ -40,9 +41,9 @@ from clew.memory.model import (
     linked,
     new_id,
 )
-from clew.memory.places import Places
+from clew.memory.places import Places, each_once
 from clew.memory.reward import Reward, reward
-from clew.memory.scope import Filters
+from clew.memory.scope import PERSON, Asker, Filters
 from clew.memory.scrub import Redaction, scrub
 from clew.memory.units import MemoryUnits
 from clew.text.instruction_like import flags_of
@@ -117,7 +118,7 @@ class Writer:
         about = tuple(places.cite(each) for each in note.about)
         details = details_of(note.metadata)
         links_to = [self._library.get(id) for id in note.link_to]
-        cites = _each_once((*about, *places.mentioned(text)))
+        cites = each_once((*about, *places.mentioned(text)))
         judged, notes = self._judged(text)
         count = self._library.index.count(self._library.asker)
         with self._changes.make("store", origin.actor, rationale) as change:
@@ -196,7 +197,7 @@ class Writer:
                 repository=home.repository,
                 folder=home.inside,
                 branch=home.branch(),
-                agent=asker.agent,
+                agent=owner_of(asker, details),
                 visibility=details.visibility,
             ),
             origin=origin,
@@ -298,10 +299,6 @@ def _chosen_links(memory: Memory, others: Sequence[Memory], link_type: str) -> l
     return [linked(source, target, kind, "link_to") for source, target in pairs]
 
 
-def _each_once(cites: Sequence[Cite]) -> tuple[Cite, ...]:
-    return tuple({cite.node: cite for cite in reversed(cites)}.values())[::-1]
-
-
 def _nearest(judged: Sequence[Judged], text: str) -> float | None:
     """How like the nearest memory is: by meaning, or by shared words where it has no vector yet."""
     return max(
@@ -327,3 +324,13 @@ def _neighbours(judged: Sequence[Judged]) -> tuple[Neighbour, ...]:
         )
         for each in shown[:_SHOWN]
     )
+
+
+def owner_of(asker: Asker, details: Details) -> str | None:
+    """Whose memory it is. A private one has an owner: nobody else but a person at the command line sees it."""
+    if details.visibility == "private" and asker.agent is None and not asker.is_owner:
+        raise InvalidArgument(
+            "A private memory needs an owner, and 'agent_id' is missing.",
+            hint="Pass agent_id, or leave visibility out.",
+        )
+    return asker.agent or (PERSON if asker.is_owner else None)

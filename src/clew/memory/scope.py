@@ -8,6 +8,9 @@ from typing import Protocol
 
 import msgspec
 
+PERSON = "person"
+"""Who owns what somebody remembers at the command line."""
+
 
 class Asker(msgspec.Struct, frozen=True, kw_only=True):
     """On whose behalf memories are read."""
@@ -61,7 +64,7 @@ def condition(asker: Asker, filters: Filters = EVERYTHING) -> Condition:
         marks = ", ".join("?" * len(above))
         demand(f"(folder IN ({marks}) OR (folder >= ? AND folder < ?))", *above, f"{asker.folder}/", f"{asker.folder}0")
     if not asker.is_owner:
-        demand("(visibility = 'team' OR agent IS NULL OR agent = ?)", asker.agent)
+        demand("(visibility = 'team' OR agent = ?)", asker.agent)
     _narrow(filters, demand)
     return Condition(" AND ".join(parts), tuple(values))
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from clew.cache import Cache
 from clew.context import Context
 from clew.errors import InvalidArgument, StoreError
 from clew.memory.admit import Note
@@ -22,7 +23,7 @@ from clew.memory.pulse import Pulses
 from clew.memory.recall import Recall
 from clew.memory.region import RememberedRegion
 from clew.memory.remember import Stored, Writer
-from clew.memory.scope import Asker
+from clew.memory.scope import PERSON, Asker
 from clew.memory.scratchpad import Scratchpad
 from clew.memory.scrub import scrub
 from clew.memory.units import MemoryUnits
@@ -32,7 +33,7 @@ from clew.text.shortening import shortened
 if TYPE_CHECKING:
     from clew.operation.call import Call
 
-PERSON = "person"
+_MOST_SESSIONS = 1_024
 _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,128}")
 
 
@@ -43,6 +44,8 @@ class MemoryService:
         self._units = Once(lambda: MemoryUnits(context, self.home))
         self._own_session = f"session-{secrets.token_hex(8)}"
         """Of a process that serves one client only."""
+        self._agents: Cache[str, str] = Cache(_MOST_SESSIONS)
+        """Who asks in a session."""
         self.pulses = Pulses()
         self.scratchpad = Scratchpad()
 
@@ -66,12 +69,14 @@ class MemoryService:
     def view(self, call: "Call", *, session_id: str | None = None, agent_id: str | None = None) -> "MemoryView":
         """The memory as whoever makes a call sees it."""
         is_person = call.surface == "cli"
-        asker = Asker(
-            folder=self.home.inside,
-            agent=_checked("agent_id", agent_id),
-            session=self.session_of(call, session_id),
-            is_owner=is_person,
-        )
+        session = self.session_of(call, session_id)
+        agent = _checked("agent_id", agent_id)
+        # Few tools take an agent's name: whoever said it once in a session means it for the others as well.
+        if session is not None and agent is not None:
+            self._agents.put(session, agent)
+        elif session is not None:
+            agent = self._agents.get(session)
+        asker = Asker(folder=self.home.inside, agent=agent, session=session, is_owner=is_person)
         return MemoryView(self, asker, is_person=is_person)
 
     @property
@@ -108,7 +113,7 @@ class MemoryView:
         self.units = service.units
         self.recall = Recall(self.library, self.units, self.places)
         self.writer = Writer(service.context, self.library, self.units, self.changes, self.places)
-        self.curator = Curator(self.library, self.units, self.changes, self.actor)
+        self.curator = Curator(self.library, self.units, self.changes, self.places, self.actor)
         self.merger = Merger(self.library, self.units, self.changes, self.actor)
         self.history = History(self.library, self.changes)
 

@@ -9,7 +9,7 @@ import msgspec
 from clew.context import Context
 from clew.memory.home import Home
 from clew.memory.model import MEMORIES, Memory
-from clew.memory.scope import Asker
+from clew.memory.scope import PERSON, Asker
 from clew.search.units import Filters, Scope, Unit
 from clew.store.interface import Record
 
@@ -118,7 +118,7 @@ def unit_of(memory: Memory) -> Unit:
         body=memory.text,
         tags=memory.tags,
         session=memory.origin.session,
-        agent=(memory.scope.agent or _EVERYBODY) if is_private else _EVERYBODY,
+        agent=(memory.scope.agent or PERSON) if is_private else _EVERYBODY,
         time=memory.recorded_at,
         links=tuple(cite.node for cite in memory.cites),
     )

@@ -57,7 +57,7 @@ class Remember(
     kind: Annotated[KindName | None, Meta(description="Default: by its wording")] = None
     tags: Annotated[tuple[str, ...], Meta(description="May be repeated"), Option("--tag", metavar="WORD")] = ()
     supersedes: Annotated[tuple[str, ...], Meta(description="A memory that it replaces"), Option(metavar="ID")] = ()
-    private: Annotated[bool, Meta(description="Never leaves this machine with a mirror")] = False
+    private: Annotated[bool, Meta(description="Seen by you alone")] = False
 
     def run(self, call: Call) -> Stored:
         view = call.project.memory.view(call)
