@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import OverBudget
-from clew.kb.answer.passages import MAX_BYTES, MAX_TOKENS, around, read, read_bullets
+from clew.kb.answer.excerpts import MAX_BYTES, MAX_TOKENS, around, read, read_bullets
 from clew.text.tokens import estimate_tokens
 
 TEXT = """# Title

@@ -13,8 +13,9 @@ from tests.register.edits import link
 from clew.errors import InvalidArgument, NotFound, Refused, Rejected, WouldCycle
 from clew.formats.register.model import Kind, LinkKind, Priority, Register, Requirement, Status
 from clew.register.change.batch import apply_batch
+from clew.register.change.candidates import candidates, read_markdown
 from clew.register.change.draft import Author, Draft
-from clew.register.change.imports import candidates, import_all, read_markdown
+from clew.register.change.imports import import_all
 from clew.register.change.transaction import new_register
 from clew.register.operations.edit import AddRequirement
 from clew.register.operations.schema import schema

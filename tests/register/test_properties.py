@@ -13,9 +13,10 @@ from clew.formats.register.model import LINK_KINDS, Evidence, Kind, Layout, Outc
 from clew.formats.register.single import read_single, write_single
 from clew.register.change import changes as operations
 from clew.register.change.batch import apply_batch
+from clew.register.change.candidates import candidates
 from clew.register.change.draft import Author, Draft
 from clew.register.change.evidence import LinkedFiles, Tally
-from clew.register.change.imports import candidates, import_all
+from clew.register.change.imports import import_all
 from clew.register.change.transaction import as_written, check_succession, new_register
 from clew.register.operations.edit import AddRequirement, UpdateCommand
 from clew.register.operations.read import ListRequirements

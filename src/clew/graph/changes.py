@@ -5,7 +5,7 @@ others: pairs of the value before and after, where None stands for absence. Appl
 the before images; linking decides nodes and edges in either case. Since every kind of mutation is made of the same
 pairs, undo needs no code of its own for any of them.
 
-Patches: what is to be written in the place of stretches of files, before it is written.
+A patch is what is to be written in the place of a stretch of a file, before it is written.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -4,9 +4,8 @@ Every part contributes a region to the one address space. Small ones live in mem
 the store and answer the same questions by query. An edge belongs to the region of its source, so a region can be asked
 for the edges that lead into a node of another.
 
-The order of what stands at a node, or in a file: that of the files, whatever was edited since.
-
-A graph that is built from nothing has it, because files are linked in their order. What is linked later comes last in
+What stands at a node, or in a file, is in the order of the files, whatever was edited since. A graph that is built from
+nothing has that order, because files are linked in their order. What is linked later comes last in
 its place, so such a place is put in order again when somebody looks at it.
 """
 

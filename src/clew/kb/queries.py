@@ -1,9 +1,7 @@
 """Questions to the store of documents, all answered from one state of it.
 
-The store of documents as somebody sees it who may not see all of it.
-
-Every table that holds something of a document is hidden behind a view of the same name that leaves out what is outside
-of the boundary, so that no question can forget to ask.
+Whoever may not see all documents asks the same questions. Every table that holds something of a document is hidden
+behind a view of the same name that leaves out what is outside of the boundary, so that no question can forget to ask.
 """
 
 import posixpath

@@ -7,10 +7,12 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.register import results
 from clew.register.change import changes
+from clew.register.change.adopt import AdoptReport, RenumberReport, adopt, renumber
 from clew.register.change.batch import apply_batch
+from clew.register.change.candidates import candidates
 from clew.register.change.draft import Author, Draft
 from clew.register.change.evidence import NO_GIT, LinkedFiles, read_log, record_run, record_test, verify
-from clew.register.change.imports import AdoptReport, RenumberReport, adopt, candidates, import_all, renumber
+from clew.register.change.imports import import_all
 from clew.register.change.transaction import check_purpose
 from clew.register.git import remap as remapping
 from clew.register.git import revisions

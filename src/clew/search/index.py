@@ -3,10 +3,8 @@
 Writes are transactions: a unit is in the tables and in the lexical index together, or in neither. Any number of threads
 and processes may read and write. Nothing here knows of vectors; they follow under the numbers of the units.
 
-The file that holds the units and the lexical index, and its tables.
-
-Everything in it can be made again from what the units were made of, so a damaged file, or one that an older Clew cut
-into words in another way, is replaced by an empty one.
+Everything in the file can be made again from what the units were made of, so a damaged file, or one that an older Clew
+cut into words in another way, is replaced by an empty one.
 """
 
 from collections.abc import Iterable, Sequence

@@ -3,9 +3,8 @@
 Every file must still be the one in which conflicts were looked for. The specs that change and the move of the folder
 into the archive are one transaction over files: all of it happens or nothing, and never over what somebody else wrote.
 
-What open changes touched when they were first seen, kept in the store.
-
-It is a memory of this working copy: a change that somebody else wrote begins here with what is in force here.
+What open changes touched when they were first seen is kept in the store, as a memory of this working copy: a change
+that somebody else wrote begins here with what is in force here.
 """
 
 import logging

@@ -2,7 +2,7 @@
 
 The index of the specs is made on demand and kept in step after that: a search puts in what changed since the last one.
 
-What of specs and open changes can be found: purposes, requirements, scenarios, and what changes bring.
+Found are purposes, requirements, scenarios, and what open changes bring.
 """
 
 import threading

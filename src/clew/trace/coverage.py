@@ -1,7 +1,6 @@
-"""Figures over all requirements. Each is computed once for a state of the graph, however often it is asked for, and a
-change of the graph costs no more than what it touched.
-
-Coverage: which assertions of a requirement are implemented, which are tested, and what the tests gave.
+"""Coverage: which assertions of a requirement are implemented, which are tested, and what the tests gave; and the
+figures over all requirements. Each figure is computed once for a state of the graph, however often it is asked for,
+and a change of the graph costs no more than what it touched.
 
 An assertion is *tested* when a test names it, and *implemented* when code or a requirement names it, or when a
 requirement implements the whole of its parent. A test that cites only the requirement counts as a test of it, but

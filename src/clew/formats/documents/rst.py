@@ -4,12 +4,10 @@ Docutils says where the titles are. Like the scanner of markdown, this tells apa
 code blocks, tables, items of lists and comments. What stands in an admonition or another directive is read like the
 text around it.
 
-Where the section titles of reStructuredText stand, as docutils reads it.
-
-The rules are many: over- and underlines, their length in columns, lines that belong to a paragraph, a literal block or
-a table. So docutils finds them. Only its block structure is used: no directive runs, so no file is read, no address is
-asked and nothing is registered, and no inline markup is parsed. It is given only the parts of a text in which a line
-could underline a title, one by one, because its time grows with the square of a text's length.
+The rules for titles are many: over- and underlines, their length in columns, lines that belong to a paragraph, a
+literal block or a table. So docutils finds them. Only its block structure is used: no directive runs, so no file is
+read, no address is asked and nothing is registered, and no inline markup is parsed. It is given only the parts of a
+text in which a line could underline a title, one by one, because its time grows with the square of a text's length.
 """
 
 import re

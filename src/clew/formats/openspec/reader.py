@@ -1,10 +1,8 @@
 """Reads specs, deltas, proposals and tasks without losing a byte, and writes them back.
 
-What stands in the sections REMOVED and RENAMED of a delta, in both dialects.
-
-RENAMED: pairs of lines `- FROM: ...` and `- TO: ...` (OpenSpec; bullet, bold, backticks and `### Requirement:` may be
-missing), or `### Requirement: Old → New` (Spec Oxide; `->` and `=>` too). REMOVED: headings `### Requirement: name`, or
-bullets that hold such a heading.
+A delta's sections REMOVED and RENAMED are read in both dialects. RENAMED: pairs of lines `- FROM: ...` and `- TO: ...`
+(OpenSpec; bullet, bold, backticks and `### Requirement:` may be missing), or `### Requirement: Old → New` (Spec Oxide;
+`->` and `=>` too). REMOVED: headings `### Requirement: name`, or bullets that hold such a heading.
 """
 
 import re

@@ -1,10 +1,9 @@
 """A requirement: its heading and description, its scenarios, and whatever else stands in it.
 
-The steps of a scenario: GIVEN, WHEN, THEN, AND, BUT, in all the ways they are written.
-
-A keyword in bold at the beginning of a line, with or without a bullet and in any case, begins a step, and every further
-one in bold on that line begins another. So does a plain one in capitals; one with only its first letter capital does so
-in a bullet of the outermost level. What is indented below, wrapped, or set as code belongs to the step before it.
+A scenario has steps: GIVEN, WHEN, THEN, AND, BUT, in all the ways they are written. A keyword in bold at the beginning
+of a line, with or without a bullet and in any case, begins a step, and every further one in bold on that line begins
+another. So does a plain one in capitals; one with only its first letter capital does so in a bullet of the outermost
+level. What is indented below, wrapped, or set as code belongs to the step before it.
 """
 
 import re

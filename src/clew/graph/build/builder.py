@@ -4,10 +4,9 @@ A *reader* knows a file format: which files, how to parse one into records, and 
 keeps parsed records in a cache by content hash, so that a file is parsed again only when its content changed, and an
 unchanged one is not even opened.
 
-Building a graph without looking for garbage.
-
-Reading a project makes hundreds of thousands of objects that all stay and of which none refers back to another. Python
-looks through them again and again for circles while they are made, which takes a third of the time, and finds none.
+No garbage is looked for meanwhile. Reading a project makes hundreds of thousands of objects that all stay and of which
+none refers back to another. Python looks through them again and again for circles while they are made, which takes a
+third of the time, and finds none.
 """
 
 import functools

@@ -3,8 +3,6 @@
 Reports name tests in many ways: `tests.test_lamp.TestBell` and `test_rings[2]`, `com.example.LampTest` and `rings()`,
 `pkg/lamp` and `TestBell/rings`, `lamp.test.ts` and `bell > rings`. A name is looked up without its decoration; what
 else the report says must not contradict where the test stands, and decides between tests of one name.
-
-The tests of a graph by the names that reports give them.
 """
 
 import re

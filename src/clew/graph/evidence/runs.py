@@ -4,8 +4,6 @@ A report names tests in its own way and knows nothing of the files they stand in
 when all files are known: each becomes an edge from the result to the test that yielded it. Nearly all name a test by
 where it stands, and are tied to it at once. The others are *loose*: they are compared with all tests of their name,
 and compared again when such a test comes or goes. Executed lines are kept by file and asked for when needed.
-
-Executed lines: what reports on coverage say of the files of a project.
 """
 
 from bisect import bisect_left, bisect_right

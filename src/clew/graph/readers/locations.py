@@ -1,9 +1,10 @@
-"""Where a project keeps its register: `project.req`, or a folder with `index.req`.
+"""Where a project keeps its register and its specs.
 
-A register at the root is the project's, and hides those of examples and tests further down. Without one, every register
-below counts, except in a folder that is a project of its own and in one that is kept as a backup.
+A register is `project.req`, or a folder with `index.req`. One at the root is the project's, and hides those of examples
+and tests further down. Without one, every register below counts, except in a folder that is a project of its own and in
+one that is kept as a backup.
 
-Where a project keeps its specs: what the configuration names, or else the usual places.
+Specs are where the configuration says, or else in the usual places.
 """
 
 import os

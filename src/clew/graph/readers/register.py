@@ -10,7 +10,8 @@ The last test record is evidence: a test that verifies all criteria, with its ou
 |---|---|---|
 | `register.refused` | error | the file cannot be trusted or read; the message says why and what to do |
 
-Whether a register in a folder is whole. Its checksum is taken of all files at once; a reader sees one at a time.
+A register in a folder has one checksum over all of its files, and a reader sees one file at a time: whether it is whole
+is said by a reader of its own.
 """
 
 import re
@@ -23,7 +24,7 @@ import msgspec
 
 from clew.edit.journal import journals
 from clew.errors import FormatError
-from clew.formats.code.marker_comments import cited_in_prose
+from clew.formats.code.prose_citations import cited_in_prose
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.settings import ElspaisSettings

@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from clew.formats.code.marker_comments import Cited, cited_in_prose
+from clew.formats.code.marker_comments import Cited
+from clew.formats.code.prose_citations import cited_in_prose
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.openspec import READER_VERSION

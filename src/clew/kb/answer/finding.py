@@ -1,10 +1,9 @@
 """Finding sections by words, by meaning and along the edges between them, through the engine that all parts share.
 
-The sections one step from sections, as a search follows them: for many at once, a few questions in all.
-
-A step leads to what a section links to and to who links to it, to what stands above, below and beside it, and to who
-else mentions what few mention. Of a document it is the first section that counts. Whatever a section has too many of
-leads nowhere in particular and is left out, so the work is bounded, however large the library is.
+A search follows the edges of many sections at once, by a few questions in all. A step leads to what a section links to
+and to who links to it, to what stands above, below and beside it, and to who else mentions what few mention. Of a
+document it is the first section that counts. Whatever a section has too many of leads nowhere in particular and is left
+out, so the work is bounded, however large the library is.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -5,7 +5,7 @@ then its units go into the search index, together with those of others where the
 Whatever stops the work, between or inside these steps, the next run goes on from there; nobody who searches meanwhile
 waits. A document that cannot be read or kept is a problem that is reported, and keeps no other one away.
 
-Documents that are at another path than before.
+A document that is at another path than before is moved, not read anew.
 """
 
 import logging

@@ -3,7 +3,7 @@
 Readers see one state for as long as they read, whatever is written meanwhile; any number of threads and processes may
 do both.
 
-Which new section is the successor of one that is gone, so that whoever kept the old id still finds the text.
+A section that is gone keeps its successor, so that whoever kept the old id still finds the text.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

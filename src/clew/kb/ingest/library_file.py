@@ -2,8 +2,6 @@
 
 Everything in it was made from the files of the project, so a damaged one, or one that another version of Clew wrote, is
 replaced by an empty one.
-
-What the store holds of a document, row by row, and the rows in it that belong to nothing.
 """
 
 from typing import Any

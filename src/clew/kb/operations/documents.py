@@ -1,8 +1,7 @@
 """Toolset kb: documentation that answers without flooding the context.
 
-Answers of the tools on documents as text: short, with the ids a host needs that reads nothing else.
-
-Words of documents, headings too, stand behind `> `, each with its source; everything else is the server's own.
+Answers as text are short, with the ids that a host needs that reads nothing else. Words of documents, headings too,
+stand behind `> `, each with its source; everything else is the server's own.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,9 +1,7 @@
-"""Test records, and what they promote.
+"""Test records, from a call or from the logs of test runs, and what they promote.
 
-Logs of test runs: how the tests went whose names carry the id of a requirement.
-
-Understood are the output of `cargo test` and of `pytest -v`, JUnit XML, and the JSON of pytest's reports. A test
-belongs to a requirement when its name holds `req_0042` or `REQ-0042`.
+Of logs, understood are the output of `cargo test` and of `pytest -v`, JUnit XML, and the JSON of pytest's reports. A
+test belongs to a requirement when its name holds `req_0042` or `REQ-0042`.
 """
 
 import re

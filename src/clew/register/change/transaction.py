@@ -4,7 +4,7 @@ A transaction takes the lock that req takes too, completes what a killed writer 
 with what the caller expects, applies the change to a draft, checks that the past was left alone, and writes the files
 all or none. Whatever fails on the way, the register is as it was before.
 
-One writer at a time, over all processes, whether they run Clew or req: both lock the same file.
+There is one writer at a time over all processes, whether they run Clew or req.
 """
 
 import threading

@@ -4,11 +4,9 @@ Requirements are merged one by one, and of a requirement field by field. Where b
 requirements, that of the other side gets a new one, and the other side's links follow. What cannot be decided is a
 conflict that names the field; the merged register then has our value there.
 
-Merging the register of another branch as a whole, from what git has of both.
-
 A register in one file is merged by the driver, which git calls with three versions of that file. One in a folder cannot
 be: git merges its files one by one, but a new id, a link and the checksum concern several of them at once. There the
-driver only reports a conflict, and this takes all versions of all files from git's own objects.
+driver only reports a conflict, and `req merge` takes all versions of all files from git's own objects.
 """
 
 import os

@@ -1,8 +1,7 @@
 """What the validator lets pass and a careful reader would not.
 
-An external judge of statements: a command that the operator names in the environment.
-
-It gets one requirement as JSON on standard input and answers with `{"ok": true}` or `{"ok": false, "message": ...}`.
+An operator may name a command in the environment that judges statements as well. It gets one requirement as JSON on
+standard input and answers with `{"ok": true}` or `{"ok": false, "message": ...}`.
 """
 
 import os

@@ -1,9 +1,8 @@
-"""Safety integrity levels, derived from the risk graph in the worked example of IEC 61508-5, Annex D.
+"""Safety: the rules for hazards, safety functions and safety requirements, and their integrity levels, derived from the
+risk graph in the worked example of IEC 61508-5, Annex D.
 
 A level is never entered: a hazard's comes from its four parameters, a safety function's from the hazards it mitigates,
 a safety requirement's from the functions it realizes.
-
-The rules for hazards, safety functions and safety requirements, which are kept as the file has them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

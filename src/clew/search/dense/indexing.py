@@ -4,13 +4,11 @@ What is left to do is always seen from the index itself: the units that have no 
 process dies, nothing is done twice, and it does not matter which process goes on. One works at a time; units whose text
 was embedded before, under another id or before an edit was taken back, need no embedding again.
 
-Long texts in pieces, so that a search by meaning sees all of them.
-
-An encoder looks at the beginning of a text and no further. A text that is longer has a vector for its beginning, as any
-other, and one for each of its pieces; it is as near to a query as the nearest of these. Each piece goes with the title:
-without it, the middle of a text does not say what it is about. Of pieces of 96 to 256 tokens, those of 100 to 160 found
-most (`make bench-kb`). Encoders cut text finer than tokens are estimated, code above all, so a piece with its title
-stays well below what the encoder looks at.
+Long texts go in in pieces, so that a search by meaning sees all of them. An encoder looks at the beginning of a text
+and no further. A text that is longer has a vector for its beginning, as any other, and one for each of its pieces; it
+is as near to a query as the nearest of these. Each piece goes with the title: without it, the middle of a text does not
+say what it is about. Of pieces of 96 to 256 tokens, those of 100 to 160 found most (`make bench-kb`). Encoders cut text
+finer than tokens are estimated, code above all, so a piece with its title stays well below what the encoder looks at.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -2,12 +2,10 @@
 
 Its rows are those of the mapped file and, after them, those that the table got since the file was written.
 
-Scores of all rows of a matrix for a query, fast also where many threads ask at once.
-
-BLAS uses every core for one product, so that products in several threads at the same time only get in each other's
-way: with 32 threads, each waits for all others and the throughput falls to a tenth. So one product runs at a time in
-the whole process, and whoever waits for the same matrix joins the next one: a product with many queries reads the
-matrix once for all of them.
+A query is compared with all rows, and many threads may ask at once. BLAS uses every core for one product, so that
+products in several threads at the same time only get in each other's way: with 32 threads, each waits for all others
+and the throughput falls to a tenth. So one product runs at a time in the whole process, and whoever waits for the same
+matrix joins the next one: a product with many queries reads the matrix once for all of them.
 """
 
 import threading

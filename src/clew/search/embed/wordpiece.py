@@ -4,10 +4,8 @@ The rules are those the models were trained with: control characters go, white s
 dropped where the model is uncased, punctuation and CJK ideographs stand alone, and each word is cut greedily into the
 longest pieces the vocabulary has. Names of special tokens in the text ("[SEP]") are plain text here.
 
-Reads tokenizer.json.
-
-WordPiece as BERT-type encoders use it is read here. Any other kind needs the `tokenizers` library, which is not part of
-the default installation.
+The vocabulary comes from tokenizer.json. Any other kind of tokenizer needs the `tokenizers` library, which is not part
+of the default installation.
 """
 
 import re

@@ -1,9 +1,7 @@
-"""A folder in BEIR form: documents, queries, and which documents answer which query.
+"""A folder in BEIR form (documents, queries, and which documents answer which query), and measuring retrieval on it.
 
 `corpus.jsonl` has `_id`, `title` and `text` on each line, `queries.jsonl` has `_id` and `text`, `qrels.tsv` has query
 id, document id and score; a first line with the names of the columns is passed over.
-
-Measuring retrieval on a collection of questions with known answers.
 
 The documents go into an engine in a folder of their own, so that nothing else is touched. A signal is measured by a
 recipe that asks it alone.

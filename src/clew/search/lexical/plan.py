@@ -1,9 +1,8 @@
 """From the clauses of a query to what is looked for in the index: weighted items, and the expressions FTS5 is given.
 
-What was probably meant by a word that occurs nowhere: words of the index one edit away, or two for a long word.
-
-An edit is a letter added, left out, replaced, or swapped with its neighbour. Words one edit away are generated and
-looked up, which costs the same for any size of vocabulary; for two edits, the words that begin alike are compared.
+A word that occurs nowhere is replaced by words of the index one edit away, or two for a long word. An edit is a letter
+added, left out, replaced, or swapped with its neighbour. Words one edit away are generated and looked up, which costs
+the same for any size of vocabulary; for two edits, the words that begin alike are compared.
 """
 
 import json

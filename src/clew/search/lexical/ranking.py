@@ -4,7 +4,7 @@ FTS5's own BM25 knows no weights for terms and has to look at every match. So it
 here, where repeated words, replacements of misspelt ones and terms learnt from the first results have weights of
 their own.
 
-The streams that a ranking reads, kept for the next one: many searches meet the same units.
+The streams are kept for the next ranking, since many searches meet the same units.
 """
 
 import sqlite3

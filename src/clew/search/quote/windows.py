@@ -12,10 +12,8 @@ into one quote. A window is worth the sum of three shares, each from 0 to 1:
 
 Weights of one half to two hardly change what is found (`make bench-kb`).
 
-How much of a question stands in a text, by its words: the same word counts in full, one like it in part.
-
-Words are the same when their stems are. How much others are alike, from 0 to 1, is what the vectors of words say;
-without those no other word counts.
+The same word counts in full, one like it in part. Words are the same when their stems are. How much others are alike,
+from 0 to 1, is what the vectors of words say; without those no other word counts.
 """
 
 import re

@@ -4,9 +4,8 @@ A ranking is a sequence of ids with scores, best first; what a signal did not fi
 Equal results are ordered by their best rank in any signal and then by id, so the same rankings always give the same
 order.
 
-What happens to a ranking before it is shown: variety.
-
-All functions keep the order they are given (`spread` apart, whose purpose is another one) and keep or drop whole items.
+Before a ranking is shown, results that are too alike may make room for others. All functions keep the order they are
+given (`spread` apart, whose purpose is another one) and keep or drop whole items.
 """
 
 import math

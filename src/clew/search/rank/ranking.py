@@ -1,10 +1,9 @@
 """From a question to a ranking: every signal of the recipe is asked, their rankings become one, links are followed.
 
-Results that resemble each other vouch for each other.
-
-What several results have in common is likely to be what the query is about. So a result's score becomes in part the
-mean score of the results nearest to it in vector space, weighted by how near they are. Only results that were found
-already take part: it costs a few hundred vectors, not a second search.
+Results that resemble each other vouch for each other. What several results have in common is likely to be what the
+query is about. So a result's score becomes in part the mean score of the results nearest to it in vector space,
+weighted by how near they are. Only results that were found already take part: it costs a few hundred vectors, not a
+second search.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -11,7 +11,7 @@ from clew.errors import ClewError, InvalidArgument, NotFound, Unavailable
 from clew.formats.register.records import requirement_object
 from clew.register.error_codes import envelope
 from clew.register.operations.read import ListRequirements
-from clew.register.reports.export import overview_page, requirement_page
+from clew.register.reports.html_page import overview_page, requirement_page
 from clew.register.service import RegisterService
 from clew.surfaces.mcp.transports.listen import listen, url_of
 from clew.surfaces.mcp.transports.settings import HttpSettings, check_address, echo, is_known_host, plain_host

@@ -2,7 +2,7 @@
 
 Every list is cut to a page here; the surfaces say where a page begins and how long it may be.
 
-What is missing or loose: assertions without a test, citations without a target, nodes that cite nothing.
+Gaps are what is missing or loose: assertions without a test, citations without a target, nodes that cite nothing.
 """
 
 from collections import Counter
@@ -17,12 +17,12 @@ from clew.graph.graph import Graph
 from clew.graph.model import BrokenReference, Node, NodeKind
 from clew.text.shortening import shortened
 from clew.trace.find import results as results_find
+from clew.trace.find.keywords import WordIndex, matching, searchable_text, title_text
 from clew.trace.find.minimize import DEFAULT_EDGE_KINDS, minimize, superseded_by
 from clew.trace.find.query import edge_kinds, listed, node_kinds, sorted_nodes, text_matcher
 from clew.trace.find.scope import Direction, scope
 from clew.trace.find.search import Check, Match, Matches
 from clew.trace.find.tests import RequirementTests
-from clew.trace.find.texts import WordIndex, matching, searchable_text, title_text
 from clew.trace.read.assertions import assertions_of, citations_of, owner_of
 from clew.trace.read.resolve import Resolver
 from clew.trace.read.serialize import (

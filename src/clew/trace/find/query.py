@@ -3,7 +3,7 @@
 Words are combined with AND; `OR` stands between alternatives, parentheses group them, "quotes" make a phrase, a leading
 minus excludes, and a leading `=` asks for a whole keyword. A pattern is a regular expression, run with a time limit.
 
-Kinds of nodes and edges as a caller may write them: one or several, by value or by name, in any case.
+Kinds of nodes and edges may be written by value or by name, one or several, in any case.
 """
 
 import re

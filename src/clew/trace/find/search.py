@@ -15,11 +15,11 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.graph.graph import Graph
 from clew.graph.model import Node
+from clew.trace.find.keywords import Words
 from clew.trace.find.query import FIELDS, Pattern, Query, can_be_joined, compile_pattern, parse
 from clew.trace.find.texts import (
     OUT_OF_ORDER,
     RequirementTexts,
-    Words,
     field_score,
     holding,
     place_score,

@@ -3,7 +3,7 @@
 What their texts say is compared with all requirements at once, what stands around them is added, and the result is a
 confidence. Nothing here changes the graph or a file.
 
-Suggestions in words: what speaks for each, and which assertion it is about.
+A suggestion says in words what speaks for it, and which assertion it is about.
 """
 
 import threading

@@ -3,7 +3,7 @@
 A citation of an assertion is tied to the text of that assertion, one of a whole requirement to that of all its
 assertions, or to its body where it has none. Spaces and line breaks do not count.
 
-Reviewing links: recording, in a file that a team shares, that somebody looked at both sides.
+A review of a link is recorded in a file that a team shares: somebody looked at both sides.
 """
 
 import hashlib

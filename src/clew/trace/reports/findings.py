@@ -15,7 +15,7 @@
 
 A finding is added by writing a function that yields it and naming it in `SOURCES`.
 
-Findings as SARIF 2.1.0, which code hosts show beside the lines they are about, and as JUnit XML.
+Findings are also written as SARIF 2.1.0, which code hosts show beside the lines they are about, and as JUnit XML.
 """
 
 import hashlib
