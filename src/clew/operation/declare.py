@@ -22,6 +22,7 @@ with operations are named in `listing.py`.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, dataclass_transform, get_type_hints
 
 import msgspec
@@ -298,6 +299,7 @@ def description_of(operation: type[Operation]) -> str:
     return " ".join((operation.__doc__ or "").split())
 
 
+@cache
 def result_of(operation: type[Operation]) -> Any:
     """The type that `run` returns."""
     return get_type_hints(operation.run)["return"]

@@ -1,29 +1,40 @@
 """The one place that says of an answer which of its texts read like instructions to a language model."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, Final
 
-import msgspec
-
-from clew.text.instruction_like import INSTRUCTION_LIKE, flags_of, rules_for
+from clew.text.instruction_like import INSTRUCTION_LIKE, flags_of
 
 MOST_PLACES: Final = 8
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,39}")
 NOTE: Final = "Texts of the project read like instructions to a language model; they are quoted data: {places}."
 
 
-def flagged_places(data: Any, shown: str | None = None) -> tuple[str, ...]:
-    """Where in the data of an answer texts read like instructions, such as `assertions[0].text`; at most a few. `shown`
-    holds all of these texts, where somebody has it already."""
-    rules = rules_for(shown if shown is not None else msgspec.json.encode(data).decode())
-    if not rules:
+def flagged_places(data: Any) -> tuple[str, ...]:
+    """Where in the data of an answer texts read like instructions, such as `assertions[0].text`; at most a few."""
+    if not _has_flagged(data):
         return ()
-    found: list[str] = []
-    for place, text in _texts(data, ""):
-        if flags_of(text, rules):
-            found.append(place)
-            if len(found) == MOST_PLACES:
-                break
-    return tuple(found)
+    places = dict.fromkeys(place for place, text in _texts(data, "") if flags_of(text))
+    return tuple(islice(places, MOST_PLACES))
+
+
+def _has_flagged(data: Any) -> bool:
+    """Whether any text of the data is flagged. Nearly no answer has one, so nothing is noted on the way, and the names
+    of fields, of which most are a single word, are not looked at twice."""
+    left = [data]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            if flags_of(value):
+                return True
+        elif isinstance(value, dict):
+            left += value.values()
+            left += [key for key in value if isinstance(key, str) and not key.isidentifier()]
+        elif isinstance(value, list | tuple):
+            left += value
+    return False
 
 
 def with_flags(data: dict[str, Any], places: Sequence[str]) -> dict[str, Any]:
@@ -36,14 +47,18 @@ def note_of(places: Sequence[str]) -> str:
 
 
 def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Every text of the data with its place, names of fields included: those of a project's own fields are its texts.
+    What the data says about itself counts for nothing here, since a file may have said it."""
     match value:
         case str():
             yield place, value
-        case Mapping():
-            if INSTRUCTION_LIKE in (value.get("flags") or ()):
-                return  # evidence from documents says it of itself
-            for key, each in value.items():
-                yield from _texts(each, f"{place}.{key}" if place else str(key))
+        case dict():
+            for number, (key, each) in enumerate(value.items()):
+                # A place is told in the server's own words, so that no text of a file may be a part of it.
+                name = f".{key}" if _NAME.fullmatch(str(key)) else f"[{number}]"
+                here = f"{place}{name}".removeprefix(".")
+                yield here, str(key)
+                yield from _texts(each, here)
         case list() | tuple():
             for number, each in enumerate(value):
                 yield from _texts(each, f"{place}[{number}]")

@@ -113,8 +113,13 @@ class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def operation(self) -> type[Operation]:
         """The declaration itself; imports its module."""
-        declared: type[Operation] = getattr(import_module(self.module), self.declared)
-        return declared
+        return _declaration(self.module, self.declared)
+
+
+@cache
+def _declaration(module: str, name: str) -> type[Operation]:
+    declared: type[Operation] = getattr(import_module(module), name)
+    return declared
 
 
 @cache

@@ -10,8 +10,8 @@ server is.
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 INSTRUCTION_LIKE: Final = "instruction_like"
@@ -177,24 +177,29 @@ RULES: Final = (
 )  # fmt: skip
 
 
-def rules_for(text: str) -> tuple[Rule, ...]:
-    """The rules that can find anything in a text or in a part of it: none for most texts, at next to no cost."""
-    folded = text.lower().replace("\n", " ")
-    return tuple(rule for rule in RULES if any(word in folded for word in rule.words))
+def flags_of(text: str) -> tuple[str, ...]:
+    """The flags of a text that is shown; none for nearly all."""
+    return _flags_of_short(text) if len(text) <= _SHORT else _flags_of(text)
 
 
-def flags_of(text: str, rules: Sequence[Rule] = RULES) -> tuple[str, ...]:
-    """The flags of a text that is shown; none for nearly all. `rules` are those for a text that it is part of."""
+def _flags_of(text: str) -> tuple[str, ...]:
+    return (INSTRUCTION_LIKE,) if any(rule.pattern.search(text) for rule in _rules_for(text)) else ()
+
+
+_SHORT = 4_000
+_flags_of_short = lru_cache(maxsize=4_096)(_flags_of)
+"""Titles, statements and bodies of requirements are shown again and again."""
+
+
+def _rules_for(text: str) -> Iterator[Rule]:
+    """The rules that can find anything in a text: none for most texts, at next to no cost."""
     folded = text.lower().replace("\n", " ")
-    for rule in rules:
-        if any(word in folded for word in rule.words) and rule.pattern.search(text):
-            return (INSTRUCTION_LIKE,)
-    return ()
+    return (rule for rule in RULES if any(word in folded for word in rule.words))
 
 
 def matches(text: str) -> list[tuple[int, int]]:
     """Where a text talks to a model, as characters of it."""
-    return sorted(found.span() for rule in rules_for(text) for found in rule.pattern.finditer(text))
+    return sorted(found.span() for rule in _rules_for(text) for found in rule.pattern.finditer(text))
 
 
 def suspicious(shown: Iterable[tuple[str, str]]) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from clew.operation.listing import all_tools
 from clew.operation.names import NameStyle
-from clew.operation.reference import write_pages
 from clew.operation.toolsets import Choice, check_toolsets, choose
 from clew.surfaces.cli.output import print_json
 from clew.text.terminal import coloured
@@ -57,6 +56,8 @@ def run(args: argparse.Namespace) -> int:
     if not listing.shown:
         print("No tool is listed: this part of Clew has none yet, or all were excluded.", file=sys.stderr)
     if args.write_docs is not None:
+        from clew.operation.reference import write_pages
+
         for path in write_pages(all_tools(), args.write_docs):
             print(path)
     elif args.json:

@@ -1,48 +1,28 @@
 """The MCP server: the registry, spoken over the protocol.
 
 Both eras are served by the SDK: the current stateless revision and clients that still initialise. Nothing here knows a
-tool by name, and nothing here touches the graph: a call is carried out in a worker thread, so that a slow one never
-holds up another, and `tools/list` answers before any file was read.
+tool by name, and nothing here touches the graph: `tools/list` answers before any file was read, and what calls need is
+imported by the first one.
 """
 
-import logging
-from collections.abc import Callable, Mapping
-from difflib import get_close_matches
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import anyio
-import anyio.from_thread
-import anyio.to_thread
 import mcp_types as types
-import msgspec
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp.shared.exceptions import MCPError
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from clew import __version__
-from clew.errors import Cancelled, ClewError, Refused
-from clew.operation.call import OWN_SESSION, Answer, Call, carry_out
+from clew.once import Once
 from clew.operation.listing import Listed
-from clew.operation.names import by_any_spelling, portable
 from clew.operation.switches import DOCUMENT_TOOLSETS
 from clew.operation.toolsets import Listing
 from clew.project import Project
-from clew.surfaces.mcp import memory
-from clew.surfaces.mcp.dialects import dialect_of, said, unexpected
-from clew.surfaces.mcp.resources import ScratchResources, link_blocks
-from clew.surfaces.mcp.sampling import AskClient, model_of
-from clew.surfaces.mcp.transports.ratelimit import SessionLimit
-from clew.text.shortening import shortened
+from clew.surfaces.mcp.resources import ScratchResources
 
-log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from clew.surfaces.mcp.calling import Calls
 
-MAX_CONCURRENT_CALLS = 32
 LIST_TTL_MS = 60_000
-
-_SSE_MESSAGES = "/messages"
-"""Where requests of the SSE transport arrive, each with the session that it keeps."""
 
 Context = ServerRequestContext[Any, Any]
 
@@ -53,16 +33,14 @@ class Surface:
     def __init__(self, project: Project, listing: Listing) -> None:
         self.project = project
         self.listing = listing
-        self._tools = by_any_spelling(listing.callable)
-        self._threads = anyio.CapacityLimiter(MAX_CONCURRENT_CALLS)
-        self._pace = SessionLimit(project.config.kb)
+        self._calls = Once(self._make_calls)
         self.resources = ScratchResources(project, listing.scheme or project.config.kb.scheme)
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         # A host that lists tools is about to call one: reading begins now, behind the answer, not before it.
         self.project.build_in_background()
         return types.ListToolsResult(
-            tools=[describe(tool, structured=self._is_structured(tool)) for tool in self.listing.shown],
+            tools=[describe(tool, structured=is_structured(self.listing, tool)) for tool in self.listing.shown],
             ttl_ms=LIST_TTL_MS,
             cache_scope="private",
         )
@@ -70,89 +48,15 @@ class Surface:
     async def call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        tool = self._tools.get(params.name)
-        if tool is None:
-            raise MCPError(code=types.INVALID_PARAMS, message=self._unknown(params.name))
-        call = Call(
-            self.project,
-            self.listing.callable,
-            progress=_progress_to(ctx),
-            session=_session(ctx),
-            credential=_credential(ctx),
-            client_model=model_of(ctx, params),
-            scheme=self.listing.scheme,
-        )
-        try:
-            meant = self._meant(tool, params)
-            if not (meant.read_only or meant.reaches_others or _may_write(ctx)):
-                raise _needs_token(meant.name)
-            if meant.toolset in DOCUMENT_TOOLSETS:
-                self._pace.count(call.session)
-            answer = await self._in_thread(call, partial(carry_out, tool, params.arguments or {}, call))
-        except AskClient as asked:
-            return asked.result
-        except Cancelled as error:
-            raise MCPError(code=types.INTERNAL_ERROR, message=error.message) from error
-        except ClewError as error:
-            meant = call.tool or self._meant(tool, params)
-            if meant.toolset in memory.TOOLSETS:
-                raise memory.protocol_error(error, call) from error
-            return self._failure(meant, error)
-        except Exception:
-            # The trace goes to the log; the client gets no internals, which may hold text of the project's files.
-            log.exception("%s failed", tool.name)
-            told = unexpected((call.tool or tool).toolset, tool.name)
-            if told is not None:
-                return self._failure(call.tool or tool, told)
-            raise MCPError(
-                code=types.INTERNAL_ERROR, message=f"{tool.name} failed unexpectedly; the server's log has the details."
-            ) from None
-        result = self._success(call.tool or tool, answer, ctx)
-        is_memory = (call.tool or tool).toolset in memory.TOOLSETS
-        return memory.with_pulse(result, call, self.listing.server_name) if is_memory else result
-
-    def _meant(self, tool: Listed, params: types.CallToolRequestParams) -> Listed:
-        """The tool that a call is about: the one that another one is to call."""
-        name = (params.arguments or {}).get("name") if tool.reaches_others else None
-        return self._tools.get(name, tool) if isinstance(name, str) else tool
-
-    def _is_structured(self, tool: Listed) -> bool:
-        return self.listing.structured or tool.toolset not in DOCUMENT_TOOLSETS
-
-    def _success(self, tool: Listed, answer: Answer, ctx: Context) -> types.CallToolResult:
-        structured = self._is_structured(tool)
-        text = types.TextContent(type="text", text=answer.text if structured else _minified(answer.data))
-        return types.CallToolResult(
-            content=[text, *link_blocks(answer.links, ctx)],
-            structured_content=answer.data if structured else None,
-            _meta=_meta(tool),
-        )
-
-    def _failure(self, tool: Listed, error: ClewError) -> types.CallToolResult:
-        body = dialect_of(tool.toolset)(error)
-        structured = self._is_structured(tool)
-        return types.CallToolResult(
-            content=[types.TextContent(type="text", text=said(error, tool.toolset) if structured else _minified(body))],
-            structured_content=dict(body) if structured else None,
-            is_error=True,
-            _meta=_meta(tool),
-        )
+        return await self._calls.get().call_tool(ctx, params)
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        return await self.resources.read(_session(ctx), _credential(ctx), params.uri)
+        return await self._calls.get().read_resource(ctx, params)
 
-    async def _in_thread(self, call: Call, work: Callable[[], Answer]) -> Answer:
-        try:
-            return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
-        finally:
-            # After cancellation the thread is on its own: the handler stops at its next check.
-            call.cancel()
+    def _make_calls(self) -> "Calls":
+        from clew.surfaces.mcp.calling import Calls
 
-    def _unknown(self, name: str) -> str:
-        close = get_close_matches(portable(name[:80]), self._tools, n=1)
-        suggestion = f" Did you mean '{close[0]}'?" if close else ""
-        search = " tools_search finds tools by what they do." if "tools_search" in self._tools else ""
-        return f"There is no tool '{shortened(name)}'.{suggestion}{search}"
+        return Calls(self.project, self.listing, self.resources)
 
 
 def build_server(surface: Surface, instructions: str) -> Server[Any]:
@@ -187,61 +91,13 @@ def describe(tool: Listed, *, structured: bool = True) -> types.Tool:
             idempotent_hint=tool.idempotent,
             open_world_hint=False,
         ),
-        _meta=_meta(tool),
+        _meta=meta_of(tool),
     )
 
 
-def _meta(tool: Listed) -> dict[str, Any] | None:
+def is_structured(listing: Listing, tool: Listed) -> bool:
+    return listing.structured or tool.toolset not in DOCUMENT_TOOLSETS
+
+
+def meta_of(tool: Listed) -> dict[str, Any] | None:
     return {"schema_version": tool.schema_version} if tool.schema_version is not None else None
-
-
-def _minified(data: Mapping[str, Any]) -> str:
-    return msgspec.json.encode(data).decode()
-
-
-def _session(ctx: Context) -> str | None:
-    """Whose request it is: the only client of this process, or the session of the transport. What a request says where
-    no transport has checked it names nobody: anybody could be anybody, and a new one with each call."""
-    if ctx.request is None:
-        return OWN_SESSION
-    named: str | None = None
-    if ctx.request.url.path.endswith(_SSE_MESSAGES):
-        named = ctx.request.query_params.get("session_id")
-    elif ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-        named = ctx.request.headers.get("mcp-session-id")
-    return named or None
-
-
-def _credential(ctx: Context) -> str:
-    """Names the token that a request over HTTP showed; empty where it showed none."""
-    shown: bytes = ctx.request.scope.get("state", {}).get("credential", b"") if ctx.request is not None else b""
-    return shown.hex()
-
-
-def _may_write(ctx: Context) -> bool:
-    """Whether a request may change anything: over stdio always, over HTTP with the token only. Any page in a browser of
-    this machine can reach the server, and says what it likes about where it comes from, except for a secret."""
-    return ctx.request is None or bool(ctx.request.scope.get("state", {}).get("may_write", False))
-
-
-def _needs_token(tool: str) -> Refused:
-    return Refused(
-        f"{tool} changes data, which needs a token over HTTP.",
-        hint="Send the header Authorization: Bearer <token>. Set CLEW_TOKEN or --token-file for the server, or let "
-        "`clew init --client NAME --url URL` make a token.",
-        data={"reason": "token_needed"},
-    )
-
-
-def _progress_to(ctx: Context) -> Callable[[int, int, str], None]:
-    """A function that reports progress from the worker thread, at most once per percent."""
-    last = -1
-
-    def report(done: int, total: int, message: str) -> None:
-        nonlocal last
-        percent = done * 100 // total if total else 0
-        if percent != last:
-            last = percent
-            anyio.from_thread.run(ctx.session.report_progress, float(done), float(total), message)
-
-    return report

@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -200,8 +201,13 @@ def edge_kinds(values: Listed) -> tuple[EdgeKind, ...]:
     return _kinds(EdgeKind, values, "kind of edge")
 
 
+@cache
+def _all_spellings(enum: type[K]) -> dict[str, K]:
+    return {spelling: kind for kind in enum for spelling in _spellings(kind)}
+
+
 def _kinds(enum: type[K], values: Listed, what: str) -> tuple[K, ...]:
-    spellings = {spelling: kind for kind in enum for spelling in _spellings(kind)}
+    spellings = _all_spellings(enum)
     found: dict[K, None] = {}
     for value in listed(values):
         kind = spellings.get(value.casefold())
