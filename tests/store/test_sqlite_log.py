@@ -93,7 +93,8 @@ def test_an_index_of_another_start_of_the_machine_is_not_believed(killed: Path) 
     os.utime(killed.with_name("clew.db-shm"), (4_000_000_000, 4_000_000_000))
     with closing(open_sqlite(killed)) as store:
         assert store.count("notes") == WRITES - 1
-    assert killed.with_name("clew.db-boot").read_text() == boot_id()
+        assert killed.with_name("clew.db-boot").read_text() == boot_id()
+    assert not killed.with_name("clew.db-boot").exists()
 
 
 def test_without_an_index_a_commit_behind_an_unreadable_page_proves_the_damage(killed: Path) -> None:

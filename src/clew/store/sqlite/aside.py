@@ -45,7 +45,8 @@ def put_aside(store: Path, new: Path) -> Path:
     put_in_place(new, store)
     sync_folder(store.parent)
     # Made by whoever read the copy.
-    index_of(kept).unlink(missing_ok=True)
+    for file in (index_of(kept), *((log_of(kept),) if not size_of(log_of(kept)) else ())):
+        file.unlink(missing_ok=True)
     return kept
 
 

@@ -157,6 +157,13 @@ def note_start(store: Path) -> None:
             start_of(store).write_text(boot_id(), encoding="ascii")
 
 
+def forget_start(store: Path) -> None:
+    """With the last connection SQLite removes the index, and then there is nothing to note."""
+    with suppress(OSError):
+        if not index_of(store).exists():
+            start_of(store).unlink(missing_ok=True)
+
+
 def _is_of_this_start(store: Path) -> bool:
     try:
         return start_of(store).read_bytes() == boot_id().encode() != b""
