@@ -174,7 +174,7 @@ def answer(request: Operation, call: Call) -> Answer:
     # The text shows what is left of the result once it keeps the budget.
     is_told = type(request).text is not Operation.text
     text = request.text(msgspec.convert(data, result_of(type(request))) if is_told else data)
-    if places := flagged_places(data, None if is_told else text):
+    if places := flagged_places(data):
         data = with_flags(data, places)
         text = f"{text}\n\n{note_of(places)}" if is_told else request.text(data)
     return Answer(data, text, request.links(call, data))
