@@ -113,6 +113,8 @@ class Mirror:
                 state.settle(id, InStep(conflict.path, "", self._hash_of(id)))
             elif file is None:
                 state.drop(id)
+                # Nothing else says that there is something to write.
+                state.set("seq", "0")
             else:
                 state.settle(id, InStep(conflict.path, file, ""))
         return self.sync()

@@ -95,7 +95,7 @@ def lineage(result: Lineage) -> str:
         (event.timestamp[:16].replace("T", " "), event.kind, event.actor, event.rationale, event.reversal_hash)
         for event in result.events
     ]
-    return table(rows) + "\n`clew memory restore HASH` undoes a change."
+    return table(rows)
 
 
 def logs(result: Logs) -> str:
