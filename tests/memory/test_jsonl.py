@@ -110,4 +110,4 @@ def test_the_commands_write_and_read_files(tmp_path: Path) -> None:
     run(one, "export", str(tmp_path / "a.jsonl"))
     assert json.loads(run(two, "import", str(tmp_path / "a.jsonl"), "--json"))["added"] == 1
     assert run(two, "export") == (tmp_path / "a.jsonl").read_text(encoding="utf-8")
-    run(two, "import", str(tmp_path / "none.jsonl"), code=2)
+    run(two, "import", str(tmp_path / "none.jsonl"), code=1)

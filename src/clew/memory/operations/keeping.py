@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from clew.errors import InvalidArgument
+from clew.errors import InvalidArgument, NotFound
 from clew.memory import listing
 from clew.memory.jsonl import Exported, Imported, exported, imported
 from clew.memory.mirror.service import USUAL_FOLDER, MirrorStatus
@@ -86,7 +86,7 @@ class ImportMemories(
         try:
             data = sys.stdin.buffer.read() if self.file == "-" else Path(self.file).read_bytes()
         except OSError as error:
-            raise InvalidArgument(f"'{self.file}' cannot be read: {error.strerror}.", hint="Check the path.") from error
+            raise NotFound(f"'{self.file}' cannot be read: {error.strerror}.", hint="Check the path.") from error
         text = data.decode("utf-8", "replace")
         return imported(call.project.memory.view(call), text, as_document=self.as_document)
 
@@ -141,7 +141,7 @@ class PurgeMemories(
     title="Take memories out for good",
     summary="take memories out for good, also from history, indexes and backups",
     epilog='clew memory purge 5d0e388b\nclew memory purge --text "secret" --yes\nclew memory purge --forgotten'
-    "\nclew memory purge --all",
+    "\nclew memory purge --all --yes",
     writes=True,
     destructive=True,
 ):
