@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PORT ?= 8484
 
-.PHONY: all run test lint types check bench bench-kb bench-links bench-retrieval conformance differential attack packaging sbom docs lock clean
+.PHONY: all run test lint types check bench bench-kb bench-links bench-retrieval conformance differential attack properties packaging sbom docs lock clean
 
 all: $(STAMP)
 
@@ -50,6 +50,9 @@ differential: $(STAMP) ## compare with OpenSpec itself
 
 attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, malformed messages
 	@$(BIN)/python -m tests.attack
+
+properties: $(STAMP) ## try the properties of the memory a thousand times: undo, scope, citations
+	@CLEW_MEMORY_RUNS=1000 $(BIN)/python -m pytest -q -n0 tests/memory -k "any_sequence or never_leak or thousand_edits"
 
 packaging: $(STAMP) ## install without the encoder, and with the lowest versions, and test both
 	@$(BIN)/python -m tests.packaging

@@ -1,5 +1,6 @@
 """A client of the profile of Context Graph, for the tests of the second source document."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -11,6 +12,8 @@ from tests.mcp_client import McpClient, Options
 
 from clew.project import Project
 
+RUNS = int(os.environ.get("CLEW_MEMORY_RUNS", "0"))
+"""How often properties are tried; 0 for a few times. `make properties` tries them a thousand times."""
 WHY = "Needed by the tests of the memory"
 CONFIG = '[project]\nname = "harbour"\n[embedder]\nkind = "none"\n[search]\nbackground = false\n'
 

@@ -6,12 +6,16 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import SPEC
-from tests.contract.memory_client import WHY, Memory, remembering, write_project
+from tests.contract.memory_client import RUNS, WHY, Memory, remembering, write_project
 
+from clew.memory.admit import Note
+from clew.memory.listing import listed
 from clew.memory.model import Cite
 from clew.memory.places import Places
+from clew.memory.scope import Asker
+from clew.memory.service import MemoryView
 from clew.project import Project
-from clew.text.passage_hash import lines_hash, stands_in
+from clew.text.passage_hash import lines_hash, passage_hash, says, stands_in
 
 CODE = '''"""Tides."""
 
@@ -32,7 +36,39 @@ class Ship:
         return "Maria"
 '''
 DOC = "# Harbour\n\nThe harbour opens at dawn.\n\n## Pilots\n\nA pilot is taken aboard at the outer buoy.\n"
-FILES = {"src/tides.py": CODE, "spec/small.md": SPEC, "docs/harbour.md": DOC}
+TEST = """from src.tides import tide
+
+
+# Verifies: REQ-p00001-A
+def test_tide():
+    for hour in (1,):
+        assert tide(hour)
+"""
+OPENSPEC = """# Harbour
+
+## Purpose
+
+Tells when the harbour is open, and why it is not when it is closed.
+
+## Requirements
+
+### Requirement: Opening
+
+The harbour SHALL open at dawn.
+
+#### Scenario: Dawn
+
+- **WHEN** the sun rises
+- **THEN** the harbour opens
+"""
+FILES = {
+    "src/tides.py": CODE,
+    "spec/small.md": SPEC,
+    "docs/harbour.md": DOC,
+    "tests/test_tides.py": TEST,
+    "openspec/specs/harbour/spec.md": OPENSPEC,
+}
+SCENARIO, TESTED, SECTION = "harbour/opening#dawn", "test:tests/test_tides.py::test_tide", "docs/harbour.md#pilots"
 
 
 @pytest.fixture
@@ -61,6 +97,11 @@ PLACES = {
     "REQ-p00001": ("spec/small.md", "It SHALL keep time.", "It SHALL keep good time."),
     "REQ-p00001-A": ("spec/small.md", "show the hour.", "show the hour and the day."),
     "docs/harbour.md:7": ("docs/harbour.md", "outer buoy", "inner buoy"),
+    SECTION: ("docs/harbour.md", "outer buoy", "inner buoy"),
+    SCENARIO: ("openspec/specs/harbour/spec.md", "the harbour opens", "the harbour closes"),
+    "harbour/opening": ("openspec/specs/harbour/spec.md", "open at dawn", "open at noon"),
+    TESTED: ("tests/test_tides.py", "(1,)", "(1)"),
+    "tests/test_tides.py::test_tide": ("tests/test_tides.py", "        assert", "    assert"),
 }
 
 
@@ -78,7 +119,12 @@ def test_an_edit_of_what_is_cited_is_seen_at_the_next_recall(memory: Memory, pla
 
 # Verifies: REQ-d00304-B
 def test_edits_elsewhere_shifted_lines_and_formatting_are_not_flagged(memory: Memory) -> None:
-    memory.store("A note.", about=["src/tides.py::tide", "src/tides.py:12-14", "REQ-p00001-A", "docs/harbour.md:7"])
+    places = ["src/tides.py::tide", "src/tides.py:12-14", "REQ-p00001-A", "docs/harbour.md:7"]
+    memory.store("A note.", about=[*places, SECTION, SCENARIO, TESTED])
+    change(memory, "tests/test_tides.py", TEST[TEST.index("#") :], "X = 1\n\n\n" + TEST[TEST.index("#") :])
+    change(memory, "tests/test_tides.py", "in (1,):", "in (\n            1,\n    ):")
+    change(memory, "openspec/specs/harbour/spec.md", "open at dawn", "open at noon")
+    change(memory, "openspec/specs/harbour/spec.md", "- **WHEN**", "* **WHEN**")
     change(memory, "src/tides.py", "TABLE = {}\n", "TABLE = {}\nMARGIN = 1\n\n\n")
     change(memory, "src/tides.py", '"Maria"', '"Anna"')
     change(memory, "src/tides.py", "def tide(hour):", "def tide(\n    hour,\n):")
@@ -95,6 +141,48 @@ def test_what_moved_is_found_again(memory: Memory) -> None:
     (memory.root / "src" / "water").mkdir()
     (memory.root / "src" / "tides.py").rename(memory.root / "src" / "water" / "tides.py")
     assert set(states(memory).values()) == {("moved", "file:src/water/tides.py")}
+
+
+# Verifies: REQ-d00304-A
+def test_sections_and_tests_that_moved_are_found_again(memory: Memory) -> None:
+    memory.store("A note.", about=[SECTION, TESTED])
+    text = (memory.root / "docs" / "harbour.md").read_text(encoding="utf-8")
+    head, pilots = text[: text.index("## Pilots")], text[text.index("## Pilots") :]
+    (memory.root / "docs" / "harbour.md").write_text(head, encoding="utf-8")
+    (memory.root / "docs" / "crew.md").write_text(f"# Crew\n\n{pilots}", encoding="utf-8")
+    (memory.root / "tests" / "test_tides.py").rename(memory.root / "tests" / "test_water.py")
+    assert states(memory) == {
+        "doc:docs/harbour.md#pilots": ("moved", "file:docs/crew.md"),
+        TESTED: ("moved", "test:tests/test_water.py::test_tide"),
+    }
+    (memory.root / "docs" / "crew.md").unlink()
+    (memory.root / "tests" / "test_water.py").unlink()
+    assert {state for state, _ in states(memory).values()} == {"gone"}
+
+
+# Verifies: REQ-d00304-C
+def test_a_place_brings_what_is_known_of_its_parts(memory: Memory) -> None:
+    ids = {
+        place: memory.store(f"A note on {number}.", about=[place])
+        for number, place in enumerate((SECTION, TESTED, "REQ-p00001-A", "src/tides.py::Ship.draught"))
+    }
+    for whole, part in (
+        ("docs/harbour.md", SECTION),
+        ("tests/test_tides.py", TESTED),
+        ("REQ-p00001", "REQ-p00001-A"),
+        ("src/tides.py::Ship", "src/tides.py::Ship.draught"),
+        ("src/tides.py", "src/tides.py::Ship.draught"),
+    ):
+        assert memory.ids("anything", about=whole) == [ids[part]], whole
+
+
+# Verifies: REQ-d00304-C
+def test_more_memories_than_fit_a_page_are_counted(memory: Memory) -> None:
+    view = MemoryView(memory.project.memory, Asker(is_owner=True), is_person=True)
+    for number in range(105):
+        view.writer.store(Note(content=f"Note {number}.", rationale=WHY, about=("src/tides.py",)), view.origin())
+    found = listed(view, about="src/tides.py", kind=None, branch=None, forgotten=False, limit=5)
+    assert (len(found.memories), found.total, found.truncated) == (5, 105, True)
 
 
 # Verifies: REQ-d00304-A
@@ -124,8 +212,10 @@ def test_a_thousand_edits_flag_what_they_touch_and_nothing_else(
     project = opened(write_project(tmp_path / "many"))
     context = project.context
     place = context.root / "code.py"
-    functions = [f"def f{n}(a, b):\n    value = a * {n} + b\n    return value - {n}\n" for n in range(40)]
-    for _ in range(250):
+    functions = [
+        f"def f{n}(a, b):\n    if a:\n        value = a * {n} + (b,)[0]\n    return value - {n}\n" for n in range(40)
+    ]
+    for _ in range(RUNS or 250):
         place.write_text("\n\n".join(functions), encoding="utf-8")
         before = Places(context, "")
         names = chance.sample(range(40), 4)
@@ -145,23 +235,46 @@ def test_a_thousand_edits_flag_what_they_touch_and_nothing_else(
 
 
 def _place(n: int, chance: random.Random) -> str:
-    first = n * 5 + 1
-    return chance.choice([f"code.py::f{n}", f"code.py:{first}-{first + 2}", f"code.py:{first + 1}"])
+    first = n * 6 + 1
+    return chance.choice([f"code.py::f{n}", f"code.py:{first}-{first + 3}", f"code.py:{first + 2}-{first + 3}"])
 
 
 def _edited(text: str, chance: random.Random) -> str:
-    head, middle, last = text.splitlines()
-    change = chance.choice(["insert", "replace", "delete"])
-    if change == "insert":
-        return f"{head}\n{middle} + 1\n{last}\n"
-    if change == "replace":
-        return f"{head}\n{middle.replace('a *', 'b *')}\n{last}\n"
-    return f"{head}\n    pass\n{last}\n"
+    head, test, middle, last = text.splitlines()
+    changed = {
+        "insert": (head, test, f"{middle} + 1", last),
+        "replace": (head, test, middle.replace("a *", "b *"), last),
+        "delete": (head, test, "        pass", last),
+        "nest": (head, test, middle, f"    {last}"),
+        "unwrap": (head, test, middle.replace("(b,)", "(b)"), last),
+        "remove": ("",),
+    }
+    return "\n".join((*changed[chance.choice(list(changed))], ""))
 
 
 def _formatted(text: str, chance: random.Random) -> str:
     spaced = text.replace(" * ", "*").replace(" + ", "  +  ")
-    return chance.choice([text, spaced, text.replace("(a, b)", "(\n    a,\n    b,\n)")])
+    wrapped = text.replace("(b,)", "(\n            b,\n        )")
+    return chance.choice([text, spaced, text.replace("(a, b)", "(\n    a,\n    b,\n)"), wrapped])
+
+
+# Verifies: REQ-d00304-B
+def test_nesting_counts_where_indentation_means_something() -> None:
+    text = "if a:\n    if b:\n        x()\n    y()\n"
+    python = passage_hash(text, indented=True)
+    for same in (
+        text.replace("    ", "  "),
+        text.replace("    ", "\t"),
+        "\n".join(f"  {line}" for line in text.split("\n")),
+    ):
+        assert says(same, python)
+    for other in (text.replace("    y", "        y"), text.replace("    y", "y"), text.replace("        x", "    x")):
+        assert not says(other, python)
+        assert says(other, passage_hash(text))
+    for one, two in (("x = (1,)", "x = (1)"), ("return (a,)", "return (a)"), ("x[1,]", "x[1]")):
+        assert passage_hash(one).hash != passage_hash(two).hash
+    for one, two in (("f(1,)", "f(1)"), ("[1,]", "[1]"), ("(1, 2,)", "(1, 2)"), ("class A(B,):", "class A(B):")):
+        assert passage_hash(one).hash == passage_hash(two).hash
 
 
 # Verifies: REQ-d00304-B

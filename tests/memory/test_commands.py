@@ -17,9 +17,10 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def clew(tmp_path: Path) -> Run:
     root = write_project(tmp_path / "harbour", {"src/tides.py": "def tide():\n    return 1\n"})
 
-    def run(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    def run(*words: str, code: int = 0, here: bool = False) -> subprocess.CompletedProcess[str]:
+        folder = [] if here else ["-C", str(root)]
         done = subprocess.run(
-            [sys.executable, "-m", "clew", *words, "-C", str(root)], capture_output=True, text=True, check=False
+            [sys.executable, "-m", "clew", *words, *folder], capture_output=True, text=True, check=False
         )
         assert done.returncode == code, done.stderr
         return done
@@ -64,7 +65,7 @@ def test_a_person_replaces_a_memory_by_another(clew: Run) -> None:
     assert [(line.split()[0], "superseded" in line) for line in lines] == [(new, False), (old, True)]
 
 
-# Verifies: REQ-d00304-C
+# Verifies: REQ-d00304-C, REQ-d00324-A
 def test_a_requirement_is_shown_with_what_was_learned_about_it(clew: Run, tmp_path: Path) -> None:
     write_project(tmp_path / "harbour", {"spec/small.md": SPEC})
     assert not (tmp_path / "harbour" / ".clew" / "memory.db").exists()
@@ -73,3 +74,12 @@ def test_a_requirement_is_shown_with_what_was_learned_about_it(clew: Run, tmp_pa
     id = clew("remember", "We decided to keep time in UTC.", "--about", "REQ-p00001-A").stdout.split()[2]
     shown = clew("show", "REQ-p00001").stdout
     assert f"{id}  decision  We decided to keep time in UTC." in shown
+    fact = clew("remember", "Hours have names.", "--about", "REQ-p00001").stdout.split()[2]
+    clew("remember", "Never show the hour twice.", "--about", "REQ-p00001")
+    lines = clew("show", "REQ-p00001").stdout.partition("remembered about it")[2].split("\n")[1:4]
+    assert [line.split()[1] for line in lines] == ["pitfall", "decision", "fact"]
+    assert "Never show the hour twice." in clew("brief", str(tmp_path / "harbour"), here=True).stdout
+    spec = tmp_path / "harbour" / "spec" / "small.md"
+    spec.write_text(SPEC.replace("It SHALL keep time.", "It SHALL keep good time."), encoding="utf-8")
+    assert f"{fact}  fact  Hours have names.  stale" in clew("show", "REQ-p00001").stdout
+    assert "Never show the hour twice." not in clew("brief", str(tmp_path / "harbour"), here=True).stdout

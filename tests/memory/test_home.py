@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.contract.memory_client import WHY, remembering, write_project
+from tests.contract.memory_client import RUNS, WHY, remembering, write_project
 
 from clew.derived.file import throw_away
 from clew.errors import InvalidArgument
@@ -20,7 +20,7 @@ from clew.project import Project
 WRITER = """
 import sys
 from pathlib import Path
-from tests.contract.memory_client import remembering
+from tests.contract.memory_client import RUNS, remembering
 with remembering(Path(sys.argv[1])) as memory:
     for number in range(int(sys.argv[3])):
         memory.store(f"Writer {sys.argv[2]} notes fact {number} about the harbour.")
@@ -126,7 +126,7 @@ def test_random_reads_never_leak(tmp_path: Path) -> None:
         assert owner.library.index.count(owner.asker) == len(owners)
         for id in forgotten:
             owner.curator.forget(id, "obsolete", WHY, soft=True)
-        for _ in range(300):
+        for _ in range(10 * RUNS or 300):
             agent = chance.choice(agents)
             may = {id for id, (whose, private) in owners.items() if not private or whose == agent}
             there = may - set(forgotten)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.contract.memory_client import WHY, remembering, write_project
+from tests.contract.memory_client import RUNS, WHY, remembering, write_project
 
 from clew.memory.admit import Note
 from clew.memory.curate import Annotations
@@ -60,7 +60,8 @@ class Sequence:
 
     def step(self) -> None:
         ids = self.ids()
-        names = ["store"] + (["annotate", "boost", "forget"] if ids else []) + (["merge"] if len(ids) > 1 else [])
+        names = ["store"] + (["annotate", "boost", "forget", "edit", "replace"] if ids else [])
+        names += ["merge"] if len(ids) > 1 else []
         getattr(self, self.data.draw(st.sampled_from(names)))(ids)
 
     def store(self, ids: list[str]) -> None:
@@ -85,6 +86,20 @@ class Sequence:
         assert hash is not None
         self.hashes.append(hash)
 
+    def edit(self, ids: list[str]) -> None:
+        id = self.data.draw(st.sampled_from(ids))
+        self.view.curator.edit(id, f"Note {id[:4]} was corrected {len(self.hashes)} times.", WHY)
+        self.hashes.append(self.view.library.index.touched(id)[-1][1])
+
+    def replace(self, ids: list[str]) -> None:
+        self.stored += 1
+        old = self.data.draw(st.sampled_from(ids))
+        text = f"Note {self.stored} replaces another one."
+        note = Note(content=text, rationale=WHY, link_to=(old,), link_type="supersedes")
+        stored = self.view.store(note)
+        assert stored.reversal_hash is not None
+        self.hashes.append(stored.reversal_hash)
+
     def merge(self, ids: list[str]) -> None:
         chosen = self.data.draw(st.lists(st.sampled_from(ids), min_size=2, max_size=3, unique=True))
         merged = self.view.merger.merge(chosen, "Lamps", "concatenate", WHY, force=True)
@@ -97,12 +112,12 @@ def test_any_sequence_of_changes_is_undone_in_reverse(tmp_path_factory: Any) -> 
     project = Project.open(root)
     view = MemoryView(project.memory, Asker())
 
-    @settings(max_examples=12)
+    @settings(max_examples=RUNS or 10)
     @given(st.data())
     def undone(data: st.DataObject) -> None:
         before = dump(view)
         sequence = Sequence(view, data)
-        for _ in range(data.draw(st.integers(1, 12))):
+        for _ in range(50 if RUNS else data.draw(st.sampled_from((3, 8, 50)))):
             sequence.step()
         states = dump(view)
         events = project.memory.home.store.describe()["events"]
@@ -121,6 +136,27 @@ def test_any_sequence_of_changes_is_undone_in_reverse(tmp_path_factory: Any) -> 
         undone()
     finally:
         project.close()
+
+
+# Verifies: REQ-d00323-A
+def test_a_cascade_undoes_what_was_changed_since(tmp_path: Path) -> None:
+    with remembering(write_project(tmp_path / "harbour")) as memory:
+        view = MemoryView(memory.project.memory, Asker())
+        ids = [memory.store(f"Lamps {number} burn at night.") for number in range(3)]
+        before = dump(view)
+        named = {"merge_strategy": "concatenate", "rationale": WHY, "force_merge": True}
+        first = memory("merge_concepts", source_node_ids=ids[:2], target_name="Two", **named)
+        memory("annotate_node", node_id=first["merged_id"], annotations={"tags": ["seen"]})
+        second = memory("merge_concepts", source_node_ids=[first["merged_id"], ids[2]], target_name="Three", **named)
+        memory("boost_importance", node_id=second["merged_id"], delta=0.1, rationale=WHY)
+        states = dump(view)
+        error = memory.failure("restore_from_hash", reversal_hash=first["reversal_hash"]).error
+        assert "cascade" in error.data["recovery"]
+        done = memory("restore_from_hash", reversal_hash=first["reversal_hash"], cascade=True)
+        assert (set(done["restored_node_ids"]), done["also_undone"]) == (set(ids), 3)
+        assert dump(view) == before
+        memory("restore_from_hash", reversal_hash=done["reversal_hash"])
+        assert dump(view) == states
 
 
 # Verifies: REQ-d00302-A

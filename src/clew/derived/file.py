@@ -19,6 +19,7 @@ from typing import NamedTuple
 from clew.errors import StoreBusy, StoreCorrupt
 from clew.store.sqlite.connections import Connection, Connections
 from clew.store.sqlite.faults import protected, translated
+from clew.store.sqlite.rewriting import compact
 
 PATIENCE_SECONDS = 10.0
 _PAUSE = 0.005
@@ -107,6 +108,10 @@ class DerivedFile:
         """A transaction. What is written without `durable` may be lost with the machine's power, never by half."""
         with self._connections.writing(durable=durable) as connection, translated(self.path):
             yield connection
+
+    def compact(self) -> None:
+        """Leave no byte of what was deleted in the file or beside it."""
+        compact(self._connections, self._patience)
 
     @contextmanager
     def unbound(self) -> Iterator[Connection]:

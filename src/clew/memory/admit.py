@@ -14,6 +14,7 @@ from clew.memory.scrub import scrub
 from clew.text.choices import explained
 from clew.text.passage_hash import tokens_of
 from clew.text.sentences import plain_spans
+from clew.text.shortening import one_line
 from clew.text.words import storable
 
 LONGEST_TITLE = 120
@@ -88,8 +89,7 @@ def title_of(text: str) -> str:
     """The first sentence, shortened."""
     spans = plain_spans(text)
     first = text[slice(*spans[0])] if spans else text
-    line = " ".join(first.split())
-    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip() + "…"
+    return one_line(first, LONGEST_TITLE)
 
 
 def transient(text: str) -> str | None:

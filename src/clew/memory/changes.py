@@ -6,7 +6,7 @@ back what was before, provided that it still finds what was after. Undoing is a 
 
 import hashlib
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,6 +20,8 @@ from clew.store.interface import Event, Store, Transaction
 from clew.text.shortening import shortened
 
 RECOVERY = timedelta(days=30)
+PURGE = "purge"
+"""The operation that cannot be undone, and how the names of its records begin."""
 
 Clock = Callable[[], datetime]
 
@@ -107,9 +109,11 @@ class Change:
 
 
 class Changes:
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock, after: Callable[[], None] = lambda: None) -> None:
         self._store = store
         self._clock = clock
+        self._after = after
+        """Is told of every change that was made."""
 
     def now(self) -> str:
         return spelled(self._clock())
@@ -132,6 +136,7 @@ class Changes:
                 details=change.details,
             )
             transaction.put(CHANGES, change.hash, record)
+        self._after()
 
     def get(self, hash: str) -> ChangeRecord:
         record = self._store.get(CHANGES, hash.strip()) if hash.strip() and len(hash) <= 200 else None
@@ -142,8 +147,9 @@ class Changes:
             )
         return msgspec.convert(record.data, ChangeRecord)
 
-    def undo(self, hash: str, actor: str) -> tuple[ChangeRecord, Change]:
-        """Put back what was before a change. Refused after 30 days, and where something was changed since."""
+    def undo(self, hash: str, actor: str, later: Sequence[str] = ()) -> tuple[ChangeRecord, Change]:
+        """Put back what was before a change, and before the later changes of the same records that are given, the
+        latest first. Refused after 30 days, and where something else was changed since."""
         record, now = self.get(hash), self.now()
         if now > record.expires_at:
             raise RecoveryExpired(
@@ -151,15 +157,40 @@ class Changes:
                 hint="It is permanent now. Store what is still needed again.",
                 data={"deleted_at": record.at, "expired_at": record.expires_at},
             )
-        events = [(event, self._later(event)) for event in self._events(record)]
+        undone = [*((each, self.get(each)) for each in later), (hash, record)]
+        found = [(each, [(event, self._later(event)) for event in self._events(each)]) for _, each in undone]
         with self.make("restore", actor, f"undo of {record.operation}: {record.rationale}") as change:
             change.details["of"] = hash
-            for event, later in events:
-                if change.present(event.collection, event.id) != event.after:
-                    raise _changed_since(record, event, later)
-            for event, _ in reversed(events):
-                change.replace(event.collection, event.id, event.before)
+            if later:
+                change.details["with"] = list(later)
+            for each, events in found:
+                for event, after in events:
+                    if change.present(event.collection, event.id) != event.after:
+                        raise _changed_since(each, event, after)
+                for event, _ in reversed(events):
+                    change.replace(event.collection, event.id, event.before)
         return record, change
+
+    def after(self, hash: str, touched: Callable[[str], list[tuple[int, str]]]) -> list[str]:
+        """The later changes of what a change wrote, and of what those wrote, the latest first. `touched` says which
+        changes a memory had."""
+        order: dict[str, int] = {hash: 0}
+        records, todo = {hash: self.get(hash)}, [hash]
+        while todo:
+            record = records[todo.pop()]
+            last = {(collection, id): version for collection, id, version in record.touched}
+            memories = {id for collection, id in last if collection == MEMORIES}
+            memories |= {end for collection, id in last if collection == LINKS for end in id.split(".")[::2]}
+            for seq, other in sorted({each for id in memories for each in touched(id)}):
+                if other in records:
+                    order[other] = max(order.get(other, 0), seq)
+                    continue
+                written = self.get(other)
+                if any(version > last.get((collection, id), version) for collection, id, version in written.touched):
+                    records[other], order[other] = written, seq
+                    todo.append(other)
+        del order[hash]
+        return sorted(order, key=lambda each: order[each], reverse=True)
 
     def _events(self, record: ChangeRecord) -> list[Event]:
         """One for each record, from what it was before the change to what it was after."""
@@ -207,6 +238,6 @@ def _changed_since(record: ChangeRecord, event: Event, later: Event | None) -> C
     when = f" at {later.at} ({later.reason})" if later is not None else ""
     return Conflict(
         f"The {record.operation} of {record.at} cannot be undone: the {what} was changed again{when}.",
-        hint="Undo the later change first; get_node_lineage gives the reversal_hash of each.",
+        hint="Undo the later change first, or pass cascade; get_node_lineage gives the reversal_hash of each.",
         data={"node_id": event.id, "changed_at": later.at if later is not None else None},
     )

@@ -1,7 +1,7 @@
 """Curation: forgetting, restoring, annotating and weighing memories. Every one of these can be undone."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Literal
 
 import msgspec
@@ -10,7 +10,7 @@ from msgspec import Meta
 from clew.errors import Forgotten, InvalidArgument, NotFound
 from clew.memory.admit import check_lists, check_rationale, check_text, title_of
 from clew.memory.balance import refuse_cancer
-from clew.memory.changes import ChangeRecord, Changes
+from clew.memory.changes import Changes
 from clew.memory.library import Library
 from clew.memory.model import (
     LONGEST_NOTES,
@@ -49,6 +49,8 @@ class Restored(msgspec.Struct, frozen=True, kw_only=True):
     restored_at: str
     reversal_hash: str
     """Undoes the restoration."""
+    also_undone: int = 0
+    """Later changes of the same memories."""
 
 
 class Annotations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -106,7 +108,7 @@ class Curator:
             change.delete(memory.id)
             change.details = {"reason": reason}
         self._units.engine()
-        note = "It cannot be restored. The history of the store still holds its text."
+        note = "It cannot be restored. The history still holds its text; `clew memory purge` takes it out there too."
         return Deleted(
             node_id=memory.id,
             soft=soft,
@@ -117,32 +119,36 @@ class Curator:
             notes=() if soft else (note,),
         )
 
-    def restore(self, hash: str) -> Restored:
+    def restore(self, hash: str, *, cascade: bool = False) -> Restored:
+        """Undo a change; with `cascade` also the later changes of the same memories."""
         if not hash.strip():
             raise InvalidArgument("The argument 'reversal_hash' is empty.", hint="search_tombstones lists them.")
         record = self._changes.get(hash)
         seen = self._library.index
-        self._refuse_erased(record)
-        for id in record.memories:
+        later = self._changes.after(hash.strip(), seen.touched) if cascade else []
+        touched = dict.fromkeys(id for each in (record, *map(self._changes.get, later)) for id in each.memories)
+        self._refuse_erased(touched)
+        for id in touched:
             there = seen.visible((id,), self._library.asker)
             if not there and id not in seen.visible((id,), self._library.asker, _FORGOTTEN):
                 raise NotFound(
                     f"No change of this memory has the reversal hash '{shortened(hash)}'.",
                     hint="search_tombstones lists those of forgotten memories.",
                 )
-        record, change = self._changes.undo(hash, self._actor)
+        record, change = self._changes.undo(hash, self._actor, later)
         self._units.engine()
-        there = seen.visible(record.memories, self._library.asker)
+        there = seen.visible(touched, self._library.asker)
         return Restored(
             restored_node_ids=tuple(there),
             operation=record.operation,
             restored_at=change.at,
             reversal_hash=change.hash,
+            also_undone=len(later),
         )
 
-    def _refuse_erased(self, record: ChangeRecord) -> None:
+    def _refuse_erased(self, ids: Iterable[str]) -> None:
         """What was deleted for good comes back by no change, not even by one that was made before."""
-        for id in record.memories:
+        for id in ids:
             last = self._changes.get(self._library.index.touched(id)[-1][1])
             if last.operation == "erase":
                 raise Forgotten(
@@ -225,6 +231,21 @@ class Curator:
             change.put(changed)
         self._units.engine()
         return changed
+
+    def accept(self, ids: Sequence[str], rationale: str) -> list[Memory]:
+        """Let memories that came from documents be injected; what is accepted already stays as it is."""
+        memories = [self._library.get(id) for id in ids]
+        waiting = [memory for memory in memories if not memory.is_accepted]
+        if not waiting:
+            return []
+        with self._changes.make("accept", self._actor, rationale) as change:
+            accepted = []
+            for memory in waiting:
+                now = change.memory(memory.id)
+                origin = msgspec.structs.replace(now.origin, accepted_at=change.at)
+                accepted.append(msgspec.structs.replace(now, origin=origin))
+                change.put(accepted[-1])
+        return accepted
 
     def _until(self, hash: str) -> str:
         return self._changes.get(hash).expires_at

@@ -17,7 +17,6 @@ DUPLICATE_FROM = 0.9
 ORPHAN_DAYS = 30
 FEW_MEMORIES = 10
 _MOST = 10
-_LOOKED_AT = 200
 
 _TASKS: dict[TaskType, tuple[str, Priority]] = {
     "conflict": ("critique_context", "high"),
@@ -53,16 +52,21 @@ class EpistemicAction(msgspec.Struct, frozen=True, kw_only=True):
 def curation_tasks(view: "MemoryView") -> list[CurationTask]:
     """What somebody should look at, the most pressing first."""
     index, asker = view.library.index, view.asker
-    alike = [link for link in index.links_of_kind(LinkKind.RELATED, asker, _LOOKED_AT) if link.origin == SIMILARITY]
+    alike = index.links_of_kind(LinkKind.RELATED, asker, _MOST, SIMILARITY)
     before = spelled(view.service.context.clock() - timedelta(days=ORPHAN_DAYS))
     tasks = [
         *(
+            _task("conflict", (each.node_id,), f"{each.path} of the mirror: {each.said}")
+            for each in (view.service.mirror.conflicts() if view.service.has_mirror else ())
+        ),
+        *(
             _task("conflict", (link.source, link.target), f"They contradict each other: {link.origin}")
-            for link in index.links_of_kind(LinkKind.CONTRADICTS, asker, _LOOKED_AT)[:_MOST]
+            for link in index.links_of_kind(LinkKind.CONTRADICTS, asker, _MOST)
         ),
         *(
             _task("duplicate", (link.source, link.target), f"They are {link.weight:.2f} alike.")
-            for link in [link for link in alike if link.weight >= DUPLICATE_FROM][:_MOST]
+            for link in alike
+            if link.weight >= DUPLICATE_FROM
         ),
         *(
             _task("flagged", (row.id,), "Its text reads like an instruction to a model.")
@@ -121,7 +125,8 @@ def epistemic_action(view: "MemoryView", *, force: bool) -> EpistemicAction:
 
 def _question(view: "MemoryView") -> tuple[str, list[str], str, int]:
     """The question about the most pressing gap, with how many gaps there are."""
-    tasks = [task for task in curation_tasks(view) if task.task_type in ("conflict", "duplicate")]
+    pairs = [task for task in curation_tasks(view) if len(task.target_nodes) == 2]
+    tasks = [task for task in pairs if task.task_type in ("conflict", "duplicate")]
     stale = _stale(view)
     open_questions = view.library.index.of_kind("question", view.asker, _MOST)
     gaps = len(tasks) + len(stale) + len(open_questions)

@@ -7,13 +7,14 @@ from typing import Any, Literal
 
 import msgspec
 
-from clew.memory.changes import ChangeRecord, Changes, moment_of
+from clew.memory.changes import PURGE, ChangeRecord, Changes, moment_of
 from clew.memory.index import Row
 from clew.memory.library import Library, normal_id
 from clew.memory.model import CHANGES, EXCHANGES, MEMORIES, LinkKind
-from clew.memory.recall import snippet
+from clew.memory.recall import LONGEST_SNIPPET
 from clew.memory.scope import Filters
 from clew.text.hashing import content_hash
+from clew.text.shortening import one_line
 
 Level = Literal["error", "warn", "info", "debug"]
 Component = Literal["all", "storage", "retrieval", "curation", "dream", "gwt"]
@@ -158,7 +159,7 @@ class History:
                 TombstoneHit(
                     node_id=row.id,
                     title=memory.title,
-                    snippet=snippet(memory.text),
+                    snippet=one_line(memory.text, LONGEST_SNIPPET),
                     deleted_at=record.at,
                     operation=record.operation,
                     reason=str(record.details.get("reason", record.operation)),
@@ -193,7 +194,8 @@ class History:
             if entry.level not in shown or component not in ("all", entry.component):
                 continue
             ids = self._visible(entry.node_ids)
-            if not ids and not (collection == EXCHANGES and self._may_know(data)):
+            is_purge = entry.action == PURGE and self._library.asker.is_owner
+            if not ids and not is_purge and not (collection == EXCHANGES and self._may_know(data)):
                 continue
             entries.append(msgspec.structs.replace(entry, node_ids=ids))
             if len(entries) > limit:
@@ -225,12 +227,12 @@ class History:
         deletes = record.operation in ("forget", "merge")
         return LogEntry(
             timestamp=record.at,
-            level="warn" if record.operation == "erase" else "info",
+            level="warn" if record.operation in ("erase", PURGE) else "info",
             component="storage" if record.operation in _STORAGE else "curation",
             action=record.operation,
             node_ids=record.memories,
             reason=record.rationale,
-            recoverable=record.operation != "erase" and record.expires_at > self._changes.now(),
+            recoverable=record.operation not in ("erase", PURGE) and record.expires_at > self._changes.now(),
             recovery_tool="restore_from_hash" if deletes else None,
         )
 

@@ -8,6 +8,7 @@ import uuid
 from pathlib import Path
 
 from clew.context import STORE_PATIENCE_SECONDS, Context
+from clew.derived.file import throw_away
 from clew.errors import StoreError, StoreReadOnly
 from clew.memory.index import MemoryIndex
 from clew.store.interface import Store
@@ -18,6 +19,8 @@ from clew.workspace.git import api as git
 FOLDER = "clew"
 STORE_FILE = "memory.db"
 INDEX_FILE = "memory-index.db"
+PURGES, PENDING = "purge", "pending"
+"""The record that stands in the store while a purge is under way."""
 _REPOSITORY = "repository"
 
 
@@ -42,6 +45,7 @@ class Home:
         """Of its own, beside the project's: worktrees share it, while drafts belong to one of them."""
         self.repository = self._repository()
         """A random id that stays when the repository is moved or renamed."""
+        self._finish_purge()
         self.index = MemoryIndex(self.folder / INDEX_FILE, self.store)
 
     def _ready(self, context: Context, folder: Path) -> None:
@@ -59,6 +63,19 @@ class Home:
 
     def _repository(self) -> str:
         return self.store.setting(_REPOSITORY, uuid.uuid4().hex.encode()).decode()
+
+    def _finish_purge(self) -> None:
+        """A purge that was killed may have left bytes of what it took out."""
+        if self.store.get(PURGES, PENDING) is not None:
+            throw_away(self.folder / INDEX_FILE)
+            self.store.compact()
+            with self.store.transaction(actor="clew", reason="a purge is finished") as transaction:
+                transaction.delete(PURGES, PENDING)
+
+    @property
+    def name(self) -> str:
+        """The project in the repository, as a key."""
+        return self.inside or "."
 
     @property
     def path(self) -> Path:

@@ -132,6 +132,10 @@ class MemoryIndex(DerivedFile):
     def flagged(self, asker: Asker, limit: int = 20) -> list[Row]:
         return self._rows("flagged", "made DESC", asker, limit)
 
+    def waiting(self, asker: Asker, limit: int = 1_000) -> list[Row]:
+        """The memories that came from documents and that nobody has accepted yet, the latest first."""
+        return self._rows("waits", "made DESC", asker, limit)
+
     def of_kind(self, kind: str, asker: Asker, limit: int) -> list[Row]:
         """The memories of a kind, the latest first."""
         return self._rows("kind = ?", "made DESC", asker, limit, kind)
@@ -189,33 +193,37 @@ class MemoryIndex(DerivedFile):
         links = {link.id: link for link in map(_link, found)}
         return sorted(links.values(), key=lambda link: (-link.weight, link.id))
 
-    def links_of_kind(self, kind: LinkKind, asker: Asker, limit: int) -> list[Link]:
+    def links_of_kind(self, kind: LinkKind, asker: Asker, limit: int, origin: str | None = None) -> list[Link]:
         """The heaviest links of a kind between memories that may both be seen, and of which none was superseded."""
-        query = """
+        seen = condition(asker)
+        is_current = f"EXISTS (SELECT 1 FROM memories WHERE id = {{}} AND retired_at IS NULL AND {seen.sql})"  # noqa: S608
+        query = f"""
             SELECT source, target, kind, weight, confidence, origin FROM links
-            WHERE kind = ? AND is_cite = 0 ORDER BY weight DESC LIMIT ?
-        """
+            WHERE kind = ? AND is_cite = 0 AND (? IS NULL OR origin = ?)
+                AND {is_current.format("links.source")} AND {is_current.format("links.target")}
+            ORDER BY weight DESC LIMIT ?
+        """  # noqa: S608
+        values = (kind.value, origin, origin, *seen.values, *seen.values, limit)
         with self.asked() as connection:
-            links = [_link(row) for row in connection.execute(query, (kind.value, limit)).fetchall()]
-        ends = self.visible({end for link in links for end in (link.source, link.target)}, asker)
-        current = {id for id, row in ends.items() if row.retired_at is None}
-        return [link for link in links if link.source in current and link.target in current]
+            return [_link(row) for row in connection.execute(query, values).fetchall()]
 
-    def citing(self, nodes: Sequence[str], prefixes: Sequence[str], asker: Asker, limit: int = 100) -> list[str]:
+    def citing(self, nodes: Sequence[str], prefixes: Sequence[str], asker: Asker) -> list[str]:
         """The memories that cite one of these nodes, or one whose id begins like that, the latest first."""
         seen = condition(asker)
-        tests = ["links.target = ?"] * len(nodes) + ["(links.target >= ? AND links.target < ?)"] * len(prefixes)
-        if not tests:
-            return []
-        ranges = [bound for prefix in prefixes for bound in (prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1))]
+        ranges = [(prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)) for prefix in prefixes]
         query = f"""
-            SELECT DISTINCT memories.id, made FROM links JOIN memories ON memories.id = links.source
-            WHERE is_cite AND ({" OR ".join(tests)}) AND {seen.sql}
-            ORDER BY made DESC LIMIT ?
+            WITH cited AS (
+                SELECT source FROM json_each(?) JOIN links ON target = value WHERE is_cite
+                UNION SELECT source FROM json_each(?)
+                JOIN links ON target >= json_extract(value, '$[0]')
+                    AND target < json_extract(value, '$[1]') WHERE is_cite
+            )
+            SELECT memories.id FROM cited CROSS JOIN memories ON memories.id = source WHERE {seen.sql}
+            ORDER BY made DESC
         """  # noqa: S608
+        values = (msgspec.json.encode(nodes).decode(), msgspec.json.encode(ranges).decode(), *seen.values)
         with self.asked() as connection:
-            rows = connection.execute(query, (*nodes, *ranges, *seen.values, limit)).fetchall()
-        return [id for id, _ in rows]
+            return [id for (id,) in connection.execute(query, values).fetchall()]
 
     # What happened
 

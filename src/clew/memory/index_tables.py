@@ -16,7 +16,8 @@ _STATEMENTS = (
     CREATE TABLE memories (
         id TEXT PRIMARY KEY, hex TEXT NOT NULL, kind TEXT NOT NULL, text_hash TEXT NOT NULL, folder TEXT NOT NULL,
         branch TEXT, agent TEXT, visibility TEXT NOT NULL, session TEXT, trust TEXT NOT NULL, domain TEXT NOT NULL,
-        importance REAL NOT NULL, confidence REAL, flagged INTEGER NOT NULL, recorded_at TEXT NOT NULL, retired_at TEXT,
+        importance REAL NOT NULL, confidence REAL, flagged INTEGER NOT NULL,
+        waits INTEGER NOT NULL, recorded_at TEXT NOT NULL, retired_at TEXT,
         made INTEGER NOT NULL, written INTEGER NOT NULL, deleted INTEGER, deleted_at TEXT,
         shown INTEGER NOT NULL DEFAULT 0, shown_at TEXT, shown_last INTEGER NOT NULL DEFAULT 0
     ) WITHOUT ROWID
@@ -30,6 +31,8 @@ _STATEMENTS = (
     "CREATE INDEX memories_by_importance ON memories (importance)",
     "CREATE INDEX memories_by_kind ON memories (kind, made)",
     "CREATE INDEX memories_flagged ON memories (made) WHERE flagged",
+    # Came from a document and were not accepted by anybody yet.
+    "CREATE INDEX memories_waiting ON memories (made) WHERE waits",
     # Counted while events are read: who asks how much there is must not wait for a hundred thousand rows.
     """
     CREATE TABLE figures (
@@ -56,17 +59,18 @@ _STATEMENTS = (
     ) WITHOUT ROWID
     """,
 )
-SCHEMA = Schema("The index of the memory", 1, _STATEMENTS, "it is made anew from the store")
+SCHEMA = Schema("The index of the memory", 2, _STATEMENTS, "it is made anew from the store")
 
 _PUT_MEMORY = """
     INSERT INTO memories (id, hex, kind, text_hash, folder, branch, agent, visibility, session, trust, domain,
-        importance, confidence, flagged, recorded_at, retired_at, made, written)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        importance, confidence, flagged, waits, recorded_at, retired_at, made, written)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET
         kind = excluded.kind, text_hash = excluded.text_hash, folder = excluded.folder, branch = excluded.branch,
         agent = excluded.agent, visibility = excluded.visibility, session = excluded.session, trust = excluded.trust,
         domain = excluded.domain, importance = excluded.importance, confidence = excluded.confidence,
-        flagged = excluded.flagged, recorded_at = excluded.recorded_at, retired_at = excluded.retired_at,
+        flagged = excluded.flagged, waits = excluded.waits, recorded_at = excluded.recorded_at,
+        retired_at = excluded.retired_at,
         written = excluded.written, deleted = NULL, deleted_at = NULL
 """
 
@@ -99,7 +103,8 @@ def _apply_memory(connection: Connection, event: Event) -> None:
         (
             *(memory.id, memory.id.replace("-", ""), memory.kind.value, text_hash(memory.text), scope.folder),
             *(scope.branch, scope.agent, scope.visibility, origin.session, origin.trust.value, memory.domain),
-            *(memory.importance, memory.confidence, bool(memory.flags), memory.recorded_at, memory.retired_at),
+            *(memory.importance, memory.confidence, bool(memory.flags), not memory.is_accepted),
+            *(memory.recorded_at, memory.retired_at),
             *(event.seq, event.seq),
         ),
     )

@@ -13,9 +13,10 @@ from typing import Literal
 import msgspec
 
 from clew.memory.gate import GateHit, passes
-from clew.memory.recall import Ranked, Recall, snippet
+from clew.memory.recall import LONGEST_SNIPPET, Ranked, Recall
 from clew.search.quote.evidence import preview
 from clew.text.counting import counted
+from clew.text.shortening import one_line
 from clew.text.tokens import estimate_tokens
 
 Mode = Literal["auto", "raw", "narrative", "structured", "code_focused"]
@@ -70,7 +71,10 @@ def inject(
     worth = [
         each
         for each in ranked
-        if each.memory.id not in seen and not each.memory.flags and each.standing != "superseded"
+        if each.memory.id not in seen
+        and not each.memory.flags
+        and each.memory.is_accepted
+        and each.standing != "superseded"
     ]
     best = max((each.similarity for each in worth), default=0.0)
     # What is far less like the question than the best result would only take room.
@@ -112,7 +116,7 @@ def _line(ranked: Ranked, query: str, now: datetime, mode: Mode) -> Injected:
     elif mode == "structured":
         said = memory.title
     else:
-        said = preview(query, memory.text).text or snippet(memory.text)
+        said = preview(query, memory.text).text or one_line(memory.text, LONGEST_SNIPPET)
     about = [f"{cite.node}{_changed(cite.state, cite.now)}" for cite in ranked.cites[:3]]
     origin = f"from {memory.origin.trust.value}" + (f" {memory.scope.agent}" if memory.scope.agent else "")
     marks = [memory.kind.value, _age(memory.recorded_at, now), origin, *about]

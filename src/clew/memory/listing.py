@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from clew.memory.service import MemoryView
 
 
+_MOST_AT_A_PLACE = 200
+_LOOKED_AT = 20
+"""Decisions that are looked at for those that hold."""
+
+
 class ListedMemory(msgspec.Struct, frozen=True, kw_only=True):
     node_id: str
     kind: str
@@ -45,30 +50,50 @@ def listed(
         total = index.count(view.asker, filters)
     else:
         if about is not None:
-            memories = list(library.get_many(view.recall.ids_at(about), filters).values())
-            total = len(memories)
+            ids = list(index.visible(view.recall.ids_at(about), view.asker, filters))
+            memories = list(library.get_many(ids[:limit], filters).values())
+            total = len(ids)
         else:
             memories = [memory for memory, _ in library.latest(limit, filters)]
             total = index.count(view.asker, filters)
-        found = [(memory, standing) for memory, standing, _, _ in view.recall.standing_of(memories[:limit])]
+        found = [(memory, standing) for memory, standing, _, _ in view.recall.standing_of(memories)]
     return MemoryList(
-        memories=tuple(
-            ListedMemory(
-                node_id=memory.id,
-                kind=memory.kind.value,
-                title=memory.title,
-                recorded_at=memory.recorded_at,
-                standing=standing,
-                cites=tuple(cite.node for cite in memory.cites),
-                branch=memory.scope.branch,
-                agent=memory.scope.agent,
-                visibility=memory.scope.visibility,
-            )
-            for memory, standing in found
-        ),
+        memories=tuple(_listed(memory, standing) for memory, standing in found),
         total=total,
         truncated=total > len(found),
     )
+
+
+def _listed(memory: Memory, standing: Standing | None) -> ListedMemory:
+    return ListedMemory(
+        node_id=memory.id,
+        kind=memory.kind.value,
+        title=memory.title,
+        recorded_at=memory.recorded_at,
+        standing=standing,
+        cites=tuple(cite.node for cite in memory.cites),
+        branch=memory.scope.branch,
+        agent=memory.scope.agent,
+        visibility=memory.scope.visibility,
+    )
+
+
+_FIRST = ("decision", "pitfall")
+
+
+def at_place(view: "MemoryView", place: str, limit: int) -> tuple[ListedMemory, ...]:
+    """What is remembered about a place: decisions and pitfalls first, then the rest, the latest of each first."""
+    found = listed(view, about=place, kind=None, branch=None, forgotten=False, limit=_MOST_AT_A_PLACE).memories
+    return tuple(sorted(found, key=lambda each: (each.standing != "current", each.kind not in _FIRST)))[:limit]
+
+
+def decisions(view: "MemoryView", limit: int) -> tuple[ListedMemory, ...]:
+    """The latest decisions and pitfalls that hold, of those that may be put before somebody who did not ask."""
+    filters = Filters(kinds=_FIRST)
+    memories = [memory for memory, _ in view.library.latest(_LOOKED_AT, filters)]
+    shown = {memory.id for memory in memories if memory.is_accepted and not memory.flags}
+    found = [(memory, standing) for memory, standing, _, _ in view.recall.standing_of(memories) if memory.id in shown]
+    return tuple(_listed(memory, standing) for memory, standing in found if standing == "current")[:limit]
 
 
 def any_id(view: "MemoryView", given: str) -> str:

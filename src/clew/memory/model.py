@@ -12,7 +12,11 @@ MEMORIES = "memory"
 LINKS = "link"
 CHANGES = "change"
 EXCHANGES = "exchange"
+MIRRORS = "mirror"
 """The collections of the store."""
+
+EPISODE = "episode"
+"""The kind of what merely happened in a session: it is in no mirror and no export."""
 
 LONGEST_TEXT = 65_536
 LONGEST_RATIONALE = 1_000
@@ -103,6 +107,8 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     actor: str = ""
     session: str | None = None
     host: str | None = None
+    accepted_at: str | None = None
+    """When a person accepted what came from a document."""
 
 
 class Cite(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -144,6 +150,11 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def tag(self) -> str:
         return tag_of(self.id)
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether it may be put before an agent that did not ask: what a document says may come from anybody."""
+        return self.origin.trust is not Trust.DOCUMENT or self.origin.accepted_at is not None
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

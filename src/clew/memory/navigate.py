@@ -9,9 +9,10 @@ import msgspec
 from clew.graph.walk import Direction, Step, Walk
 from clew.memory.library import Library
 from clew.memory.model import EdgeType, Link, LinkKind, Memory
-from clew.memory.recall import snippet
+from clew.memory.recall import LONGEST_SNIPPET
 from clew.memory.scope import Filters
 from clew.text.keywords import stems
+from clew.text.shortening import one_line
 
 MOST_NODES = 500
 _CONTAINED = 0.8
@@ -148,7 +149,7 @@ def neighborhood(
         NeighbourMemory(
             node_id=step.id,
             title=memories[step.id].title,
-            snippet=snippet(memories[step.id].text),
+            snippet=one_line(memories[step.id].text, LONGEST_SNIPPET),
             edge_type=step.edge.edge_type,
             link=step.edge.kind.value,
             weight=step.edge.weight,
@@ -296,7 +297,7 @@ def recent(library: Library, limit: int, since: str | None, session: str | None)
             citation_tag=memory.tag,
             kind=memory.kind.value,
             title=memory.title,
-            snippet=snippet(memory.text),
+            snippet=one_line(memory.text, LONGEST_SNIPPET),
             recorded_at=memory.recorded_at,
             last_accessed=row.shown_at or memory.recorded_at,
             access_count=row.shown,

@@ -19,9 +19,10 @@ import msgspec
 
 from clew.context import Context
 from clew.errors import ClewError, InvalidArgument, NotFound
-from clew.graph.model import Node, NodeKind
+from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.memory.model import Cite, LinkKind
-from clew.text.passage_hash import PassageHash, lines_hash, lines_left, passage_hash, stands_in
+from clew.memory.passages import section_text, symbol_text
+from clew.text.passage_hash import PassageHash, is_indented, lines_hash, lines_left, passage_hash, says, stands_in
 from clew.text.shortening import shortened
 from clew.workspace.files import path_inside, read_bytes
 from clew.workspace.survey import survey
@@ -58,6 +59,7 @@ class Places:
         """The project's folder inside the repository; citations name files from the repository's root."""
         self._texts: dict[str, str | None] = {}
         self._files: tuple[str, ...] | None = None
+        self._saying: dict[str, str] | None = None
         self._is_current = False
         """Whether the graph was brought in step with the files."""
 
@@ -87,30 +89,40 @@ class Places:
     def nodes_at(self, given: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The ids that citations of a place have, and how those of places inside it begin."""
         cite = self.cite(given)
+        if cite.node.startswith(SYMBOL):
+            return (cite.node,), (f"{cite.node}.",)
         if not cite.node.startswith(FILE):
-            return (cite.node,), ()
+            return (cite.node, *self._parts(cite.node)), ()
         path = cite.node.removeprefix(FILE)
         own = self._own(path) or path
-        return (cite.node, f"code:{own}"), tuple(
-            f"{prefix}{name}" for prefix, name in ((SYMBOL, f"{path}::"), (LINES, f"{path}#"), ("test:", f"{own}::"))
-        )
+        inside = ((SYMBOL, f"{path}::"), (LINES, f"{path}#"), ("test:", f"{own}::"), ("code:", f"{own}:"))
+        sections = f"{_DOCUMENT}{own}"
+        return (cite.node, sections), (f"{sections}#", *(prefix + name for prefix, name in inside))
+
+    def _parts(self, id: str) -> list[str]:
+        """The assertions, scenarios or criteria of a requirement."""
+        graph = self._context.graph
+        with self._context.lock.reading():
+            steps = graph.memory.neighbours((id,), (EdgeKind.STRUCTURES,), "in")
+            return [step.id for step in steps]
 
     def _find(self, given: str, kind: LinkKind) -> Cite | None:
         if not given or "\0" in given:
             return None
         given = given.removeprefix(FILE).removeprefix(SYMBOL).removeprefix(LINES)
-        for cite in (self._whole_file(given, kind), self._lines(given, kind), self._symbol(given, kind)):
+        for find in (self._whole_file, self._lines, self._symbol, self._section):
+            cite = find(given, kind)
             if cite is not None:
                 return cite
         node = self._node(given)
-        return None if node is None else Cite(node=node.id, kind=kind, passage=passage_hash(self._text_of(node)))
+        return None if node is None else Cite(node=node.id, kind=kind, passage=self._passage_of(node))
 
     def _whole_file(self, given: str, kind: LinkKind) -> Cite | None:
         path = self._path(given)
         text = self._text(path) if path else None
         if path is None or text is None:
             return None
-        return Cite(node=FILE + path, kind=kind, passage=passage_hash(text))
+        return Cite(node=FILE + path, kind=kind, passage=passage_hash(text, indented=is_indented(path)))
 
     def _lines(self, given: str, kind: LinkKind) -> Cite | None:
         match = _LINE_SPAN.fullmatch(given)
@@ -125,7 +137,8 @@ class Places:
             raise InvalidArgument(
                 f"Lines {first} to {last} of {path} say nothing.", hint="Cite lines that hold text, counted from 1."
             )
-        return Cite(node=f"{LINES}{path}#L{first}-L{last}", kind=kind, passage=lines_hash(text, first, last))
+        passage = lines_hash(text, first, last, indented=is_indented(path or ""))
+        return Cite(node=f"{LINES}{path}#L{first}-L{last}", kind=kind, passage=passage)
 
     def _symbol(self, given: str, kind: LinkKind) -> Cite | None:
         match = _SYMBOL_NAME.fullmatch(given)
@@ -137,7 +150,21 @@ class Places:
         span = symbol_text(text, path, name)
         if span is None:
             return None
-        return Cite(node=f"{SYMBOL}{path}::{name}", kind=kind, passage=passage_hash(span))
+        passage = passage_hash(span, indented=is_indented(path))
+        return Cite(node=f"{SYMBOL}{path}::{name}", kind=kind, passage=passage)
+
+    def _section(self, given: str, kind: LinkKind) -> Cite | None:
+        own, _, name = given.removeprefix(_DOCUMENT).partition("#")
+        path = self._path(_unspelled(own)) if name or given.startswith(_DOCUMENT) else None
+        text = self._text(path) if path else None
+        if path is None or text is None:
+            return None
+        if not name:
+            return Cite(node=FILE + path, kind=kind, passage=passage_hash(text))
+        found = section_text(text, path, name)
+        if found is None:
+            return None
+        return Cite(node=f"{_DOCUMENT}{own}#{found[0]}", kind=kind, passage=passage_hash(found[1]))
 
     def _node(self, id: str) -> Node | None:
         """A node of the graph, by its id or any other spelling that the grammar of ids accepts."""
@@ -147,8 +174,7 @@ class Places:
             self._is_current = True
         graph, grammar = self._context.graph, self._context.grammar
         with self._context.lock.reading():
-            # Documents are opened only for who cites one.
-            node = graph.get_node(id) if id.startswith(_DOCUMENT) else graph.memory.get_node(id)
+            node = graph.memory.get_node(id)
             if node is not None or (reference := grammar.parse_reference(id)) is None:
                 return node
             labels = reference.labels
@@ -169,30 +195,36 @@ class Places:
         passage = cite.passage
         if cite.node.startswith((FILE, SYMBOL, LINES)):
             return self._state_of_text(cite.node, passage)
+        if cite.node.startswith(_DOCUMENT):
+            return self._state_of_section(cite.node, passage)
         node = self._node(cite.node)
         if node is not None:
-            return ("fresh" if self._still_says(node, passage) else "changed"), None
-        moved = self._moved_node(cite)
+            return ("fresh" if self._passage_of(node).hash == passage.hash else "changed"), None
+        moved = self._nodes_by_hash().get(passage.hash)
         return ("moved", moved) if moved else ("gone", None)
 
-    def _still_says(self, node: Node, passage: PassageHash) -> bool:
-        if passage_hash(self._text_of(node)).hash == passage.hash:
-            return True
-        if node.kind is not NodeKind.SECTION or node.source is None:
-            return False
-        # Documents are read in the background: the lines of a section may be those from before an edit above it.
-        text = self._text(self._repository_path(node.source.path))
-        return text is not None and stands_in(text, passage)
+    def _state_of_section(self, node: str, passage: PassageHash) -> tuple[State, str | None]:
+        own, _, key = node.removeprefix(_DOCUMENT).partition("#")
+        path = self._repository_path(_unspelled(own))
+        text = self._text(path)
+        found = section_text(text, path, key) if text is not None else None
+        if found is not None and says(found[1], passage):
+            return "fresh", None
+        # Under another heading, or in another document.
+        where = path if text is not None and stands_in(text, passage) else self._holding(path, passage, whole=False)
+        if where is not None:
+            return "moved", FILE + where
+        return ("gone" if found is None else "changed"), None
 
     def _state_of_text(self, node: str, passage: PassageHash) -> tuple[State, str | None]:
         path, symbol = _path_and_symbol(node)
         text = self._text(path)
         if text is not None:
             if symbol is None and not node.startswith(LINES):
-                return ("fresh" if passage_hash(text).hash == passage.hash else "changed"), None
+                return ("fresh" if says(text, passage) else "changed"), None
             span = symbol_text(text, path, symbol) if symbol is not None else None
             if span is not None:
-                return ("fresh" if passage_hash(span).hash == passage.hash else "changed"), None
+                return ("fresh" if says(span, passage) else "changed"), None
             if stands_in(text, passage):
                 return "fresh", None
         elsewhere = self._holding(path, passage, whole=node.startswith(FILE))
@@ -210,38 +242,43 @@ class Places:
         others.sort(key=lambda other: basename(other) != name)
         for other in others[:_MOST_READ]:
             text = self._text(other)
-            if text is not None and (passage_hash(text).hash == passage.hash if whole else stands_in(text, passage)):
+            if text is not None and (says(text, passage) if whole else stands_in(text, passage)):
                 return other
         return None
 
-    def _moved_node(self, cite: Cite) -> str | None:
-        graph = self._context.graph
-        with self._context.lock.reading():
-            for kind in (NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.TEST):
-                for node in graph.memory.nodes_by_kind(kind):
-                    if passage_hash(self._text_of(node)).hash == cite.passage.hash:
-                        return node.id
-        return None
+    def _nodes_by_hash(self) -> dict[str, str]:
+        """The nodes that a citation may have moved to, by what they say."""
+        if self._saying is None:
+            graph = self._context.graph
+            kinds = (NodeKind.TEST, NodeKind.ASSERTION, NodeKind.REQUIREMENT)
+            with self._context.lock.reading():
+                nodes = [node for kind in kinds for node in graph.memory.nodes_by_kind(kind)]
+                self._saying = {self._passage_of(node).hash: node.id for node in nodes}
+        return self._saying
 
     # Texts
 
-    def _text_of(self, node: Node) -> str:
+    def _passage_of(self, node: Node) -> PassageHash:
         """What a node says: its own text where it has one, otherwise its lines in its file."""
         body = node.get_field("body")
         if node.kind is NodeKind.ASSERTION:
-            return node.title
+            return passage_hash(node.title)
         if isinstance(body, str) and body:
-            return f"{node.title}\n{body}"
+            return passage_hash(f"{node.title}\n{body}")
         source = node.source
         text = self._text(self._repository_path(source.path)) if source is not None else None
         if source is None or text is None:
-            return node.title
-        return "\n".join(text.splitlines()[source.line - 1 : source.end_line])
+            return passage_hash(node.title)
+        said = "\n".join(text.splitlines()[source.line - 1 : source.end_line])
+        return passage_hash(said, indented=is_indented(source.path))
 
     def _path(self, given: str) -> str | None:
         """A file of the project, by its path from the repository's root; None where there is none."""
         try:
             own = path_inside(self._context.root, given)
+            if self._inside and not (self._context.root / own).is_file():
+                # Citations name files from the repository's root.
+                own = path_inside(self._context.root, self._own(given) or given)
             return self._repository_path(own) if (self._context.root / own).is_file() else None
         except (ClewError, OSError, ValueError):
             return None
@@ -271,21 +308,6 @@ class Places:
         return (self._repository_path(path) for path in self._files)
 
 
-def symbol_text(text: str, path: str, name: str) -> str | None:
-    """The lines of a function or class, by its name or its names from the outermost on; None where there is none."""
-    from clew.formats.code.comments import tokens
-    from clew.formats.code.definitions.scan import definitions
-    from clew.formats.code.languages import family_for
-
-    family = family_for(path)
-    if family is None:
-        return None
-    for each in definitions(text, tokens(text, family), family):
-        if name in (each.qualname, each.names[-1]):
-            return "\n".join(text.splitlines()[each.line - 1 : each.end_line])
-    return None
-
-
 def _path_and_symbol(node: str) -> tuple[str, str | None]:
     if node.startswith(SYMBOL):
         path, _, name = node.removeprefix(SYMBOL).partition("::")
@@ -295,3 +317,8 @@ def _path_and_symbol(node: str) -> tuple[str, str | None]:
 
 def each_once(cites: Sequence[Cite]) -> tuple[Cite, ...]:
     return tuple({cite.node: cite for cite in reversed(cites)}.values())[::-1]
+
+
+def _unspelled(path: str) -> str:
+    """The path of a document in an id, where `#` and `%` are spelled otherwise."""
+    return path.replace("%23", "#").replace("%25", "%")

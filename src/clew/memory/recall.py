@@ -16,6 +16,7 @@ from clew.memory.places import CiteState, Places
 from clew.memory.scope import EVERYTHING, Filters
 from clew.memory.units import Found, MemoryUnits
 from clew.text.keywords import stems
+from clew.text.shortening import one_line
 from clew.workspace.git import api as git
 
 Standing = Literal["current", "stale", "superseded"]
@@ -201,7 +202,7 @@ def hit_of(ranked: Ranked, branches: Branches, *, with_content: bool) -> MemoryH
         citation_tag=memory.tag,
         kind=memory.kind.value,
         title=memory.title,
-        snippet=snippet(memory.text),
+        snippet=one_line(memory.text, LONGEST_SNIPPET),
         similarity=round(ranked.similarity, _DECIMALS),
         score=round(ranked.found.score, _DECIMALS),
         signals=Signals(_rounded(ranked.found.lexical), _rounded(ranked.found.dense)),
@@ -221,11 +222,6 @@ def hit_of(ranked: Ranked, branches: Branches, *, with_content: bool) -> MemoryH
         flags=memory.flags,
         content=memory.text if with_content else None,
     )
-
-
-def snippet(text: str, longest: int = LONGEST_SNIPPET) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
 
 
 def _rounded(value: float | None) -> float | None:

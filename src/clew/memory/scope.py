@@ -10,6 +10,8 @@ import msgspec
 
 PERSON = "person"
 """Who owns what somebody remembers at the command line."""
+BY_A_PERSON = "Said by a person at the command line"
+"""The reason of what somebody does there without giving one."""
 
 
 class Asker(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ from clew.memory.history import History
 from clew.memory.home import STORE_FILE, Home, places
 from clew.memory.library import Library
 from clew.memory.merge import Merger
-from clew.memory.model import EXCHANGES, Origin, Trust
+from clew.memory.model import EXCHANGES, MIRRORS, Origin, Trust
 from clew.memory.places import Places
 from clew.memory.pulse import Pulses
 from clew.memory.recall import Recall
@@ -31,6 +31,8 @@ from clew.once import Once
 from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
+    from clew.memory.listing import ListedMemory
+    from clew.memory.mirror.service import Mirror
     from clew.operation.call import Call
 
 _MOST_SESSIONS = 1_024
@@ -46,6 +48,7 @@ class MemoryService:
         """Of a process that serves one client only."""
         self._agents: Cache[str, str] = Cache(_MOST_SESSIONS)
         """Who asks in a session."""
+        self._mirror = Once(self._open_mirror)
         self.pulses = Pulses()
         self.scratchpad = Scratchpad()
 
@@ -64,7 +67,26 @@ class MemoryService:
 
     @property
     def changes(self) -> Changes:
-        return Changes(self.home.store, self.context.clock)
+        return Changes(self.home.store, self.context.clock, self.follow_files)
+
+    @property
+    def mirror(self) -> "Mirror":
+        """The files that are kept in step with the memory."""
+        return self._mirror.get()
+
+    def _open_mirror(self) -> "Mirror":
+        from clew.memory.mirror.service import Mirror
+
+        return Mirror(self)
+
+    @property
+    def has_mirror(self) -> bool:
+        return self.home.store.get(MIRRORS, self.home.name) is not None
+
+    def follow_files(self) -> None:
+        """Bring the mirror in step, where there is one."""
+        if self.has_mirror:
+            self.mirror.follow()
 
     def view(self, call: "Call", *, session_id: str | None = None, agent_id: str | None = None) -> "MemoryView":
         """The memory as whoever makes a call sees it."""
@@ -76,8 +98,21 @@ class MemoryService:
             self._agents.put(session, agent)
         elif session is not None:
             agent = self._agents.get(session)
+        self.follow_files()
         asker = Asker(folder=self.home.inside, agent=agent, session=session, is_owner=is_person)
         return MemoryView(self, asker, is_person=is_person)
+
+    def at_place(self, call: "Call", place: str, limit: int = 20) -> "tuple[ListedMemory, ...]":
+        """What is remembered about a place, decisions and pitfalls first; makes nothing."""
+        from clew.memory.listing import at_place
+
+        return at_place(self.view(call), place, limit) if self.exists else ()
+
+    def decisions(self, call: "Call", limit: int = 5) -> "tuple[ListedMemory, ...]":
+        """The latest decisions and pitfalls of the project; makes nothing."""
+        from clew.memory.listing import decisions
+
+        return decisions(self.view(call), limit) if self.exists else ()
 
     @property
     def region(self) -> RememberedRegion:
@@ -95,6 +130,9 @@ class MemoryService:
         return f"session-{hashlib.sha256(call.session.encode()).hexdigest()[:16]}"
 
     def close(self) -> None:
+        mirror = self._mirror.end()
+        if mirror is not None:
+            mirror.close()
         opened = self._home.end()
         if opened is not None:
             opened.close()

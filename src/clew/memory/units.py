@@ -53,7 +53,7 @@ class MemoryUnits:
             seq, written = self._home.index.written_since(known)
             if written:
                 engine.units.put(self._units(id for id, gone in written if not gone))
-                engine.units.delete(_PREFIX + id for id, gone in written if gone)
+                engine.units.delete(unit_id(id) for id, gone in written if gone)
             if seq != known:
                 self._home.index.set_mark(name, seq)
         if written:
@@ -108,11 +108,16 @@ class MemoryUnits:
         return None if embedder is None or not texts else embedder.embed(texts)
 
 
+def unit_id(id: str) -> str:
+    """The id of a memory in the search index."""
+    return _PREFIX + id
+
+
 def unit_of(memory: Memory) -> Unit:
     """A memory as the search engine sees it."""
     is_private = memory.scope.visibility == "private"
     return Unit(
-        id=_PREFIX + memory.id,
+        id=unit_id(memory.id),
         part=PART,
         title=memory.title if not memory.text.startswith(memory.title.rstrip("…")) else "",
         body=memory.text,

@@ -37,6 +37,7 @@ from clew.search.rank.neighbourhood import Adjacency
 from clew.search.rank.ranking import Kept, Rankings, key_of, meaning, rank
 from clew.search.rank.recipes import BUILT_IN, Recipe, Recipes
 from clew.search.units import compile_condition
+from clew.text.shortening import one_line
 from clew.text.words import storable
 
 if TYPE_CHECKING:
@@ -263,12 +264,11 @@ class SearchEngine:
             for number in index.allowed(connection, condition, numbers):
                 places.append(end)
                 unit = index.units_of(connection, [number])[number]
-                title = unit.title
                 found.append(
                     Hit(
                         id=unit.id,
                         part=unit.part,
-                        title=title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1] + "…",
+                        title=one_line(unit.title, _LONGEST_TITLE),
                         document=unit.document,
                         path=unit.path,
                         links=unit.links,

@@ -13,7 +13,7 @@ control characters; anything else is InvalidArgument. A store may be used by any
 not across a fork: a child process opens its own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -72,6 +72,11 @@ class Job(msgspec.Struct, frozen=True):
     cancel_requested: bool
     started_at: str
     updated_at: str
+
+
+Rewrite = Callable[[str, str, Any], Any]
+"""Gets the collection and the id of a record and one of its values, or the reason of a write; returns what takes its
+place, None for nothing."""
 
 
 class Transaction(Protocol):
@@ -145,6 +150,17 @@ class Store(Protocol):
 
     def setting(self, name: str, default: bytes) -> bytes:
         """The value under this name; the first caller's default is kept and returned to everyone after."""
+        ...
+
+    def rewrite(self, edit: Rewrite) -> int:
+        """Pass every value that was ever stored, and every reason, through `edit`, and keep what it returns: also in
+        tombstones, events and the messages of jobs, which have no collection. A record without a value is deleted; its
+        events stay, with id and time. How many rows changed. It cannot be undone, and it is for purging only."""
+        ...
+
+    def compact(self) -> None:
+        """Leave no byte of what was deleted or replaced in the store's files. StoreBusy where others use the store all
+        the time."""
         ...
 
     def describe(self) -> Mapping[str, Any]:

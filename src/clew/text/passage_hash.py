@@ -1,7 +1,8 @@
 """What a passage of text or code says, apart from how it is formatted, as hashes by which it is found again.
 
-Two passages have the same tokens when they differ only in blanks, line breaks, indentation, kind of quotes, trailing
-commas or kind of bullets: what a formatter may change without changing what is said.
+Two passages have the same tokens when they differ only in blanks, line breaks, kind of quotes, trailing commas or kind
+of bullets: what a formatter may change without changing what is said. Where indentation has a meaning, as in Python,
+the nesting of the lines counts as well, and how far all of them are indented does not.
 """
 
 import re
@@ -16,7 +17,17 @@ from clew.text.hashing import content_hash
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _BULLET = re.compile(r"^([ \t]*)[*+](?=[ \t])")
 _QUOTES = frozenset("'\"`\u2018\u2019\u201c\u201d")
-_CLOSING = frozenset(")]}")
+_PAIRS = {")": "(", "]": "[", "}": "{"}
+_OPENING, _COMMA = frozenset(_PAIRS.values()), ","
+_BEFORE_A_TUPLE = frozenset(
+    (
+        *("and", "assert", "await", "del", "elif", "else", "for", "from", "if", "in", "is", "lambda", "not", "or"),
+        *("raise", "return", "while", "with", "yield"),
+    )
+)
+"""Words of Python after which a bracket opens no call."""
+_INDENTED = (".py", ".pyi", ".pyx", ".yaml", ".yml", ".nim", ".coffee", ".hs", ".fs", ".sass", ".pug", ".haml")
+_LEVEL = "\1"
 _FIRST = 4
 _MOST_LINES = 60
 
@@ -34,13 +45,16 @@ class PassageHash(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """Of the line before it and the line after it, which tell it from its like."""
     block: str = ""
     """Of the paragraph it stood in: where that is the same, its lines were only broken otherwise."""
+    indented: bool = False
+    """Whether the nesting of the lines counts."""
 
 
 class Tokens(NamedTuple):
-    """The tokens of a text, each with the line it stands in, from 0."""
+    """The tokens of a text, each with the line it stands in, from 0, and how far each line is indented."""
 
     tokens: list[str]
     lines: list[int]
+    indents: list[int]
 
 
 class Place(NamedTuple):
@@ -50,41 +64,83 @@ class Place(NamedTuple):
     end: int
 
 
+def is_indented(path: str) -> bool:
+    """Whether the indentation of a file means something."""
+    return path.lower().endswith(_INDENTED)
+
+
 def tokens_of(text: str) -> list[str]:
     """What the text says, token by token."""
     return read_tokens(text).tokens
 
 
 def read_tokens(text: str) -> Tokens:
-    found = Tokens([], [])
+    found = Tokens([], [], [])
+    brackets: list[_Bracket] = []
     for number, line in enumerate(text.splitlines()):
+        spread = line.expandtabs(8)
+        found.indents.append(len(spread) - len(spread.lstrip()))
         for token in _TOKEN.findall(_BULLET.sub(r"\1-", line)):
-            if token in _CLOSING and found.tokens and found.tokens[-1] == ",":
-                found.tokens.pop()
-                found.lines.pop()
+            _note_bracket(brackets, found, token)
             found.tokens.append('"' if token in _QUOTES else token)
             found.lines.append(number)
     return found
 
 
-def passage_hash(text: str) -> PassageHash:
-    """The hashes of a text that is a passage as a whole."""
-    tokens = tokens_of(text)
+class _Bracket(NamedTuple):
+    sign: str
+    is_call: bool
+    """Whether it follows what can be called or subscripted."""
+    commas: list[int]
+
+
+def _note_bracket(brackets: list[_Bracket], found: Tokens, token: str) -> None:
+    """Follow brackets, and take out a comma before a closing one, unless it is what makes a tuple of one element."""
+    before = found.tokens[-1] if found.tokens else ""
+    if token in _OPENING:
+        is_name = before[-1:].isalnum() or before[-1:] in ("_", ")", "]")
+        brackets.append(_Bracket(token, is_name and before not in _BEFORE_A_TUPLE, []))
+    elif token == _COMMA and brackets:
+        brackets[-1].commas.append(len(found.tokens))
+    elif token in _PAIRS:
+        own = brackets.pop() if brackets and brackets[-1].sign == _PAIRS[token] else None
+        if before == _COMMA and not (own is not None and _is_tuple(own)):
+            found.tokens.pop()
+            found.lines.pop()
+
+
+def _is_tuple(bracket: _Bracket) -> bool:
+    """Whether the last comma of a group means something: `(1,)` and `x[1,]`, but not `f(1,)` or `[1,]`."""
+    return len(bracket.commas) == 1 and bracket.is_call == (bracket.sign == "[") and bracket.sign != "{"
+
+
+def passage_hash(text: str, *, indented: bool = False) -> PassageHash:
+    """The hashes of a text that is a passage as a whole; with `indented`, the nesting of its lines counts."""
+    whole = read_tokens(text)
     return PassageHash(
-        hash=_hash(tokens), tokens=len(tokens), first=_hash(tokens[:_FIRST], 4), lines=tuple(_line_hashes(text))
+        hash=_said(whole, Place(0, len(whole.tokens)), indented),
+        tokens=len(whole.tokens),
+        first=_hash(whole.tokens[:_FIRST], 4),
+        lines=tuple(_line_hashes(text)),
+        indented=indented,
     )
 
 
-def lines_hash(text: str, first: int, last: int) -> PassageHash:
+def says(text: str, passage: PassageHash) -> bool:
+    """Whether a text as a whole is the passage."""
+    return passage_hash(text, indented=passage.indented).hash == passage.hash
+
+
+def lines_hash(text: str, first: int, last: int, *, indented: bool = False) -> PassageHash:
     """The hashes of some lines of a text, counted from 1, with what tells them from others of the same words."""
-    own = passage_hash("\n".join(text.splitlines()[first - 1 : last]))
+    own = passage_hash("\n".join(text.splitlines()[first - 1 : last]), indented=indented)
     whole = read_tokens(text)
     place = next((at for at in _whole_lines(whole, own) if whole.lines[at.start] >= first - 1), None)
     return msgspec.structs.replace(
         own,
         times=len(list(_whole_lines(whole, own))),
         beside=_beside(whole, place) if place is not None else ("", ""),
-        block=next((hash for hash, lines in _blocks(text) if first - 1 in lines), ""),
+        block=next((hash for hash, lines in _blocks(text, indented) if first - 1 in lines), ""),
     )
 
 
@@ -100,7 +156,7 @@ def stands_in(text: str, passage: PassageHash) -> bool:
             one == other != "" for at in places for one, other in zip(_beside(whole, at), passage.beside, strict=True)
         )
     # Its lines may have been broken otherwise, but then nothing was added before or behind them.
-    return passage.block != "" and any(hash == passage.block for hash, _ in _blocks(text))
+    return passage.block != "" and any(hash == passage.block for hash, _ in _blocks(text, passage.indented))
 
 
 def lines_left(text: str, passage: PassageHash) -> int:
@@ -111,7 +167,7 @@ def lines_left(text: str, passage: PassageHash) -> int:
 
 def _whole_lines(whole: Tokens, passage: PassageHash) -> Iterator[Place]:
     """Where the passage stands from the beginning of a line to the end of one."""
-    tokens, lines = whole
+    tokens, lines = whole.tokens, whole.lines
     width, size = min(_FIRST, passage.tokens), passage.tokens
     if not size:
         return
@@ -122,30 +178,56 @@ def _whole_lines(whole: Tokens, passage: PassageHash) -> Iterator[Place]:
         if end < len(tokens) and lines[end] == lines[end - 1]:
             continue
         is_like = _hash(tokens[start : start + width], 4) == passage.first
-        if is_like and _hash(tokens[start:end]) == passage.hash:
+        if is_like and _said(whole, Place(start, end), passage.indented) == passage.hash:
             yield Place(start, end)
 
 
 def _beside(whole: Tokens, place: Place) -> tuple[str, str]:
-    tokens, lines = whole
+    tokens, lines = whole.tokens, whole.lines
     before = [tokens[at] for at in range(place.start) if lines[at] == lines[place.start - 1]] if place.start else []
     following = range(place.end, len(tokens))
     after = [tokens[at] for at in following if lines[at] == lines[place.end]] if place.end < len(tokens) else []
     return (_hash(before, 4) if before else "", _hash(after, 4) if after else "")
 
 
-def _blocks(text: str) -> Iterator[tuple[str, range]]:
+def _blocks(text: str, indented: bool) -> Iterator[tuple[str, range]]:
     """The paragraphs of a text: their hashes, and their lines from 0."""
     numbered = enumerate(text.splitlines())
     for is_said, group in groupby(numbered, key=lambda each: bool(each[1].strip())):
         if is_said:
             lines = list(group)
-            yield _hash(tokens_of("\n".join(line for _, line in lines))), range(lines[0][0], lines[-1][0] + 1)
+            block = passage_hash("\n".join(line for _, line in lines), indented=indented)
+            yield block.hash, range(lines[0][0], lines[-1][0] + 1)
 
 
 def _line_hashes(text: str, most: int | None = _MOST_LINES) -> list[str]:
     said = [run for line in text.splitlines() if (run := tokens_of(line))]
     return [_hash(run, 4) for run in said[:most]]
+
+
+def _said(whole: Tokens, place: Place, indented: bool) -> str:
+    """The hash of the tokens at a place, each line with its level among the lines there where nesting counts."""
+    if not indented:
+        return _hash(whole.tokens[place.start : place.end])
+    said: list[str] = []
+    depth, above = 0, [whole.indents[whole.lines[place.start]]] if place.end > place.start else []
+    lowest = 0
+    for at in range(place.start, place.end):
+        token, line = whole.tokens[at], whole.lines[at]
+        # Inside of brackets, lines are broken as a formatter likes.
+        if at > place.start and line != whole.lines[at - 1] and depth == 0:
+            indent = whole.indents[line]
+            while len(above) > 1 and above[-1] > indent:
+                above.pop()
+            if indent > above[-1]:
+                above.append(indent)
+            elif indent < above[-1]:
+                # Further out than the passage begins.
+                above, lowest = [indent], lowest - 1
+            said.append(f"{_LEVEL}{lowest + len(above) - 1}")
+        depth = max(depth + (token in _OPENING) - (token in _PAIRS), 0)
+        said.append(token)
+    return _hash(said)
 
 
 def _hash(tokens: Sequence[str], size: int = 12) -> str:

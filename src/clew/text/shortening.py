@@ -1,4 +1,4 @@
-"""Values as messages repeat them."""
+"""Values as messages repeat them, and texts as lists show them."""
 
 LONGEST_SHOWN = 80
 
@@ -6,3 +6,9 @@ LONGEST_SHOWN = 80
 def shortened(value: str, longest: int = LONGEST_SHOWN) -> str:
     """Enough of a value to be recognised, never more."""
     return value if len(value) <= longest else value[: longest - 3] + "..."
+
+
+def one_line(text: str, longest: int) -> str:
+    """The beginning of a text, in one line; "…" says that there is more."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"

@@ -47,6 +47,12 @@ class NextCall(msgspec.Struct, frozen=True):
     why: str
 
 
+class Remembered(msgspec.Struct, frozen=True):
+    id: str
+    kind: str
+    title: str
+
+
 class Brief(msgspec.Struct, frozen=True):
     project: str
     node_counts: dict[str, int]
@@ -59,6 +65,8 @@ class Brief(msgspec.Struct, frozen=True):
     next_calls: tuple[NextCall, ...]
     index: str | None = None
     """How much can be found by words and by meaning; null where there is no search index."""
+    remembered: tuple[Remembered, ...] = ()
+    """The latest decisions and pitfalls."""
     notes: tuple[str, ...] = ()
     """What limits the answer, such as a store that could not be opened."""
     truncated: bool = False
@@ -159,7 +167,7 @@ class ShowBrief(
     epilog="clew brief",
     folder="argument",
     default=True,
-    trim=("attention", "next_calls", "notes"),
+    trim=("attention", "remembered", "next_calls", "notes"),
     example={"max_tokens": 600},
 ):
     """Start here. Says what this project is, what its graph holds, what needs attention (broken references, stale
@@ -171,7 +179,9 @@ class ShowBrief(
     ] = 1_500
 
     def run(self, call: Call) -> Brief:
-        return brief(call.project)
+        found = call.project.memory.decisions(call)
+        remembered = tuple(Remembered(each.node_id, each.kind, each.title) for each in found)
+        return msgspec.structs.replace(brief(call.project), remembered=remembered)
 
     def text(self, result: Brief) -> str:
         """The brief as Markdown."""
@@ -192,6 +202,9 @@ class ShowBrief(
                 lines.extend(f"  - {example}" for example in concern.examples)
         else:
             lines.append("Nothing needs attention.")
+        if result.remembered:
+            lines.extend(("", "Remembered:"))
+            lines.extend(f"- {each.kind} {each.id[:8]}: {each.title}" for each in result.remembered)
         lines.extend(("", "Next:"))
         lines.extend(f"- {call.call}: {call.why}" for call in result.next_calls)
         lines.extend(f"Note: {note}" for note in result.notes)

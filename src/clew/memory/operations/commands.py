@@ -15,6 +15,7 @@ from clew.memory.operations import render
 from clew.memory.operations.arguments import KindName, MemoryOperation
 from clew.memory.products import SearchAnswer, search_graph
 from clew.memory.remember import Stored
+from clew.memory.scope import BY_A_PERSON
 from clew.memory.status import MemeticStatus, memetic_status
 from clew.operation.call import Call
 from clew.operation.declare import Option
@@ -23,7 +24,6 @@ from clew.operation.one_line import MANY_LINES
 _NOTHING_SAID = ("`{command}` needs a text.", 'Say what to remember: clew remember "Tables are in UTC".')
 _NOTHING_ASKED = ("`{command}` needs a question.", 'Say what to look for: clew recall "time zone".')
 _NO_ID = ("`{command}` needs the id of a memory.", "`clew memory list` shows them; its first digits are enough.")
-BY_A_PERSON = "Said by a person at the command line"
 
 MemoryId = Annotated[
     str, Meta(min_length=1, max_length=80, description="Id of a memory, or its first digits"),
@@ -232,9 +232,11 @@ class RestoreMemory(
         Option(positional=True, needed=_NO_ID, metavar="ID"),
     ]
 
+    cascade: Annotated[bool, Meta(description="Also undo later changes of the same memories")] = False
+
     def run(self, call: Call) -> Restored:
         view = call.project.memory.view(call)
-        return view.curator.restore(listing.reversal_hash(view, self.change))
+        return view.curator.restore(listing.reversal_hash(view, self.change), cascade=self.cascade)
 
     def render(self, result: Restored) -> str:
         return render.restored(result)

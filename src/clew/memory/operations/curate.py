@@ -72,13 +72,15 @@ class RestoreFromHash(
     idempotent=False,
 ):
     """Undoes a change of the memory by the reversal_hash that it returned: what was forgotten or merged is again as it
-    was, with its links. Possible for 30 days, and as long as nothing changed it again. search_tombstones and
+    was, with its links. Possible for 30 days, and as long as nothing changed it again, or with cascade.
+    search_tombstones and
     get_node_lineage list the hashes."""
 
     reversal_hash: Annotated[str, Meta(max_length=200, description="As a tool returned it")]
+    cascade: Annotated[bool, Meta(description="Also undo later changes of the same memories")] = False
 
     def run(self, call: Call) -> Restored:
-        return call.project.memory.view(call).curator.restore(self.reversal_hash)
+        return call.project.memory.view(call).curator.restore(self.reversal_hash, cascade=self.cascade)
 
 
 class AnnotateNode(

@@ -11,19 +11,19 @@ from clew.memory.status import MemeticStatus
 from clew.text.counting import counted
 from clew.text.terminal import table
 
-_ID = 8
+ID = 8
 
 
 def stored(result: Stored) -> str:
     if not result.created:
-        return f"Remembered already as {result.node_id[:_ID]}."
-    lines = [f"Remembered as {result.node_id[:_ID]} ({result.kind.value})."]
+        return f"Remembered already as {result.node_id[:ID]}."
+    lines = [f"Remembered as {result.node_id[:ID]} ({result.kind.value})."]
     if result.cites:
         lines.append(f"  about: {', '.join(result.cites)}")
     if result.redactions:
         lines.append(f"  taken out: {', '.join(each.kind for each in result.redactions)}")
-    lines += [f"  replaces {id[:_ID]}" for id in result.superseded]
-    lines += [f"  contradicts {id[:_ID]}: decide with `clew memory show {id[:_ID]}`" for id in result.conflicts]
+    lines += [f"  replaces {id[:ID]}" for id in result.superseded]
+    lines += [f"  contradicts {id[:ID]}: decide with `clew memory show {id[:ID]}`" for id in result.conflicts]
     return "\n".join(lines)
 
 
@@ -33,7 +33,7 @@ def hits(result: SearchAnswer) -> str:
     parts = []
     for hit in result.results:
         marks = [hit.kind, hit.recorded_at[:10], *([] if hit.standing == "current" else [hit.standing])]
-        head = f"{hit.node_id[:_ID]}  {', '.join(marks)}"
+        head = f"{hit.node_id[:ID]}  {', '.join(marks)}"
         body = (hit.content or hit.snippet).strip().replace("\n", "\n          ")
         parts.append("\n".join([head, f"          {body}", *_cites(hit.cites, "          ")]))
     return "\n\n".join(parts)
@@ -43,7 +43,7 @@ def listed(result: MemoryList) -> str:
     if not result.memories:
         return "Nothing is remembered here."
     rows = [
-        (each.node_id[:_ID], each.recorded_at[:10], each.kind, _marked(each.standing), each.title)
+        (each.node_id[:ID], each.recorded_at[:10], each.kind, _marked(each.standing), each.title)
         for each in result.memories
     ]
     more = f"\n{result.total - len(rows)} more; --limit shows them." if result.truncated else ""
@@ -69,7 +69,7 @@ def whole(result: Hydrated) -> str:
         "warnings": ", ".join(result.flags),
     }
     lines += [f"  {name}: {value}" for name, value in facts.items() if value]
-    lines += [f"  {each.link}: {each.node_id[:_ID]}  {each.title}" for each in result.neighbors]
+    lines += [f"  {each.link}: {each.node_id[:ID]}  {each.title}" for each in result.neighbors]
     return "\n".join(lines)
 
 
@@ -80,17 +80,20 @@ def _cites(cites: tuple[CiteState, ...], indent: str) -> list[str]:
 
 def deleted(result: Deleted) -> str:
     until = (result.recoverable_until or "")[:10]
-    return f"Forgotten. `clew memory restore {result.node_id[:_ID]}` brings it back until {until}."
+    return f"Forgotten. `clew memory restore {result.node_id[:ID]}` brings it back until {until}."
 
 
 def restored(result: Restored) -> str:
-    ids = ", ".join(id[:_ID] for id in result.restored_node_ids) or "nothing"
-    return f"Undid the {result.operation}: {ids} is as it was before."
+    ids = ", ".join(id[:ID] for id in result.restored_node_ids)
+    later = f", and {counted(result.also_undone, 'later change')}" if result.also_undone else ""
+    back = f" There again: {ids}." if ids else ""
+    return f"Undid the {result.operation}{later}.{back}"
 
 
 def lineage(result: Lineage) -> str:
     rows = [
-        (event.timestamp[:16].replace("T", " "), event.kind, event.actor, event.rationale) for event in result.events
+        (event.timestamp[:16].replace("T", " "), event.kind, event.actor, event.rationale, event.reversal_hash)
+        for event in result.events
     ]
     return table(rows)
 
@@ -102,7 +105,7 @@ def logs(result: Logs) -> str:
         (
             entry.timestamp[:16].replace("T", " "),
             entry.action,
-            " ".join(id[:_ID] for id in entry.node_ids[:3]),
+            " ".join(id[:ID] for id in entry.node_ids[:3]),
             entry.reason,
         )
         for entry in result.entries
@@ -117,7 +120,7 @@ def status(result: MemeticStatus) -> str:
         lines.append(f"{result.forgotten} forgotten; `clew memory list --forgotten` shows them")
     lines.append(f"kept in {result.storage['location']} ({result.storage['bytes']:,} bytes)")
     lines += [
-        f"{task.priority}: {task.task_type} {' '.join(id[:_ID] for id in task.target_nodes)}: {task.reason}"
+        f"{task.priority}: {task.task_type} {' '.join(id[:ID] for id in task.target_nodes)}: {task.reason}"
         for task in result.curation_tasks
     ]
     return "\n".join(lines)

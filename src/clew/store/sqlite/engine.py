@@ -8,8 +8,8 @@ from typing import Any
 
 from clew.errors import InvalidArgument, StoreCorrupt
 from clew.store.arguments import check_name, check_number, check_text
-from clew.store.interface import Event, Job, Record, Tombstone, Transaction
-from clew.store.sqlite import inspection, jobs, records
+from clew.store.interface import Event, Job, Record, Rewrite, Tombstone, Transaction
+from clew.store.sqlite import inspection, jobs, records, rewriting
 from clew.store.sqlite.connections import Connections
 from clew.store.sqlite.faults import translated
 from clew.store.sqlite.log import forget_start
@@ -17,6 +17,8 @@ from clew.store.sqlite.opening import open_connections
 
 BUSY_TIMEOUT = 30.0
 """Seconds a writer waits for another one."""
+COMPACTING_SECONDS = 10.0
+"""How long readers are waited for."""
 
 
 def open_sqlite(path: Path, *, read_only: bool = False, busy_timeout: float = BUSY_TIMEOUT) -> "SqliteStore":
@@ -125,6 +127,13 @@ class SqliteStore:
             connection.execute("INSERT OR IGNORE INTO settings VALUES (?, ?)", (name, default))
             value = _setting(connection, name)
         return default if value is None else value
+
+    def rewrite(self, edit: Rewrite) -> int:
+        with self._connections.writing() as connection, translated(self._path):
+            return rewriting.rewrite(connection, self._path, edit)
+
+    def compact(self) -> None:
+        rewriting.compact(self._connections, COMPACTING_SECONDS)
 
     def describe(self) -> Mapping[str, Any]:
         with self._connections.reading() as connection:

@@ -53,6 +53,10 @@ _RECORDS = (
     """,
 )
 
+EVENTS_ARE_NEVER_CHANGED = """
+    CREATE TRIGGER events_are_never_changed BEFORE UPDATE ON events
+    BEGIN SELECT RAISE(ABORT, 'events are append-only'); END
+    """
 _EVENTS = (
     """
     CREATE TABLE events (
@@ -70,10 +74,7 @@ _EVENTS = (
     """,
     "CREATE INDEX events_by_id ON events (id, collection)",
     "CREATE INDEX events_by_collection ON events (collection)",
-    """
-    CREATE TRIGGER events_are_never_changed BEFORE UPDATE ON events
-    BEGIN SELECT RAISE(ABORT, 'events are append-only'); END
-    """,
+    EVENTS_ARE_NEVER_CHANGED,
     """
     CREATE TRIGGER events_are_never_removed BEFORE DELETE ON events
     BEGIN SELECT RAISE(ABORT, 'events are append-only'); END

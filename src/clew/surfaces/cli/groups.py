@@ -58,7 +58,7 @@ clew kb ask "what is the default margin?"
 clew kb show docs/guide.md
 clew kb graph REQ-d00001""",
     ),
-    "memory": Group("what is remembered: status, list, show, edit, forget, restore, history", "clew memory list"),
+    "memory": Group("what is remembered: list, edit, forget, restore, export, mirror, purge", "clew memory list"),
     "req": Group(
         summary="managed requirements in project.req: add, list, validate, review and more",
         example="""clew req brief

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 from msgspec import Meta, structs
 
-from clew.graph.model import EdgeKind, NodeKind
+from clew.graph.model import NodeKind
 from clew.operation.call import Call, perform
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
 from clew.text.terminal import coloured, note
@@ -215,6 +215,8 @@ class Remembered(msgspec.Struct, frozen=True):
     id: str
     kind: str
     title: str
+    standing: str
+    """current, stale where what it cites changed, or superseded."""
 
 
 class ShowRequirement(
@@ -238,7 +240,10 @@ class ShowRequirement(
             ancestors=place.ancestors,
             siblings=place.siblings,
             documented=_documented(call, detail.id),
-            remembered=_remembered(call, (detail.id, *(assertion.id for assertion in detail.assertions))),
+            remembered=tuple(
+                Remembered(each.node_id, each.kind, each.title, each.standing or "")
+                for each in call.project.memory.at_place(call, detail.id)
+            ),
         )
 
     def render(self, result: RequirementShown) -> str:
@@ -254,17 +259,6 @@ def _documented(call: Call, id: str) -> "tuple[Affected, ...]":
     with call.project.context.lock.reading():
         subject = Subject(id, NodeKind.REQUIREMENT.value, "", (id,))
         return tuple(documented(call.project.graph, subject)[:MOST_SECTIONS])
-
-
-def _remembered(call: Call, ids: tuple[str, ...]) -> tuple[Remembered, ...]:
-    """The memories that cite a requirement, by edge."""
-    graph = call.project.graph
-    if not call.project.memory.exists:
-        return ()
-    with call.project.context.lock.reading():
-        citing = dict.fromkeys(step.id for step in graph.neighbours(ids, (EdgeKind.CITES,), "in"))
-        nodes = [node for id in list(citing)[:MOST_SECTIONS] if (node := graph.get_node(id)) is not None]
-    return tuple(Remembered(node.id.partition(":")[2], node.get_field("kind", ""), node.title) for node in nodes)
 
 
 def _lines(shown: RequirementShown) -> Iterator[str]:
@@ -294,7 +288,9 @@ def _lines(shown: RequirementShown) -> Iterator[str]:
     yield from (f"  {page.id}  {coloured(f'{page.path}:{page.line}', 'dim')}" for page in shown.documented)
     if shown.remembered:
         yield coloured("remembered about it", "dim")
-    yield from (f"  {each.id[:8]}  {each.kind}  {each.title}" for each in shown.remembered)
+    for each in shown.remembered:
+        mark = "" if each.standing == "current" else coloured(f"  {each.standing}", "yellow")
+        yield f"  {each.id[:8]}  {each.kind}  {each.title}{mark}"
 
 
 class ProjectState(msgspec.Struct, frozen=True):

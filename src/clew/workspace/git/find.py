@@ -33,6 +33,14 @@ def find_work_tree(folder: Path) -> WorkTree | None:
     return None
 
 
+def work_trees(common: Path) -> list[Path]:
+    """The folders of all work trees of a repository that are there now, by what its common folder says."""
+    named = [_line(place / "gitdir") for place in sorted((common / "worktrees").glob("*"))]
+    linked = [(common / "worktrees" / name).parent for name in named if name]
+    main = [common.parent] if common.name == ".git" else []
+    return [tree for tree in (*main, *linked) if tree.is_dir()]
+
+
 def _looks_bare(folder: Path) -> bool:
     """What git recognises a repository by. In a folder called `.git` it is the repository of the folder above."""
     if folder.name == ".git" or not os.path.lexists(folder / "HEAD"):

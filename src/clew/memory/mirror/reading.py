@@ -1,0 +1,104 @@
+"""From a file of the mirror to a change of the memory. What a repository says is text that the user has to accept."""
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from clew.errors import NotFound
+from clew.memory.admit import title_of
+from clew.memory.changes import Changes
+from clew.memory.mirror.markdown import Said, said_of
+from clew.memory.model import LINKS, Cite, LinkKind, Memory, Origin, Scope, Trust, new_id
+from clew.memory.places import Places, each_once
+from clew.memory.scrub import scrub
+from clew.text.instruction_like import flags_of
+
+if TYPE_CHECKING:
+    from clew.memory.library import Library
+
+ACTOR = "mirror"
+
+
+def scrubbed(said: Said) -> Said:
+    """What a file says, without secrets."""
+    return msgspec.structs.replace(
+        said,
+        text=scrub(said.text).text,
+        title=scrub(said.title).text,
+        why=scrub(said.why).text,
+        notes=scrub(said.notes).text,
+        tags=tuple(scrub(tag).text for tag in said.tags),
+    )
+
+
+def remembered(said: Said, library: "Library", changes: Changes, places: Places) -> Memory:
+    """Remember what a new file says."""
+    home = library.home
+    about, said = _cites(said.about, places), scrubbed(said)
+    with changes.make("import", ACTOR, said.why) as change:
+        memory = Memory(
+            id=said.id or new_id(),
+            kind=said.kind,
+            text=said.text,
+            title=said.title,
+            rationale=said.why,
+            recorded_at=change.at,
+            scope=Scope(repository=home.repository, folder=home.inside, branch=home.branch()),
+            origin=Origin(trust=Trust.DOCUMENT, actor=ACTOR),
+            tags=said.tags,
+            notes=said.notes,
+            importance=said.importance,
+            cites=each_once((*about, *places.mentioned(said.text))),
+            flags=flags_of(f"{said.title}\n{said.text}"),
+        )
+        change.put(memory)
+    return memory
+
+
+def edited(before: Memory, said: Said, changes: Changes, places: Places) -> Memory:
+    """Give a memory what its file says now."""
+    known = said_of(before)
+    own = {cite.node: cite for cite in before.cites if cite.kind is LinkKind.ABOUT}
+    about = tuple(own.values()) if said.about == known.about else _cites(said.about, places, own)
+    said = scrubbed(said)
+    title = said.title if said.title != known.title or said.text == known.text else title_of(said.text)
+    mentioned = places.mentioned(said.text)
+    with changes.make("edit", ACTOR, said.why) as change:
+        memory = msgspec.structs.replace(
+            change.memory(before.id),
+            kind=said.kind,
+            text=said.text,
+            title=title,
+            rationale=said.why,
+            tags=said.tags,
+            notes=said.notes,
+            importance=said.importance,
+            cites=each_once((*about, *mentioned)),
+            flags=flags_of(f"{title}\n{said.text}"),
+            # Whoever vouched for it before did not write this.
+            origin=msgspec.structs.replace(before.origin, trust=Trust.DOCUMENT, accepted_at=None),
+        )
+        change.put(memory)
+    return memory
+
+
+def forgotten(id: str, library: "Library", changes: Changes) -> None:
+    """Forget a memory whose file was deleted; it can be restored for 30 days."""
+    with changes.make("forget", ACTOR, "its file in the mirror was deleted") as change:
+        for link in library.index.links([id]):
+            if change.present(LINKS, link.id) is not None:
+                change.unlink(link)
+        change.delete(id)
+        change.details = {"reason": "user_requested"}
+
+
+def _cites(about: tuple[str, ...], places: Places, known: dict[str, Cite] | None = None) -> tuple[Cite, ...]:
+    """Citations of the places that are there; what was cited before keeps what it saw."""
+    found: list[Cite] = []
+    for each in about:
+        try:
+            cite = places.cite(each)
+        except NotFound:
+            continue
+        found.append((known or {}).get(cite.node, cite))
+    return tuple(found)

@@ -1,0 +1,190 @@
+"""Which memories a purge takes out: those that were named, and what was merged from them or into them."""
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from clew.errors import InvalidArgument, NotFound
+from clew.memory.changes import ChangeRecord, spelled_time
+from clew.memory.listing import any_id
+from clew.memory.model import CHANGES, EPISODE, MEMORIES, Memory
+from clew.memory.purge.traces import Traces, pieces_of
+from clew.text.shortening import shortened
+from clew.text.words import storable
+
+if TYPE_CHECKING:
+    from clew.memory.service import MemoryView
+
+SHORTEST_TEXT = 3
+_PAGE = 2_000
+_SAID = ("text", "title", "notes", "metadata")
+"""The fields of a memory that hold what somebody wrote, besides its reason, which others may have as well."""
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What somebody wants to be purged. Of several conditions all have to hold."""
+
+    ids: tuple[str, ...] = ()
+    text: str | None = None
+    kind: str | None = None
+    session: str | None = None
+    agent: str | None = None
+    before: str | None = None
+    forgotten: bool = False
+    everything: bool = False
+
+    @property
+    def has_conditions(self) -> bool:
+        return any((self.text, self.kind, self.session, self.agent, self.before, self.forgotten))
+
+
+class Chosen(msgspec.Struct, frozen=True, kw_only=True):
+    """What will be purged."""
+
+    ids: frozenset[str]
+    titles: tuple[str, ...]
+    """Of some of them, as they are now or were last."""
+    changes: dict[str, ChangeRecord]
+    """The changes that touched one of them, by their hash."""
+    orphans: tuple[str, ...]
+    """Memories that were merged into one of them and hold none of its text: they are brought back."""
+    others: tuple[str, ...]
+    """Memories that hold some of the same text and stay."""
+    traces: Traces
+    everything: bool = False
+
+
+class _Images:
+    """Every value that memories had, by id, and the changes that were made."""
+
+    def __init__(self, view: "MemoryView") -> None:
+        self.by_id: dict[str, list[dict[str, Any]]] = {}
+        self.live: set[str] = set()
+        store = view.service.home.store
+        for event in _events(view, MEMORIES):
+            images = self.by_id.setdefault(event.id, [])
+            images += [image for image in (event.after, event.before) if image is not None and image not in images]
+            (self.live.discard if event.after is None else self.live.add)(event.id)
+        self.by_id = {id: images for id, images in self.by_id.items() if images}
+        self.changes = {
+            record.id: msgspec.convert(record.data, ChangeRecord) for record in store.scan(CHANGES) if record.data
+        }
+
+    def holding(self, traces: Traces) -> set[str]:
+        return {id for id, images in self.by_id.items() if traces.in_value(images)}
+
+    def pieces(self, ids: Collection[str]) -> list[str]:
+        said = ([image.get(name) for name in _SAID] for id in ids for image in self.by_id.get(id, ()))
+        return list(dict.fromkeys(piece for values in said for piece in pieces_of(values)))
+
+    def traces(self, ids: Collection[str], text: str | None) -> Traces:
+        return Traces([*((text,) if text else ()), *self.pieces(ids)])
+
+    def related(self, id: str) -> set[str]:
+        """What was merged into a memory, or what it was merged into."""
+        found: set[str] = set()
+        for change in self.changes.values():
+            merged, sources = change.details.get("merged"), change.details.get("sources", ())
+            if id == merged:
+                found.update(sources)
+            elif id in sources and merged:
+                found.add(merged)
+        return found
+
+
+def choose(view: "MemoryView", wanted: Wanted) -> Chosen:
+    """The memories that a purge takes out. NotFound where there are none."""
+    if not wanted.ids and not wanted.has_conditions and not wanted.everything:
+        raise InvalidArgument(
+            "It was not said what to purge.", hint="Name ids, or pass --text, --kind, --before or --all; see --help."
+        )
+    text = None if wanted.text is None else storable(wanted.text).strip()
+    if text is not None and len(text) < SHORTEST_TEXT:
+        raise InvalidArgument(
+            f"'{shortened(text)}' has {len(text)} characters; at least {SHORTEST_TEXT} are needed to purge by text.",
+            hint="Name the memories by their ids.",
+        )
+    images = _Images(view)
+    ids = _named(view, wanted, text, images)
+    if not ids and text is None and not wanted.everything:
+        raise NotFound("No memory fits, so nothing was purged.", hint="`clew memory list` shows what there is.")
+    traces = images.traces(ids, text)
+    family = set() if wanted.everything else _family(ids, images, traces) - ids
+    if family:
+        # Of what was merged, only what came from these memories is looked for elsewhere.
+        merged = [piece for piece in images.pieces(family) if traces.in_text(piece)]
+        traces, ids = Traces([*images.pieces(ids), *((text,) if text else ()), *merged]), ids | family
+    # What a hook saw word for word is a copy.
+    ids |= {id for id in images.holding(traces) if images.by_id[id][-1].get("kind") == EPISODE}
+    changes = {hash: change for hash, change in images.changes.items() if ids & _memories_of(change)}
+    latest = [images.by_id[id][-2 if len(images.by_id[id]) > 1 else -1] for id in sorted(ids)[:10]]
+    return Chosen(
+        ids=frozenset(ids),
+        titles=tuple(str(image.get("title", "")) for image in latest),
+        changes=changes,
+        orphans=_orphans(ids, images),
+        others=tuple(sorted(images.holding(traces) - ids)),
+        traces=traces,
+        everything=wanted.everything,
+    )
+
+
+def _named(view: "MemoryView", wanted: Wanted, text: str | None, images: _Images) -> set[str]:
+    if wanted.everything:
+        return set(images.by_id)
+    named = {any_id(view, id) for id in wanted.ids}
+    if not wanted.has_conditions:
+        return named
+    held = Traces((text,)) if text else None
+    before = spelled_time(wanted.before)
+    return {
+        id
+        for id, values in images.by_id.items()
+        if (not named or id in named)
+        and (not wanted.forgotten or id not in images.live)
+        and (held is None or held.in_value(values))
+        and _fits(msgspec.convert(values[-1], Memory), wanted, before)
+    }
+
+
+def _fits(memory: Memory, wanted: Wanted, before: str | None) -> bool:
+    return (
+        wanted.kind in (None, memory.kind.value)
+        and wanted.session in (None, memory.origin.session)
+        and wanted.agent in (None, memory.scope.agent)
+        and (before is None or memory.recorded_at < before)
+    )
+
+
+def _family(ids: set[str], images: _Images, traces: Traces) -> set[str]:
+    """The memories that were merged from these, or into them, and hold some of their text."""
+    holding = images.holding(traces)
+    found, todo = set(ids), list(ids)
+    while todo:
+        new = (images.related(todo.pop()) & holding) - found
+        found |= new
+        todo += new
+    return found
+
+
+def _orphans(ids: set[str], images: _Images) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for change in images.changes.values():
+        if change.details.get("merged") in ids:
+            sources = change.details.get("sources", ())
+            found.update(dict.fromkeys(id for id in sources if id not in ids and id not in images.live))
+    return tuple(id for id in found if id in images.by_id)
+
+
+def _memories_of(change: ChangeRecord) -> set[str]:
+    """The memories that a change touched, also by a link."""
+    ends = (end for collection, id, _ in change.touched if collection != MEMORIES for end in id.split(".")[::2])
+    return {*change.memories, *ends}
+
+
+def _events(view: "MemoryView", collection: str) -> Iterator[Any]:
+    after, store = 0, view.service.home.store
+    while page := store.events(collection=collection, after=after, limit=_PAGE):
+        yield from page
+        after = page[-1].seq

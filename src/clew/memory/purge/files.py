@@ -1,0 +1,148 @@
+"""The files of Clew that may hold purged text besides the memory's store, and how it is taken out of each."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clew.context import DERIVED_FOLDERS
+from clew.derived.file import throw_away
+from clew.derived.parse_cache import FILE as PARSED
+from clew.edit.backups import FOLDER as BACKUPS
+from clew.edit.locking import locked
+from clew.edit.recovery import COLLECTION as FILE_EDITS
+from clew.edit.state_folder import STATE_FOLDER
+from clew.errors import ClewError
+from clew.memory.home import INDEX_FILE, STORE_FILE
+from clew.memory.mirror.service import remove_files
+from clew.memory.purge.traces import Traces
+from clew.memory.units import PART, unit_id
+from clew.search.purging import purge_units
+from clew.store.sqlite.aside import damaged_files
+from clew.store.sqlite.engine import open_sqlite
+from clew.workspace.find import ALWAYS_SKIPPED, files_below, paths_named
+from clew.workspace.git.find import work_trees
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from typing import Any
+
+    from clew.memory.home import Home
+
+
+_PROJECT_STORE = "clew.db"
+_BESIDE = ("-wal", "-shm", "-journal")
+_SPOOLS = "*.spool*"
+"""Events that no server has read yet."""
+_PATIENCE_SECONDS = 2.0
+
+
+def state_folders(home: "Home") -> list[Path]:
+    """The folders in which projects of the repository keep what Clew made of them, in all its work trees."""
+    trees = {home.root, *(work_trees(home.folder.parent) if home.folder.name != STATE_FOLDER else ())}
+    found: dict[Path, None] = {}
+    for tree in sorted(trees):
+        for place, folders, _ in os.walk(tree):
+            if STATE_FOLDER in folders:
+                found[Path(place, STATE_FOLDER).resolve()] = None
+            folders[:] = [name for name in folders if name not in ALWAYS_SKIPPED]
+    return list(found)
+
+
+def purge_indexes(folders: "Collection[Path]", ids: "Collection[str]", traces: Traces) -> int:
+    """Take memories out of the search index of every project."""
+    units = [unit_id(id) for id in ids]
+    return sum(purge_units(folder / "search", PART, units, traces.in_text) for folder in folders)
+
+
+def purge_mirrors(folders: "Collection[Path]", ids: "Collection[str]") -> tuple[str, ...]:
+    """Delete the Markdown files of memories in every work tree."""
+    return tuple(f"deleted {file}" for folder in folders for file in remove_files(folder, ids))
+
+
+def purge_files(home: "Home", folders: "Collection[Path]", traces: Traces) -> tuple[str, ...]:
+    """Take purged text out of every other file of Clew, and say what became of it."""
+    done: list[str] = []
+    for damaged in damaged_files(home.path):
+        damaged.unlink(missing_ok=True)
+        done.append(f"deleted the rescued store {damaged.name}")
+    for folder in folders:
+        for file in _holding(folder, traces):
+            with suppress(OSError, ClewError):
+                done.append(_cleaned(folder, file, traces))
+    for file in _holding(home.folder, traces):
+        with suppress(OSError, ClewError):
+            done.append(_cleaned(home.folder, file, traces))
+    return tuple(dict.fromkeys(said for said in done if said))
+
+
+def empty_spools(home: "Home", folders: "Collection[Path]") -> None:
+    """Leave nothing of events that no server has read yet."""
+    for place in (home.folder, *folders):
+        for file in paths_named(place, _SPOOLS):
+            with suppress(OSError), file.open("r+b") as opened, locked(opened, _PATIENCE_SECONDS):
+                opened.truncate()
+
+
+def left_in(home: "Home", folders: "Collection[Path]", traces: Traces) -> tuple[str, ...]:
+    """The files of Clew that hold purged text still."""
+    places = {home.folder, *folders}
+    return tuple(sorted({str(file) for place in places for file in files_below(place) if traces.in_file(file)}))
+
+
+def _holding(folder: Path, traces: Traces) -> "Iterator[Path]":
+    own = {STORE_FILE, INDEX_FILE}
+    for file in files_below(folder):
+        name = file.name
+        for suffix in _BESIDE:
+            name = name.removesuffix(suffix)
+        if name not in own and traces.in_file(file):
+            yield file
+
+
+def _cleaned(folder: Path, file: Path, traces: Traces) -> str:
+    inside = file.relative_to(folder).as_posix()
+    part = inside.partition("/")[0]
+    if part in DERIVED_FOLDERS:
+        throw_away(folder / part)
+        return f"deleted {folder / part}, which is made again from the project's files"
+    if file.name.startswith(PARSED):
+        throw_away(folder / PARSED)
+        return f"deleted {folder / PARSED}, which is made again from the project's files"
+    if file.name.startswith(_PROJECT_STORE):
+        _purge_project_store(folder / _PROJECT_STORE, traces)
+        return f"took it out of the history of file changes in {folder / _PROJECT_STORE}"
+    if part == BACKUPS or "-damaged-" in file.name:
+        file.unlink(missing_ok=True)
+        return f"deleted {file}"
+    if ".db" in file.suffixes or ".db-" in file.name:
+        throw_away(file.with_name(file.name.partition(".db")[0] + ".db"))
+        return f"deleted {file}, which is made again"
+    return _without_lines(file, traces)
+
+
+def _purge_project_store(place: Path, traces: Traces) -> None:
+    def edit(collection: str, id: str, value: "Any") -> "Any":
+        if isinstance(value, str):
+            return "" if traces.in_text(value) else value
+        # Drafts are work that is not saved yet: whoever wrote them decides.
+        return None if collection == FILE_EDITS and traces.in_value(value) else value
+
+    store = open_sqlite(place)
+    try:
+        store.rewrite(edit)
+        store.compact()
+    finally:
+        store.close()
+
+
+def _without_lines(file: Path, traces: Traces) -> str:
+    """A file of lines, such as events that wait to be read, keeps the lines that hold nothing of it."""
+    # In place: whoever adds lines has the file open, and locks it meanwhile.
+    with file.open("r+b") as opened, locked(opened, _PATIENCE_SECONDS):
+        lines = opened.read().splitlines(keepends=True)
+        kept = [line for line in lines if not traces.in_bytes(line)]
+        opened.seek(0)
+        opened.truncate()
+        opened.writelines(kept)
+    return f"took {len(lines) - len(kept)} lines out of {file}"

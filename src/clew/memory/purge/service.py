@@ -1,0 +1,109 @@
+"""Purging memories: the one change of the memory that cannot be undone.
+
+The indexes and the other files are cleaned first and the store last. So a purge that was killed is begun again by the
+same command, and one that was killed while the store was written anew is finished by whoever opens the memory next.
+"""
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from clew.memory.changes import PURGE, ChangeRecord
+from clew.memory.home import PENDING, PURGES
+from clew.memory.model import CHANGES, MEMORIES
+from clew.memory.purge.blanking import Blanking
+from clew.memory.purge.choose import Chosen, Wanted, choose
+from clew.memory.purge.files import empty_spools, left_in, purge_files, purge_indexes, purge_mirrors, state_folders
+from clew.memory.scrub import scrub
+
+if TYPE_CHECKING:
+    from clew.memory.service import MemoryView
+
+BEYOND_REACH = (
+    "git history: a mirror that was committed stays in earlier commits, here and in every clone",
+    "exports, and copies or backups that somebody made of Clew's files",
+    "transcripts that the host of an agent keeps, and what a model was already told",
+)
+_MOST_NAMED = 100
+
+
+class Purged(msgspec.Struct, frozen=True, kw_only=True):
+    purged: int
+    """Memories that were taken out, forgotten ones included."""
+    node_ids: tuple[str, ...]
+    """The first hundred of them."""
+    brought_back: tuple[str, ...]
+    """Memories that had been merged into a purged one."""
+    also_cleaned: tuple[str, ...]
+    """Other files of Clew, and what became of them."""
+    still_held_by: tuple[str, ...]
+    """Other memories that hold some of the same text, and were not purged."""
+    left_in: tuple[str, ...]
+    """Files of Clew in which some of the text is still found."""
+    beyond_reach: tuple[str, ...]
+    truncated: bool = False
+
+
+def plan(view: "MemoryView", wanted: Wanted) -> Chosen:
+    """What a purge would take out."""
+    return choose(view, wanted)
+
+
+def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:
+    service = view.service
+    home, store = service.home, service.home.store
+    folders = state_folders(home)
+    mirrored = purge_mirrors(folders, chosen.ids)
+    purge_indexes(folders, chosen.ids, chosen.traces)
+    cleaned = purge_files(home, folders, chosen.traces)
+    if chosen.everything:
+        empty_spools(home, folders)
+    with store.transaction(actor=view.actor, reason="purge") as transaction:
+        transaction.put(PURGES, PENDING, {"at": view.changes.now()})
+    store.rewrite(Blanking(chosen))
+    home.index.renew()
+    # Another process may have written a file again before the memory was gone.
+    mirrored += purge_mirrors(folders, chosen.ids)
+    _bring_back(view, chosen)
+    _record(view, chosen, reason)
+    store.compact()
+    with store.transaction(actor=view.actor, reason="purge") as transaction:
+        transaction.delete(PURGES, PENDING)
+    view.units.engine()
+    found = left_in(home, folders, chosen.traces)
+    return Purged(
+        purged=len(chosen.ids),
+        node_ids=tuple(sorted(chosen.ids)[:_MOST_NAMED]),
+        brought_back=chosen.orphans,
+        also_cleaned=(*mirrored, *cleaned),
+        still_held_by=chosen.others,
+        left_in=() if chosen.others else found,
+        beyond_reach=BEYOND_REACH,
+    )
+
+
+def _bring_back(view: "MemoryView", chosen: Chosen) -> None:
+    """What was merged into a purged memory would be lost with it."""
+    store = view.service.home.store
+    deleted = {each.id: each.data for each in store.tombstones(MEMORIES)} if chosen.orphans else {}
+    orphans = {id: deleted[id] for id in chosen.orphans if id in deleted}
+    if orphans:
+        with view.changes.make("restore", view.actor, "what it was merged into was purged") as change:
+            for id, data in orphans.items():
+                change.replace(MEMORIES, id, data)
+
+
+def _record(view: "MemoryView", chosen: Chosen, reason: str) -> None:
+    """Note which memories were purged, when and why."""
+    now = view.changes.now()
+    record = ChangeRecord(
+        operation=PURGE,
+        at=now,
+        actor=view.actor,
+        rationale="" if chosen.traces.in_text(reason) else scrub(reason).text,
+        expires_at=now,
+        memories=tuple(sorted(chosen.ids)),
+        touched=(),
+    )
+    with view.service.home.store.transaction(actor=view.actor, reason="purge") as transaction:
+        transaction.put(CHANGES, f"{PURGE}-{now}", record)
