@@ -50,6 +50,7 @@ MODULES: tuple[str, ...] = (
     "clew.kb.operations.commands",
     "clew.memory.operations.commands",
     "clew.memory.operations.keeping",
+    "clew.memory.operations.measure",
     "clew.compat.req.operations",
     "clew.surfaces.req.operations",
 )
