@@ -8,7 +8,7 @@ import msgspec
 
 from clew.context import Context
 from clew.memory.home import Home
-from clew.memory.model import MEMORIES, Memory
+from clew.memory.model import MEMORIES, Kind, Memory
 from clew.memory.scope import PERSON, Asker
 from clew.search.units import Filters, Scope, Unit
 from clew.store.interface import Record
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from clew.search.engine import SearchEngine
 
 PART = "memory"
+EPISODES = "episode"
+"""Another part than the memories: episodes are many, and would take the places of what is worth finding."""
 RECIPE = "default"
 _PAGE = 1_000
 _PREFIX = f"{PART}:"
@@ -80,6 +82,7 @@ class MemoryUnits:
         asker: Asker,
         *,
         tags: tuple[str, ...] | None = None,
+        parts: tuple[str, ...] = (PART,),
         recipe: str = RECIPE,
         check: Callable[[], None] = lambda: None,
     ) -> tuple[list[Found], tuple[str, ...]]:
@@ -92,7 +95,7 @@ class MemoryUnits:
             return [], ("There is no search index, so memories are not ranked.",)
         agents = None if asker.is_owner else (_EVERYBODY, *((asker.agent,) if asker.agent else ()))
         question = Question(
-            text=text, scope=Scope(parts=(PART,), agents=agents), filters=Filters(tags=tags), recipe=recipe
+            text=text, scope=Scope(parts=parts, agents=agents), filters=Filters(tags=tags), recipe=recipe
         )
         ranking = engine.rank(question, check=check)
         found = [
@@ -113,7 +116,7 @@ def unit_of(memory: Memory) -> Unit:
     is_private = memory.scope.visibility == "private"
     return Unit(
         id=_PREFIX + memory.id,
-        part=PART,
+        part=EPISODES if memory.kind is Kind.EPISODE else PART,
         title=memory.title if not memory.text.startswith(memory.title.rstrip("…")) else "",
         body=memory.text,
         tags=memory.tags,
