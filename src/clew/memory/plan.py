@@ -9,9 +9,9 @@ import msgspec
 from clew.memory.admit import check_text
 from clew.memory.gaps import curation_tasks
 from clew.memory.pulse import Pulse
-from clew.memory.recall import snippet
+from clew.memory.recall import LONGEST_SNIPPET
 from clew.text.keywords import keywords
-from clew.text.shortening import shortened
+from clew.text.shortening import one_line, shortened
 from clew.text.tokens import estimate_tokens
 from clew.text.words import split
 
@@ -59,7 +59,7 @@ def search_plan(view: "MemoryView", goal: str, focus: Sequence[SpaceName], count
     queries = [_query(goal, side) for side in sides]
     found = [{each.id for each in view.units.rank(query, view.asker)[0][:_FOUND]} for query, _ in queries]
     together = view.library.get_many(set().union(*found))
-    tokens = {id: estimate_tokens(f"{memory.title}\n{snippet(memory.text)}") for id, memory in together.items()}
+    tokens = {id: estimate_tokens(f"{memory.title}\n{one_line(memory.text, LONGEST_SNIPPET)}") for id, memory in together.items()}
     planned = tuple(
         PlannedQuery(
             query=query,

@@ -9,7 +9,7 @@ import msgspec
 
 from clew.context import Context
 from clew.memory.home import Home
-from clew.memory.model import LONGEST_QUERY, MEMORIES, Memory
+from clew.memory.model import LONGEST_QUERY, MEMORIES, Kind, Memory
 from clew.memory.scope import PERSON, Asker
 from clew.search.units import Filters, Scope, Unit
 from clew.store.interface import Record
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from clew.search.engine import SearchEngine
 
 PART = "memory"
+EPISODES = "episode"
+"""Another part than the memories: episodes are many, and would take the places of what is worth finding."""
 RECIPE = "default"
 _PAGE = 1_000
 _TELLING = 12
@@ -83,12 +85,13 @@ class MemoryUnits:
         asker: Asker,
         *,
         tags: tuple[str, ...] | None = None,
+        parts: tuple[str, ...] = (PART,),
         recipe: str = RECIPE,
         check: Callable[[], None] = lambda: None,
     ) -> tuple[list[Found], tuple[str, ...]]:
         """The memories that a text is most like, best first, and what limits the answer. The library says which of them
         may be seen; agents are told apart here already, so that others' private memories take no places."""
-        return self._ranked(self.engine(), text, asker, tags=tags, recipe=recipe, check=check)
+        return self._ranked(self.engine(), text, asker, tags=tags, parts=parts, recipe=recipe, check=check)
 
     def alike(self, text: str, asker: Asker) -> tuple[list[Found], tuple[str, ...]]:
         """The memories that are most like a text, which is no query: what it quotes or excludes means nothing, and of
@@ -104,6 +107,7 @@ class MemoryUnits:
         asker: Asker,
         *,
         tags: tuple[str, ...] | None = None,
+        parts: tuple[str, ...] = (PART,),
         recipe: str = RECIPE,
         words: str | None = None,
         check: Callable[[], None] = lambda: None,
@@ -116,7 +120,7 @@ class MemoryUnits:
         question = Question(
             text=text,
             words=words,
-            scope=Scope(parts=(PART,), agents=agents),
+            scope=Scope(parts=parts, agents=agents),
             filters=Filters(tags=tags),
             recipe=recipe,
         )
@@ -153,7 +157,7 @@ def unit_of(memory: Memory) -> Unit:
     is_private = memory.scope.visibility == "private"
     return Unit(
         id=unit_id(memory.id),
-        part=PART,
+        part=EPISODES if memory.kind is Kind.EPISODE else PART,
         title=memory.title if not memory.text.startswith(memory.title.rstrip("…")) else "",
         body=memory.text,
         tags=memory.tags,
