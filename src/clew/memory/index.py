@@ -129,6 +129,13 @@ class MemoryIndex(DerivedFile):
         """The memories of more than some importance, the most important first."""
         return self._rows("importance > ?", "importance DESC", asker, limit, above)
 
+    def recorded(self, asker: Asker, since: str, until: str, limit: int) -> list[Row]:
+        """The memories that were written down in a span of time, the latest first."""
+        return self._rows("recorded_at >= ? AND recorded_at < ?", "recorded_at DESC", asker, limit, since, until)
+
+    def oldest(self, asker: Asker, limit: int) -> list[Row]:
+        return self._rows("1", "made", asker, limit)
+
     def flagged(self, asker: Asker, limit: int = 20) -> list[Row]:
         return self._rows("flagged", "made DESC", asker, limit)
 
@@ -138,7 +145,7 @@ class MemoryIndex(DerivedFile):
 
     def unlinked(self, asker: Asker, before: str, limit: int) -> list[Row]:
         """Memories from before a time that nothing is linked to and that are linked to nothing, of the oldest ones."""
-        oldest = [row for row in self._rows("1", "made", asker, _OLDEST) if row.recorded_at < before]
+        oldest = [row for row in self.oldest(asker, _OLDEST) if row.recorded_at < before]
         links = self.links([row.id for row in oldest], cites=True)
         ends = {end for link in links for end in (link.source, link.target)}
         return [row for row in oldest if row.id not in ends][:limit]

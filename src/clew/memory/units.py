@@ -101,6 +101,12 @@ class MemoryUnits:
         ]
         return found, ranking.notes
 
+    def vectors_of(self, ids: Iterable[str]) -> "dict[str, Vectors]":
+        """The vectors of those of the memories that have one by now."""
+        engine = self.engine()
+        known = {} if engine is None else engine.vectors_of(_PREFIX + id for id in ids)
+        return {id.removeprefix(_PREFIX): vector for id, vector in known.items()}
+
     def vectors(self, texts: Sequence[str]) -> "Vectors | None":
         """The vectors of some texts; None where there is no encoder."""
         engine = self._context.engine()
