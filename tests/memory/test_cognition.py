@@ -433,7 +433,7 @@ def test_feedback_and_profiles_change_what_is_fused(memory: Memory) -> None:
 # Verifies: REQ-d00346-A, REQ-d00346-B
 def test_inference_follows_causes_and_repeated_walks_become_shortcuts(memory: Memory) -> None:
     ids = fill(memory.project, LAMPS[:5])
-    link(memory.project, *itertools.pairwise(ids))
+    link(memory.project, *itertools.pairwise(ids[:4]))
     foreign = fill(memory.project, ["A fee is due"], domain="Legal")[0]
     link(memory.project, (ids[3], foreign), weight=0.5)
     (found,) = memory("omni_infer", source=ids[0], target=ids[2])["results"]
