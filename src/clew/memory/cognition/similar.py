@@ -186,13 +186,13 @@ class _Measure:
         if not pairs:
             return None
         if self._strategy == "euclidean":
-            return 1 / (1 + sum((a - b) ** 2 for _, a, b in pairs) ** 0.5)
+            return 1 / (1 + math.dist([a for _, a, _ in pairs], [b for _, _, b in pairs]))
         if self._strategy == "synergy_weighted":
             across = self._form(pairs, 1, 2)
             length = self._form(pairs, 1, 1) * self._form(pairs, 2, 2)
             return across / math.sqrt(length) if length > 0 else None
         if self._base is not None:
-            one, other = (tuple((self._base @ [value or 0.0 for value in each]).tolist()) for each in (one, other))
+            one, other = (_projected(self._base, each) for each in (one, other))
         return cosine(one, other)
 
     def _form(self, pairs: Sequence[tuple[int, float, float]], left: int, right: int) -> float:
@@ -212,3 +212,7 @@ def _base(vectors: Sequence[Vector | None]) -> Any:
 
     table = np.array([[value or 0.0 for value in vector.purpose] for vector in vectors if vector is not None])
     return np.linalg.svd(table, full_matrices=False)[2][:_RANK] if len(table) else np.zeros((1, len(SPACES)))
+
+
+def _projected(base: Any, values: Values) -> Values:
+    return tuple((base @ [value or 0.0 for value in values]).tolist())
