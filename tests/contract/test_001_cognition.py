@@ -60,6 +60,12 @@ def calls(ids: list[str]) -> list[tuple[str, dict[str, Any]]]:
         ("trigger_lambda_recalibration", {}),
         ("get_meta_learning_log", {}),
         ("get_amortized_shortcuts", {}),
+        ("get_dream_status", {}),
+        ("abort_dream", {}),
+        ("trigger_dream", {"blocking": True, "abort_on_query": False}),
+        ("get_health_status", {}),
+        ("trigger_healing", {"subsystem": "storage", "severity": "critical"}),
+        ("get_autonomous_status", {"include_metrics": True, "include_history": True}),
     ]
     if not ids:
         return plain
@@ -80,12 +86,14 @@ COMPUTED = (
     "compute_teleological_vector", "auto_bootstrap_north_star", "get_alignment_drift", "trigger_drift_correction",
     "get_pruning_candidates", "trigger_consolidation", "discover_sub_goals", "get_learner_state", "get_drift_history",
     "get_meta_learning_status", "trigger_lambda_recalibration", "get_amortized_shortcuts",
+    "get_autonomous_status",
 )  # fmt: skip
 
 
 FROM_OUTCOMES = (
     "get_threshold_status", "get_calibration_metrics", "trigger_recalibration", "explain_threshold",
     "get_learner_state", "get_meta_learning_status", "trigger_lambda_recalibration", "get_amortized_shortcuts",
+    "get_autonomous_status",
 )  # fmt: skip
 """What needs a history of use, which a fresh store has not."""
 
@@ -209,6 +217,14 @@ def test_everything_that_writes_is_undone_by_its_hash(memory: Memory) -> None:
         ("get_meta_learning_log", {"limit": 1_001}, "1000"),
         ("get_amortized_shortcuts", {"limit": 101}, "100"),
         ("get_amortized_shortcuts", {"min_confidence": 2}, "1"),
+        ("trigger_dream", {"phase": "nap"}, "full_cycle"),
+        ("trigger_dream", {"duration_minutes": 11}, "10"),
+        ("trigger_dream", {"synthetic_query_count": 9}, "10"),
+        ("trigger_dream", {"rationale": "x" * 1_025}, "1024"),
+        ("get_health_status", {"subsystem": "soul"}, "storage"),
+        ("trigger_healing", {"subsystem": "all"}, "gwt"),
+        ("trigger_healing", {"subsystem": "utl", "severity": "mild"}, "critical"),
+        ("get_autonomous_status", {"history_count": 0}, "1"),
     ],
 )
 def test_bad_input_is_refused_with_what_is_allowed(
@@ -218,6 +234,25 @@ def test_bad_input_is_refused_with_what_is_allowed(
     assert error.code == -32002, error.message
     assert allowed in error.message, error.message
     assert error.data["jsonrpc_code"] == -32602
+
+
+# Verifies: REQ-o00042-A
+def test_tc_def_001_the_profile_lists_75_tools(memory: Memory) -> None:
+    tools = memory.tools
+    assert len(tools) == 75
+    assert len(cognition()) == 43
+    assert set(cognition()) <= set(tools)
+    assert not set(cognition()) & set(list_tools(Options()))
+    with Memory(memory.project) as plain:
+        found = plain("tools_search", query="dream consolidate memory")
+    assert "trigger_dream" in str(found)
+
+
+# Verifies: REQ-d00350-A
+def test_tc_val_003_us_007_ac_03_a_wrong_phase_is_answered_with_the_phases(memory: Memory) -> None:
+    error = memory.failure("trigger_dream", phase="deep").error
+    assert error.code == -32002
+    assert all(phase in error.message for phase in ("nrem", "rem", "full"))
 
 
 # Verifies: REQ-d00350-A

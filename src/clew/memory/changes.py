@@ -84,6 +84,10 @@ class Change:
     def remove(self, collection: str, id: str) -> None:
         self._delete(collection, id)
 
+    def note(self, collection: str, id: str, value: Any) -> None:
+        """Write a record with the change that undoing the change leaves as it is."""
+        self._transaction.put(collection, id, value)
+
     def replace(self, collection: str, id: str, value: Any) -> None:
         """Bring a record to a value, or to none."""
         present = self._transaction.get(collection, id)

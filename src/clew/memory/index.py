@@ -61,6 +61,11 @@ class MemoryIndex(DerivedFile):
         if seq and not self._store.events(after=seq - 1, limit=1):
             self.renew()
 
+    def renew(self) -> None:
+        with self._lock:
+            super().renew()
+            self._seq = 0
+
     @contextmanager
     def asked(self) -> Iterator[Connection]:
         """One state of the index, with all that was committed before the block began."""

@@ -16,6 +16,7 @@ from clew.errors import InvalidArgument, StoreError
 from clew.memory.admit import Note
 from clew.memory.changes import Changes
 from clew.memory.cognition.agreement import Questions
+from clew.memory.cognition.dream import Dreams
 from clew.memory.cognition.modulators import Moods, note_reward, note_search
 from clew.memory.cognition.observations import Observations
 from clew.memory.curate import Curator
@@ -58,6 +59,7 @@ class MemoryService:
         self.questions = Questions()
         """The last questions of each session, for the gauges."""
         self.moods = Moods()
+        self.dreams = Dreams(self)
         self.observations = Observations()
         """What became of memories that were shown."""
         self.scratchpad = Scratchpad()
@@ -81,6 +83,7 @@ class MemoryService:
 
     def view(self, call: "Call", *, session_id: str | None = None, agent_id: str | None = None) -> "MemoryView":
         """The memory as whoever makes a call sees it."""
+        self.dreams.called()
         is_person = call.surface == "cli"
         session = self.session_of(call, session_id)
         agent = _checked("agent_id", agent_id)
@@ -100,6 +103,10 @@ class MemoryService:
             return pulse
         return msgspec.structs.replace(pulse, suggested_action="epistemic_action")
 
+    def shared_view(self) -> "MemoryView":
+        """The memory as everybody sees it, for what is done on nobody's behalf."""
+        return MemoryView(self, Asker(folder=self.home.inside))
+
     @property
     def region(self) -> RememberedRegion:
         """The memories as a part of the graph."""
@@ -116,6 +123,7 @@ class MemoryService:
         return f"session-{hashlib.sha256(call.session.encode()).hexdigest()[:16]}"
 
     def close(self) -> None:
+        self.dreams.close()
         opened = self._home.end()
         if opened is not None:
             opened.close()
@@ -162,7 +170,8 @@ class MemoryView:
         return self.library.index.shown_in(self.asker.session, injected=True) if self.asker.session else []
 
     def note_question(self, query: str, ranked: "Sequence[Ranked]") -> None:
-        """Note what a question found, for the gauges of its session."""
+        """Note what a question found, for the gauges of its session; a dream may end for it."""
+        self.service.dreams.queried()
         self.service.questions.note(self.asker.session, query, self.service.context.clock(), ranked)
         note_search(self, len(ranked))
 

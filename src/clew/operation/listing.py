@@ -43,6 +43,7 @@ MODULES: tuple[str, ...] = (
     "clew.memory.cognition.operations.calibration",
     "clew.memory.cognition.operations.purpose",
     "clew.memory.cognition.operations.upkeep",
+    "clew.memory.cognition.operations.dream",
     "clew.trace.operations.changes",
     "clew.trace.operations.check",
     "clew.trace.operations.coverage",

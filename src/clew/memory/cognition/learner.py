@@ -53,6 +53,7 @@ class LearnerState(Measured, frozen=True, kw_only=True):
     escalation_pending: bool
     open_predictions: tuple[dict[str, Any], ...]
     """Memories shown lately whose outcome nobody knows yet; observe_outcome takes their ids."""
+    truncated: bool = False
 
 
 class Observed(msgspec.Struct, frozen=True, kw_only=True):

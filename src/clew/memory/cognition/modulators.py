@@ -56,7 +56,7 @@ MODULATORS: dict[str, Modulator] = {
     "noradrenaline": Modulator(0.5, 1.0, 2.0, 0.1, "flatness of the ranking"),
     "acetylcholine": Modulator(0.001, 0.001, 0.002, 0.1, "learning rate of the weights"),
 }
-_RECORD = "modulators"
+RECORD = "modulators"
 _SET = "adjust_neuromodulator"
 _KEPT = 50
 _NEUTRAL = 0.01
@@ -140,7 +140,7 @@ def note_search(view: "MemoryView", found: int) -> None:
 def levels(view: "MemoryView", *, only_set: bool = False) -> dict[str, Level]:
     """The modulators of the asker's session as they are now; only what somebody set, if asked."""
     now = view.service.context.clock()
-    kept = Records(view).get(_RECORD, tuple[Adjustment, ...]) or ()
+    kept = Records(view).get(RECORD, tuple[Adjustment, ...]) or ()
     own = [each for each in (*kept, *view.service.moods.last()) if each.session == view.asker.session]
     own = [each for each in own if not only_set or each.cause == _SET]
     found = {name: _level(name, [each for each in own if each.modulator == name], now) for name in MODULATORS}
@@ -203,7 +203,7 @@ def adjust(view: "MemoryView", name: Settable, delta: float) -> Adjusted:
     if new != old:
         made = Adjustment(view.changes.now(), view.asker.session, name, new - old, _SET)
         hash = Records(view).update(
-            _RECORD,
+            RECORD,
             tuple[Adjustment, ...],
             lambda kept: (*(kept or ()), made)[-_KEPT:],
             "adjust_neuromodulator",
@@ -225,7 +225,7 @@ def raise_in(view: "MemoryView", change: "Change", name: str, delta: float, caus
     """Change a modulator as a part of a larger change."""
     made = Adjustment(change.at, view.asker.session, name, delta, cause)
     kept = lambda before: (*(before or ()), made)[-_KEPT:]  # noqa: E731
-    Records(view).update_in(change, _RECORD, tuple[Adjustment, ...], kept)
+    Records(view).update_in(change, RECORD, tuple[Adjustment, ...], kept)
 
 
 def _spread(now: dict[str, Level]) -> float:

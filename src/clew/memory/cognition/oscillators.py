@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 COHERENT, FRAGMENTED, HYPERSYNC = 0.8, 0.5, 0.95
 COUPLING = 2.0
 _STRONGEST = 10.0
-_RECORD = "coupling"
+RECORD = "coupling"
 _HERTZ = (40.0, 8.0, 8.0, 8.0, 25.0, 4.0, 25.0, 12.0, 80.0, 40.0, 15.0, 60.0, 4.0)
 _MEAN = sum(_HERTZ) / len(_HERTZ)
 FREQUENCIES = {space.id: hertz / _MEAN for space, hertz in zip(SPACES, _HERTZ, strict=True)}
@@ -96,7 +96,7 @@ def state_of(r: float | None) -> str:
 
 
 def coupling(view: "MemoryView") -> float:
-    kept = Records(view).get(_RECORD, float)
+    kept = Records(view).get(RECORD, float)
     return COUPLING if kept is None else kept
 
 
@@ -107,7 +107,7 @@ def adjust_coupling(view: "MemoryView", wanted: float) -> Coupled:
     r, angles, samples = synchronization(view)
     hash = None
     if new != old:
-        hash = Records(view).update(_RECORD, float, lambda _: new, "adjust_coupling", f"coupling {old:g} to {new:g}")
+        hash = Records(view).update(RECORD, float, lambda _: new, "adjust_coupling", f"coupling {old:g} to {new:g}")
     return Coupled(
         sufficient_data=r is not None,
         samples=samples,

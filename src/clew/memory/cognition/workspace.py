@@ -50,6 +50,7 @@ class Workspace(Measured, frozen=True, kw_only=True):
     coherence_threshold: float
     broadcast_duration_ms: int
     last_broadcast: Entry | None
+    truncated: bool = False
 
 
 class Broadcast(Measured, frozen=True, kw_only=True):

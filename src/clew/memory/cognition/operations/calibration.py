@@ -83,7 +83,8 @@ class GetThresholdHistory(
     title="How a threshold changed",
     trim=("history", "calibration_changes", "drift_events"),
 ):
-    """Every change of a threshold in every domain with time, actor and reason, from the store's events."""
+    """Every change of a threshold in every domain with time, actor and reason, the earliest first; large ones and those
+    that were learned are also listed apart."""
 
     threshold_type: ThresholdType
     since: Time = None
@@ -182,7 +183,8 @@ class TriggerLambdaRecalibration(
 class GetMetaLearningLog(
     CognitionOperation, tool="get_meta_learning_log", title="How the weights changed", trim=("events",)
 ):
-    """Every change of the weights, the latest first, with time, values, actor and reason."""
+    """Every change of the two weights behind the predictions, the latest first, with time, values before and after,
+    actor and reason."""
 
     start_time: Time = None
     end_time: Time = None

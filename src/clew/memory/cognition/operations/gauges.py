@@ -113,7 +113,8 @@ class GetNeuromodulationState(CognitionOperation, tool="get_neuromodulation_stat
 
 
 class GetNeuromodulation(CognitionOperation, tool="get_neuromodulation", title="The four knobs of a session"):
-    """The knobs as they affect the searches of one session; see get_neuromodulation_state."""
+    """The four knobs as they affect the searches of one session, with what changed each of them last; for what each of
+    them does see get_neuromodulation_state."""
 
     session_id: SessionId = None
 
