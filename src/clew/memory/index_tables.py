@@ -28,6 +28,7 @@ _STATEMENTS = (
     "CREATE INDEX memories_by_write ON memories (written)",
     "CREATE INDEX memories_by_deletion ON memories (deleted) WHERE deleted IS NOT NULL",
     "CREATE INDEX memories_by_age ON memories (made)",
+    "CREATE INDEX memories_by_time ON memories (recorded_at)",
     "CREATE INDEX memories_by_importance ON memories (importance)",
     "CREATE INDEX memories_by_kind ON memories (kind, made)",
     "CREATE INDEX memories_flagged ON memories (made) WHERE flagged",

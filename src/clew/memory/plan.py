@@ -59,7 +59,8 @@ def search_plan(view: "MemoryView", goal: str, focus: Sequence[SpaceName], count
     queries = [_query(goal, side) for side in sides]
     found = [{each.id for each in view.units.rank(query, view.asker)[0][:_FOUND]} for query, _ in queries]
     together = view.library.get_many(set().union(*found))
-    tokens = {id: estimate_tokens(f"{memory.title}\n{one_line(memory.text, LONGEST_SNIPPET)}") for id, memory in together.items()}
+    shown = {id: f"{memory.title}\n{one_line(memory.text, LONGEST_SNIPPET)}" for id, memory in together.items()}
+    tokens = {id: estimate_tokens(text) for id, text in shown.items()}
     planned = tuple(
         PlannedQuery(
             query=query,
