@@ -9,19 +9,21 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from clew.derived.file import DerivedFile, Schema
 from clew.store.sqlite.connections import Connection
 from clew.text.hashing import content_hash
-from clew.workspace.git.history import BlamedLine, CommitRecord, PathChange
+from clew.workspace.git.history import CommitRecord, PathChange
 
 FILE = "history.db"
 _MOST_NAMES = 20
 """Former names of one file that are followed."""
-_BLAMES_KEPT = 5_000
+_MOST_KEPT = 5_000
+
+T = TypeVar("T")
 
 _STATEMENTS = (
     "CREATE TABLE marks (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -36,7 +38,7 @@ _STATEMENTS = (
         PRIMARY KEY (path, commit_number)
     ) WITHOUT ROWID""",
     "CREATE INDEX changes_by_commit ON changes (commit_number)",
-    "CREATE TABLE blamed (key TEXT PRIMARY KEY, used INTEGER NOT NULL, lines BLOB NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE kept (key TEXT PRIMARY KEY, made INTEGER NOT NULL, value BLOB NOT NULL) WITHOUT ROWID",
 )
 SCHEMA = Schema("The history of the files", 1, _STATEMENTS, "it is read again")
 _COMMIT = "number, id, time, author, email, message, parents"
@@ -202,22 +204,29 @@ class History:
         with self._reading() as connection:
             return [_commit(row) for row in connection.execute(query, (limit,))]
 
-    # What git was asked about lines
+    def at(self, moment: int) -> Commit | None:
+        """The newest commit that was there at a time."""
+        query = f"SELECT {_COMMIT} FROM commits WHERE is_read = 1 AND time <= ? ORDER BY number DESC LIMIT 1"  # noqa: S608
+        with self._reading() as connection:
+            row = connection.execute(query, (moment,)).fetchone()
+        return _commit(row) if row else None
 
-    def blamed(self, *about: str) -> tuple[BlamedLine, ...] | None:
+    # What git was asked before
+
+    def kept(self, type_: type[T], *about: str) -> T | None:
         """What was kept under these words."""
         with self._reading() as connection:
-            row = connection.execute("SELECT lines FROM blamed WHERE key = ?", (_key(about),)).fetchone()
-        return msgspec.msgpack.decode(row[0], type=tuple[BlamedLine, ...]) if row else None
+            row = connection.execute("SELECT value FROM kept WHERE key = ?", (_key(about),)).fetchone()
+        return msgspec.msgpack.decode(row[0], type=type_) if row else None
 
-    def keep_blame(self, lines: tuple[BlamedLine, ...], *about: str) -> None:
+    def keep(self, value: object, *about: str) -> None:
         with self._writing() as connection:
-            row = (_key(about), time.time_ns(), msgspec.msgpack.encode(lines))
-            connection.execute("INSERT OR REPLACE INTO blamed VALUES (?, ?, ?)", row)
-            (count,) = connection.execute("SELECT count(*) FROM blamed").fetchone()
-            if count > _BLAMES_KEPT:
-                oldest = "SELECT key FROM blamed ORDER BY used LIMIT ?"
-                connection.execute(f"DELETE FROM blamed WHERE key IN ({oldest})", (count // 2,))  # noqa: S608
+            row = (_key(about), time.time_ns(), msgspec.msgpack.encode(value))
+            connection.execute("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", row)
+            (count,) = connection.execute("SELECT count(*) FROM kept").fetchone()
+            if count > _MOST_KEPT:
+                oldest = "SELECT key FROM kept ORDER BY made LIMIT ?"
+                connection.execute(f"DELETE FROM kept WHERE key IN ({oldest})", (count // 2,))  # noqa: S608
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:

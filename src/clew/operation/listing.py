@@ -15,7 +15,9 @@ import msgspec
 from clew.operation.declare import Operation, Toolset
 
 MODULES: tuple[str, ...] = (
-    "clew.why.operations",
+    "clew.why.operations.brief",
+    "clew.why.operations.thread",
+    "clew.why.operations.tools",
     "clew.trace.operations.read",
     "clew.trace.operations.find",
     "clew.compat.elspais.operations",

@@ -39,7 +39,7 @@ class CommitRecord(msgspec.Struct, frozen=True, gc=False):
     email: str
     message: str
     changes: tuple[PathChange, ...] = ()
-    """None for a merge."""
+    """Of a merge, those that none of its parents has."""
 
 
 class BlamedLine(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -70,7 +70,8 @@ def commits(root: Path, ids: Sequence[str], *, compares: bool = True) -> list[Co
     renames = ("--find-renames", f"-l{_MOST_RENAMED}") if compares else ("--find-renames=100%",)
     result = run(
         root,
-        *("log", "--stdin", "--no-walk=unsorted", "-z", "--name-status", "--relative", "--diff-merges=off"),
+        *("log", "--stdin", "--no-walk=unsorted", "-z", "--name-status", "--relative"),
+        *("--diff-merges=combined", "--combined-all-paths"),
         *(*renames, f"--format={fields}"),
         stdin="".join(f"{id}\n" for id in ids).encode(),
     )
@@ -97,12 +98,19 @@ def _records(output: bytes, token: str) -> Iterator[CommitRecord]:
 def _changes(fields: Sequence[bytes]) -> Iterator[PathChange]:
     place = 0
     while place < len(fields) - 1:
-        status = fields[place].lstrip(b"\n")[:1].decode()
-        if status in ("R", "C"):
-            yield PathChange(status, _path(fields[place + 2]), _path(fields[place + 1]))
+        letters = fields[place].strip(b"\n0123456789").decode("ascii", "replace")
+        if len(letters) > 1:
+            # A merge that is like none of its parents: what the file was called in each of them comes first.
+            names = [_path(name) for name in fields[place + 1 : place + 2 + len(letters)]]
+            path = names[-1] if names else ""
+            old = next((name for letter, name in zip(letters, names, strict=False) if letter == "R"), None)
+            yield PathChange("R" if old else "A" if set(letters) == {"A"} else "M", path, old)
+            place += 2 + len(letters)
+        elif letters in ("R", "C"):
+            yield PathChange(letters, _path(fields[place + 2]), _path(fields[place + 1]))
             place += 3
-        elif status:
-            yield PathChange(status, _path(fields[place + 1]))
+        elif letters:
+            yield PathChange(letters, _path(fields[place + 1]))
             place += 2
         else:
             place += 1
@@ -174,3 +182,46 @@ def _blamed(output: bytes) -> Iterator[BlamedLine]:
             names[commit] = parse.unquoted(os.fsdecode(row[9:]))
         elif row == b"boundary":
             boundaries.add(commit)
+
+
+def merge_of(root: Path, commit: str, *, seconds: int = 2) -> str | None:
+    """The merge that brought a commit into the current branch; None where it was made on the branch itself."""
+    try:
+        path = ("--first-parent", "--ancestry-path", "--reverse", f"{commit}..HEAD")
+        result = run(root, "rev-list", *path, seconds=seconds)
+        merges = result.output.split()
+        if result.code or not merges:
+            return None
+        first = merges[0].decode()
+        parents = (
+            run(root, "rev-list", "--parents", "--max-count=1", first, seconds=seconds).output.decode().split()[1:]
+        )
+        if len(parents) < 2:
+            return None
+        is_before = run(root, "merge-base", "--is-ancestor", commit, parents[0], seconds=seconds)
+    except (Unavailable, Refused):
+        return None
+    return first if is_before.code == 1 else None
+
+
+def contents_at(root: Path, places: Sequence[tuple[str, str]]) -> list[bytes | None]:
+    """What files held in commits, by pairs of commit and path; None where one was not there or is not in this clone."""
+    asked = [(commit, raw(path)) for commit, path in places]
+    rows = "".join(f"{commit}:./{path}\n" for commit, path in asked if "\n" not in path)
+    output = answer(root, "cat-file", "--batch", stdin=os.fsencode(rows), seconds=WORK_SECONDS)
+    found: list[bytes | None] = []
+    place = 0
+    for _, path in asked:
+        end = -1 if output is None or "\n" in path else output.find(b"\n", place)
+        if output is None or end < 0:
+            found.append(None)
+            continue
+        about = output[place:end].split(b" ")
+        if about[-1] == b"missing" or len(about) != 3 or about[1] != b"blob":
+            size = int(about[2]) + 1 if len(about) == 3 and about[2].isdigit() else 0
+            found.append(None)
+        else:
+            size = int(about[2]) + 1
+            found.append(output[end + 1 : end + size])
+        place = end + 1 + size
+    return found

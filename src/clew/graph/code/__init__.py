@@ -1,0 +1,1 @@
+"""Functions, classes and imports of source files as a stored region of the graph."""
