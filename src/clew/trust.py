@@ -4,6 +4,8 @@ Such keys count where the user's own configuration holds them, or where the user
 in the user's own folder, for the project's path and exactly these keys and values: another value is asked about again.
 """
 
+# Implements: REQ-d00261
+
 import hashlib
 import os
 from collections.abc import Mapping

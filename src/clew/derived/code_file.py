@@ -1,5 +1,7 @@
 """The outlines of all source files of a project, kept: functions, classes, methods, and what each file imports."""
 
+# Implements: REQ-d00363
+
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -194,4 +196,5 @@ def _whole(module: str, name: str) -> str:
 
 
 def _symbol(row: Sequence[Any]) -> FiledSymbol:
-    return FiledSymbol(*row[:7], bool(row[7]), *row[8:])
+    path, place, qualname, name, kind, line, end_line, is_test, parent, head = row
+    return FiledSymbol(path, place, qualname, name, kind, line, end_line, bool(is_test), parent, head)

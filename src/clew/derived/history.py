@@ -5,6 +5,8 @@ noted first, without their content; readers then fill them in from the newest on
 it is still being read.
 """
 
+# Implements: REQ-d00362
+
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -38,6 +40,7 @@ _STATEMENTS = (
         PRIMARY KEY (path, commit_number)
     ) WITHOUT ROWID""",
     "CREATE INDEX changes_by_commit ON changes (commit_number)",
+    "CREATE INDEX changes_by_old_name ON changes (old) WHERE old IS NOT NULL",
     "CREATE TABLE kept (key TEXT PRIMARY KEY, made INTEGER NOT NULL, value BLOB NOT NULL) WITHOUT ROWID",
 )
 SCHEMA = Schema("The history of the files", 1, _STATEMENTS, "it is read again")
@@ -158,12 +161,17 @@ class History:
         with self._reading() as connection:
             return list(_touches(connection, path, limit))
 
-    def count(self, path: str) -> int:
-        """How many commits touched the file under its present name."""
-        query = "SELECT count(*) FROM changes JOIN paths ON paths.number = changes.path WHERE paths.path = ?"
+    def renamed_to(self, path: str) -> Touch | None:
+        """The last commit that gave a file of this name another one."""
+        query = """
+            SELECT later.path, changes.commit_number FROM paths JOIN changes ON changes.old = paths.number
+            JOIN paths AS later ON later.number = changes.path
+            WHERE paths.path = ? AND changes.status = 'R' ORDER BY changes.commit_number DESC LIMIT 1
+            """
         with self._reading() as connection:
-            (number,) = connection.execute(query, (path,)).fetchone()
-        return int(number)
+            row = connection.execute(query, (path,)).fetchone()
+            found = _named(connection, row[0], row[1] + 1, 1) if row else []
+        return found[0] if found else None
 
     def changed_since(self, path: str, number: int) -> list[Touch]:
         """The commits behind a commit's number that touched the file, oldest first."""

@@ -4,6 +4,8 @@ Whoever asks waits for a while and then goes on with what there is: the newest c
 written to the repository.
 """
 
+# Implements: REQ-d00362
+
 import logging
 import threading
 import time
@@ -89,10 +91,10 @@ class HistoryReader:
 
     def _absence(self) -> str:
         if problem := git.problem(self._root):
-            return f"The history is not known: {problem}"
+            return f"Not known, because git cannot be asked: {problem}"
         if git.toplevel(self._root) is None:
-            return "The history is not known: this folder is not in a git repository."
-        return "The history is not known: nothing is committed yet."
+            return "Not known: this folder is not in a git repository, so it has no history."
+        return "Not known: nothing is committed yet."
 
     def _notes(self, state: HistoryState, head: str) -> list[str]:
         notes = []

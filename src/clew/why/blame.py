@@ -5,6 +5,8 @@ that only formatted it are skipped; and which one, when lines that were moved or
 from. They run at the same time, and an answer goes on with those that came in time.
 """
 
+# Implements: REQ-d00361
+
 import re
 import threading
 import time
@@ -27,6 +29,9 @@ _MOST_IGNORED = 500
 _MOST_SECONDS = 60
 MOST_LINES = 4_000
 """Longer files are not asked about line by line."""
+_AROUND = 12
+"""Lines around the wanted ones that are asked about as well, where moves are followed: git takes a few words that stand
+elsewhere for a coincidence, and a whole passage for a move."""
 _PLAIN, _SKIPPING, _FOLLOWING = "plain", "skipping", "following"
 
 
@@ -118,21 +123,31 @@ class Blamer:
         ignored: Ignored,
         found: dict[str, tuple[BlamedLine, ...]],
     ) -> None:
+        path, first, last = span
+        around = _AROUND if mode == _FOLLOWING else 0
         try:
-            lines = git_history.blame(
-                self._root,
-                *span,
-                without_spaces=mode != _PLAIN,
-                ignored=ignored.commits if mode != _PLAIN else (),
-                moved=mode == _FOLLOWING,
-                seconds=_MOST_SECONDS,
-            )
+            lines = self._blame(path, max(first - around, 1), last + around, mode, ignored)
+            if lines is None and around:
+                # The file ends before the lines behind do.
+                lines = self._blame(path, max(first - around, 1), last, mode, ignored)
             if lines is not None:
-                found[mode] = lines
+                found[mode] = tuple(each for each in lines if first <= each.line <= last)
                 # What came too late for this answer is there for the next.
-                self._history.keep(lines, *about, mode)
+                self._history.keep(found[mode], *about, mode)
         except ClewError:
             return
+
+    def _blame(self, path: str, first: int, last: int, mode: str, ignored: Ignored) -> tuple[BlamedLine, ...] | None:
+        return git_history.blame(
+            self._root,
+            path,
+            first,
+            last,
+            without_spaces=mode != _PLAIN,
+            ignored=ignored.commits if mode != _PLAIN else (),
+            moved=mode == _FOLLOWING,
+            seconds=_MOST_SECONDS,
+        )
 
 
 def _summed(

@@ -1,6 +1,8 @@
 """The same thread packed for somebody who is about to edit: obligations first, then decisions, proofs and dependants,
 then the text itself, as much as fits."""
 
+# Implements: REQ-d00365
+
 from collections.abc import Iterator
 
 import msgspec

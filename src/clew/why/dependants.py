@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 from clew.formats.code.imports import READ
 from clew.formats.code.languages import family_for
+from clew.graph.code.region import WHOLE
 from clew.graph.model import NodeKind
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import impact
@@ -54,7 +55,9 @@ def importing(inquiry: Inquiry) -> Iterator[Fact]:
             yield Fact(f"{each.path} imports {each.name or 'it'}", "stated", f"{each.path}:{each.line}")
     if not name:
         return
-    for each in sorted(inquiry.code.importing(path), key=lambda each: _nearest(path)((each.path, each.line, ""))):
+    for each in sorted(
+        inquiry.code.importing(path, WHOLE), key=lambda each: _nearest(path)((each.path, each.line, ""))
+    ):
         if each.path not in seen:
             seen.add(each.path)
             yield Fact(f"{each.path} imports the file", "inferred", f"{each.path}:{each.line}")

@@ -24,12 +24,12 @@ _IDS = re.compile(r"[A-Za-z][\w.]*(?:[-/#][\w.]+)+")
 
 
 class Inquiry:
-    def __init__(self, call: "Call", target: Target, seconds: float = DEADLINE_SECONDS) -> None:
+    def __init__(self, call: "Call", target: Target) -> None:
         self.call = call
         self.project = call.project
         self.root = call.project.config.root
         self.target = target
-        self._until = time.monotonic() + seconds
+        self._until = time.monotonic() + DEADLINE_SECONDS
         self.notes: list[str] = []
 
     @property

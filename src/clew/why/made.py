@@ -1,12 +1,17 @@
 """Section "made by": the commits that made the target's lines as they are, and the people behind them."""
 
+# Implements: REQ-d00361
+
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import msgspec
 
 from clew.derived.history import Commit, Touch
+from clew.errors import ClewError
+from clew.formats.code.outline import decoded
 from clew.text.counting import counted
 from clew.why.answer import Fact, Section, section
 from clew.why.blame import MOST_LINES, Blame, Blamer
@@ -22,6 +27,7 @@ _BOT = re.compile(
 )
 _MOST_COMMITS = 5
 _MOST_TOUCHES = 500
+_MOST_RESTORED = 50
 
 
 class Made(msgspec.Struct, frozen=True):
@@ -58,32 +64,41 @@ def _blame(inquiry: Inquiry, path: str, head: str) -> Blame | None:
 
 def _by_lines(inquiry: Inquiry, blame: Blame, touches: Sequence[Touch]) -> Made:
     commits = commits_of(inquiry, [*blame.made, *blame.moved_by])
-    total = sum(blame.made.values())
-    shallow = git_history.is_shallow(inquiry.root)
     chosen = sorted(blame.made, key=lambda id: (-blame.made[id], -_number(commits.get(id))))
-    facts = []
-    for place, id in enumerate(chosen):
-        share = f"{blame.made[id]} of {counted(total, 'line')}: " if len(blame.made) > 1 else ""
-        if shallow and id in blame.boundaries:
-            facts.append(
-                Fact(f"{share}this commit or an earlier one; the shallow clone begins with it", "recorded", id[:12])
-            )
-            continue
-        about = told(commits[id], body=400 if place == 0 else 0) if id in commits else "a commit that is not read yet"
-        facts.append(Fact(f"{share}{about}", "recorded", id[:12]))
-        facts += around(inquiry, commits.get(id)) if place == 0 else ()
+    is_file = not inquiry.target.first
+    facts = [*(_ends(inquiry, touches, set()) if is_file and touches else ())]
+    shown = {fact.place for fact in facts}
+    facts += (
+        fact for fact in _shares(inquiry, blame, commits, chosen[:3] if is_file else chosen) if fact.place not in shown
+    )
     facts += _moves(blame, commits)
-    if not inquiry.target.first and touches:
-        facts += _ends(inquiry, touches, {fact.place for fact in facts})
     authors = Counter({(c.author, c.email): 0 for c in commits.values()})
     for id, number in blame.made.items():
         if id in commits:
             authors[commits[id].author, commits[id].email] += number
     return Made(
-        section("made_by", facts, absent="Not known.", note=_note(inquiry, blame), most=_MOST_COMMITS),
+        section("made_by", facts, absent="Not known.", note=_note(inquiry, blame), most=_MOST_COMMITS + 2 * is_file),
         _authors(authors, "line"),
         tuple(commits[id] for id in chosen if id in commits),
     )
+
+
+def _shares(inquiry: Inquiry, blame: Blame, commits: dict[str, Commit], chosen: Sequence[str]) -> Iterator[Fact]:
+    """The commits, each with how many of the lines it made; the first with its reasons, where lines were asked about."""
+    total = sum(blame.made.values())
+    shallow = git_history.is_shallow(inquiry.root)
+    for place, id in enumerate(chosen):
+        is_first = place == 0 and bool(inquiry.target.first)
+        share = f"{blame.made[id]} of {counted(total, 'line')}: " if len(blame.made) > 1 else ""
+        if shallow and id in blame.boundaries:
+            told_by = "this commit or an earlier one; the shallow clone begins with it"
+        else:
+            told_by = (
+                told(commits[id], body=400 if is_first else 0) if id in commits else "a commit that is not read yet"
+            )
+        yield Fact(f"{share}{told_by}", "recorded", id[:12])
+        if is_first:
+            yield from around(inquiry, commits.get(id))
 
 
 def commits_of(inquiry: Inquiry, ids: Sequence[str]) -> dict[str, Commit]:
@@ -103,18 +118,41 @@ def _number(commit: Commit | None) -> int:
 
 
 def around(inquiry: Inquiry, commit: Commit | None) -> Iterator[Fact]:
-    """What a commit takes back, and which merge brought it in."""
+    """What a commit takes back, what the lines were before, and which merge brought it in."""
     if commit is None:
         return
     if undone := REVERTS.search(commit.message):
         before = git.commit_of(inquiry.root, undone[1])
         known = commits_of(inquiry, [before]).get(before) if before is not None else None
         if known is not None:
-            yield Fact(f"it takes back {told(known, body=160)}", "stated", known.id[:12])
+            yield Fact(f"it takes back {told(known, body=160)}", "recorded", known.id[:12])
+            yield from _restored(inquiry, known)
     merge = _merge(inquiry, commit.id)
     known = commits_of(inquiry, [merge]).get(merge) if merge is not None else None
     if known is not None:
         yield Fact(f"merged by {told(known, body=160)}", "recorded", known.id[:12])
+
+
+def _restored(inquiry: Inquiry, removed: Commit) -> Iterator[Fact]:
+    """Who first wrote a line that a commit had removed and another brought back."""
+    path, text = inquiry.target.path, inquiry.text
+    if path is None or text is None or not removed.parents or not inquiry.target.first:
+        return
+    parent = removed.parents[0]
+    (data,) = git_history.contents_at(inquiry.root, [(parent, path)])
+    first, last = inquiry.span
+    wanted = {line.strip() for line in text.lines[first - 1 : last] if line.strip()}
+    rows = decoded(data).split("\n") if data is not None else []
+    places = [number for number, line in enumerate(rows, 1) if line.strip() in wanted]
+    if not places or len(places) > _MOST_RESTORED:
+        return
+    with suppress(ClewError):
+        lines = git_history.blame(
+            inquiry.root, path, places[0], places[-1], without_spaces=True, revision=parent, seconds=2
+        )
+        made_first = dict.fromkeys(each.commit for each in lines or () if each.line in places)
+        for id, commit in commits_of(inquiry, list(made_first)).items():
+            yield Fact(f"first written by {told(commit, body=200)}", "recorded", id[:12])
 
 
 def _merge(inquiry: Inquiry, commit: str) -> str | None:
@@ -147,8 +185,7 @@ def _note(inquiry: Inquiry, blame: Blame) -> str:
 def _by_touches(inquiry: Inquiry, touches: Sequence[Touch]) -> Made:
     """Where lines cannot be asked about: the commits that touched the file."""
     if not touches:
-        absent = "Not known: git does not know this file" if git.head(inquiry.root) else "Not known"
-        reason = f"{absent}, or its history is not read yet."
+        reason = "Not known: the file is not committed, or its history is not read yet."
         return Made(Section("made_by", note=reason), Section("authors", note="Not known."), ())
     facts = list(_ends(inquiry, touches, set()))
     first, last = inquiry.span
@@ -172,6 +209,9 @@ def _ends(inquiry: Inquiry, touches: Sequence[Touch], shown: set[str]) -> Iterat
             continue
         shown.add(touch.commit.id[:12])
         yield Fact(f"{word} {told(touch.commit, body=200)}", "recorded", touch.commit.id[:12])
+    later = inquiry.history.renamed_to(inquiry.target.path or "") if inquiry.target.kind == "deleted file" else None
+    if later is not None:
+        yield Fact(f"renamed to {one_line(later.path, 100)} by {told(later.commit)}", "recorded", later.commit.id[:12])
     names = list(dict.fromkeys(touch.old for touch in touches if touch.status == "R" and touch.old))
     if names:
         renamed = next(touch for touch in touches if touch.status == "R")

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from functools import cached_property
 
+from clew.graph.code.region import WHOLE
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.counting import counted
 from clew.trace.read.resolve import Subject
@@ -143,7 +144,7 @@ def _by_import(inquiry: Inquiry, reports: Reports) -> Iterator[Fact]:
     if path is None or inquiry.target.node is not None:
         return
     name = inquiry.target.symbol.qualname if inquiry.target.symbol is not None else ""
-    found = inquiry.code.importing(path, name) or (inquiry.code.importing(path) if name else [])
+    found = inquiry.code.importing(path, name) or (inquiry.code.importing(path, WHOLE) if name else [])
     seen: set[str] = set()
     for each in found:
         if each.path in seen:

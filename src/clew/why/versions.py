@@ -1,5 +1,7 @@
 """Section "versions": how the text of a requirement came to be, and which code and tests followed each change."""
 
+# Implements: REQ-d00364
+
 import re
 from collections.abc import Iterator, Sequence
 

@@ -4,6 +4,8 @@ A relative import is resolved to a path from the project's root, with a slash in
 else keeps the name that it is written with; whether a file of the project has it is for others to say.
 """
 
+# Implements: REQ-d00363
+
 import ast
 import posixpath
 import re

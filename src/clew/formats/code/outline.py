@@ -1,5 +1,7 @@
 """The outline of a source file: its functions and classes, and what it imports."""
 
+# Implements: REQ-d00363
+
 import msgspec
 
 from clew.formats.code.comments import tokens

@@ -21,6 +21,7 @@ from clew.graph.region import MemoryRegion, steps_in, steps_out
 from clew.graph.walk import Direction, Step
 
 PREFIX = "symbol:"
+WHOLE = "*"
 _ROOTS = frozenset({"", "src", "lib", "python"})
 """Folders that every file of a project may import from."""
 
@@ -94,7 +95,8 @@ class CodeRegion:
     # Imports
 
     def importing(self, path: str, qualname: str = "") -> list[FiledImport]:
-        """The imports of a file, or of one name out of it. A name inside a class is imported with the class."""
+        """The imports of a file, or of one name out of it. A name inside a class is imported with the class. With the
+        name `*`, the imports of the file as a whole, through which any of its names may be used."""
         family = family_for(path)
         if family is None:
             return []
@@ -103,6 +105,8 @@ class CodeRegion:
         seen = [each for each in found if each.path != path and self._means(each, path, modules)]
         if not qualname:
             return seen
+        if qualname == WHOLE:
+            return [each for each in seen if each.module not in modules or each.name in ("", WHOLE)]
         name = qualname.partition(".")[0]
         return [each for each in seen if each.module in modules and each.name == name]
 

@@ -1,5 +1,7 @@
 """Toolset core: what a project is, what needs attention, and what to do next."""
 
+# Implements: REQ-d00014
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 

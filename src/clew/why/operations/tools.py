@@ -3,6 +3,8 @@
 Finding a tool by what it does: BM25 over names, titles, descriptions and parameters.
 """
 
+# Implements: REQ-d00012
+
 import math
 import re
 from collections import Counter, defaultdict

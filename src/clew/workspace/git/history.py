@@ -1,5 +1,7 @@
 """What git knows about how files came to be: commits with the paths they touched, and which commit made a line."""
 
+# Implements: REQ-d00361
+
 import os
 import re
 import secrets
@@ -153,15 +155,18 @@ def blame(
     without_spaces: bool = False,
     ignored: Iterable[str] = (),
     moved: bool = False,
+    revision: str | None = None,
     seconds: int = WORK_SECONDS,
 ) -> tuple[BlamedLine, ...] | None:
     """Which commit made each of these lines of the file as it lies in the folder; None where git does not know the
     file. With `without_spaces`, a change of white space alone made nothing; `ignored` commits made nothing either. With
-    `moved`, lines that were moved or copied were made where they came from. Unavailable where it takes too long."""
+    `moved`, lines that were moved or copied were made where they came from. With `revision`, the file is that of a
+    commit. Unavailable where it takes too long."""
     options = ["--porcelain", f"-L{first},{last}"]
     options += ["-w"] if without_spaces else []
     options += [f"--ignore-rev={commit}" for commit in ignored]
     options += ["-M", "-C", "-C"] if moved else []
+    options += [revision] if revision is not None else []
     try:
         result = run(root, "blame", *options, "--", raw(path), seconds=seconds)
     except Refused:
