@@ -124,6 +124,16 @@ class CodeFile:
             row = connection.execute("SELECT value FROM marks WHERE name = 'writes'").fetchone()
         return int(row[0]) if row else 0
 
+    def mark(self, name: str) -> int:
+        """What somebody noted under a name; 0 before."""
+        with self._reading() as connection:
+            row = connection.execute("SELECT value FROM marks WHERE name = ?", (f"of {name}",)).fetchone()
+        return int(row[0]) if row else 0
+
+    def set_mark(self, name: str, value: int) -> None:
+        with self._writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (f"of {name}", value))
+
     def count(self) -> tuple[int, int]:
         """How many symbols and files there are."""
         with self._reading() as connection:

@@ -17,6 +17,7 @@ from clew.operation.declare import Operation, Toolset
 MODULES: tuple[str, ...] = (
     "clew.why.operations.brief",
     "clew.why.operations.thread",
+    "clew.why.operations.search",
     "clew.why.operations.tools",
     "clew.trace.operations.read",
     "clew.trace.operations.find",

@@ -84,7 +84,7 @@ def _by_lines(inquiry: Inquiry, blame: Blame, touches: Sequence[Touch]) -> Made:
 
 
 def _shares(inquiry: Inquiry, blame: Blame, commits: dict[str, Commit], chosen: Sequence[str]) -> Iterator[Fact]:
-    """The commits, each with how many of the lines it made; the first with its reasons, where lines were asked about."""
+    """The commits, each with how many of the lines it made; the first with its reasons, where lines are asked about."""
     total = sum(blame.made.values())
     shallow = git_history.is_shallow(inquiry.root)
     for place, id in enumerate(chosen):
