@@ -42,6 +42,7 @@ MODULES: tuple[str, ...] = (
     "clew.memory.operations.history",
     "clew.memory.operations.reflect",
     "clew.memory.operations.diagnose",
+    "clew.why.operations.impact",
     "clew.trace.operations.changes",
     "clew.trace.operations.check",
     "clew.trace.operations.coverage",
