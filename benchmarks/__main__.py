@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Sequence
 
-from benchmarks import calls, changing, http_calls, imports, reading, register, specs, start, table
+from benchmarks import calls, changing, http_calls, imports, reading, register, specs, start, table, why
 from benchmarks.figures import Result
 from benchmarks.workspace import BenchmarkFailed, workspace
 
@@ -21,6 +21,7 @@ BENCHMARKS = {
     "imports": imports.measure,
     "specs": specs.measure,
     "register": register.measure,
+    "why": why.measure,
 }
 
 

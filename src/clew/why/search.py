@@ -66,6 +66,8 @@ class Everything:
         self.notes: list[str] = list(call.notes)
 
     def find(self, query: str, *, offset: int = 0, limit: int = 10) -> FoundItems:
+        if self._kinds == ("requirement",):
+            return self._requirements(query, offset=offset, limit=limit)
         exact = list(self._exact(query))
         engine, ranked = self.ranked(query, again=offset > 0)
         known = {(item.kind, item.id) for item in exact}
@@ -75,6 +77,13 @@ class Everything:
         results = tuple(item for item in shown if item is not None)
         total = len(items)
         return FoundItems(results, total, offset + limit < total, None, tuple(dict.fromkeys(self.notes)))
+
+    def _requirements(self, query: str, *, offset: int, limit: int) -> FoundItems:
+        """Requirements alone have a search that knows more about them."""
+        page = self._project.trace.search(query, offset=offset, limit=limit, check=self._call.check)
+        nodes = (self._project.graph.get_node(each.id) for each in page.results)
+        found = tuple(msgspec.structs.replace(_of_node(node), exact=False) for node in nodes if node is not None)
+        return FoundItems(found, page.total, page.truncated, None, page.notes)
 
     def ranked(self, query: str, *, again: bool = False) -> "tuple[SearchEngine | None, list[RankedUnit]]":
         """Everything that has to do with the query, best first."""
