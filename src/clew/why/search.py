@@ -71,7 +71,8 @@ class Everything:
         exact = list(self._exact(query))
         engine, ranked = self.ranked(query, again=offset > 0)
         known = {(item.kind, item.id) for item in exact}
-        items = [*exact, *(each for each in ranked if not self._is_known(each, known))]
+        items: list[FoundItem | RankedUnit] = [*exact]
+        items += (each for each in ranked if not self._is_known(each, known))
         page = items[offset : offset + limit]
         shown = (item if isinstance(item, FoundItem) else self._item(engine, item, query) for item in page)
         results = tuple(item for item in shown if item is not None)
