@@ -76,7 +76,7 @@ class HistoryReader:
             self._start()
             state = self._wait(head, 1.0)
             progress(state.total - state.unread, state.total, "reading the history")
-            if (state.head == head and not state.unread) or self._failure:
+            if (state.head == head and not state.unread) or self._failure or self._closed:
                 break
         return self.history.state()
 

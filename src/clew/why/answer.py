@@ -46,6 +46,7 @@ class Thread(msgspec.Struct, frozen=True):
     truncated: bool = False
 
 
+EXCERPT = "excerpt"
 TITLES = {
     "what": "What it is",
     "asked_for_by": "Asked for by",
@@ -56,7 +57,7 @@ TITLES = {
     "open_changes": "Open changes",
     "authors": "Authors of its lines",
     "depends_on_it": "Depends on it",
-    "excerpt": "Text",
+    EXCERPT: "Text",
 }
 
 
@@ -89,6 +90,10 @@ def _lines(thread: Thread, *, coloured: bool) -> Iterator[str]:
             continue
         yield f"{_style(heading, 'cyan', coloured)}:"
         for fact in each.facts:
+            if each.name == EXCERPT:
+                yield _style(f"  {fact.place}", "dim", coloured)
+                yield from (f"    {line}" for line in fact.text.split("\n"))
+                continue
             at = _style(f"  {fact.place}", "dim", coloured) if fact.place else ""
             yield f"- {fact.text}{at} {_style(f'[{fact.basis}]', 'dim', coloured)}"
         if each.more:

@@ -9,7 +9,7 @@ import msgspec
 
 from clew.operation.call import Call
 from clew.text.tokens import estimate_tokens
-from clew.why.answer import Fact, Section, Thread, as_text
+from clew.why.answer import EXCERPT, Fact, Section, Thread, as_text
 from clew.why.inquiry import Inquiry
 from clew.why.target import find_target
 from clew.why.thread import thread_of
@@ -21,7 +21,7 @@ _ROOM_FOR_ONE = 40
 
 
 def packed(call: Call, asked_for: str, max_tokens: int) -> Thread:
-    """The thread within a budget of tokens."""
+    """The thread, whose text takes at most so many tokens."""
     inquiry = Inquiry(call, find_target(call, asked_for))
     whole = thread_of(inquiry)
     by_name = {each.name: each for each in whole.sections}
@@ -68,4 +68,4 @@ def _excerpt(inquiry: Inquiry) -> Iterator[Section]:
         Fact("\n".join(inquiry.text.lines[start - 1 : stop]), "recorded", f"{inquiry.target.path}:{start}")
         for start, stop in pieces
     )
-    yield Section("excerpt", facts, more=0)
+    yield Section(EXCERPT, facts)

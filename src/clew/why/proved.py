@@ -35,15 +35,13 @@ class Reports:
     def _changed_at(self) -> float:
         """When the target's file changed last: when it was committed, or written where it is not committed."""
         inquiry, path = self._inquiry, self._inquiry.target.path
-        if path is None:
+        if path is None or inquiry.readiness.head is None:
+            # The time of a file alone says when it was copied or checked out.
             return 0.0
-        touches = inquiry.history.of_path(path, 1) if inquiry.readiness.head is not None else []
-        committed = float(touches[0].commit.time) if touches else 0.0
-        try:
-            written = (inquiry.root / raw(path)).stat().st_mtime
-        except OSError:
-            return committed
-        return written if not committed or inquiry_is_edited(inquiry) else committed
+        if is_edited(inquiry):
+            return self._written(path) or 0.0
+        touches = inquiry.history.of_path(path, 1)
+        return float(touches[0].commit.time) if touches else 0.0
 
     def result(self, test: str) -> str:
         """The verdict of a test with the age of its report."""
@@ -71,7 +69,7 @@ class Reports:
             return None
 
 
-def inquiry_is_edited(inquiry: Inquiry) -> bool:
+def is_edited(inquiry: Inquiry) -> bool:
     """Whether the target's file differs from its last commit."""
     from clew.workspace.git import api as git
 

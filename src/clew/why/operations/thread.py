@@ -62,6 +62,8 @@ class ShowContext(
     epilog="clew context src/fairwater/curve.py:12\nclew context REQ-d00001 --max-tokens 3000",
     needs=Freshness.NONE,
     default=True,
+    # Its own max_tokens is that of the text.
+    budget=20_000,
     trim=("sections", "notes"),
     outlined=True,
     example={"target": "REQ-d00001"},
@@ -78,8 +80,7 @@ class ShowContext(
         from clew.why.context import packed
 
         call.project.ensure_graph(call.progress)
-        # An answer to an agent carries its data twice.
-        return packed(call, self.target, self.max_tokens if call.surface == "cli" else self.max_tokens // 2)
+        return packed(call, self.target, self.max_tokens)
 
     def text(self, result: Thread) -> str:
         return as_text(result)
