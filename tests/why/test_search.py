@@ -71,7 +71,7 @@ def asked(project: Path, capsys: pytest.CaptureFixture[str], *words: str) -> tup
 # Verifies: REQ-d00366-D
 def test_a_question_is_answered_by_quotes_or_not_at_all(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out = asked(project, capsys, "ask", "what does a ship that draws three metres wait for")
-    assert (code, "waits for the flood" in out, "docs/bar.md:5" in out) == (0, True, True), out
+    assert (code, "waits for the flood" in out, "docs/bar.md:3" in out) == (0, True, True), out
     code, out = asked(project, capsys, "ask", "what is the capital of France")
     assert (code, "Nothing in this project answers that" in out) == (1, True), out
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 ENOUGH = 0.5
 """The share of a question, by the rarity of its words, that has to stand in a quote or above it."""
+_LEAST = 0.3
+"""What says less of the question is not quoted beside a better one, nor what says half as much."""
 _READ = 12
 _LIMITS = Limits(max_quotes=5, max_quote_tokens=90)
 _NOTHING = "Nothing in this project answers that."
@@ -53,7 +55,8 @@ def ask(call: "Call", question: str) -> Answered:
     if not said or max(each.confidence for each in said) < ENOUGH:
         nearest = tuple(dict.fromkeys(f"{each.title} ({each.place})" for each in said))[:3]
         return Answered((), nearest, (_NOTHING, *everything.notes))
-    return Answered(tuple(each for each in said if each.confidence > 0), (), tuple(everything.notes))
+    least = max(max(each.confidence for each in said) / 2, _LEAST)
+    return Answered(tuple(each for each in said if each.confidence >= least), (), tuple(everything.notes))
 
 
 def _said(call: "Call", unit: Unit, start: int, end: int, score: float) -> Said:
