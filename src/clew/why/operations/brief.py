@@ -100,9 +100,11 @@ def _concerns(found: Sequence["Finding"]) -> tuple[Concern, ...]:
 
 def _next_calls(project: "Project") -> tuple[NextCall, ...]:
     root = _top_requirement(project)
+    why = NextCall('why(target="...")', "why a line, symbol, id or commit is there, what proves it, what depends on it")
     if root is None:
         return (
             NextCall("get_workspace_info()", "shows which folders were read; none of them holds a requirement"),
+            why,
             NextCall('tools_search(query="...")', "finds tools by what they do"),
         )
     calls = [
@@ -110,7 +112,7 @@ def _next_calls(project: "Project") -> tuple[NextCall, ...]:
         NextCall('search(query="...")', "requirements by words of their id, title or text"),
         NextCall("get_project_summary()", "coverage and changes in figures"),
     ]
-    calls.append(NextCall('tools_search(query="...")', "tools that are not listed"))
+    calls += (why, NextCall('tools_search(query="...")', "tools that are not listed"))
     return tuple(calls)
 
 
