@@ -16,7 +16,7 @@ from clew.operation.prepare import as_listed
 from clew.project import Project
 from clew.search.units import Unit
 from clew.trace.operations.read import SearchRequirements
-from clew.why.operations import ShowBrief
+from clew.why.operations.brief import ShowBrief
 
 Open = Callable[[Path], Project]
 

@@ -1,3 +1,5 @@
 """Clew: one thread through everything a project knows."""
 
+# Implements: REQ-d00015
+
 __version__ = "0.1.0"

@@ -5,6 +5,8 @@ say something. Without either, the usual folders are looked at. Which services, 
 the user's own configuration, or by a project that the user trusts.
 """
 
+# Implements: REQ-d00019
+
 import os
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar

@@ -35,8 +35,8 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-DERIVED_FOLDERS = ("kb", "search")
-"""Documents and the search index, in the state folder."""
+DERIVED_FOLDERS = ("kb", "search", "code", "history")
+"""Documents, the search index, outlines of source files and commits, in the state folder."""
 STORE_PATIENCE_SECONDS = 10.0
 """How long another process may hold the store before a write gives up."""
 

@@ -40,6 +40,8 @@ Every error carries `code` (stable, for programs), `message` (names the bad valu
 step). The surfaces turn these three into their own dialect; nothing is ever guessed from the text of a message.
 """
 
+# Implements: REQ-d00010
+
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

@@ -18,8 +18,11 @@ from clew.once import Once
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
     from clew.compat.elspais.cursor import OpenCursors
+    from clew.derived.history_reader import HistoryReader
     from clew.graph.build.builder import Builder, BuildReport
     from clew.graph.build.reading import Progress
+    from clew.graph.code.keeper import CodeKeeper
+    from clew.graph.code.region import CodeRegion
     from clew.graph.graph import Graph
     from clew.kb.service import KnowledgeBase
     from clew.memory.service import MemoryService
@@ -49,6 +52,8 @@ class Project:
         self._specs = Once(self._open_specs)
         self._kb = Once(self._open_kb)
         self._memory = Once(self._open_memory)
+        self._history = Once(self._open_history)
+        self._code = Once(self._open_code)
         self._opening_register = threading.Lock()
         self._register: RegisterService | None = None
         self._starting: threading.Thread | None = None
@@ -77,7 +82,8 @@ class Project:
         return self.context.graph
 
     def _make_graph(self) -> "Graph":
-        """An empty graph that documents and memories are a part of; they are opened by the first who asks for one."""
+        """An empty graph that documents, memories and source code are a part of; each is opened by the first who asks
+        for it."""
         from clew.graph.graph import Graph
         from clew.graph.model import EdgeKind, NodeKind
         from clew.graph.region import LateRegion
@@ -98,7 +104,16 @@ class Project:
             leads_out=frozenset({EdgeKind.CITES}),
         )
         graph.attach(memories)
+        symbols = LateRegion(
+            self._open_symbols, prefixes=("symbol:",), kinds=frozenset({NodeKind.SYMBOL}), leads_out=frozenset()
+        )
+        graph.attach(symbols)
         return graph
+
+    def _open_symbols(self) -> "CodeRegion":
+        from clew.graph.code.region import CodeRegion
+
+        return CodeRegion(lambda: self.code.file, lambda: self.graph.memory)
 
     @property
     def store(self) -> "Store | None":
@@ -208,6 +223,27 @@ class Project:
 
         return MemoryService(self.context)
 
+    @property
+    def history(self) -> "HistoryReader":
+        """The commits of the repository."""
+        return self._history.get()
+
+    def _open_history(self) -> "HistoryReader":
+        from clew.derived.history_reader import HistoryReader
+
+        return HistoryReader(self.config.root, lambda: self.context.derived_folder / "history")
+
+    @property
+    def code(self) -> "CodeKeeper":
+        """The functions, classes and imports of all source files."""
+        return self._code.get()
+
+    def _open_code(self) -> "CodeKeeper":
+        from clew.graph.code.keeper import CodeKeeper
+
+        folder = self.context.derived_folder
+        return CodeKeeper(self.config.root, lambda: folder / "code", self.config.max_file_bytes)
+
     def _make_vectors(self) -> None:
         if self.config.search.background:
             self.index.make_vectors_in_background()
@@ -276,7 +312,8 @@ class Project:
         self.context.stop()
         if self._starting is not None:
             self._starting.join()
-        for opened in (self._memory.made, self._kb.made, self._index.made, self._mutations):
+        read = (self._history.made, self._code.made)
+        for opened in (*read, self._memory.made, self._kb.made, self._index.made, self._mutations):
             if opened is not None:
                 opened.close()
         self.context.close()

@@ -5,6 +5,8 @@ the project, so it may be damaged or deleted at any time: it is then made anew. 
 ranking of an answer, never the answer.
 """
 
+# Implements: REQ-d00200
+
 import logging
 import threading
 import time

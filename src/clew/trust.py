@@ -5,6 +5,8 @@ has trusted the project. Trust is kept in the user's own folder, for the project
 values: another value is asked about again.
 """
 
+# Implements: REQ-d00261
+
 import hashlib
 import os
 from collections.abc import Iterator, Mapping

@@ -12,3 +12,5 @@ A program or an address is taken from the environment of whoever runs Clew, neve
 who clones a project has chosen what its files say, and neither running a program nor sending text and a key to an
 address may depend on them.
 """
+
+# Implements: REQ-d00052

@@ -1,1 +1,3 @@
 """File formats: bytes in, records with spans out."""
+
+# Implements: REQ-d00264

@@ -29,6 +29,8 @@ class NodeKind(StrEnum):
     """A file that a document names."""
     MEMORY = "memory"
     """What somebody learned and wrote down."""
+    SYMBOL = "symbol"
+    """A function, class or method, or a source file as a whole."""
 
     __hash__ = str.__hash__
     """That of an enumeration is written in Python, and every lookup by kind asks for it."""
@@ -64,6 +66,8 @@ class EdgeKind(StrEnum):
     SUPERSEDES = "supersedes"
     CAUSES = "causes"
     PART_OF = "part_of"
+    IMPORTS = "imports"
+    """A source file uses what another one defines."""
 
     __hash__ = str.__hash__
 

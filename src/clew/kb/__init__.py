@@ -1,1 +1,3 @@
 """The knowledge base: documentation that answers questions without flooding the context."""
+
+# Implements: REQ-d00093

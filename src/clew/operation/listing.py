@@ -15,7 +15,10 @@ import msgspec
 from clew.operation.declare import Operation, Toolset
 
 MODULES: tuple[str, ...] = (
-    "clew.why.operations",
+    "clew.why.operations.brief",
+    "clew.why.operations.thread",
+    "clew.why.operations.search",
+    "clew.why.operations.tools",
     "clew.trace.operations.read",
     "clew.trace.operations.find",
     "clew.compat.elspais.operations",
@@ -44,6 +47,7 @@ MODULES: tuple[str, ...] = (
     "clew.memory.cognition.operations.purpose",
     "clew.memory.cognition.operations.upkeep",
     "clew.memory.cognition.operations.dream",
+    "clew.why.operations.impact",
     "clew.trace.operations.changes",
     "clew.trace.operations.check",
     "clew.trace.operations.coverage",

@@ -1,1 +1,3 @@
 """One retrieval engine for all parts."""
+
+# Implements: REQ-o00010

@@ -15,6 +15,8 @@ from clew.search.question import IndexState
 from clew.store.interface import Job
 from clew.text.terminal import coloured
 
+_LONGEST_READING = 600.0
+
 
 class IndexReport(msgspec.Struct, frozen=True):
     index: IndexState | None
@@ -52,6 +54,9 @@ class MakeIndex(
         project.ensure_graph(call.progress)
         with project.context.lock.reading():
             written = project.index.rebuild() if self.rebuild else project.index.sync()
+        # What `clew why` reads in the background otherwise.
+        project.history.complete(call.progress)
+        project.code.ensure(_LONGEST_READING)
         vectors = project.index.make_vectors(call.progress)
         return msgspec.structs.replace(_state(call), written=written, vectors=vectors)
 

@@ -16,6 +16,8 @@ from clew.text.hashing import content_hash
 from clew.text.shortening import shortened
 
 MAX_ID_CHARACTERS = 512
+WORDS_ONLY = frozenset({"code"})
+"""Parts that are found by their words alone: names of functions say what they mean, and there are very many."""
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +61,10 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     agents: tuple[str, ...] | None = None
     path: str | None = None
     """Only units below this folder, or in this file; `.` stands for all that have a path."""
+    unowned: bool = False
+    """Whether units that belong to no agent are seen beside those of the agents that are named."""
+    within: "tuple[tuple[str, Filters], ...]" = ()
+    """What narrows single parts, where several are searched at once."""
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -94,19 +100,11 @@ def compile_condition(scope: Scope, filters: Filters) -> Condition:
     clauses = _Clauses()
     clauses.one_of("units.part", scope.parts)
     clauses.one_of("units.session", scope.sessions)
-    clauses.one_of("units.agent", scope.agents)
+    clauses.owned(scope.agents, unowned=scope.unowned)
     clauses.below(scope.path)
-    clauses.below(filters.path)
-    clauses.one_of("units.status", filters.statuses)
-    clauses.equal("units.session", filters.session)
-    clauses.equal("units.agent", filters.agent)
-    clauses.equal("units.document", filters.document)
-    clauses.compare("units.time >= ?", moment(filters.after))
-    clauses.compare("units.time < ?", moment(filters.before))
-    if filters.tags is not None:
-        clauses.tagged(filters.tags)
-    for tag in filters.all_tags or ():
-        clauses.tagged((tag,))
+    for part, own in scope.within:
+        clauses.inside(part, own)
+    clauses.narrow(filters)
     return clauses.condition()
 
 
@@ -133,6 +131,32 @@ class _Clauses:
         if values is not None:
             chosen = tuple(values)
             self._add(f"{column} IN ({_marks(chosen)})", *chosen)
+
+    def owned(self, agents: tuple[str, ...] | None, *, unowned: bool) -> None:
+        if agents is not None and unowned:
+            self._add(f"(units.agent IS NULL OR units.agent IN ({_marks(agents)}))", *agents)
+        else:
+            self.one_of("units.agent", agents)
+
+    def narrow(self, filters: Filters) -> None:
+        self.below(filters.path)
+        self.one_of("units.status", filters.statuses)
+        self.equal("units.session", filters.session)
+        self.equal("units.agent", filters.agent)
+        self.equal("units.document", filters.document)
+        self.compare("units.time >= ?", moment(filters.after))
+        self.compare("units.time < ?", moment(filters.before))
+        if filters.tags is not None:
+            self.tagged(filters.tags)
+        for tag in filters.all_tags or ():
+            self.tagged((tag,))
+
+    def inside(self, part: str, filters: Filters) -> None:
+        """Filters that hold for one part only."""
+        own = _Clauses()
+        own.narrow(filters)
+        if own._sql:
+            self._add(f"(units.part <> ? OR ({' AND '.join(own._sql)}))", part, *own._parameters)
 
     def equal(self, column: str, value: str | None) -> None:
         if value is not None:

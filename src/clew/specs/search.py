@@ -52,6 +52,15 @@ class SpecIndex:
             engine.units.put([Unit(id=_MANIFEST, part=_MANIFEST, title="", body="The specs are indexed.")])
         return IndexBuilt(len(known.specs), units, engine.state().describe())
 
+    def ensure(self, known: Library) -> None:
+        """Have every spec in the index, for who searches it together with other parts."""
+        if not known.specs and not known.changes:
+            return
+        engine = self._open()
+        if engine.units.get(_MANIFEST) is None:
+            self.rebuild(known)
+        self._catch_up(engine, known)
+
     def search(
         self,
         known: Library,

@@ -1,1 +1,3 @@
 """Pure functions on text."""
+
+# Implements: REQ-d00263

@@ -1,1 +1,3 @@
 """Requirements: the trace graph as a service."""
+
+# Implements: REQ-d00013

@@ -12,6 +12,8 @@ otherwise awaits a result. Where no results were read at all, nobody knows how m
 These are the figures of one requirement by itself: what refines it has figures of its own.
 """
 
+# Implements: REQ-d00042
+
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any

@@ -1,1 +1,3 @@
 """What crosses the parts of Clew."""
+
+# Implements: REQ-d00360

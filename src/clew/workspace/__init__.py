@@ -1,1 +1,3 @@
 """The working tree: finding files, reading them without leaving the project, following their changes, and git."""
+
+# Implements: REQ-d00004

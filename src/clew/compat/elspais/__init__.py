@@ -1,1 +1,3 @@
 """The stateful cursor of elspais."""
+
+# Implements: REQ-d00063

@@ -336,3 +336,13 @@ def family_for(path: str) -> Family | None:
     if found is None and name.startswith(("Dockerfile.", "Makefile.")):
         return FAMILIES["data"]
     return found
+
+
+def source_patterns() -> tuple[str, ...]:
+    """How files are called whose functions and classes can be found."""
+    endings = (ending for name, each in _ENDINGS.items() if FAMILIES[name].blocks for ending in each.split())
+    return tuple(f"*.{ending}" for ending in endings if ending not in _DATA)
+
+
+_DATA = frozenset({"jsonc", "json5", "jsonnet", "libsonnet", "tf", "tfvars", "hcl", "t"})
+"""Endings of files that look like code and hold none, or that mean several things."""

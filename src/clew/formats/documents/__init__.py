@@ -19,3 +19,5 @@ What a reader reports. Codes are stable.
 | `documents.open_fence` | warning | a code block is never closed |
 | `documents.syntax` | error | the Python module has a syntax error |
 """
+
+# Implements: REQ-d00090

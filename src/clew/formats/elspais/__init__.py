@@ -50,5 +50,7 @@ A reference that does not follow the grammar is no diagnostic: it is a `Referenc
 a broken reference of the graph.
 """
 
+# Implements: REQ-d00007
+
 READER_VERSION = 1
 """Goes up whenever the same bytes give other records; records cached under another version are not used."""

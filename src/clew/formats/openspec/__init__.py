@@ -37,5 +37,7 @@ What a reader reports. Codes are stable; the severity is the reader's own view.
 | `openspec.unreadable_rename` | error | a section RENAMED, or a heading in it, names no pair |
 """
 
+# Implements: REQ-d00070
+
 READER_VERSION = 4
 """Goes up whenever the same bytes give other records; records cached under another version are not used."""

@@ -5,5 +5,7 @@ one file, `read_directory(files)` and `write_directory(register)` for a folder. 
 kept, and a file that does not match its checksum is refused.
 """
 
+# Implements: REQ-d00080
+
 READER_VERSION = 1
 """Goes up whenever the same bytes give other values; records cached under another version are not used."""

@@ -21,3 +21,5 @@ The content decides, not the name of the file. No content makes a reader fail; w
 | `results.unreadable_line` | warning | a line of a tracefile that cannot be read |
 | `results.more` | info | how many further diagnostics of a code are not listed |
 """
+
+# Implements: REQ-d00040

@@ -1,1 +1,3 @@
 """From files to the graph: reading, linking, and keeping both in step."""
+
+# Implements: REQ-d00003

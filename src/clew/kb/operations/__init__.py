@@ -1,1 +1,3 @@
 """The operations on documents and their graph."""
+
+# Implements: REQ-d00245

@@ -1,1 +1,3 @@
 """Documents, sections and entities as a graph."""
+
+# Implements: REQ-d00181

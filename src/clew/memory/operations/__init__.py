@@ -1,1 +1,3 @@
 """The tools and commands of the memory."""
+
+# Implements: REQ-d00307

@@ -1,1 +1,3 @@
 """Every change of a register, each as one transaction."""
+
+# Implements: REQ-d00085

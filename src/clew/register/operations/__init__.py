@@ -1,1 +1,3 @@
 """The operations on managed requirements."""
+
+# Implements: REQ-d00089

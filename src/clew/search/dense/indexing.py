@@ -25,7 +25,7 @@ from clew.search.embed.embedder import Embedder
 from clew.search.index import UnitIndex, units_of
 from clew.search.quote.evidence import Limits, fitting_end
 from clew.search.quote.windows import windows
-from clew.search.units import Unit
+from clew.search.units import WORDS_ONLY, Unit
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
 
 Progress = Callable[[int, int, str], None]
@@ -112,10 +112,12 @@ class _Work:
         find = """
             SELECT number, characters FROM units
             WHERE NOT EXISTS (SELECT 1 FROM embeddings WHERE embedder = ? AND embeddings.number = units.number)
+                AND part NOT IN (SELECT value FROM json_each(?))
             ORDER BY characters, number
             """
+        values = (self._embedder.name, msgspec.json.encode(sorted(WORDS_ONLY)).decode())
         with self._index.reading() as connection:
-            return [_Text(*row) for row in connection.execute(find, (self._embedder.name,)).fetchall()]
+            return [_Text(*row) for row in connection.execute(find, values).fetchall()]
 
     def _reuse(self, pending: Sequence[_Text]) -> None:
         """Give units the vectors that were made of the same text before."""

@@ -17,7 +17,7 @@ from clew.search import index
 from clew.search.dense.spaces import Space, Spaces
 from clew.search.lexical import tables as lexical_tables
 from clew.search.question import IndexState
-from clew.search.units import Condition
+from clew.search.units import WORDS_ONLY, Condition
 
 if TYPE_CHECKING:
     import numpy as np
@@ -123,7 +123,8 @@ class DenseSearch:
         elif self.damaged:
             state = "damaged"
         else:
-            state = "complete" if embedded >= units else "indexing"
+            wanted = units - sum(parts.get(part, 0) for part in WORDS_ONLY)
+            state = "complete" if embedded >= wanted else "indexing"
             notes += space.vectors.notes(connection)
         return IndexState(
             units=units, embedded=embedded, embedder=space.embedder.name, state=state, parts=parts, notes=notes

@@ -1,1 +1,3 @@
 """Texts to vectors: what an embedder is, and opening the one that is configured."""
+
+# Implements: REQ-d00031

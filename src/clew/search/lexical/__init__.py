@@ -1,1 +1,3 @@
 """Search by words, on FTS5."""
+
+# Implements: REQ-d00031

@@ -1,1 +1,3 @@
 """The few spans of a text that answer a question."""
+
+# Implements: REQ-d00186

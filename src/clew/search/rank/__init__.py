@@ -1,1 +1,3 @@
 """From several signals to one ranking: recipes, fusion, links, variety."""
+
+# Implements: REQ-d00032

@@ -4,3 +4,5 @@
 holds besides Clew's own entry is never touched, and a file that cannot be edited without rewriting it is refused
 together with the lines to paste.
 """
+
+# Implements: REQ-d00018

@@ -3,3 +3,5 @@
 `walk` lists the files, `sniff` says what one file is, `classify` puts them together, `proposal` turns the
 findings into a clew.toml.
 """
+
+# Implements: REQ-d00018

@@ -1,1 +1,3 @@
 """The `clew` command."""
+
+# Implements: REQ-o00006

@@ -1,1 +1,3 @@
 """The MCP server."""
+
+# Implements: REQ-o00005

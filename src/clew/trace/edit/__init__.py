@@ -1,1 +1,3 @@
 """Drafts: planning mutations, keeping them, saving them to files, taking them back."""
+
+# Implements: REQ-d00045

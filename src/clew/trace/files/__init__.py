@@ -1,1 +1,3 @@
 """Changing requirements in their files at once."""
+
+# Implements: REQ-d00051

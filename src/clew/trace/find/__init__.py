@@ -1,1 +1,3 @@
 """Lists and searches: by words, patterns, keywords, kinds and scope."""
+
+# Implements: REQ-d00060

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 
 
 ORPHAN_KINDS = (NodeKind.TEST, NodeKind.CODE, NodeKind.TEST_RESULT)
+_LISTED_KINDS = tuple(kind for kind in NodeKind if kind is not NodeKind.SYMBOL)
+"""Functions and classes are listed for those who ask for them."""
 
 
 class Gap(msgspec.Struct, frozen=True, gc=False):
@@ -164,7 +166,7 @@ class TraceQueries:
     def nodes(self, query: "QueryNodes") -> Sequence[Node]:
         """The nodes that fit, kind by kind; with keywords the best first, else by id."""
         found: list[Node] = []
-        for kind in node_kinds(query.kind) or tuple(NodeKind):
+        for kind in node_kinds(query.kind) or _LISTED_KINDS:
             if listed(query.keywords):
                 found += matching(self._index.words(kind, searchable_text), query.keywords, match_all=query.match_all)
             else:

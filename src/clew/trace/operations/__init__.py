@@ -1,1 +1,3 @@
 """The operations on requirements."""
+
+# Implements: REQ-d00013

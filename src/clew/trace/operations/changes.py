@@ -1,4 +1,4 @@
-"""The commands `clew impact`, `clew changed` and `clew review`: what changed, and what a change puts in doubt."""
+"""The commands `clew changed` and `clew review`: what changed, and what a change puts in doubt."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,10 +14,8 @@ from clew.text.terminal import coloured
 from clew.trace.read.resolve import Resolver, Subject, subject_of
 from clew.trace.reports.changed import Changed, changed
 from clew.trace.reports.citations import HashedCitation, ReviewReport, links, links_citing, links_made_by, record
-from clew.trace.reports.impact import Affected, Impact, documented, impact
 from clew.trace.reports.suspect import Suspect, suspects
 
-_RESULTS = {"passed": "green", "failed": "red", "error": "red"}
 _CHANGES = {"added": "green", "changed": "yellow", "moved": "cyan", "removed": "red"}
 
 
@@ -27,68 +25,6 @@ def meant(call: Call, text: str) -> Subject:
     return subject_of(
         project.graph, Resolver(project.graph, project.context.grammar), project.config.root, text, Path.cwd()
     )
-
-
-class ShowImpact(
-    Operation,
-    verb="impact",
-    toolset=Toolset.TRACE,
-    summary="what depends on a requirement or file, what proves it, what becomes suspect",
-    epilog="clew impact REQ-d00001-A\nclew impact src/fairwater/curve.py",
-):
-    """What depends on something, what proves it, and which links become suspect when it changes."""
-
-    what: Annotated[
-        str,
-        Option(
-            positional=True, metavar="ID|FILE", about="a requirement, an assertion, a test, or any file that is read"
-        ),
-    ]
-    limit: Annotated[int, Option(metavar="N", about="items of each list at most")] = 20
-
-    def run(self, call: Call) -> Impact:
-        project, limit = call.project, max(self.limit, 0)
-        subject = meant(call, self.what)
-        found = impact(project.graph, subject, suspects(project.graph, project.store), limit=limit)
-        # Documents that were never read would have to be read now, all of them.
-        pages = documented(project.graph, subject) if project.kb.was_read else []
-        return msgspec.structs.replace(found, documented=tuple(pages[:limit]), documented_total=len(pages))
-
-    def render(self, result: Impact) -> str:
-        return "\n".join(_impact(result))
-
-
-def _impact(found: Impact) -> Iterator[str]:
-    yield coloured(f"{found.subject}: {found.title}" if found.title else found.subject, "bold")
-    if found.stands_for_total:
-        yield from _affected("stands for", found.stands_for, found.stands_for_total)
-    counts = ", ".join(f"{number} {kind}" for kind, number in found.dependents_by_kind.items())
-    yield from _affected(f"depends on it ({counts or 'nothing'})", found.dependents, found.dependents_total)
-    if total := found.documented_total:
-        yield from _affected(f"documents speak of it ({total})", found.documented, total)
-    yield coloured(f"proves it ({found.proofs_total})", "dim")
-    for proof in found.proofs:
-        result = proof.result or "no result"
-        yield f"  {proof.id}  {proof.proves}  {coloured(result, _RESULTS.get(result, 'dim'))}"
-    yield from _more(found.proofs_total - len(found.proofs))
-    now = f", {found.suspect_now} are now" if found.suspect_now else ""
-    yield coloured(f"becomes suspect when it changes ({found.becomes_suspect_total}{now})", "dim")
-    for doubt in found.becomes_suspect:
-        mark = coloured("  suspect now", "yellow") if doubt.suspect_now else ""
-        yield f"  {doubt.citing}  {doubt.kind} {doubt.cited}{mark}"
-    yield from _more(found.becomes_suspect_total - len(found.becomes_suspect))
-
-
-def _affected(heading: str, items: tuple[Affected, ...], total: int) -> Iterator[str]:
-    yield coloured(heading, "dim")
-    for item in items:
-        yield f"{'  ' * item.distance}{item.id}  {item.how}  {coloured(f'{item.path}:{item.line}', 'dim')}"
-    yield from _more(total - len(items))
-
-
-def _more(number: int) -> Iterator[str]:
-    if number > 0:
-        yield coloured(f"  {number} more; --limit shows them", "dim")
 
 
 class ShowChanged(

@@ -58,11 +58,8 @@ class RefreshGraph(
 class SearchRequirements(
     Operation,
     tool="search",
-    verb="search",
     toolset=Toolset.TRACE,
     title="Search requirements",
-    summary="find requirements by words or by a pattern",
-    epilog="clew search \"overdue OR late\"\nclew search --regex '^REQ-d' --field id",
     default=True,
     trim=("results",),
     pages="results",

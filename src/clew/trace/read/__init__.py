@@ -1,1 +1,3 @@
 """Single requirements: resolving ids, serializing nodes, subtrees."""
+
+# Implements: REQ-d00013

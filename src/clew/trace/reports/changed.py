@@ -4,6 +4,8 @@ Requirements and assertions are compared by their text, before and after, so tha
 that says something else. Tests and places in code count when git reports a changed line among theirs.
 """
 
+# Implements: REQ-d00054
+
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 

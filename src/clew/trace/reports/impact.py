@@ -6,6 +6,8 @@ tests of what the code cites. What becomes *suspect* are the links that cite it 
 text as it is now.
 """
 
+# Implements: REQ-d00053
+
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 

@@ -8,6 +8,8 @@ The first hashes are kept in the store, one record for each citing file, so that
 are a memory of this working copy only: another one begins with what it finds.
 """
 
+# Implements: REQ-d00053
+
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 

@@ -6,3 +6,5 @@
 | `branches` | making, finding and listing the branches |
 | `restore` | bringing a state back, after the present one was saved |
 """
+
+# Implements: REQ-d00050

@@ -46,12 +46,21 @@ def hunks(diff: bytes) -> Iterator[Hunk]:
 
 
 def _new_name(written: str) -> str:
-    """The name in a `+++` line, which git quotes like C where it holds a quote, a backslash or a control character."""
-    name = written.removesuffix("\t")
+    """The name in a `+++` line."""
+    name = _unescaped(written.removesuffix("\t"))
+    return display(name.removeprefix("b/"))
+
+
+def unquoted(written: str) -> str:
+    """A path, which git quotes like C where it holds a quote, a backslash or a control character."""
+    return display(_unescaped(written))
+
+
+def _unescaped(name: str) -> str:
     if name.startswith('"') and name.endswith('"') and len(name) > 1:
         quoted = name[1:-1].encode("utf-8", "surrogateescape")
-        name = _ESCAPE.sub(_unescape, quoted).decode("utf-8", "surrogateescape")
-    return display(name.removeprefix("b/"))
+        return _ESCAPE.sub(_unescape, quoted).decode("utf-8", "surrogateescape")
+    return name
 
 
 def _unescape(match: re.Match[bytes]) -> bytes:

@@ -56,6 +56,9 @@ _SETTINGS: Settings = (
     ("diff.orderFile", os.devnull),
     # Answers that do not depend on the user's taste.
     ("core.quotePath", "off"),
+    ("log.showRoot", "true"),
+    ("blame.markIgnoredLines", "false"),
+    ("blame.markUnblamableLines", "false"),
     ("color.ui", "false"),
     ("i18n.logOutputEncoding", "UTF-8"),
 )
@@ -63,6 +66,7 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {
     # A submodule has a configuration of its own, which nobody looked through.
     "diff": ("--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short", "--ignore-submodules=all"),
     "log": ("--no-ext-diff", "--no-textconv", "--no-color", "--no-show-signature"),
+    "blame": ("--no-textconv",),
     "status": ("--ignore-submodules=all",),
     "grep": ("--no-textconv", "--no-color", "--no-recurse-submodules"),
     "commit-tree": ("--no-gpg-sign",),

@@ -1,1 +1,3 @@
 """Ids of requirements and assertions: their grammar, templates, labels and levels."""
+
+# Implements: REQ-d00008

@@ -1,1 +1,3 @@
 """What a change does to specs: applying it, its conflicts, its order among other changes."""
+
+# Implements: REQ-d00074

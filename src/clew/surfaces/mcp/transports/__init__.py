@@ -1,1 +1,3 @@
 """stdio, streamable HTTP, and HTTP with server-sent events."""
+
+# Implements: REQ-d00016

@@ -1,1 +1,3 @@
 """The text behind a draft: how each mutation edits requirements and comments."""
+
+# Implements: REQ-d00048

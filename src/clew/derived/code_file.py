@@ -1,0 +1,210 @@
+"""The outlines of all source files of a project, kept: functions, classes, methods, and what each file imports."""
+
+# Implements: REQ-d00363
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from clew.derived.file import DerivedFile, Schema
+from clew.formats.code.outline import OUTLINE_VERSION, Outline
+from clew.store.sqlite.connections import Connection
+
+FILE = "code.db"
+
+_STATEMENTS = (
+    """CREATE TABLE files (
+        number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime_ns TEXT NOT NULL,
+        content_hash TEXT NOT NULL
+    )""",
+    """CREATE TABLE symbols (
+        file INTEGER NOT NULL, place INTEGER NOT NULL, qualname TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL,
+        line INTEGER NOT NULL, end_line INTEGER NOT NULL, is_test INTEGER NOT NULL, parent INTEGER NOT NULL,
+        head TEXT NOT NULL, PRIMARY KEY (file, place)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX symbols_by_name ON symbols (name)",
+    "CREATE INDEX symbols_by_qualname ON symbols (qualname)",
+    """CREATE TABLE imports (
+        file INTEGER NOT NULL, line INTEGER NOT NULL, module TEXT NOT NULL, name TEXT NOT NULL, whole TEXT NOT NULL
+    )""",
+    "CREATE INDEX imports_of_file ON imports (file)",
+    "CREATE INDEX imports_by_module ON imports (module, name)",
+    "CREATE INDEX imports_by_whole ON imports (whole)",
+    "CREATE TABLE marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
+)
+SCHEMA = Schema("The outlines of source files", OUTLINE_VERSION, _STATEMENTS, "the files are read again")
+_SYMBOL = "files.path, place, qualname, name, kind, line, end_line, is_test, parent, head"
+_FROM = "FROM symbols JOIN files ON files.number = symbols.file"
+
+
+class SourceFile(msgspec.Struct, frozen=True):
+    path: str
+    size: int
+    mtime_ns: int
+    content_hash: str
+
+
+class FiledSymbol(msgspec.Struct, frozen=True, gc=False):
+    path: str
+    place: int
+    qualname: str
+    name: str
+    kind: str
+    line: int
+    end_line: int
+    is_test: bool
+    parent: int
+    head: str
+
+
+class FiledImport(msgspec.Struct, frozen=True, gc=False):
+    path: str
+    """The file that imports."""
+    line: int
+    module: str
+    name: str
+
+
+class CodeFile:
+    """Any number of threads and processes may use it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = DerivedFile(folder / FILE, SCHEMA)
+
+    def close(self) -> None:
+        self._file.close()
+
+    @property
+    def opening(self) -> object:
+        """Another one whenever the file was made anew."""
+        self._file.follow()
+        return self._file.opening
+
+    def put(self, read: Sequence[tuple[SourceFile, Outline]], gone: Iterable[str] = ()) -> None:
+        """Put outlines in place of those that the files had."""
+        with self._writing() as connection:
+            connection.execute("INSERT INTO marks VALUES ('writes', 1) ON CONFLICT DO UPDATE SET value = value + 1")
+            for path in (*gone, *(file.path for file, _ in read)):
+                _forget(connection, path)
+            for file, outline in read:
+                values = (file.path, file.size, str(file.mtime_ns), file.content_hash)
+                number = connection.execute(
+                    "INSERT INTO files (path, size, mtime_ns, content_hash) VALUES (?, ?, ?, ?)", values
+                ).lastrowid
+                connection.executemany(
+                    "INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    [(number, place, *msgspec.structs.astuple(symbol)) for place, symbol in enumerate(outline.symbols)],
+                )
+                connection.executemany(
+                    "INSERT INTO imports VALUES (?, ?, ?, ?, ?)",
+                    [
+                        (number, each.line, each.module, each.name, _whole(each.module, each.name))
+                        for each in outline.imports
+                    ],
+                )
+
+    def files(self) -> list[SourceFile]:
+        with self._reading() as connection:
+            rows = connection.execute("SELECT path, size, mtime_ns, content_hash FROM files").fetchall()
+        return [SourceFile(path, size, int(mtime), digest) for path, size, mtime, digest in rows]
+
+    def has(self, paths: Iterable[str]) -> set[str]:
+        """Those of the paths that are source files."""
+        with self._reading() as connection:
+            return {
+                path for path in paths if connection.execute("SELECT 1 FROM files WHERE path=?", (path,)).fetchone()
+            }
+
+    def writes(self) -> int:
+        """Counts the writes."""
+        with self._reading() as connection:
+            row = connection.execute("SELECT value FROM marks WHERE name = 'writes'").fetchone()
+        return int(row[0]) if row else 0
+
+    def mark(self, name: str) -> int:
+        """What somebody noted under a name; 0 before."""
+        with self._reading() as connection:
+            row = connection.execute("SELECT value FROM marks WHERE name = ?", (f"of {name}",)).fetchone()
+        return int(row[0]) if row else 0
+
+    def set_mark(self, name: str, value: int) -> None:
+        with self._writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (f"of {name}", value))
+
+    def count(self) -> tuple[int, int]:
+        """How many symbols and files there are."""
+        with self._reading() as connection:
+            symbols = connection.execute("SELECT count(*) FROM symbols").fetchone()[0]
+            files = connection.execute("SELECT count(*) FROM files").fetchone()[0]
+        return int(symbols), int(files)
+
+    def symbols_of(self, path: str) -> list[FiledSymbol]:
+        return self._symbols("files.path = ? ORDER BY place", path)
+
+    def symbol(self, path: str, qualname: str) -> FiledSymbol | None:
+        found = self._symbols("files.path = ? AND qualname = ?", path, qualname)
+        return found[0] if found else None
+
+    def named(self, name: str, limit: int = 50) -> list[FiledSymbol]:
+        """The symbols of this name, alone or with the names around it; tests last."""
+        order = "ORDER BY is_test, files.path, line LIMIT ?"
+        found = self._symbols(f"qualname = ? {order}", name, limit) or self._symbols(f"name = ? {order}", name, limit)
+        if not found and "." in name:
+            tail = name.rpartition(".")[2]
+            same = self._symbols(f"name = ? {order}", tail, 500)
+            found = [each for each in same if f".{each.qualname}".endswith(f".{name}")][:limit]
+        return found
+
+    def all_symbols(self) -> Iterator[FiledSymbol]:
+        yield from self._symbols("1 ORDER BY files.path, place")
+
+    def imports_of(self, path: str) -> list[FiledImport]:
+        return self._imports("files.path = ? ORDER BY line", path)
+
+    def importing(self, modules: Sequence[str], limit: int = 500) -> list[FiledImport]:
+        """The imports of a module, or of something out of it, under any of its names."""
+        marks = ", ".join("?" * len(modules))
+        own = f"module IN ({marks}) OR whole IN ({marks})"
+        return self._imports(f"({own}) ORDER BY files.path, line LIMIT ?", *modules, *modules, limit)
+
+    def _symbols(self, where: str, *values: object) -> list[FiledSymbol]:
+        with self._reading() as connection:
+            rows = connection.execute(f"SELECT {_SYMBOL} {_FROM} WHERE {where}", values).fetchall()
+        return [_symbol(row) for row in rows]
+
+    def _imports(self, where: str, *values: object) -> list[FiledImport]:
+        query = "SELECT files.path, line, module, name FROM imports JOIN files ON files.number = imports.file WHERE "
+        with self._reading() as connection:
+            return [FiledImport(*row) for row in connection.execute(query + where, values).fetchall()]
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        self._file.follow()
+        with self._file.reading() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        self._file.follow()
+        with self._file.writing() as connection:
+            yield connection
+
+
+def _forget(connection: Connection, path: str) -> None:
+    row = connection.execute("SELECT number FROM files WHERE path = ?", (path,)).fetchone()
+    if row is not None:
+        for table, column in (("symbols", "file"), ("imports", "file"), ("files", "number")):
+            connection.execute(f"DELETE FROM {table} WHERE {column} = ?", row)  # noqa: S608
+
+
+def _whole(module: str, name: str) -> str:
+    joint = "/" if module.startswith("/") else "."
+    return f"{module.rstrip('/')}{joint}{name}" if name else module
+
+
+def _symbol(row: Sequence[Any]) -> FiledSymbol:
+    path, place, qualname, name, kind, line, end_line, is_test, parent, head = row
+    return FiledSymbol(path, place, qualname, name, kind, line, end_line, bool(is_test), parent, head)

@@ -1,0 +1,302 @@
+"""The history of a project's files: commits, the paths they touched, renames and messages, as git told them once.
+
+Commits are numbered so that a child has a higher number than its parents, whatever their dates say. All commits are
+noted first, without their content; readers then fill them in from the newest on, so that the history can be asked while
+it is still being read.
+"""
+
+# Implements: REQ-d00362
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from clew.derived.file import DerivedFile, Schema
+from clew.store.sqlite.connections import Connection
+from clew.text.hashing import content_hash
+from clew.workspace.git.history import CommitRecord, PathChange
+
+FILE = "history.db"
+_MOST_NAMES = 20
+"""Former names of one file that are followed."""
+_MOST_KEPT = 5_000
+
+T = TypeVar("T")
+
+_STATEMENTS = (
+    "CREATE TABLE marks (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE commits (
+        number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, is_read INTEGER NOT NULL DEFAULT 0, time INTEGER,
+        author TEXT, email TEXT, message TEXT, parents TEXT
+    )""",
+    "CREATE INDEX unread_commits ON commits (number) WHERE is_read = 0",
+    "CREATE TABLE paths (number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE)",
+    """CREATE TABLE changes (
+        path INTEGER NOT NULL, commit_number INTEGER NOT NULL, status TEXT NOT NULL, old INTEGER,
+        PRIMARY KEY (path, commit_number)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX changes_by_commit ON changes (commit_number)",
+    "CREATE INDEX changes_by_old_name ON changes (old) WHERE old IS NOT NULL",
+    "CREATE TABLE kept (key TEXT PRIMARY KEY, made INTEGER NOT NULL, value BLOB NOT NULL) WITHOUT ROWID",
+)
+SCHEMA = Schema("The history of the files", 1, _STATEMENTS, "it is read again")
+_COMMIT = "number, id, time, author, email, message, parents"
+
+
+class Commit(msgspec.Struct, frozen=True):
+    number: int
+    id: str
+    time: int
+    author: str
+    email: str
+    message: str
+    parents: tuple[str, ...]
+
+    @property
+    def subject(self) -> str:
+        return self.message.partition("\n")[0].strip()
+
+
+class Touch(msgspec.Struct, frozen=True):
+    """A commit that touched a file, under the name that the file had."""
+
+    commit: Commit
+    status: str
+    path: str
+    old: str | None
+
+
+class HistoryState(msgspec.Struct, frozen=True):
+    head: str | None
+    """The commit up to which all commits are noted."""
+    total: int
+    unread: int
+    back_to: int | None
+    """The time of the oldest commit behind which something is not read yet; None where all is read, or nothing."""
+
+    @property
+    def is_complete(self) -> bool:
+        return self.head is not None and not self.unread
+
+
+class History:
+    """Any number of threads and processes may ask and fill it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = DerivedFile(folder / FILE, SCHEMA)
+
+    def close(self) -> None:
+        self._file.close()
+
+    # Filling it
+
+    def plan(self, head: str, new: Sequence[str], gone: Iterable[str]) -> None:
+        """Note the commits that lead to `head`: `new` ones, children before their parents, and which are `gone`."""
+        with self._writing() as connection:
+            for chunk in _chunks(list(gone)):
+                marks = ", ".join("?" * len(chunk))
+                numbers = f"SELECT number FROM commits WHERE id IN ({marks})"  # noqa: S608
+                connection.execute(f"DELETE FROM changes WHERE commit_number IN ({numbers})", chunk)  # noqa: S608
+                connection.execute(f"DELETE FROM commits WHERE id IN ({marks})", chunk)  # noqa: S608
+            (last,) = connection.execute("SELECT coalesce(max(number), 0) FROM commits").fetchone()
+            rows = ((last + len(new) - place, id) for place, id in enumerate(new))
+            connection.executemany("INSERT OR IGNORE INTO commits (number, id) VALUES (?, ?)", rows)
+            connection.execute("INSERT OR REPLACE INTO marks VALUES ('head', ?)", (head,))
+
+    def known(self) -> set[str]:
+        """The ids of all commits that are noted."""
+        with self._reading() as connection:
+            return {id for (id,) in connection.execute("SELECT id FROM commits")}
+
+    def unread(self, limit: int) -> list[str]:
+        """The newest commits that are not read yet."""
+        query = "SELECT id FROM commits WHERE is_read = 0 ORDER BY number DESC LIMIT ?"
+        with self._reading() as connection:
+            return [id for (id,) in connection.execute(query, (limit,))]
+
+    def put(self, records: Sequence[CommitRecord], asked: Sequence[str]) -> None:
+        """Fill in commits. What was asked for and did not come counts as read: git does not have it."""
+        with self._writing() as connection:
+            names = {path for each in records for change in each.changes for path in (change.path, change.old) if path}
+            connection.executemany("INSERT OR IGNORE INTO paths (path) VALUES (?)", [(name,) for name in sorted(names)])
+            paths = _numbers(connection, "SELECT path, number FROM paths WHERE path IN ({})", names)
+            commits = _numbers(connection, "SELECT id, number FROM commits WHERE id IN ({})", asked)
+            update = "UPDATE commits SET is_read=1, time=?, author=?, email=?, message=?, parents=? WHERE id=?"
+            connection.executemany(update, [_row(each) for each in records])
+            connection.executemany(
+                "INSERT OR REPLACE INTO changes VALUES (?, ?, ?, ?)",
+                [
+                    (paths[change.path], commits[each.id], change.status, paths[change.old] if change.old else None)
+                    for each in records
+                    if each.id in commits
+                    for change in each.changes
+                ],
+            )
+            missing = set(asked) - {each.id for each in records}
+            connection.executemany(
+                "UPDATE commits SET is_read=1, time=0, author='', email='', message='', parents='' WHERE id=?",
+                [(id,) for id in missing],
+            )
+
+    # Asking it
+
+    def state(self) -> HistoryState:
+        with self._reading() as connection:
+            head = connection.execute("SELECT value FROM marks WHERE name = 'head'").fetchone()
+            (total,) = connection.execute("SELECT count(*) FROM commits").fetchone()
+            unread, last = connection.execute("SELECT count(*), max(number) FROM commits WHERE is_read = 0").fetchone()
+            back_to = None
+            if unread:
+                query = "SELECT time FROM commits WHERE number > ? AND time > 0 ORDER BY number LIMIT 1"
+                row = connection.execute(query, (last,)).fetchone()
+                back_to = row[0] if row else None
+        return HistoryState(head[0] if head else None, total, unread, back_to)
+
+    def of_path(self, path: str, limit: int = 100) -> list[Touch]:
+        """The commits that touched a file, newest first, also under the names that it had before."""
+        with self._reading() as connection:
+            return list(_touches(connection, path, limit))
+
+    def renamed_to(self, path: str) -> Touch | None:
+        """The last commit that gave a file of this name another one."""
+        query = """
+            SELECT later.path, changes.commit_number FROM paths JOIN changes ON changes.old = paths.number
+            JOIN paths AS later ON later.number = changes.path
+            WHERE paths.path = ? AND changes.status = 'R' ORDER BY changes.commit_number DESC LIMIT 1
+            """
+        with self._reading() as connection:
+            row = connection.execute(query, (path,)).fetchone()
+            found = _named(connection, row[0], row[1] + 1, 1) if row else []
+        return found[0] if found else None
+
+    def changed_since(self, path: str, number: int) -> list[Touch]:
+        """The commits behind a commit's number that touched the file, oldest first."""
+        with self._reading() as connection:
+            found = [touch for touch in _named(connection, path, 1 << 62, 500) if touch.commit.number > number]
+        return found[::-1]
+
+    def commits(self, ids: Iterable[str]) -> dict[str, Commit]:
+        """Those of the commits that are read."""
+        found: dict[str, Commit] = {}
+        with self._reading() as connection:
+            for chunk in _chunks(list(dict.fromkeys(ids))):
+                marks = ", ".join("?" * len(chunk))
+                query = f"SELECT {_COMMIT} FROM commits WHERE is_read = 1 AND id IN ({marks})"  # noqa: S608
+                found.update((row[1], _commit(row)) for row in connection.execute(query, chunk))
+        return found
+
+    def touched_by(self, id: str) -> list[PathChange]:
+        query = """
+            SELECT changes.status, paths.path, earlier.path FROM commits
+            JOIN changes ON changes.commit_number = commits.number JOIN paths ON paths.number = changes.path
+            LEFT JOIN paths AS earlier ON earlier.number = changes.old
+            WHERE commits.id = ? ORDER BY paths.path
+            """
+        with self._reading() as connection:
+            return [PathChange(*row) for row in connection.execute(query, (id,))]
+
+    def naming(self, text: str, limit: int) -> list[Commit]:
+        """The newest commits whose message holds a text."""
+        query = f"""
+            SELECT {_COMMIT} FROM commits WHERE is_read = 1 AND instr(message, ?) ORDER BY number DESC LIMIT ?
+            """  # noqa: S608
+        with self._reading() as connection:
+            return [_commit(row) for row in connection.execute(query, (text, limit))]
+
+    def latest(self, limit: int) -> list[Commit]:
+        query = f"SELECT {_COMMIT} FROM commits WHERE is_read = 1 ORDER BY number DESC LIMIT ?"  # noqa: S608
+        with self._reading() as connection:
+            return [_commit(row) for row in connection.execute(query, (limit,))]
+
+    def at(self, moment: int) -> Commit | None:
+        """The newest commit that was there at a time."""
+        query = f"SELECT {_COMMIT} FROM commits WHERE is_read = 1 AND time <= ? ORDER BY number DESC LIMIT 1"  # noqa: S608
+        with self._reading() as connection:
+            row = connection.execute(query, (moment,)).fetchone()
+        return _commit(row) if row else None
+
+    # What git was asked before
+
+    def kept(self, type_: type[T], *about: str) -> T | None:
+        """What was kept under these words."""
+        with self._reading() as connection:
+            row = connection.execute("SELECT value FROM kept WHERE key = ?", (_key(about),)).fetchone()
+        return msgspec.msgpack.decode(row[0], type=type_) if row else None
+
+    def keep(self, value: object, *about: str) -> None:
+        with self._writing() as connection:
+            row = (_key(about), time.time_ns(), msgspec.msgpack.encode(value))
+            connection.execute("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", row)
+            (count,) = connection.execute("SELECT count(*) FROM kept").fetchone()
+            if count > _MOST_KEPT:
+                oldest = "SELECT key FROM kept ORDER BY made LIMIT ?"
+                connection.execute(f"DELETE FROM kept WHERE key IN ({oldest})", (count // 2,))  # noqa: S608
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        self._file.follow()
+        with self._file.reading() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        self._file.follow()
+        with self._file.writing() as connection:
+            yield connection
+
+
+def _touches(connection: Connection, path: str, limit: int) -> Iterator[Touch]:
+    before, left = 1 << 62, limit
+    for _ in range(_MOST_NAMES):
+        renamed = None
+        for touch in _named(connection, path, before, left):
+            left -= 1
+            yield touch
+            if touch.old is not None and touch.status in "RC":
+                renamed = touch
+                break
+        if renamed is None or renamed.old is None or left <= 0:
+            return
+        path, before = renamed.old, renamed.commit.number
+
+
+def _named(connection: Connection, path: str, before: int, limit: int) -> list[Touch]:
+    """The commits that touched a path, under this name, before a commit's number; newest first."""
+    query = """
+        SELECT commits.number, id, time, author, email, message, parents, changes.status, paths.path, earlier.path
+        FROM paths JOIN changes ON changes.path = paths.number JOIN commits ON commits.number = changes.commit_number
+        LEFT JOIN paths AS earlier ON earlier.number = changes.old
+        WHERE paths.path = ? AND changes.commit_number < ? ORDER BY changes.commit_number DESC LIMIT ?
+        """
+    rows = connection.execute(query, (path, before, limit)).fetchall()
+    return [Touch(_commit(row[:7]), row[7], row[8], row[9]) for row in rows]
+
+
+def _commit(row: Sequence[Any]) -> Commit:
+    number, id, at, author, email, message, parents = row
+    return Commit(number, id, at, author, email, message, tuple(parents.split()))
+
+
+def _row(record: CommitRecord) -> tuple[object, ...]:
+    parents = " ".join(record.parents)
+    return record.time, record.author, record.email, record.message, parents, record.id
+
+
+def _numbers(connection: Connection, query: str, names: Iterable[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for chunk in _chunks(list(names)):
+        found.update(connection.execute(query.format(", ".join("?" * len(chunk))), chunk).fetchall())
+    return found
+
+
+def _chunks(values: list[str], size: int = 500) -> Iterator[list[str]]:
+    for start in range(0, len(values), size):
+        yield values[start : start + size]
+
+
+def _key(about: Sequence[str]) -> str:
+    return content_hash("\0".join(about).encode("utf-8", "surrogatepass"))

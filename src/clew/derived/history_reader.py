@@ -1,0 +1,176 @@
+"""Reads the history of a repository once, in the background, and what is new whenever HEAD moved.
+
+Whoever asks waits for a while and then goes on with what there is: the newest commits are read first. Nothing is
+written to the repository.
+"""
+
+# Implements: REQ-d00362
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from clew.derived.history import History, HistoryState
+from clew.errors import ClewError, StoreError, Unavailable
+from clew.workspace.git import api as git
+from clew.workspace.git import history as git_history
+
+log = logging.getLogger(__name__)
+
+DEADLINE_SECONDS = 2.0
+"""How long an answer waits for the history."""
+_AT_ONCE = 2_000
+_FIRST = 200
+"""Commits of the first batch: an answer about something new needs no more."""
+
+
+class Readiness(msgspec.Struct, frozen=True):
+    """What can be said of the history now."""
+
+    head: str | None
+    """None without git, and before the first commit."""
+    notes: tuple[str, ...] = ()
+    """What limits the answers."""
+
+
+class HistoryReader:
+    def __init__(self, root: Path, folder: Callable[[], Path]) -> None:
+        self._root = root
+        self._folder = folder
+        self._lock = threading.Condition()
+        self._history: History | None = None
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._failure: str | None = None
+
+    @property
+    def history(self) -> History:
+        with self._lock:
+            if self._history is None:
+                self._history = History(self._folder())
+            return self._history
+
+    def ensure(self, seconds: float = DEADLINE_SECONDS) -> Readiness:
+        """Have everything up to HEAD read, and wait for it so long."""
+        head = git.head(self._root)
+        if head is None:
+            return Readiness(None, (self._absence(),))
+        try:
+            state = self.history.state()
+            if state.head != head or state.unread:
+                self._start()
+                state = self._wait(head, seconds)
+        except StoreError as error:
+            return Readiness(head, (f"The history cannot be kept: {error.message}",))
+        return Readiness(head, tuple(self._notes(state, head)))
+
+    def complete(self, progress: Callable[[int, int, str], None] = lambda done, total, message: None) -> HistoryState:
+        """Read all of it now."""
+        head = git.head(self._root)
+        while head is not None:
+            self._start()
+            state = self._wait(head, 1.0)
+            progress(state.total - state.unread, state.total, "reading the history")
+            if (state.head == head and not state.unread) or self._failure or self._closed:
+                break
+        return self.history.state()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            thread = self._thread
+        if thread is not None:
+            thread.join()
+        if self._history is not None:
+            self._history.close()
+
+    def _absence(self) -> str:
+        if problem := git.problem(self._root):
+            return f"Not known, because git cannot be asked: {problem}"
+        if git.toplevel(self._root) is None:
+            return "Not known: this folder is not in a git repository, so it has no history."
+        return "Not known: nothing is committed yet."
+
+    def _notes(self, state: HistoryState, head: str) -> list[str]:
+        notes = []
+        if state.head != head or (state.unread and state.back_to is None):
+            notes.append(self._failure or "The history is still being read; ask again in a moment.")
+        elif state.back_to is not None:
+            at = time.strftime("%Y-%m-%d", time.gmtime(state.back_to))
+            notes.append(f"History read back to {at}; {state.unread:,} older commits are still being read.")
+        if git_history.is_shallow(self._root):
+            notes.append("This clone is shallow: the history before its oldest commit is not here.")
+        return notes
+
+    def _start(self) -> None:
+        with self._lock:
+            if self._closed or (self._thread is not None and self._thread.is_alive()):
+                return
+            self._failure = None
+            self._thread = threading.Thread(target=self._run, name="clew-history", daemon=True)
+            self._thread.start()
+
+    def _wait(self, head: str, seconds: float) -> HistoryState:
+        deadline = time.monotonic() + seconds
+        with self._lock:
+            thread = self._thread
+        while thread is not None and thread.is_alive() and (left := deadline - time.monotonic()) > 0:
+            with self._lock:
+                self._lock.wait(min(left, 0.05))
+            state = self.history.state()
+            if state.head == head and not state.unread:
+                return state
+        return self.history.state()
+
+    def _run(self) -> None:
+        try:
+            head = git.head(self._root)
+            if head is not None:
+                self._plan(head)
+                self._fill()
+        except (ClewError, OSError) as error:
+            self._failure = f"The history cannot be read: {getattr(error, 'message', error)}"
+            log.warning("%s", self._failure)
+        finally:
+            with self._lock:
+                self._lock.notify_all()
+
+    def _plan(self, head: str) -> None:
+        history = self.history
+        before = history.state().head
+        if before == head:
+            return
+        known = history.known()
+        gone: list[str] = []
+        if before is not None:
+            try:
+                new = [id for id in git_history.commit_ids(self._root, head, [before]) if id not in known]
+                gone = git_history.commit_ids(self._root, before, [head])
+            except Unavailable:
+                # The commit that was HEAD is not here any more: what still leads to the new one is told by all.
+                new = git_history.commit_ids(self._root, head)
+                gone = list(known - set(new))
+                new = [id for id in new if id not in known]
+        else:
+            new = git_history.commit_ids(self._root, head)
+        history.plan(head, new, gone)
+
+    def _fill(self) -> None:
+        history, compares = self.history, not git_history.is_partial(self._root)
+        size = _FIRST
+        while not self._closed and (ids := history.unread(size)):
+            with suppress(Unavailable):
+                history.put(git_history.commits(self._root, ids, compares=compares), ids)
+                size = _AT_ONCE
+                with self._lock:
+                    self._lock.notify_all()
+                continue
+            if size == 1:
+                # One commit that git cannot show must not keep the others from being read.
+                history.put((), ids)
+            size = max(1, size // 8)

@@ -1,0 +1,134 @@
+"""What a source file imports, as far as the file alone says it: Python by `ast`, scripts and C by their relative paths.
+
+A relative import is resolved to a path from the project's root, with a slash in front and without the ending. Anything
+else keeps the name that it is written with; whether a file of the project has it is for others to say.
+"""
+
+# Implements: REQ-d00363
+
+import ast
+import posixpath
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+READ = frozenset({"python", "script", "c"})
+"""The families of languages whose imports are read."""
+
+_PYTHON = re.compile(r"^[ \t]*(?:from|import)\b", re.MULTILINE)
+_SCRIPT = re.compile(
+    r"(?<![\w.$])(?:(?:import|export)\b(?P<names>[^;\"()]*?)(?:\bfrom\s*)?(?P<from>\"+)"
+    r"|(?:require|import)\s*\(\s*(?P<call>\"+)\s*\))"
+)
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(?P<file>\"+)", re.MULTILINE)
+_NAME = re.compile(r"([A-Za-z_$][\w$]*)(?:\s+as\s+[A-Za-z_$][\w$]*)?")
+_LONGEST = 4_000
+"""Characters of one import statement that are looked at."""
+
+
+class Import(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    line: int
+    module: str
+    name: str = ""
+    """One thing out of the module; empty where the module itself is imported."""
+
+
+def imports_of(text: str, masked: str, family: str, path: str) -> list[Import]:
+    """The imports of a file with LF line ends; `masked` is its text with comments and strings covered."""
+    match family:
+        case "python":
+            found = _python(text, masked, path)
+        case "script":
+            found = _script(text, masked, path)
+        case "c":
+            found = _included(text, masked, path)
+        case _:
+            return []
+    return list(dict.fromkeys(found))
+
+
+def _python(text: str, masked: str, path: str) -> Iterator[Import]:
+    for match in _PYTHON.finditer(masked):
+        start = match.start()
+        try:
+            (statement,) = ast.parse(text[start : _end(masked, start)].strip()).body
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        line = text.count("\n", 0, start) + 1
+        if isinstance(statement, ast.Import):
+            yield from (Import(line, name.name) for name in statement.names)
+        elif isinstance(statement, ast.ImportFrom):
+            module = statement.module or ""
+            if statement.level:
+                module = _relative(module, path, statement.level)
+            yield from (Import(line, module, name.name) for name in statement.names)
+
+
+def _end(masked: str, start: int) -> int:
+    """Where a statement ends: at a line's end outside of parentheses, or at a semicolon."""
+    opened = masked.find("(", start, _line_end(masked, start))
+    end = _line_end(masked, start)
+    if opened >= 0:
+        closed = masked.find(")", opened, start + _LONGEST)
+        return closed + 1 if closed >= 0 else end
+    while end < len(masked) and masked[end - 1] == "\\" and end - start < _LONGEST:
+        end = _line_end(masked, end + 1)
+    semicolon = masked.find(";", start, end)
+    return semicolon if semicolon >= 0 else end
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
+
+
+def _relative(module: str, path: str, level: int) -> str:
+    folder = posixpath.dirname(path)
+    for _ in range(level - 1):
+        folder = posixpath.dirname(folder)
+    return "/" + "/".join(filter(None, (folder, module.replace(".", "/"))))
+
+
+def _script(text: str, masked: str, path: str) -> Iterator[Import]:
+    for match in _SCRIPT.finditer(masked):
+        group = "from" if match["from"] else "call"
+        named = text[match.start(group) + 1 : match.end(group) - 1]
+        if not named.startswith("."):
+            continue
+        line = text.count("\n", 0, match.start()) + 1
+        module = "/" + posixpath.normpath(posixpath.join(posixpath.dirname(path), named))
+        inner = (match["names"] or "").partition("{")[2].partition("}")[0]
+        names = [each[1] for each in map(_NAME.match, map(str.strip, inner.split(","))) if each]
+        yield Import(line, _stem(module))
+        yield from (Import(line, _stem(module), name) for name in names)
+
+
+def _included(text: str, masked: str, path: str) -> Iterator[Import]:
+    for match in _INCLUDE.finditer(masked):
+        named = text[match.start("file") + 1 : match.end("file") - 1]
+        if named and not named.startswith("/"):
+            module = posixpath.normpath(posixpath.join(posixpath.dirname(path), named))
+            yield Import(text.count("\n", 0, match.start()) + 1, f"/{module}")
+
+
+def _stem(path: str) -> str:
+    stem, ending = posixpath.splitext(path)
+    return stem if ending in (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue") else path
+
+
+def importable_as(path: str, family: str, is_package: bool) -> tuple[str, ...]:
+    """Under which modules others may import a file. `is_package` says whether the folder of the file is a Python
+    package, so that the bare name of the file means nothing outside of it."""
+    if family == "c":
+        return (f"/{path}",)
+    stem = posixpath.splitext(path)[0]
+    if family == "script":
+        return (f"/{stem}", *((f"/{posixpath.dirname(path)}",) if posixpath.basename(stem) == "index" else ()))
+    if family != "python":
+        return ()
+    stem = stem.removesuffix("/__init__")
+    parts = stem.split("/")
+    first = 1 if is_package else 0
+    dotted = [".".join(parts[start:]) for start in range(len(parts) - first)]
+    return (f"/{stem}", *dotted)

@@ -1,0 +1,138 @@
+"""Keeps the outlines of source files in step with the files: a few changes at once, many in the background."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from clew.derived.code_file import CodeFile, SourceFile
+from clew.errors import ClewError, StoreError
+from clew.formats.code.languages import source_patterns
+from clew.formats.code.outline import Outline, decoded, outline_of
+from clew.text.hashing import content_hash
+from clew.workspace.files import FileEntry, read_bytes
+from clew.workspace.find import Selection
+from clew.workspace.follow import Changes, FileState, Follower, Key
+from clew.workspace.survey import SKIPPED_FOLDERS
+
+log = logging.getLogger(__name__)
+
+DEADLINE_SECONDS = 2.0
+"""How long an answer waits for the first reading."""
+LARGEST_FILE = 1_000_000
+"""Larger source files are made by programs, as a rule."""
+_READER = "source"
+_AT_ONCE = 200
+
+
+class CodeKeeper:
+    def __init__(self, root: Path, folder: Callable[[], Path], max_file_bytes: int) -> None:
+        self._root = root
+        self._folder = folder
+        self._limit = min(max_file_bytes, LARGEST_FILE)
+        selection = Selection(
+            folders=(".",), patterns=source_patterns(), skip=tuple(sorted(SKIPPED_FOLDERS)), gitignore=True
+        )
+        self._follower = Follower(root, {_READER: selection}, max_file_bytes=self._limit)
+        self._lock = threading.Lock()
+        """Held by who looks for changes and reads them."""
+        self._opening = threading.Lock()
+        self._file: CodeFile | None = None
+        self._known: object = None
+        """The file that the follower's states are about."""
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    @property
+    def file(self) -> CodeFile:
+        with self._opening:
+            if self._file is None:
+                self._file = CodeFile(self._folder())
+            return self._file
+
+    def ensure(self, seconds: float = DEADLINE_SECONDS) -> tuple[str, ...]:
+        """Have changed files read, and wait for it so long; what limits the answers then."""
+        if not self._lock.acquire(timeout=seconds):
+            return (self._unfinished(),)
+        try:
+            changes = self._changes()
+            if len(changes.entries) <= _AT_ONCE:
+                self._read(changes)
+                return ()
+        except StoreError as error:
+            return (f"The outlines of source files cannot be kept: {error.message}",)
+        finally:
+            self._lock.release()
+        thread = self._start()
+        thread.join(seconds)
+        return (self._unfinished(),) if thread.is_alive() else ()
+
+    def close(self) -> None:
+        self._closed = True
+        if self._thread is not None:
+            self._thread.join()
+        if self._file is not None:
+            self._file.close()
+
+    def _unfinished(self) -> str:
+        _, files = self.file.count()
+        return f"Source files are still being read ({files:,} so far); ask again in a moment."
+
+    def _start(self) -> threading.Thread:
+        with self._opening:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name="clew-code", daemon=True)
+                self._thread.start()
+            return self._thread
+
+    def _run(self) -> None:
+        try:
+            with self._lock:
+                self._read(self._changes())
+        except (ClewError, OSError) as error:
+            log.warning("Source files could not be read: %s", error)
+
+    def _changes(self) -> Changes:
+        opening = self.file.opening
+        if opening is not self._known:
+            self._follower.forget(list(self._follower.states))
+            self._follower.note(
+                {
+                    (each.path, _READER): FileState(each.size, each.mtime_ns, each.content_hash)
+                    for each in self.file.files()
+                }
+            )
+            self._known = opening
+        return self._follower.changes()
+
+    def _read(self, changes: Changes) -> None:
+        keys, gone = list(changes.entries), [path for path, _ in changes.gone]
+        for start in range(0, len(keys), _AT_ONCE):
+            if self._closed:
+                return
+            read = list(self._outlines(keys[start : start + _AT_ONCE], changes))
+            self.file.put([(file, outline) for file, outline in read], gone if start == 0 else ())
+            self._follower.note(
+                {(file.path, _READER): FileState(file.size, file.mtime_ns, file.content_hash) for file, _ in read}
+            )
+            # Somebody who asks something else meanwhile must not wait for all of it.
+            time.sleep(0)
+        if not keys and gone:
+            self.file.put((), gone)
+        self._follower.forget(changes.gone)
+
+    def _outlines(self, keys: list[Key], changes: Changes) -> Iterator[tuple[SourceFile, Outline]]:
+        for key in keys:
+            entry = changes.entries[key]
+            try:
+                data = read_bytes(self._root, entry.path, limit=self._limit)
+                digest, outline = content_hash(data), outline_of(decoded(data), entry.path)
+            except (ClewError, RecursionError):
+                digest, outline = "", Outline()
+            yield _state(entry, digest, changes.looked_ns), outline
+
+
+def _state(entry: FileEntry, digest: str, looked_ns: int) -> SourceFile:
+    state = FileState.at_reading(entry, digest, looked_ns)
+    return SourceFile(entry.path, state.size, state.mtime_ns, digest)

@@ -1,0 +1,108 @@
+"""What an answer to "why" is made of: sections in the order of their weight, each line with its place and its basis.
+
+| basis | means |
+|---|---|
+| stated | somebody wrote it down about this very thing: a citation, a marker, an id in a commit message, a memory |
+| recorded | git or a test report holds it |
+| inferred | it follows from something else: inheritance from what is around, a mention, an import |
+
+Inside a section, what is inferred never comes before what is stated.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import msgspec
+
+from clew.text.terminal import coloured
+
+Basis = Literal["stated", "recorded", "inferred"]
+_RANKS: dict[str, int] = {"stated": 0, "recorded": 1, "inferred": 2}
+
+
+class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
+    text: str
+    basis: Basis
+    place: str = ""
+    """`path:line`, or the id of a commit or memory."""
+
+
+class Section(msgspec.Struct, frozen=True, omit_defaults=True):
+    name: str
+    facts: tuple[Fact, ...] = ()
+    note: str = ""
+    """What limits the section; where it has no facts, why."""
+    more: int = 0
+    """Facts that were left out."""
+
+
+class Thread(msgspec.Struct, frozen=True):
+    target: str
+    kind: str
+    title: str
+    place: str
+    sections: tuple[Section, ...]
+    notes: tuple[str, ...] = ()
+    truncated: bool = False
+
+
+EXCERPT = "excerpt"
+TITLES = {
+    "what": "What it is",
+    "asked_for_by": "Asked for by",
+    "made_by": "Made by",
+    "versions": "Versions of its text",
+    "decided": "Decisions and pitfalls",
+    "proved_by": "Proved by",
+    "open_changes": "Open changes",
+    "authors": "Authors of its lines",
+    "depends_on_it": "Depends on it",
+    EXCERPT: "Text",
+}
+
+
+def section(name: str, facts: Iterable[Fact], *, absent: str, note: str = "", most: int = 6) -> Section:
+    """A section with the weightiest facts first, each once; without any, it says so."""
+    found = list(dict.fromkeys(facts))
+    found.sort(key=lambda fact: _RANKS[fact.basis])
+    if not found:
+        return Section(name, note=f"{absent} {note}".strip())
+    return Section(name, tuple(found[:most]), note, max(len(found) - most, 0))
+
+
+def as_text(thread: Thread) -> str:
+    """The thread for a reader of plain text."""
+    return "\n".join(_lines(thread, coloured=False)) + "\n"
+
+
+def as_terminal(thread: Thread) -> str:
+    return "\n".join(_lines(thread, coloured=True))
+
+
+def _lines(thread: Thread, *, coloured: bool) -> Iterator[str]:
+    place = f" ({thread.place})" if thread.place and thread.place != thread.target else ""
+    title = f": {thread.title}" if thread.title else ""
+    yield _style(f"{thread.target}{title}", "bold", coloured) + _style(f" [{thread.kind}]{place}", "dim", coloured)
+    for each in thread.sections:
+        heading = TITLES.get(each.name, each.name)
+        if not each.facts:
+            yield f"{_style(heading, 'cyan', coloured)}: {each.note}"
+            continue
+        yield f"{_style(heading, 'cyan', coloured)}:"
+        for fact in each.facts:
+            if each.name == EXCERPT:
+                yield _style(f"  {fact.place}", "dim", coloured)
+                yield from (f"    {line}" for line in fact.text.split("\n"))
+                continue
+            at = _style(f"  {fact.place}", "dim", coloured) if fact.place else ""
+            yield f"- {fact.text}{at} {_style(f'[{fact.basis}]', 'dim', coloured)}"
+        if each.more:
+            yield _style(f"- and {each.more} more", "dim", coloured)
+        if each.note:
+            yield f"  Note: {each.note}"
+    for note in thread.notes:
+        yield f"Note: {note}"
+
+
+def _style(text: str, style: str, wanted: bool) -> str:
+    return coloured(text, style) if wanted else text

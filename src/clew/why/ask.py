@@ -1,0 +1,91 @@
+"""A question answered by quotes from everything a project holds, or by saying that nothing here answers it."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from clew.search.quote.evidence import Limits
+from clew.search.quote.windows import Passage, window_evidence
+from clew.search.units import Unit
+from clew.why.inquiry import one_line
+from clew.why.search import Everything
+
+if TYPE_CHECKING:
+    from clew.operation.call import Call
+
+ENOUGH = 0.5
+"""The share of a question, by the rarity of its words, that has to stand in a quote or above it."""
+_LEAST = 0.3
+"""What says less of the question is not quoted beside a better one, nor what says half as much."""
+_READ = 12
+_LIMITS = Limits(max_quotes=5, max_quote_tokens=90)
+_NOTHING = "Nothing in this project answers that."
+
+
+class Said(msgspec.Struct, frozen=True):
+    quote: str
+    kind: str
+    id: str
+    title: str
+    place: str
+    confidence: float
+    """The share of the question that stands in the quote or in the headings above it, from 0 to 1."""
+
+
+class Answered(msgspec.Struct, frozen=True):
+    quotes: tuple[Said, ...]
+    nearest: tuple[str, ...] = ()
+    """What came nearest, where nothing answers."""
+    notes: tuple[str, ...] = ()
+
+
+def ask(call: "Call", question: str) -> Answered:
+    """Hold the graph's lock."""
+    everything = Everything(call, ("requirement", "spec", "document", "memory"))
+    engine, ranked = everything.ranked(question)
+    units = [unit for each in ranked[:_READ] if engine is not None and (unit := engine.units.get(each.id)) is not None]
+    best = ranked[0].score if ranked else 1.0
+    shares = {each.id: each.score / best if best > 0 else 0.0 for each in ranked[:_READ]}
+    if engine is None or not units:
+        return Answered((), (), (_NOTHING, *everything.notes))
+    passages = [Passage(unit.body, unit.title, shares[unit.id]) for unit in units]
+    found = window_evidence(call.project.kb.finder.asked(question), passages, _LIMITS)
+    said = [_said(call, units[quote.passage], quote.start, quote.end, quote.score) for quote in found]
+    if not said or max(each.confidence for each in said) < ENOUGH:
+        nearest = tuple(dict.fromkeys(f"{each.title} ({each.place})" for each in said))[:3]
+        return Answered((), nearest, (_NOTHING, *everything.notes))
+    least = max(max(each.confidence for each in said) / 2, _LEAST)
+    return Answered(tuple(each for each in said if each.confidence >= least), (), tuple(everything.notes))
+
+
+def _said(call: "Call", unit: Unit, start: int, end: int, score: float) -> Said:
+    place = unit.path or unit.id[:15]
+    line = _line(call, unit, start)
+    return Said(
+        quote=unit.body[start:end].strip(),
+        kind="document" if unit.part == "section" else unit.part,
+        id=unit.links[0] if unit.links and unit.part != "memory" else unit.id,
+        title=one_line(unit.title, 120),
+        place=f"{place}:{line}" if line else place,
+        confidence=round(score, 2),
+    )
+
+
+def _line(call: "Call", unit: Unit, start: int) -> int:
+    """The line of a quote in its file, as near as the text of the unit tells."""
+    node = call.project.graph.get_node(unit.links[0]) if unit.links and unit.part != "memory" else None
+    if node is None or node.source is None:
+        return 0
+    return node.source.line if unit.part != "section" else node.source.line + unit.body.count("\n", 0, start)
+
+
+def as_lines(found: Answered) -> Iterator[str]:
+    if not found.quotes:
+        yield _NOTHING
+        if found.nearest:
+            yield "Nearest, and not enough: " + "; ".join(found.nearest)
+        return
+    for each in found.quotes:
+        yield f"{each.place}  {each.title} ({each.kind}, confidence {each.confidence:g})"
+        yield from (f"  {line}" for line in each.quote.splitlines())

@@ -1,0 +1,71 @@
+"""The same thread packed for somebody who is about to edit: obligations first, then decisions, proofs and dependants,
+then the text itself, as much as fits."""
+
+# Implements: REQ-d00365
+
+from collections.abc import Iterator
+
+import msgspec
+
+from clew.operation.call import Call
+from clew.text.tokens import estimate_tokens
+from clew.why.answer import EXCERPT, Fact, Section, Thread, as_text
+from clew.why.inquiry import Inquiry
+from clew.why.target import find_target
+from clew.why.thread import thread_of
+
+_ORDER = ("asked_for_by", "decided", "open_changes", "proved_by", "depends_on_it", "what", "made_by")
+_LONGEST_EXCERPT = 60
+_ROOM_FOR_ONE = 40
+"""Tokens that an entry takes besides its text."""
+
+
+def packed(call: Call, asked_for: str, max_tokens: int) -> Thread:
+    """The thread, whose text takes at most so many tokens."""
+    inquiry = Inquiry(call, find_target(call, asked_for))
+    whole = thread_of(inquiry)
+    by_name = {each.name: each for each in whole.sections}
+    ordered = [by_name[name] for name in _ORDER if name in by_name]
+    empty = msgspec.structs.replace(whole, sections=())
+    left = max_tokens - estimate_tokens(as_text(empty)) - _ROOM_FOR_ONE
+    kept: list[Section] = []
+    cut = False
+    for each in [*ordered, *_excerpt(inquiry)]:
+        fitting, cost = _fitting(each, left)
+        left -= cost
+        cut |= len(fitting.facts) < len(each.facts)
+        if fitting.facts or (fitting.note and cost):
+            kept.append(fitting)
+    return msgspec.structs.replace(empty, sections=tuple(kept), truncated=cut)
+
+
+def _fitting(section: Section, room: int) -> tuple[Section, int]:
+    """As many facts of a section as there is room for, and what they cost."""
+    cost = estimate_tokens(section.name + section.note) + 12
+    if cost > room:
+        return Section(section.name), 0
+    facts: list[Fact] = []
+    for fact in section.facts:
+        own = estimate_tokens(fact.text + fact.place) + 10
+        if cost + own > room:
+            break
+        facts.append(fact)
+        cost += own
+    more = section.more + len(section.facts) - len(facts)
+    return Section(section.name, tuple(facts), section.note, more), cost
+
+
+def _excerpt(inquiry: Inquiry) -> Iterator[Section]:
+    """The target's own lines, the first of them where they are many."""
+    if inquiry.text is None or inquiry.target.path is None:
+        return
+    first, last = inquiry.span
+    if inquiry.target.kind == "lines" and inquiry.target.symbol is not None:
+        first, last = max(first - 5, inquiry.target.symbol.line), min(last + 5, inquiry.target.symbol.end_line)
+    end = min(last, first + _LONGEST_EXCERPT - 1)
+    pieces = [(start, min(start + 9, end)) for start in range(first, end + 1, 10)]
+    facts = tuple(
+        Fact("\n".join(inquiry.text.lines[start - 1 : stop]), "recorded", f"{inquiry.target.path}:{start}")
+        for start, stop in pieces
+    )
+    yield Section(EXCERPT, facts)

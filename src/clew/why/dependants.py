@@ -1,0 +1,98 @@
+"""Section "depends on it": what would notice a change."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from clew.formats.code.imports import READ
+from clew.formats.code.languages import family_for
+from clew.graph.code.region import WHOLE
+from clew.graph.model import NodeKind
+from clew.trace.read.resolve import Subject
+from clew.trace.reports.impact import impact
+from clew.why.answer import Fact, Section, section
+from clew.why.grep import grep
+from clew.why.inquiry import Inquiry, one_line
+
+_MOST = 60
+_SHORTEST_NAME = 4
+
+
+def dependants(inquiry: Inquiry) -> Section:
+    facts = list(citing(inquiry))
+    note = ""
+    path = inquiry.target.path
+    if path is not None and inquiry.target.node is None:
+        facts += importing(inquiry)
+        family = family_for(path)
+        if inquiry.target.symbol is not None:
+            facts += _named(inquiry, {fact.place for fact in facts})
+        elif family is not None and family.blocks and family.name not in READ:
+            note = "Imports are not read in this language."
+    return section("depends_on_it", facts, absent="Not known: nothing that uses it was found.", note=note, most=8)
+
+
+def citing(inquiry: Inquiry) -> Iterator[Fact]:
+    """What cites a node, tests left out: they are proofs."""
+    node = inquiry.target.node
+    if node is None:
+        return
+    subject = Subject(node.id, node.kind.value, node.title, (node.id,))
+    for each in impact(inquiry.graph, subject, (), limit=_MOST).dependents:
+        if each.kind not in (NodeKind.TEST.value, NodeKind.TEST_RESULT.value):
+            text = f"{each.id} {one_line(each.title, 80)}: {each.how}"
+            yield Fact(text, "stated" if each.distance == 1 else "inferred", f"{each.path}:{each.line}")
+
+
+def importing(inquiry: Inquiry) -> Iterator[Fact]:
+    """Files that import the target's file, or the target by its name."""
+    target = inquiry.target
+    path = target.path or ""
+    name = target.symbol.qualname if target.symbol is not None else ""
+    seen: set[str] = set()
+    for each in sorted(inquiry.code.importing(path, name), key=lambda each: _nearest(path)((each.path, each.line, ""))):
+        if each.path not in seen:
+            seen.add(each.path)
+            yield Fact(f"{each.path} imports {each.name or 'it'}", "stated", f"{each.path}:{each.line}")
+    if not name:
+        return
+    for each in sorted(
+        inquiry.code.importing(path, WHOLE), key=lambda each: _nearest(path)((each.path, each.line, ""))
+    ):
+        if each.path not in seen:
+            seen.add(each.path)
+            yield Fact(f"{each.path} imports the file", "inferred", f"{each.path}:{each.line}")
+
+
+def _named(inquiry: Inquiry, shown: set[str]) -> Iterator[Fact]:
+    """Lines elsewhere that hold the name of a symbol that no other has."""
+    symbol, path = inquiry.target.symbol, inquiry.target.path
+    if symbol is None or path is None or len(symbol.name) < _SHORTEST_NAME or not re.fullmatch(r"\w+", symbol.name):
+        return
+    if len(inquiry.project.code.file.named(symbol.name, 3)) != 1 or symbol.name.startswith("__"):
+        return
+    ending = path.rpartition(".")[2]
+    files = shown_files(shown)
+    for place, line, text in sorted(grep(inquiry, symbol.name, f"*.{ending}"), key=_nearest(path))[:_MOST]:
+        inside = place == path and symbol.line <= line <= symbol.end_line
+        if not inside and (place == path or place not in files):
+            files.add(place if place != path else "")
+            yield Fact(f"{place} names it: {one_line(text, 80)}", "inferred", f"{place}:{line}")
+
+
+def shown_files(places: set[str]) -> set[str]:
+    return {place.rpartition(":")[0] for place in places}
+
+
+def _nearest(path: str) -> Callable[[tuple[str, int, str]], tuple[int, str, int]]:
+    """An order in which those with most folders in common come first."""
+    own = path.split("/")
+
+    def order(found: tuple[str, int, str]) -> tuple[int, str, int]:
+        shared = 0
+        for one, other in zip(own, found[0].split("/"), strict=False):
+            if one != other:
+                break
+            shared += 1
+        return -shared, found[0], found[1]
+
+    return order

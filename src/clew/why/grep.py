@@ -1,0 +1,26 @@
+"""Lines of the project's files that hold a word, by git."""
+
+import os
+
+from clew.why.inquiry import Inquiry
+from clew.workspace.git import api as git
+from clew.workspace.paths import display
+
+
+def grep(inquiry: Inquiry, word: str, *patterns: str) -> list[tuple[str, int, str]]:
+    """The lines of the project's files that hold a word."""
+    options = ("-n", "-w", "-F", "-z", "-I", "--untracked", "-e", word, "--")
+    output = git.answer(
+        inquiry.root,
+        "grep",
+        *options,
+        *(f":(glob)**/{each}" for each in patterns),
+        seconds=max(int(inquiry.left), 1),
+        patterns=True,
+    )
+    found: list[tuple[str, int, str]] = []
+    for row in (output or b"").split(b"\n"):
+        parts = row.split(b"\0", 2)
+        if len(parts) == 3 and parts[1].isdigit():
+            found.append((display(os.fsdecode(parts[0])), int(parts[1]), parts[2].decode("utf-8", "replace")))
+    return found

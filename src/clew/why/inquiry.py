@@ -1,0 +1,128 @@
+"""One question and what its sections share: the project, the target, its file, and the history as far as it is read."""
+
+import re
+import time
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from clew.derived.history import Commit, History
+from clew.derived.history_reader import DEADLINE_SECONDS, Readiness
+from clew.graph.code.region import CodeRegion
+from clew.graph.model import Node, NodeKind
+from clew.why.target import Target, Text, read_text
+
+if TYPE_CHECKING:
+    from clew.graph.graph import Graph
+    from clew.operation.call import Call
+
+_REFERENCES = re.compile(
+    r"(?<![\w/&])#\d{1,7}\b|\bGH-\d{1,7}\b|(?<![\w!])!\d{1,6}\b|\b(?!(?:UTF|SHA|ISO|RFC|MD|CVE|HTTP|ISBN|UTC|GMT|X|UCS)-)"
+    r"[A-Z][A-Z0-9]{1,9}-\d{1,6}\b"
+)
+_ADDRESSES = re.compile(r"https?://\S+?/(?:issues|pull|merge_requests|browse)/([\w-]+)")
+_IDS = re.compile(r"[A-Za-z][\w.]*(?:[-/#][\w.]+)+")
+
+
+class Inquiry:
+    def __init__(self, call: "Call", target: Target) -> None:
+        self.call = call
+        self.project = call.project
+        self.root = call.project.config.root
+        self.target = target
+        self._until = time.monotonic() + DEADLINE_SECONDS
+        self.notes: list[str] = []
+
+    @property
+    def left(self) -> float:
+        """Seconds until the answer has to be given."""
+        return max(self._until - time.monotonic(), 0.05)
+
+    @property
+    def graph(self) -> "Graph":
+        return self.project.graph
+
+    @cached_property
+    def readiness(self) -> Readiness:
+        """The history, read as far as there was time."""
+        found = self.project.history.ensure(self.left)
+        self.notes += found.notes
+        return found
+
+    @property
+    def history(self) -> History:
+        return self.project.history.history
+
+    @cached_property
+    def code(self) -> CodeRegion:
+        """The outlines of source files, read as far as there was time."""
+        self.notes += self.project.code.ensure(self.left)
+        return CodeRegion(lambda: self.project.code.file, lambda: self.graph.memory)
+
+    @cached_property
+    def text(self) -> Text | None:
+        """The target's file."""
+        return read_text(self.project, self.target.path) if self.target.path is not None else None
+
+    @cached_property
+    def span(self) -> tuple[int, int]:
+        """The first and last line of the target."""
+        if self.target.first:
+            return self.target.first, max(self.target.last, self.target.first)
+        return 1, max(len(self.text.lines) if self.text is not None else 1, 1)
+
+    def nodes_here(self) -> list[Node]:
+        """The tests and citing places in the target's file. Hold the graph's lock."""
+        if self.target.path is None:
+            return []
+        kinds = (NodeKind.CODE, NodeKind.TEST)
+        return [node for node in self.graph.memory.nodes_in_file(self.target.path) if node.kind in kinds]
+
+    def ids_in(self, message: str) -> list[Node]:
+        """Requirements and parts of them that a message names. Hold the graph's lock."""
+        found: dict[str, Node] = {}
+        for word in _IDS.findall(message)[:60]:
+            node = self.graph.memory.get_node(word) or self._spelled(word)
+            if node is not None and node.kind in (NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.SPEC):
+                found.setdefault(node.id, node)
+        return list(found.values())
+
+    def _spelled(self, word: str) -> Node | None:
+        reference = self.project.context.grammar.parse_reference(word)
+        if reference is None:
+            return None
+        memory = self.graph.memory
+        if len(reference.labels) == 1:
+            part = memory.get_node(self.project.context.grammar.assertion_id(reference.target, reference.labels[0]))
+            if part is not None:
+                return part
+        return memory.get_node(reference.target)
+
+
+def references_in(message: str) -> list[str]:
+    """The issue and pull-request numbers that a message names."""
+    addresses = (f"#{number}" if number.isdigit() else number for number in _ADDRESSES.findall(message))
+    return list(dict.fromkeys([*_REFERENCES.findall(message), *addresses]))[:6]
+
+
+def day(seconds: int) -> str:
+    """A date; far outside of the calendar, as hostile commits have it, the number."""
+    try:
+        return time.strftime("%Y-%m-%d", time.gmtime(seconds))
+    except (ValueError, OverflowError, OSError):
+        return f"second {seconds}"
+
+
+def one_line(text: str, longest: int = 160) -> str:
+    """A text on one line, without what a terminal would obey."""
+    flat = " ".join("".join(sign if sign.isprintable() or sign.isspace() else " " for sign in text).split())
+    return flat if len(flat) <= longest else flat[: longest - 1] + "…"
+
+
+def told(commit: Commit, *, body: int = 0) -> str:
+    """A commit in one line: its subject, the numbers it names, who and when; with `body`, so much of the rest."""
+    subject = one_line(commit.subject, 120) or "(no message)"
+    numbers = [each for each in references_in(commit.message) if each not in subject]
+    named = f" ({', '.join(numbers)})" if numbers else ""
+    rest = one_line(commit.message.partition("\n")[2], body) if body else ""
+    reason = f" Its message: {rest}" if rest else ""
+    return f'"{subject}"{named}, {one_line(commit.author, 40) or "nobody"}, {day(commit.time)}.{reason}'

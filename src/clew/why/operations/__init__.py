@@ -1,0 +1,3 @@
+"""The operations that need several services."""
+
+# Implements: REQ-d00360

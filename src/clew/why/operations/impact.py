@@ -1,0 +1,125 @@
+"""The command `clew impact`: what a change to something concerns."""
+
+# Implements: REQ-d00053
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from clew.errors import NotFound
+from clew.graph.model import EdgeKind, NodeKind
+from clew.graph.walk import Walk
+from clew.operation.call import Call
+from clew.operation.declare import Operation, Option, Toolset
+from clew.text.terminal import coloured
+from clew.trace.read.resolve import Resolver, Subject, subject_of
+from clew.trace.reports.impact import Affected, Impact, documented, impact
+from clew.trace.reports.suspect import suspects
+from clew.why.target import path_of
+
+_RESULTS = {"passed": "green", "failed": "red", "error": "red"}
+_FARTHEST = 3
+"""How many imports away a file still counts as a user."""
+
+
+class ImpactShown(Impact, frozen=True, kw_only=True):
+    """With what uses a source file, whether it cites anything or not."""
+
+    used_by: tuple[Affected, ...]
+    """Files that import it, and files that import those, nearest first."""
+    used_by_total: int
+
+
+def _subject(call: Call, text: str) -> tuple[Subject, list[Affected]]:
+    """What is meant, and the files that use it. NotFound where nothing is known about it at all."""
+    project = call.project
+    path = path_of(call, text)
+    users = list(_users(call, path)) if path is not None else []
+    try:
+        resolver = Resolver(project.graph, project.context.grammar)
+        return subject_of(project.graph, resolver, project.config.root, text, Path.cwd()), users
+    except NotFound:
+        if path is None or not users:
+            raise
+        return Subject(path, NodeKind.FILE.value, "", ()), users
+
+
+def _users(call: Call, path: str) -> Iterator[Affected]:
+    """The files that import a file, over one walk against the imports."""
+    call.project.code.ensure()
+    graph = call.project.graph
+    walk = Walk(graph, (f"symbol:{path}",), (EdgeKind.IMPORTS,), "in")
+    for layer in walk.layers(_FARTHEST):
+        for step in layer:
+            name = step.id.removeprefix("symbol:")
+            tests = any(node.kind is NodeKind.TEST for node in graph.memory.nodes_in_file(name))
+            kind = NodeKind.TEST.value if tests else NodeKind.FILE.value
+            how = f"imports {step.own.removeprefix('symbol:')}"
+            yield Affected(name, kind, "", name, 1, how, walk.depth)
+
+
+class ShowImpact(
+    Operation,
+    verb="impact",
+    toolset=Toolset.CORE,
+    summary="what depends on a requirement or file, what proves it, what becomes suspect",
+    epilog="clew impact REQ-d00001-A\nclew impact src/fairwater/curve.py",
+):
+    """What depends on something, what proves it, and which links become suspect when it changes."""
+
+    what: Annotated[
+        str,
+        Option(
+            positional=True, metavar="ID|FILE", about="a requirement, an assertion, a test, or any file that is read"
+        ),
+    ]
+    limit: Annotated[int, Option(metavar="N", about="items of each list at most")] = 20
+
+    def run(self, call: Call) -> ImpactShown:
+        project, limit = call.project, max(self.limit, 0)
+        subject, users = _subject(call, self.what)
+        found = impact(project.graph, subject, suspects(project.graph, project.store), limit=limit)
+        # Documents that were never read would have to be read now, all of them.
+        pages = documented(project.graph, subject) if project.kb.was_read else []
+        found = msgspec.structs.replace(found, documented=tuple(pages[:limit]), documented_total=len(pages))
+        return ImpactShown(**msgspec.structs.asdict(found), used_by=tuple(users[:limit]), used_by_total=len(users))
+
+    def render(self, result: ImpactShown) -> str:
+        return "\n".join(_impact(result))
+
+
+def _impact(found: ImpactShown) -> Iterator[str]:
+    yield coloured(f"{found.subject}: {found.title}" if found.title else found.subject, "bold")
+    if found.stands_for_total:
+        yield from _affected("stands for", found.stands_for, found.stands_for_total)
+    counts = ", ".join(f"{number} {kind}" for kind, number in found.dependents_by_kind.items())
+    yield from _affected(f"depends on it ({counts or 'nothing'})", found.dependents, found.dependents_total)
+    if total := found.used_by_total:
+        yield from _affected(f"uses it ({total})", found.used_by, total)
+    if total := found.documented_total:
+        yield from _affected(f"documents speak of it ({total})", found.documented, total)
+    yield coloured(f"proves it ({found.proofs_total})", "dim")
+    for proof in found.proofs:
+        result = proof.result or "no result"
+        yield f"  {proof.id}  {proof.proves}  {coloured(result, _RESULTS.get(result, 'dim'))}"
+    yield from _more(found.proofs_total - len(found.proofs))
+    now = f", {found.suspect_now} are now" if found.suspect_now else ""
+    yield coloured(f"becomes suspect when it changes ({found.becomes_suspect_total}{now})", "dim")
+    for doubt in found.becomes_suspect:
+        mark = coloured("  suspect now", "yellow") if doubt.suspect_now else ""
+        yield f"  {doubt.citing}  {doubt.kind} {doubt.cited}{mark}"
+    yield from _more(found.becomes_suspect_total - len(found.becomes_suspect))
+
+
+def _affected(heading: str, items: tuple[Affected, ...], total: int) -> Iterator[str]:
+    yield coloured(heading, "dim")
+    for item in items:
+        yield f"{'  ' * item.distance}{item.id}  {item.how}  {coloured(f'{item.path}:{item.line}', 'dim')}"
+    yield from _more(total - len(items))
+
+
+def _more(number: int) -> Iterator[str]:
+    if number > 0:
+        yield coloured(f"  {number} more; --limit shows them", "dim")

@@ -1,0 +1,129 @@
+"""Toolset core: one search over everything, and the question form of it."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from clew.operation.call import Call
+from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
+from clew.text.terminal import coloured, note
+from clew.why.ask import Answered, as_lines, ask
+from clew.why.search import Everything, FoundItem, FoundItems
+from clew.why.search import as_lines as found_lines
+
+Kind = Literal["requirement", "spec", "document", "code", "memory"]
+
+
+class SearchEverything(
+    Operation,
+    tool="search_everything",
+    toolset=Toolset.CORE,
+    title="Search everything",
+    needs=Freshness.DOCUMENT_GRAPH,
+    default=True,
+    outlined=True,
+    trim=("results", "notes"),
+    pages="results",
+    example={"query": "tide table", "limit": 5},
+):
+    """Finds requirements, specs, documents, code symbols and memories in one ranking, the kind shown; what is called
+    exactly so comes first. Use it when you do not know where something is said. With one kind known, its own search
+    says more. Next, `why` on a result."""
+
+    query: Annotated[str, Meta(min_length=1, max_length=4_096, description="Words, an id, a symbol or a path")]
+    kind: Annotated[tuple[Kind, ...], Meta(description="Only these kinds; default all")] = ()
+    limit: Annotated[int, Meta(ge=1, le=100, description="Results at most")] = 10
+    cursor: PageCursor = None
+    max_tokens: MaxTokens = None
+
+    def run(self, call: Call) -> FoundItems:
+        return Everything(call, self.kind).find(self.query, offset=call.offset, limit=self.limit)
+
+
+class FindEverything(
+    Operation,
+    verb="search",
+    command_of="search",
+    toolset=Toolset.CORE,
+    summary="find requirements, specs, documents, code and memories by words, or requirements by a pattern",
+    epilog='clew search tide table\nclew search "overdue OR late" --kind requirement\n'
+    "clew search --regex '^REQ-d' --field id",
+    needs=Freshness.DOCUMENT_GRAPH,
+    pages="results",
+):
+    """Finds everything that has to do with some words."""
+
+    query: Annotated[
+        str,
+        Meta(min_length=1, max_length=4_096),
+        Option(positional=True, joined=True, about='words, an id, a symbol or a path; OR, "a phrase", -excluded'),
+    ]
+    kind: Annotated[tuple[Kind, ...], Meta(description="Only this kind; may be given several times")] = ()
+    field: Annotated[
+        Literal["all", "id", "title", "body", "keywords"], Meta(description="Where to look, in requirements")
+    ] = "all"
+    regex: Annotated[bool, Meta(description="The query is a regular expression, for requirements")] = False
+    limit: Annotated[int, Meta(ge=1, le=500, description="Results at most"), Option(metavar="N")] = 20
+    cursor: PageCursor = None
+
+    def run(self, call: Call) -> FoundItems:
+        if not self.regex and self.field == "all":
+            return Everything(call, self.kind).find(self.query, offset=call.offset, limit=self.limit)
+        page = call.project.trace.search(
+            self.query, field=self.field, regex=self.regex, offset=call.offset, limit=self.limit, check=call.check
+        )
+        graph = call.project.graph
+        nodes = [(item, graph.get_node(item.id)) for item in page.results]
+        found = tuple(
+            FoundItem("requirement", item.id, item.title, _place(node)) for item, node in nodes if node is not None
+        )
+        return FoundItems(found, page.total, page.truncated, None, page.notes)
+
+    def render(self, result: FoundItems) -> str:
+        lines = list(found_lines(result, coloured))
+        if result.truncated:
+            lines.append(
+                coloured(f"{len(result.results)} of {result.total}; --cursor {result.next_cursor} shows more", "dim")
+            )
+        return "\n".join(lines) or "Nothing found."
+
+    def messages(self, result: FoundItems) -> tuple[str, ...]:
+        return tuple(map(note, result.notes))
+
+    def exit_code(self, result: FoundItems) -> int:
+        return 0 if result.results else 1
+
+
+def _place(node: object) -> str:
+    source = getattr(node, "source", None)
+    return f"{source.path}:{source.line}" if source is not None else ""
+
+
+class AskEverything(
+    Operation,
+    verb="ask",
+    command_of="search_everything",
+    toolset=Toolset.CORE,
+    summary="quotes that answer a question, from everything this project holds",
+    epilog='clew ask "when are ships warned?"',
+    needs=Freshness.DOCUMENT_GRAPH,
+):
+    """Answers a question by quotes, or says that nothing here answers it."""
+
+    question: Annotated[
+        str,
+        Meta(min_length=1, max_length=4_096),
+        Option(positional=True, joined=True, needed=("{command} needs a question.", 'Write `{command} "..."`.')),
+    ]
+
+    def run(self, call: Call) -> Answered:
+        return ask(call, self.question)
+
+    def render(self, result: Answered) -> str:
+        return "\n".join(as_lines(result))
+
+    def messages(self, result: Answered) -> tuple[str, ...]:
+        return tuple(note(each) for each in result.notes if result.quotes or not each.startswith("Nothing in"))
+
+    def exit_code(self, result: Answered) -> int:
+        return 0 if result.quotes else 1

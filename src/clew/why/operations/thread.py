@@ -1,0 +1,89 @@
+"""Toolset core: why something is there, and what has to be known before it is edited."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from clew.operation.call import Call
+from clew.operation.declare import Freshness, Operation, Option, Toolset
+from clew.why.answer import Thread, as_terminal, as_text
+
+_NEEDED = ("{command} needs to know what.", "Write `{command} FILE:LINE`, a symbol, an id or a commit.")
+TargetName = Annotated[
+    str,
+    Meta(min_length=1, max_length=1_000, description="FILE, FILE:LINE, FILE:START-END, a symbol, an id or a commit"),
+    Option(positional=True, metavar="TARGET", needed=_NEEDED),
+]
+
+
+class ShowWhy(
+    Operation,
+    tool="why",
+    verb="why",
+    toolset=Toolset.CORE,
+    title="Why this is there",
+    summary="why a line, symbol, requirement or commit is there, what proves it, what depends on it",
+    epilog="clew why src/fairwater/curve.py:12\nclew why REQ-d00001-A\nclew why HEAD",
+    needs=Freshness.NONE,
+    default=True,
+    trim=("sections", "notes"),
+    outlined=True,
+    example={"target": "REQ-d00001"},
+):
+    """Why does this line, symbol, requirement, test, memory or commit exist: who asked for it, which commits made it
+    and why, what was decided, what proves it, what depends on it. Each line is stated, recorded or inferred, with its
+    place; a section without evidence says so. Before an edit call `context`."""
+
+    target: TargetName
+    max_tokens: Annotated[
+        int, Meta(ge=400, le=20_000, description="Size at most; default 1,800"), Option(hidden=True)
+    ] = 1_800
+
+    def run(self, call: Call) -> Thread:
+        from clew.why.thread import thread
+
+        call.project.ensure_graph(call.progress)
+        return thread(call, self.target)
+
+    def text(self, result: Thread) -> str:
+        return as_text(result)
+
+    def render(self, result: Thread) -> str:
+        return as_terminal(result)
+
+
+class ShowContext(
+    Operation,
+    tool="context",
+    verb="context",
+    toolset=Toolset.CORE,
+    title="What to know before an edit",
+    summary="what has to be known before something is edited, within a budget",
+    epilog="clew context src/fairwater/curve.py:12\nclew context REQ-d00001 --max-tokens 3000",
+    needs=Freshness.NONE,
+    default=True,
+    # Its own max_tokens is that of the text.
+    budget=20_000,
+    trim=("sections", "notes"),
+    outlined=True,
+    example={"target": "REQ-d00001"},
+):
+    """What you should know before you edit something: requirements it has to keep, decisions, tests to run, what
+    depends on it, then its text, packed into max_tokens (default 1,500). For the commits behind it call `why`."""
+
+    target: TargetName
+    max_tokens: Annotated[
+        int, Meta(ge=400, le=20_000, description="Size at most; default 1,500"), Option(metavar="N")
+    ] = 1_500
+
+    def run(self, call: Call) -> Thread:
+        from clew.why.context import packed
+
+        call.project.ensure_graph(call.progress)
+        return packed(call, self.target, self.max_tokens)
+
+    def text(self, result: Thread) -> str:
+        return as_text(result)
+
+    def render(self, result: Thread) -> str:
+        return as_terminal(result)

@@ -1,0 +1,163 @@
+"""Section "proved by": tests, their last results, and which lines a run executed."""
+
+import time
+from collections.abc import Iterator
+from functools import cached_property
+
+from clew.graph.code.region import WHOLE
+from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.text.counting import counted
+from clew.trace.read.resolve import Subject
+from clew.trace.reports.impact import Proof, impact
+from clew.why.answer import Basis, Fact, Section, section
+from clew.why.asked import Cited
+from clew.why.inquiry import Inquiry, one_line
+from clew.workspace.paths import raw
+
+_MOST_TESTS = 40
+_TESTED = (NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.TEST, NodeKind.USER_JOURNEY)
+
+
+def proved(inquiry: Inquiry, cited: Cited) -> Section:
+    reports = Reports(inquiry)
+    facts = [*_by_citation(inquiry, cited, reports), *_by_lines(inquiry, reports), *_by_import(inquiry, reports)]
+    without = "" if inquiry.graph.evidence.has_results() else "No test report was found, so results are not known."
+    return section("proved_by", facts, absent="Not known: no test was found.", note=without)
+
+
+class Reports:
+    """How old the results of tests are, measured against the target."""
+
+    def __init__(self, inquiry: Inquiry) -> None:
+        self._inquiry = inquiry
+
+    @cached_property
+    def _changed_at(self) -> float:
+        """When the target's file changed last: when it was committed, or written where it is not committed."""
+        inquiry, path = self._inquiry, self._inquiry.target.path
+        if path is None or inquiry.readiness.head is None:
+            # The time of a file alone says when it was copied or checked out.
+            return 0.0
+        if is_edited(inquiry):
+            return self._written(path) or 0.0
+        touches = inquiry.history.of_path(path, 1)
+        return float(touches[0].commit.time) if touches else 0.0
+
+    def result(self, test: str) -> str:
+        """The verdict of a test with the age of its report."""
+        verdict = self._inquiry.graph.evidence.verdict(test)
+        if verdict is None:
+            return "no result"
+        results = self._inquiry.graph.iter_children(test, (EdgeKind.YIELDS,))
+        paths = {node.source.path for node in results if node.source is not None}
+        return f"{verdict}{self.age(paths)}"
+
+    def age(self, paths: set[str]) -> str:
+        times = [at for path in paths if (at := self._written(path)) is not None]
+        if not times:
+            return ""
+        at = max(times)
+        commit = self._inquiry.history.at(int(at)) if self._inquiry.readiness.head is not None else None
+        where = f" at {commit.id[:12]}" if commit is not None else ""
+        late = ", before this change" if at < self._changed_at else ""
+        return f" ({time.strftime('%Y-%m-%d', time.gmtime(at))}{where}{late})"
+
+    def _written(self, path: str) -> float | None:
+        try:
+            return (self._inquiry.root / raw(path)).stat().st_mtime
+        except OSError:
+            return None
+
+
+def is_edited(inquiry: Inquiry) -> bool:
+    """Whether the target's file differs from its last commit."""
+    from clew.workspace.git import api as git
+
+    if inquiry.target.path is None:
+        return False
+    changed = git.uncommitted(inquiry.root, (inquiry.target.path,))
+    return changed is not None and bool(changed.ranges)
+
+
+def _by_citation(inquiry: Inquiry, cited: Cited, reports: Reports) -> Iterator[Fact]:
+    """Tests that cite the target, or what the target cites."""
+    graph, target = inquiry.graph, inquiry.target
+    if target.node is not None and target.node.kind in _TESTED:
+        subject = Subject(target.name, target.kind, "", (target.node.id,))
+        for proof in impact(graph, subject, (), limit=_MOST_TESTS).proofs:
+            yield _proof(inquiry, proof, "stated", reports)
+        return
+    ids = tuple(node.id for node in inquiry.nodes_here() if node.kind is NodeKind.TEST and _is_in(inquiry, node))
+    for proof in impact(graph, Subject(target.name, "file", "", ids), (), limit=_MOST_TESTS).proofs if ids else ():
+        yield _proof(inquiry, proof, "stated", reports)
+    for requirement in cited.requirements[:8]:
+        labels = {label for edge, _, _ in cited.edges if edge.target == requirement for label in edge.labels}
+        for edge in graph.memory.iter_incoming_edges(requirement):
+            test = graph.get_node(edge.source)
+            if (
+                test is None
+                or test.kind is not NodeKind.TEST
+                or (labels and edge.labels and not labels & {*edge.labels})
+            ):
+                continue
+            yield _fact(inquiry, test, f"verifies {requirement}", "inferred", reports)
+
+
+def _is_in(inquiry: Inquiry, node: Node) -> bool:
+    first, last = inquiry.span
+    return node.source is not None and node.source.line <= last and node.source.end_line >= first
+
+
+def _proof(inquiry: Inquiry, proof: Proof, basis: Basis, reports: Reports) -> Fact:
+    what = one_line(proof.proves.removeprefix("verifies "), 80)
+    proves = f" verifies {what}" if what else ""
+    return Fact(f"{_name(proof.id)}{proves}: {reports.result(proof.id)}", basis, f"{proof.path}:{proof.line}")
+
+
+def _fact(inquiry: Inquiry, test: Node, how: str, basis: Basis, reports: Reports) -> Fact:
+    place = f"{test.source.path}:{test.source.line}" if test.source is not None else ""
+    return Fact(f"{_name(test.id)} {how}: {reports.result(test.id)}", basis, place)
+
+
+def _name(id: str) -> str:
+    return one_line(id.rpartition("::")[2] if "::" in id else id.removeprefix("test:"), 100)
+
+
+def _by_lines(inquiry: Inquiry, reports: Reports) -> Iterator[Fact]:
+    """What a coverage report says of these lines."""
+    path = inquiry.target.path
+    count = inquiry.graph.evidence.lines(path, *inquiry.span) if path is not None else None
+    if count is None or not count.executable:
+        return
+    yield Fact(f"{count.executed} of {counted(count.executable, 'line')} executed by the tests", "recorded", path or "")
+    for id in count.tests[:_MOST_TESTS]:
+        test = inquiry.graph.get_node(id)
+        if test is not None:
+            yield _fact(inquiry, test, "executed these lines", "recorded", reports)
+
+
+def _by_import(inquiry: Inquiry, reports: Reports) -> Iterator[Fact]:
+    """Test files that import the target's file or symbol."""
+    path = inquiry.target.path
+    if path is None or inquiry.target.node is not None:
+        return
+    name = inquiry.target.symbol.qualname if inquiry.target.symbol is not None else ""
+    found = inquiry.code.importing(path, name) or (inquiry.code.importing(path, WHOLE) if name else [])
+    seen: set[str] = set()
+    for each in found:
+        if each.path in seen:
+            continue
+        seen.add(each.path)
+        tests = [node for node in inquiry.graph.memory.nodes_in_file(each.path) if node.kind is NodeKind.TEST]
+        if tests:
+            said = f"{each.path} imports {each.name or 'it'}"
+            verdicts = {inquiry.graph.evidence.verdict(node.id) for node in tests} - {None}
+            if verdicts:
+                worst = "failed" if verdicts & {"failed", "error"} else sorted(str(each) for each in verdicts)[0]
+                said += f": {counted(len(tests), 'test')}, {worst}{reports.age(_reports_of(inquiry, tests))}"
+            yield Fact(said, "inferred", f"{each.path}:{each.line}")
+
+
+def _reports_of(inquiry: Inquiry, tests: list[Node]) -> set[str]:
+    results = (node for test in tests[:20] for node in inquiry.graph.iter_children(test.id, (EdgeKind.YIELDS,)))
+    return {node.source.path for node in results if node.source is not None}

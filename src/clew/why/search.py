@@ -1,0 +1,230 @@
+"""One search over requirements, specs, documents, code and memories: one index, one ranking, the kind shown.
+
+What is called exactly so comes first. Of the best twenty, each kind is among the first ten. What the caller may not see
+takes no part in the ranking.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from clew.errors import ClewError
+from clew.graph.model import Node, NodeKind
+from clew.kb.ingest.units import narrowed
+from clew.search.question import Question, RankedUnit
+from clew.search.quote.evidence import preview
+from clew.search.units import Filters, Scope, Unit
+from clew.why import code_units
+from clew.why.inquiry import one_line
+from clew.why.target import path_of
+
+if TYPE_CHECKING:
+    from clew.operation.call import Call
+    from clew.search.engine import SearchEngine
+
+KINDS: dict[str, tuple[str, ...]] = {
+    "requirement": ("requirement",),
+    "spec": ("spec", "scenario", "spec_change"),
+    "document": ("section",),
+    "code": ("code",),
+    "memory": ("memory",),
+}
+_SHOWN = {"spec": "spec", "scenario": "scenario", "spec_change": "change", "section": "document"}
+_NEAR = 0.3
+"""The similarity from which a text without a word of the query is relevant, on the scale of Clew's encoder."""
+_FIRST, _AMONG = 10, 20
+_MOST_EXACT = 8
+_PREVIEW = 160
+
+
+class FoundItem(msgspec.Struct, frozen=True, omit_defaults=True):
+    kind: str
+    id: str
+    title: str
+    place: str
+    preview: str = ""
+    exact: bool = False
+    """Whether it is called exactly so."""
+
+
+class FoundItems(msgspec.Struct, frozen=True):
+    results: tuple[FoundItem, ...]
+    total: int
+    truncated: bool = False
+    next_cursor: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Everything:
+    """All that can be found, brought in step for one question. Hold the graph's lock."""
+
+    def __init__(self, call: "Call", kinds: Sequence[str] = ()) -> None:
+        self._call = call
+        self._project = call.project
+        self._kinds = tuple(kinds) or tuple(KINDS)
+        self.notes: list[str] = list(call.notes)
+
+    def find(self, query: str, *, offset: int = 0, limit: int = 10) -> FoundItems:
+        if self._kinds == ("requirement",):
+            return self._requirements(query, offset=offset, limit=limit)
+        exact = list(self._exact(query))
+        engine, ranked = self.ranked(query, again=offset > 0)
+        known = {(item.kind, item.id) for item in exact}
+        items: list[FoundItem | RankedUnit] = [*exact]
+        items += (each for each in ranked if not self._is_known(each, known))
+        page = items[offset : offset + limit]
+        shown = (item if isinstance(item, FoundItem) else self._item(engine, item, query) for item in page)
+        results = tuple(item for item in shown if item is not None)
+        total = len(items)
+        return FoundItems(results, total, offset + limit < total, None, tuple(dict.fromkeys(self.notes)))
+
+    def _requirements(self, query: str, *, offset: int, limit: int) -> FoundItems:
+        """Requirements alone have a search that knows more about them."""
+        page = self._project.trace.search(query, offset=offset, limit=limit, check=self._call.check)
+        nodes = (self._project.graph.get_node(each.id) for each in page.results)
+        found = tuple(msgspec.structs.replace(_of_node(node), exact=False) for node in nodes if node is not None)
+        return FoundItems(found, page.total, page.truncated, None, page.notes)
+
+    def ranked(self, query: str, *, again: bool = False) -> "tuple[SearchEngine | None, list[RankedUnit]]":
+        """Everything that has to do with the query, best first."""
+        engine = self._engine()
+        if engine is None:
+            self.notes.append(self._project.index.problem or "There is no search index.")
+            return None, []
+        parts = tuple(part for kind in self._kinds for part in KINDS[kind])
+        scope = Scope(
+            parts=parts,
+            agents=self._agents(),
+            unowned=True,
+            within=(("section", narrowed(self._call.boundary, Filters())),),
+        )
+        ranking = engine.rank(Question(text=query, scope=scope), again=again, check=self._call.check)
+        self.notes += ranking.notes
+        found = [each for each in ranking.units if _is_relevant(each)]
+        return engine, varied(self._visible(found))
+
+    # Bringing it in step
+
+    def _engine(self) -> "SearchEngine | None":
+        project = self._project
+        engine = project.index.engine
+        if engine is None:
+            return None
+        try:
+            project.index.sync(self._call.check)
+            if "spec" in self._kinds:
+                project.specs.index.ensure(project.specs.library)
+            if "memory" in self._kinds and project.memory.exists:
+                project.memory.units.engine()
+            if "code" in self._kinds:
+                self.notes += project.code.ensure()
+                code_units.sync(project.code.file, engine)
+        except ClewError as error:
+            self.notes.append(f"The search index is behind the files: {error.message}")
+        return engine
+
+    # Who may see what
+
+    def _agents(self) -> tuple[str, ...] | None:
+        if not self._project.memory.exists:
+            return ()
+        asker = self._project.memory.view(self._call).asker
+        return None if asker.is_owner else ("", *((asker.agent,) if asker.agent else ()))
+
+    def _visible(self, found: list[RankedUnit]) -> list[RankedUnit]:
+        """Without memories of folders that the caller does not see."""
+        ids = [each.id.removeprefix("memory:") for each in found if each.id.startswith("memory:")]
+        if not ids:
+            return found
+        seen = self._project.memory.view(self._call).library.get_many(ids)
+        return [each for each in found if not each.id.startswith("memory:") or each.id[7:] in seen]
+
+    # What is called exactly so
+
+    def _exact(self, query: str) -> Iterator[FoundItem]:
+        word = query.strip()
+        if not word or len(word) > 300:
+            return
+        node = self._project.trace.find_node(word) if "requirement" in self._kinds or "spec" in self._kinds else None
+        if node is not None and node.kind is not NodeKind.MEMORY:
+            yield _of_node(node)
+        if "code" in self._kinds or "document" in self._kinds:
+            path = path_of(self._call, word)
+            if path is not None:
+                yield FoundItem("file", path, path, path, exact=True)
+        if "code" in self._kinds and " " not in word:
+            self.notes += self._project.code.ensure()
+            for symbol in self._project.code.file.named(word.removesuffix("()"), _MOST_EXACT):
+                place = f"{symbol.path}:{symbol.line}"
+                yield FoundItem("code", f"{symbol.path}::{symbol.qualname}", symbol.head, place, exact=True)
+
+    def _is_known(self, ranked: RankedUnit, known: set[tuple[str, str]]) -> bool:
+        part, _, rest = ranked.id.partition(":")
+        return (part, rest) in known
+
+    # What is shown
+
+    def _item(self, engine: "SearchEngine | None", ranked: RankedUnit, query: str) -> FoundItem | None:
+        unit = engine.units.get(ranked.id) if engine is not None else None
+        if unit is None:
+            return None
+        text = one_line(preview(query, unit.body[:200_000], max_chars=_PREVIEW).text, _PREVIEW)
+        if unit.part == code_units.PART:
+            return self._code(unit, query, text)
+        if unit.part == "requirement":
+            node = self._project.graph.get_node(unit.links[0])
+            return msgspec.structs.replace(_of_node(node), preview=text, exact=False) if node is not None else None
+        if unit.part == "memory":
+            return FoundItem("memory", unit.id, one_line(unit.title or unit.body, 100), unit.id[:15], text)
+        place = unit.path or ""
+        if unit.part == "section":
+            node = self._project.graph.get_node(unit.id)
+            place = f"{place}:{node.source.line}" if node is not None and node.source is not None else place
+        return FoundItem(_SHOWN.get(unit.part, unit.part), unit.links[0], one_line(unit.title, 120), place, text)
+
+    def _code(self, unit: Unit, query: str, text: str) -> FoundItem:
+        path = unit.path or ""
+        symbol = code_units.best_symbol(self._project.code.file.symbols_of(path), query)
+        if symbol is None:
+            return FoundItem("code", path, path, path, text)
+        return FoundItem("code", f"{path}::{symbol.qualname}", symbol.head, f"{path}:{symbol.line}", "")
+
+
+def varied(found: Sequence[RankedUnit]) -> list[RankedUnit]:
+    """The ranking, in which each kind among the best twenty is among the first ten."""
+    first: dict[str, RankedUnit] = {}
+    for each in found[:_AMONG]:
+        first.setdefault(_kind(each), each)
+    wanted = {each.id for each in first.values()}
+    room = _FIRST - len(wanted)
+    for each in found[:_AMONG]:
+        if each.id not in wanted and room > 0:
+            wanted.add(each.id)
+            room -= 1
+    head = [each for each in found[:_AMONG] if each.id in wanted]
+    return [*head, *(each for each in found if each.id not in wanted)]
+
+
+def _kind(ranked: RankedUnit) -> str:
+    part = ranked.id.partition(":")[0]
+    return "section" if part == "doc" else part
+
+
+def _is_relevant(ranked: RankedUnit) -> bool:
+    return ranked.signal("lexical") is not None or (ranked.signal("dense") or 0.0) >= _NEAR
+
+
+def _of_node(node: Node) -> FoundItem:
+    place = f"{node.source.path}:{node.source.line}" if node.source is not None else ""
+    return FoundItem(node.kind.value, node.id, one_line(node.title, 120), place, exact=True)
+
+
+def as_lines(found: FoundItems, coloured: Any) -> Iterator[str]:
+    width = max((len(item.kind) for item in found.results), default=0)
+    for item in found.results:
+        yield f"{coloured(item.kind.ljust(width), 'dim')}  {coloured(item.id, 'cyan')}  {item.title}  " + coloured(
+            item.place, "dim"
+        )
+        if item.preview and item.preview not in item.title:
+            yield f"{' ' * width}    {item.preview}"

@@ -1,0 +1,275 @@
+"""What somebody means by a target: a file, lines of it, a symbol, an id of the graph, a memory or a commit."""
+
+import difflib
+import posixpath
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from clew.errors import ClewError, InvalidArgument, NotFound
+from clew.formats.code.outline import Outline, Symbol, decoded, enclosing, outline_of
+from clew.graph.model import Node, NodeKind
+from clew.text.shortening import shortened
+from clew.trace.read.resolve import Resolver
+from clew.workspace.files import path_inside, read_bytes
+from clew.workspace.git import api as git
+
+if TYPE_CHECKING:
+    from clew.operation.call import Call
+    from clew.project import Project
+
+_LINES = re.compile(
+    r"(?P<path>.+?)(?::(?P<a>\d{1,9})(?:-(?P<b>\d{1,9})|:\d{1,9})?|#L(?P<c>\d{1,9})(?:-L?(?P<d>\d{1,9}))?)"
+)
+_NAMED = re.compile(r"(?P<path>[^:]+?)::(?P<name>[^\s:].*)")
+_HEX = re.compile(r"[0-9a-fA-F]{4,64}")
+_MEMORY = re.compile(
+    r"memory:.+|\[?node_[0-9a-f]{4,32}\]?|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
+)
+_MOST_CANDIDATES = 8
+_HELP = "Name a file, FILE:LINE, FILE:START-END, a symbol, an id or a commit. `clew search` finds them by words."
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True):
+    asked: str
+    kind: str
+    """file, lines, symbol, commit, memory, deleted file, or the kind of a node."""
+    name: str
+    title: str = ""
+    path: str | None = None
+    first: int = 0
+    last: int = 0
+    """The lines that it covers; 0 where it is the whole file."""
+    node: Node | None = None
+    symbol: Symbol | None = None
+    commit: str | None = None
+    others: tuple[str, ...] = ()
+    """What else the name may mean."""
+
+    @property
+    def place(self) -> str:
+        if self.path is None:
+            return ""
+        if not self.first:
+            return self.path
+        return f"{self.path}:{self.first}" + (f"-{self.last}" if self.last > self.first else "")
+
+
+class Text(msgspec.Struct, frozen=True):
+    """A file as it lies in the folder."""
+
+    data: bytes
+    lines: tuple[str, ...]
+    outline: Outline
+
+
+def read_text(project: "Project", path: str) -> Text | None:
+    """None where the file cannot be read."""
+    try:
+        data = read_bytes(project.config.root, path, limit=project.config.max_file_bytes)
+    except ClewError:
+        return None
+    text = decoded(data)
+    lines = text.split("\n")
+    return Text(data, tuple(lines[:-1] if lines[-1] == "" else lines), outline_of(text, path))
+
+
+def find_target(call: "Call", asked: str) -> Target:
+    """NotFound where nothing here is called so."""
+    text = asked.strip()
+    if not text or "\0" in text:
+        raise InvalidArgument(f"'{shortened(asked)}' names nothing.", hint=_HELP)
+    finders = (_memory, _node, _path, _lines, _named, _commit_id, _symbol, _revision, _section, _deleted)
+    for find in finders:
+        found = find(call, text)
+        if found is not None:
+            return found
+    raise NotFound(
+        f"Not known: nothing in this project is called '{shortened(text)}'.", hint=f"{_near(call, text)}{_HELP}"
+    )
+
+
+def _memory(call: "Call", text: str) -> Target | None:
+    if not _MEMORY.fullmatch(text) or not call.project.memory.exists:
+        return None
+    memory = call.project.memory.view(call).library.named(text.removeprefix("memory:"))
+    return Target(asked=text, kind="memory", name=f"memory:{memory.id}", title=memory.title)
+
+
+def _node(call: "Call", text: str) -> Target | None:
+    project = call.project
+    with project.context.lock.reading():
+        graph = project.graph
+        resolver = Resolver(graph, project.context.grammar)
+        node = resolver.find(text) if not text.startswith(("symbol:", "file:", "lines:")) else None
+        if node is None and not text.startswith("test:") and "::" in text:
+            node = graph.memory.get_node(f"test:{text}")
+    if node is None or node.kind in (NodeKind.FILE, NodeKind.ENTITY):
+        return None
+    source = node.source
+    return Target(
+        asked=text,
+        kind=node.kind.value,
+        name=node.id,
+        title=node.title.partition("\n")[0],
+        path=source.path if source else None,
+        first=source.line if source else 0,
+        last=source.end_line if source else 0,
+        node=node,
+    )
+
+
+def _path(call: "Call", text: str) -> Target | None:
+    path = path_of(call, text.removeprefix("file:"))
+    return None if path is None else Target(asked=text, kind="file", name=path, path=path)
+
+
+def path_of(call: "Call", text: str) -> str | None:
+    """The file of the project that a path means, from where the caller is or from the project's folder."""
+    root = call.project.config.root.resolve()
+    near = (Path.cwd(), root) if call.surface == "cli" else (root,)
+    for folder in near:
+        try:
+            place = (folder / text).absolute()
+            if place.is_file():
+                return path_inside(root, str(place))
+        except (ClewError, OSError, ValueError):
+            continue
+    return None
+
+
+def _lines(call: "Call", text: str) -> Target | None:
+    match = _LINES.fullmatch(text.removeprefix("lines:"))
+    path = path_of(call, match["path"]) if match else None
+    if match is None or path is None:
+        return None
+    first = int(match["a"] or match["c"])
+    last = int(match["b"] or match["d"] or first)
+    content = read_text(call.project, path)
+    count = len(content.lines) if content is not None else 0
+    if not 1 <= first <= last or last > count:
+        raise NotFound(
+            f"Not known: {path} has {count} lines, so there is no line {last if 1 <= first <= last else first}.",
+            hint=f"Lines are counted from 1; `clew why {path}` tells about the file.",
+        )
+    assert content is not None  # noqa: S101 - it has lines
+    around = enclosing(content.outline.symbols, first, last)
+    symbol = around[-1] if around else None
+    title = content.lines[first - 1].strip()[:120] if first == last else ""
+    return Target(
+        asked=text,
+        kind="lines",
+        name=f"{path}:{first}" + (f"-{last}" if last > first else ""),
+        title=title,
+        path=path,
+        first=first,
+        last=last,
+        symbol=symbol,
+    )
+
+
+def _named(call: "Call", text: str) -> Target | None:
+    match = _NAMED.fullmatch(text.removeprefix("symbol:"))
+    path = path_of(call, match["path"]) if match else None
+    content = read_text(call.project, path) if path is not None else None
+    if match is None or path is None or content is None:
+        return None
+    name = match["name"].replace("::", ".")
+    symbols = content.outline.symbols
+    found = [each for each in symbols if each.qualname == name] or [each for each in symbols if each.name == name]
+    if not found:
+        close = difflib.get_close_matches(name, [each.qualname for each in symbols], n=3)
+        raise NotFound(
+            f"Not known: {path} defines no '{shortened(name)}'.",
+            hint=f"Did you mean {', '.join(close)}?" if close else f"`clew why {path}` tells about the file.",
+        )
+    return _of_symbol(text, path, found[0])
+
+
+def _of_symbol(asked: str, path: str, symbol: Symbol, others: tuple[str, ...] = ()) -> Target:
+    return Target(
+        asked=asked,
+        kind="symbol",
+        name=f"{path}::{symbol.qualname}",
+        title=symbol.head,
+        path=path,
+        first=symbol.line,
+        last=symbol.end_line,
+        symbol=symbol,
+        others=others,
+    )
+
+
+def _commit_id(call: "Call", text: str) -> Target | None:
+    return _revision(call, text) if _HEX.fullmatch(text) and not text.isalpha() else None
+
+
+def _revision(call: "Call", text: str) -> Target | None:
+    if " " in text or text.startswith("-"):
+        return None
+    commit = git.commit_of(call.root, text)
+    return None if commit is None else Target(asked=text, kind="commit", name=commit[:12], commit=commit)
+
+
+def _symbol(call: "Call", text: str) -> Target | None:
+    if " " in text or "/" in text:
+        return None
+    call.project.code.ensure()
+    found = call.project.code.file.named(text.removesuffix("()"), _MOST_CANDIDATES + 1)
+    for first in found:
+        content = read_text(call.project, first.path)
+        symbols = content.outline.symbols if content is not None else ()
+        symbol = next((each for each in symbols if each.qualname == first.qualname), None)
+        if symbol is not None:
+            others = tuple(f"{each.path}:{each.line}" for each in found if each is not first)
+            return _of_symbol(text, first.path, symbol, others[:_MOST_CANDIDATES])
+    return None
+
+
+def _section(call: "Call", text: str) -> Target | None:
+    """A section of a document, by its path and the name of its heading."""
+    name, _, anchor = text.removeprefix("doc:").partition("#")
+    path = path_of(call, name)
+    content = read_text(call.project, path) if path is not None and anchor else None
+    if path is None or content is None:
+        return None
+    headings = [(n, line) for n, line in enumerate(content.lines, 1) if re.match(r"#{1,6} ", line)]
+    for place, (number, line) in enumerate(headings):
+        if slug(line.lstrip("#")) == slug(anchor):
+            level = len(line) - len(line.lstrip("#"))
+            below = (n for n, other in headings[place + 1 :] if len(other) - len(other.lstrip("#")) <= level)
+            last = next(below, len(content.lines) + 1) - 1
+            title = line.lstrip("# ").strip()
+            return Target(
+                asked=text, kind="section", name=f"{path}#{anchor}", title=title, path=path, first=number, last=last
+            )
+    raise NotFound(
+        f"Not known: {path} has no section '{shortened(anchor)}'.", hint=f"`clew kb show {path}` lists them."
+    )
+
+
+def slug(heading: str) -> str:
+    """How a heading is written in a link."""
+    return "-".join(re.findall(r"\w+", heading.lower()))
+
+
+def _deleted(call: "Call", text: str) -> Target | None:
+    path = posixpath.normpath(text.replace("\\", "/"))
+    if path.startswith(("..", "/")) or (" " in text and "/" not in text):
+        return None
+    if call.project.history.ensure().head is None:
+        return None
+    touches = call.project.history.history.of_path(path, 1)
+    return Target(asked=text, kind="deleted file", name=path, path=path) if touches else None
+
+
+def _near(call: "Call", text: str) -> str:
+    """Names that are almost the same."""
+    project = call.project
+    with project.context.lock.reading():
+        known = [node.id for node in project.graph.memory.nodes_by_kind(NodeKind.REQUIREMENT)]
+    known += [each.path for each in project.code.file.files()]
+    close = difflib.get_close_matches(text[:80], known, n=3, cutoff=0.7)
+    return f"Did you mean {', '.join(close)}? " if close else ""

@@ -1,0 +1,144 @@
+"""The thread through everything that is known about one target: the sections of the answer, gathered in one walk."""
+
+from collections.abc import Iterator
+
+from clew.graph.model import EdgeKind, NodeKind
+from clew.operation.call import Call
+from clew.text.counting import counted
+from clew.why.answer import Fact, Section, Thread, section
+from clew.why.asked import Cited, asked
+from clew.why.decided import decided, memory_lines
+from clew.why.dependants import dependants
+from clew.why.inquiry import Inquiry, one_line
+from clew.why.made import made
+from clew.why.of_commit import commit_sections
+from clew.why.pending import pending
+from clew.why.proved import proved
+from clew.why.target import find_target
+from clew.why.versions import versions
+
+
+def thread(call: Call, asked_for: str) -> Thread:
+    """Everything that is known about a target. The graph has to be in step with the files."""
+    return thread_of(Inquiry(call, find_target(call, asked_for)))
+
+
+def thread_of(inquiry: Inquiry) -> Thread:
+    target = inquiry.target
+    if target.kind == "memory":
+        sections: tuple[Section, ...] = (section("what", memory_lines(inquiry), absent="Not known."),)
+    elif target.commit is not None:
+        sections = commit_sections(inquiry, target.commit)
+    else:
+        sections = _sections(inquiry)
+    if target.others:
+        inquiry.notes.append(f"Others have this name too: {', '.join(target.others)}.")
+    notes = tuple(dict.fromkeys(inquiry.notes))
+    return Thread(target.name, target.kind, target.title, target.place, sections, notes)
+
+
+def _sections(inquiry: Inquiry) -> tuple[Section, ...]:
+    _read_ahead(inquiry)
+    history = made(inquiry)
+    remembered = decided(inquiry)
+    with inquiry.project.context.lock.reading():
+        cited = Cited(inquiry)
+        node = inquiry.target.node
+        requirements = [*cited.requirements, *([node.id] if node is not None else [])]
+        found = (
+            section("what", _what(inquiry), absent="Not known.", most=4),
+            asked(inquiry, cited, history.commits),
+            history.made_by,
+            versions(inquiry),
+            remembered,
+            proved(inquiry, cited),
+            pending(inquiry, requirements),
+            history.authors,
+            dependants(inquiry),
+        )
+    return tuple(each for each in found if each is not None)
+
+
+def _read_ahead(inquiry: Inquiry) -> None:
+    """Have the history and the source files read before the graph is held, where both need it."""
+    _ = inquiry.readiness
+    if inquiry.target.node is None and inquiry.target.path is not None:
+        _ = inquiry.code
+
+
+def _what(inquiry: Inquiry) -> Iterator[Fact]:
+    target = inquiry.target
+    if target.node is not None:
+        yield from _of_node(inquiry)
+        return
+    symbols = inquiry.text.outline.symbols if inquiry.text is not None else ()
+    if target.kind == "deleted file":
+        yield Fact("a file that is no longer there", "recorded", target.path or "")
+    elif target.kind == "file":
+        lines = len(inquiry.text.lines) if inquiry.text is not None else 0
+        outer = [each for each in symbols if each.parent < 0]
+        names = ", ".join(each.name for each in outer[:8]) + (", …" if len(outer) > 8 else "")
+        defines = f", defines {names}" if outer else ""
+        yield Fact(f"a file of {counted(lines, 'line')}{defines}", "recorded", target.path or "")
+        if first := _first_words(inquiry):
+            yield Fact(f"it says of itself: {first}", "stated", f"{target.path}:1")
+    elif target.symbol is not None:
+        symbol = target.symbol
+        place = f"{target.path}:{symbol.line}"
+        inside = "in " if target.kind == "lines" else ""
+        yield Fact(f"{inside}{symbol.kind} {symbol.qualname}: {one_line(symbol.head, 120)}", "recorded", place)
+        if symbol.parent >= 0:
+            outer_one = symbols[symbol.parent]
+            yield Fact(f"inside {outer_one.kind} {outer_one.qualname}", "recorded", f"{target.path}:{outer_one.line}")
+    elif target.kind == "lines":
+        yield Fact(f"{counted(target.last - target.first + 1, 'line')} outside of any function", "recorded")
+    elif target.kind == "section":
+        yield Fact(f"the section {target.title}", "recorded", target.place)
+
+
+def _first_words(inquiry: Inquiry) -> str:
+    """What a source file says at its very beginning."""
+    if inquiry.text is None or inquiry.target.path is None:
+        return ""
+    from clew.formats.code.comments import comments
+    from clew.formats.code.languages import family_for
+
+    family = family_for(inquiry.target.path)
+    if family is None or family.name == "markup":
+        heading = next((line for line in inquiry.text.lines[:20] if line.startswith("#")), "")
+        return one_line(heading.lstrip("# "), 160)
+    first = next(iter(comments("\n".join(inquiry.text.lines[:60]), family)), None)
+    is_first = first is not None and first.line <= 3 and not first.text.startswith("!")
+    return one_line(first.text, 200) if first is not None and is_first else ""
+
+
+def _of_node(inquiry: Inquiry) -> Iterator[Fact]:
+    node = inquiry.target.node
+    if node is None:
+        return
+    place = inquiry.target.place
+    if node.kind is NodeKind.ASSERTION:
+        yield Fact(one_line(node.title, 300), "stated", place)
+        owner = next(inquiry.graph.iter_parents(node.id, (EdgeKind.STRUCTURES,)), None)
+        if owner is not None:
+            yield Fact(f"part of {owner.id}: {one_line(owner.title, 120)}", "stated", owner.id)
+        return
+    about = [str(value) for name in ("level", "status") if (value := node.get_field(name))]
+    yield Fact(
+        f"{node.kind.value} {one_line(node.title, 160)}" + (f" ({', '.join(about)})" if about else ""), "stated", place
+    )
+    body = node.get_field("body")
+    if isinstance(body, str) and body.strip():
+        yield Fact(one_line(_statement(body), 300), "stated", place)
+    labels = node.get_field("labels") or ()
+    if labels:
+        yield Fact(f"{counted(len(labels), 'assertion')}: {', '.join(map(str, labels[:12]))}", "stated", place)
+
+
+def _statement(body: str) -> str:
+    """The first paragraph that is neither a heading nor a line of metadata."""
+    for paragraph in body.split("\n\n"):
+        text = paragraph.strip()
+        if text and not text.startswith(("#", "**", "---", "*End*")):
+            return text
+    return body.strip()

@@ -1,0 +1,232 @@
+"""What git knows about how files came to be: commits with the paths they touched, and which commit made a line."""
+
+# Implements: REQ-d00361
+
+import os
+import re
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from clew.errors import Refused, Unavailable
+from clew.workspace.git import parse
+from clew.workspace.git.run import WORK_SECONDS, answer, run
+from clew.workspace.paths import display, raw
+
+NOT_COMMITTED = "0" * 40
+"""Stands for the commit of a line that is in no commit yet."""
+LONGEST_MESSAGE = 8_000
+_MOST_RENAMED = 400
+"""Git compares at most so many new files with removed ones to find renames with changes."""
+_HEADER = re.compile(rb"([0-9a-f]{40,64}) (\d+) (\d+)(?: \d+)?")
+
+
+class PathChange(msgspec.Struct, frozen=True, gc=False):
+    status: str
+    """A, M, D, R, C or T, as git has it."""
+    path: str
+    old: str | None = None
+    """What the file was called before, where it was renamed or copied."""
+
+
+class CommitRecord(msgspec.Struct, frozen=True, gc=False):
+    id: str
+    parents: tuple[str, ...]
+    time: int
+    """When it was committed, in seconds since 1970."""
+    author: str
+    """By `.mailmap`, as is the address."""
+    email: str
+    message: str
+    changes: tuple[PathChange, ...] = ()
+    """Of a merge, those that none of its parents has."""
+
+
+class BlamedLine(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    line: int
+    commit: str
+    """`NOT_COMMITTED` for a line that is not committed yet."""
+    path: str
+    """What the file was called in that commit."""
+    is_boundary: bool = False
+    """Whether the history that is here begins with that commit, so that an earlier one may have made the line."""
+
+
+def commit_ids(root: Path, head: str, without: Iterable[str] = (), *, seconds: int = WORK_SECONDS) -> list[str]:
+    """The commits that lead to `head`, children before their parents, without those that lead to `without`. Unavailable
+    where git cannot tell."""
+    excluded = [f"^{commit}" for commit in without]
+    result = run(root, "rev-list", "--topo-order", head, *excluded, seconds=seconds)
+    if result.code:
+        raise Unavailable(f"git rev-list failed: {result.message}.", hint="Mend the repository first.")
+    return result.output.decode().split()
+
+
+def commits(root: Path, ids: Sequence[str], *, compares: bool = True) -> list[CommitRecord]:
+    """These commits with their messages and paths, as seen from the folder. With `compares`, files that were renamed
+    and changed at once are found as well, which needs their contents."""
+    token = secrets.token_hex(16)
+    fields = "%x00".join((token, "%H", "%P", "%ct", "%aN", "%aE", "%B"))
+    renames = ("--find-renames", f"-l{_MOST_RENAMED}") if compares else ("--find-renames=100%",)
+    result = run(
+        root,
+        *("log", "--stdin", "--no-walk=unsorted", "-z", "--name-status", "--relative"),
+        *("--diff-merges=combined", "--combined-all-paths"),
+        *(*renames, f"--format={fields}"),
+        stdin="".join(f"{id}\n" for id in ids).encode(),
+    )
+    if result.code:
+        raise Unavailable(f"git log failed: {result.message}.", hint="Mend the repository first.")
+    return list(_records(result.output, token))
+
+
+def _records(output: bytes, token: str) -> Iterator[CommitRecord]:
+    for block in output.split(token.encode() + b"\0")[1:]:
+        fields = block.split(b"\0")
+        id, parents, time, author, email, message = fields[:6]
+        yield CommitRecord(
+            id=id.decode(),
+            parents=tuple(parents.decode().split()),
+            time=int(time or 0),
+            author=_text(author),
+            email=_text(email),
+            message=_text(message)[:LONGEST_MESSAGE].strip(),
+            changes=tuple(_changes(fields[6:])),
+        )
+
+
+def _changes(fields: Sequence[bytes]) -> Iterator[PathChange]:
+    place = 0
+    while place < len(fields) - 1:
+        letters = fields[place].strip(b"\n0123456789").decode("ascii", "replace")
+        if len(letters) > 1:
+            # A merge that is like none of its parents: what the file was called in each of them comes first.
+            names = [_path(name) for name in fields[place + 1 : place + 2 + len(letters)]]
+            path = names[-1] if names else ""
+            old = next((name for letter, name in zip(letters, names, strict=False) if letter == "R"), None)
+            yield PathChange("R" if old else "A" if set(letters) == {"A"} else "M", path, old)
+            place += 2 + len(letters)
+        elif letters in ("R", "C"):
+            yield PathChange(letters, _path(fields[place + 2]), _path(fields[place + 1]))
+            place += 3
+        elif letters:
+            yield PathChange(letters, _path(fields[place + 1]))
+            place += 2
+        else:
+            place += 1
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace").replace("\0", "\ufffd")
+
+
+def _path(data: bytes) -> str:
+    return display(os.fsdecode(data))
+
+
+def is_shallow(root: Path) -> bool:
+    """Whether the clone holds only the latest part of the history."""
+    return (answer(root, "rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
+
+
+def is_partial(root: Path) -> bool:
+    """Whether the clone left contents out, to be fetched when they are needed. Clew fetches nothing."""
+    return bool((answer(root, "config", "--get-regexp", r"^remote\..*\.promisor$") or b"").strip())
+
+
+def known_commits(root: Path, ids: Sequence[str]) -> frozenset[str]:
+    """Those of the ids that are commits here."""
+    asked = list(dict.fromkeys(ids))
+    if not asked:
+        return frozenset()
+    output = answer(root, "cat-file", "--batch-check", stdin="".join(f"{id}\n" for id in asked).encode())
+    rows = (row.split() for row in (output or b"").decode("utf-8", "replace").splitlines())
+    return frozenset(row[0] for row in rows if len(row) == 3 and row[1] == "commit")
+
+
+def blame(
+    root: Path,
+    path: str,
+    first: int,
+    last: int,
+    *,
+    without_spaces: bool = False,
+    ignored: Iterable[str] = (),
+    moved: bool = False,
+    revision: str | None = None,
+    seconds: int = WORK_SECONDS,
+) -> tuple[BlamedLine, ...] | None:
+    """Which commit made each of these lines of the file as it lies in the folder; None where git does not know the
+    file. With `without_spaces`, a change of white space alone made nothing; `ignored` commits made nothing either. With
+    `moved`, lines that were moved or copied were made where they came from. With `revision`, the file is that of a
+    commit. Unavailable where it takes too long."""
+    options = ["--porcelain", f"-L{first},{last}"]
+    options += ["-w"] if without_spaces else []
+    options += [f"--ignore-rev={commit}" for commit in ignored]
+    options += ["-M", "-C", "-C"] if moved else []
+    options += [revision] if revision is not None else []
+    try:
+        result = run(root, "blame", *options, "--", raw(path), seconds=seconds)
+    except Refused:
+        return None
+    return tuple(_blamed(result.output)) if result.code == 0 else None
+
+
+def _blamed(output: bytes) -> Iterator[BlamedLine]:
+    names: dict[str, str] = {}
+    boundaries: set[str] = set()
+    commit, line = "", 0
+    for row in output.split(b"\n"):
+        if row.startswith(b"\t"):
+            yield BlamedLine(line, commit, names.get(commit, ""), commit in boundaries)
+        elif header := _HEADER.fullmatch(row):
+            commit, line = header[1].decode(), int(header[3])
+        elif row.startswith(b"filename "):
+            names[commit] = parse.unquoted(os.fsdecode(row[9:]))
+        elif row == b"boundary":
+            boundaries.add(commit)
+
+
+def merge_of(root: Path, commit: str, *, seconds: int = 2) -> str | None:
+    """The merge that brought a commit into the current branch; None where it was made on the branch itself."""
+    try:
+        path = ("--first-parent", "--ancestry-path", "--reverse", f"{commit}..HEAD")
+        result = run(root, "rev-list", *path, seconds=seconds)
+        merges = result.output.split()
+        if result.code or not merges:
+            return None
+        first = merges[0].decode()
+        parents = (
+            run(root, "rev-list", "--parents", "--max-count=1", first, seconds=seconds).output.decode().split()[1:]
+        )
+        if len(parents) < 2:
+            return None
+        is_before = run(root, "merge-base", "--is-ancestor", commit, parents[0], seconds=seconds)
+    except (Unavailable, Refused):
+        return None
+    return first if is_before.code == 1 else None
+
+
+def contents_at(root: Path, places: Sequence[tuple[str, str]]) -> list[bytes | None]:
+    """What files held in commits, by pairs of commit and path; None where one was not there or is not in this clone."""
+    asked = [(commit, raw(path)) for commit, path in places]
+    rows = "".join(f"{commit}:./{path}\n" for commit, path in asked if "\n" not in path)
+    output = answer(root, "cat-file", "--batch", stdin=os.fsencode(rows), seconds=WORK_SECONDS)
+    found: list[bytes | None] = []
+    place = 0
+    for _, path in asked:
+        end = -1 if output is None or "\n" in path else output.find(b"\n", place)
+        if output is None or end < 0:
+            found.append(None)
+            continue
+        about = output[place:end].split(b" ")
+        if about[-1] == b"missing" or len(about) != 3 or about[1] != b"blob":
+            size = int(about[2]) + 1 if len(about) == 3 and about[2].isdigit() else 0
+            found.append(None)
+        else:
+            size = int(about[2]) + 1
+            found.append(output[end + 1 : end + size])
+        place = end + 1 + size
+    return found

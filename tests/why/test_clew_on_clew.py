@@ -1,0 +1,40 @@
+"""Clew's own source: each file leads to what asked for it and to what proves it."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.why.asking import Asker
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy without the history: what is asked here stands in the files."""
+    folder = tmp_path_factory.mktemp("clew") / "clew"
+    for name in ("src", "spec", "tests"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.onnx", "*.bin"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def asker() -> Iterator[Asker]:
+    asker = Asker()
+    yield asker
+    asker.close()
+
+
+# Verifies: REQ-o00043-B
+def test_every_file_leads_to_a_requirement_and_a_test(asker: Asker, project: Path) -> None:
+    lacking = []
+    for path in sorted((project / "src" / "clew").rglob("*.py")):
+        name = path.relative_to(project).as_posix()
+        data, text, is_error = asker.why(project, name)
+        assert not is_error, text
+        found = {each["name"]: each.get("facts", []) for each in data["sections"]}
+        asked = [fact["text"] for fact in found["asked_for_by"] if "REQ-" in fact["text"]]
+        if not asked or not found["proved_by"]:
+            lacking.append((name, len(asked), len(found["proved_by"])))
+    assert lacking == []

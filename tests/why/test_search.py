@@ -1,0 +1,93 @@
+"""One search over everything, and questions answered by quotes."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.mcp_client import McpClient, Options
+from tests.why.histories import specified
+
+from clew.project import Project
+from clew.surfaces.cli.main import main
+
+GUIDE = "# Guide\n\n## Low water\n\nA ship that draws three metres waits for the flood before it passes the bar.\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    specified(tmp_path / "project")
+    (tmp_path / "project" / "docs" / "bar.md").write_text(GUIDE)
+    return tmp_path / "project"
+
+
+@pytest.fixture
+def client(project: Path) -> Iterator[McpClient]:
+    opened = Project.open(project)
+    with McpClient(opened, Options(toolsets=("all",))) as client:
+        yield client
+    opened.close()
+
+
+# Verifies: REQ-d00366-A
+@pytest.mark.parametrize(
+    ("query", "kind", "id"),
+    [
+        ("d1", "requirement", "REQ-d00001"),
+        ("helper", "code", "src/warn.py::helper"),
+        ("src/warn.py", "file", "src/warn.py"),
+    ],
+)
+def test_what_is_called_exactly_so_comes_first(client: McpClient, query: str, kind: str, id: str) -> None:
+    first = client("search_everything", query=query)["results"][0]
+    assert (first["kind"], first["id"], first["exact"]) == (kind, id, True)
+    assert first["place"]
+
+
+# Verifies: REQ-d00366-B
+def test_every_kind_is_found_and_can_be_asked_for_alone(client: McpClient) -> None:
+    client("store_memory", content="Warn ships by radio, not by flags.", rationale="decided by the harbour master")
+    found = client("search_everything", query="warn ships low water")
+    kinds = {each["kind"] for each in found["results"][:10]}
+    assert kinds >= {"requirement", "document", "code", "memory"}
+    for kind in ("requirement", "document", "code", "memory"):
+        alone = client("search_everything", query="warn ships low water", kind=[kind])["results"]
+        assert {each["kind"] for each in alone} == {kind}
+
+
+# Verifies: REQ-d00366-C
+def test_private_memories_of_others_take_no_part(client: McpClient) -> None:
+    about = {"rationale": "only mine to know", "metadata": {"visibility": "private"}}
+    client("store_memory", content="The zebra password is kept elsewhere.", agent_id="one", **about)
+    other = client.as_session("another")
+    assert other("search_everything", query="zebra")["total"] == 0
+
+
+def asked(project: Path, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    code = main([*words, "-C", str(project)])
+    return code, capsys.readouterr().out
+
+
+# Verifies: REQ-d00366-D
+def test_a_question_is_answered_by_quotes_or_not_at_all(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = asked(project, capsys, "ask", "what does a ship that draws three metres wait for")
+    assert (code, "waits for the flood" in out, "docs/bar.md:3" in out) == (0, True, True), out
+    code, out = asked(project, capsys, "ask", "what is the capital of France")
+    assert (code, "Nothing in this project answers that" in out) == (1, True), out
+
+
+# Verifies: REQ-d00366-A
+def test_the_command_finds_by_pattern_too(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = asked(project, capsys, "search", "--regex", "^REQ-d", "--field", "id", "--json")
+    assert code == 0
+    assert [each["id"] for each in json.loads(out)["results"]] == ["REQ-d00001"]
+
+
+# Verifies: REQ-d00367-A
+def test_a_file_that_cites_nothing_has_an_impact(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "src" / "core.py").write_text("def core():\n    return 1\n")
+    (project / "src" / "shell.py").write_text("from core import core\n")
+    (project / "src" / "outer.py").write_text("import shell\n")
+    code, out = asked(project, capsys, "impact", "src/core.py", "--json")
+    users = [(each["id"], each["distance"]) for each in json.loads(out)["used_by"]]
+    assert (code, users) == (0, [("src/shell.py", 1), ("src/outer.py", 2)])

@@ -1,0 +1,167 @@
+"""What every answer of `why` and `context` keeps to, over a real connection."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.why.asking import Asker
+from tests.why.histories import Repository, many_commits, plain, specified
+
+from clew.text.tokens import estimate_tokens
+
+RANKS = {"stated": 0, "recorded": 1, "inferred": 2}
+ORDER = ["what", "asked_for_by", "made_by", "versions", "decided", "proved_by", "open_changes", "authors"]
+
+
+@pytest.fixture
+def asker() -> Iterator[Asker]:
+    asker = Asker()
+    yield asker
+    asker.close()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    specified(tmp_path / "project")
+    return tmp_path / "project"
+
+
+def sections(asker: Asker, folder: Path, target: str) -> dict[str, dict[str, Any]]:
+    data, text, is_error = asker.why(folder, target)
+    assert not is_error, text
+    return {each["name"]: each for each in data["sections"]}
+
+
+def told(section: dict[str, Any]) -> str:
+    return "\n".join([*(fact["text"] for fact in section.get("facts", ())), section.get("note", "")])
+
+
+TARGETS = ("src/warn.py", "src/warn.py:6", "src/warn.py::helper", "REQ-d00001", "REQ-d00001-A", "HEAD", "warn")
+
+
+# Verifies: REQ-d00360-B, REQ-d00360-C
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_line_has_a_basis_and_every_empty_section_says_so(asker: Asker, project: Path, target: str) -> None:
+    found = sections(asker, project, target)
+    for each in found.values():
+        ranks = [RANKS[fact["basis"]] for fact in each.get("facts", ())]
+        assert ranks == sorted(ranks)
+        assert ranks or each["note"]
+    assert [name for name in found if name in ORDER] == [name for name in ORDER if name in found]
+
+
+# Verifies: REQ-d00360-A
+@pytest.mark.parametrize("target", ["src/warn.py:99", "src/warn.py:0", "src/warn.py::nothing", "REQ-d00002", "../x.py"])
+def test_what_is_not_known_is_said_to_be_not_known(asker: Asker, project: Path, target: str) -> None:
+    data, text, is_error = asker.why(project, target)
+    assert is_error
+    assert "Not known" in text
+    assert data["hint"]
+
+
+# Verifies: REQ-d00360-E
+def test_citations_are_inherited_from_function_file_and_package(asker: Asker, project: Path) -> None:
+    package = project / "src" / "port"
+    package.mkdir()
+    (package / "__init__.py").write_text("# Implements: REQ-d00001\n")
+    (package / "quay.py").write_text("def quay():\n    return 1\n")
+    inherited = sections(asker, project, "src/port/quay.py:2")["asked_for_by"]["facts"][0]
+    assert inherited["basis"] == "inferred"
+    assert "the package src/port" in inherited["text"]
+    facts = sections(asker, project, "src/warn.py:6")["asked_for_by"]["facts"]
+    assert {fact["basis"] for fact in facts if "inherited from warn" in fact["text"]} == {"inferred"}
+    assert sections(asker, project, "src/warn.py::warn")["asked_for_by"]["facts"][0]["basis"] == "stated"
+
+
+# Verifies: REQ-d00360-D, REQ-d00365-A
+def test_context_keeps_its_budget_and_begins_with_obligations(asker: Asker, project: Path) -> None:
+    data, text, is_error = asker.why(project, "src/warn.py::warn", tool="context")
+    assert not is_error
+    assert estimate_tokens(text) <= 1_500
+    names = [each["name"] for each in data["sections"]]
+    assert (names[0], names[-1]) == ("asked_for_by", "excerpt")
+    assert names.index("decided") < names.index("proved_by") < names.index("excerpt")
+
+
+# Verifies: REQ-d00364-A, REQ-d00364-B
+def test_a_requirement_that_moved_to_another_file_keeps_its_versions(asker: Asker, project: Path) -> None:
+    repo = Repository(project)
+    repo.git("mv", "spec/warning.md", "spec/other.md")
+    (project / "spec" / "warning.md").write_text("# Empty\n")
+    repo.commit("Another file")
+    versions = told(sections(asker, project, "REQ-d00001")["versions"])
+    assert versions.index("Warn earlier") < versions.index("Warn ships")
+    assert "changed (A)" in versions
+
+
+# Verifies: REQ-d00364-C
+def test_a_result_from_before_the_change_says_so(asker: Asker, project: Path) -> None:
+    os.utime(project / "reports" / "junit.xml", (1_600_000_000, 1_600_000_000))
+    assert "before this change" in told(sections(asker, project, "src/warn.py::warn")["proved_by"])
+
+
+# Verifies: REQ-d00362-A, REQ-d00362-C
+def test_the_history_follows_head_forth_and_back(asker: Asker, tmp_path: Path) -> None:
+    plain(tmp_path)
+    before = {path for path in (tmp_path / ".git").rglob("*") if "clew" not in path.parts}
+    assert "Use the table" in told(sections(asker, tmp_path, "main.py")["made_by"])
+    assert {path for path in (tmp_path / ".git").rglob("*") if "clew" not in path.parts} == before
+    repo = Repository(tmp_path)
+    repo.commit("One more", {"main.py": "print(1)\n"})
+    assert "One more" in told(sections(asker, tmp_path, "main.py")["made_by"])
+    repo.git("reset", "-q", "--hard", "HEAD~1")
+    repo.commit("Another branch of events", {"main.py": "print(2)\n"})
+    made = told(sections(asker, tmp_path, "main.py")["made_by"])
+    assert "Another branch of events" in made
+    assert "One more" not in made
+
+
+# Verifies: REQ-d00362-B
+def test_a_history_that_is_not_read_yet_says_how_far_it_is(asker: Asker, tmp_path: Path) -> None:
+    from clew.derived.history_reader import HistoryReader
+
+    many_commits(tmp_path / "project")
+    reader = HistoryReader(tmp_path / "project", lambda: tmp_path / "derived")
+    try:
+        assert any("read" in note for note in reader.ensure(0.0).notes)
+        reader.complete()
+        assert reader.ensure(0.0).notes == ()
+    finally:
+        reader.close()
+
+
+# Verifies: REQ-d00363-A, REQ-d00363-C
+def test_symbols_are_linked_and_edits_are_seen_at_once(asker: Asker, project: Path) -> None:
+    user = project / "src" / "user.py"
+    user.write_text("from warn import helper\nimport nowhere\n\n\ndef use():\n    return helper()\n")
+    assert "src/user.py imports helper" in told(sections(asker, project, "src/warn.py::helper")["depends_on_it"])
+    user.write_text("def use():\n    return 3\n")
+    assert "src/user.py" not in told(sections(asker, project, "src/warn.py::helper")["depends_on_it"])
+    assert "function use" in told(sections(asker, project, "use")["what"])
+
+
+# Verifies: REQ-d00363-B
+def test_no_figure_about_requirements_changes_by_source_code(asker: Asker, project: Path) -> None:
+    asker.why(project, "REQ-d00001")
+    client = asker.client(project)
+    before = client("get_graph_status"), client("query_nodes", limit=500)["total"], client("get_project_summary")
+    asker.why(project, "src/warn.py")
+    after = client("get_graph_status"), client("query_nodes", limit=500)["total"], client("get_project_summary")
+    assert before == after
+    assert "symbol" not in before[0]["node_counts"]
+
+
+# Verifies: REQ-d00361-A, REQ-d00361-B, REQ-d00361-C, REQ-d00361-D
+def test_a_hundred_odd_lines_are_all_told_by_their_own_commit(asker: Asker, tmp_path: Path) -> None:
+    repo = Repository(tmp_path)
+    rows: list[str] = []
+    for number in range(12):
+        rows.insert(number // 2, f"value_{number} = {number}")
+        repo.commit(f"Line {number}", {"rows.py": "\n".join(rows) + "\n"})
+    repo.commit("Only spaces", {"rows.py": "\n".join(row.replace(" = ", "=") for row in rows) + "\n"})
+    for place, row in enumerate(rows, 1):
+        made = sections(asker, tmp_path, f"rows.py:{place}")["made_by"]
+        assert f'"Line {row.rpartition(" ")[2]}"' in made["facts"][0]["text"]
+        assert "1 commit skipped" in made["note"]
