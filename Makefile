@@ -45,7 +45,7 @@ bench-links: $(STAMP) ## quality of suggested links
 conformance: $(STAMP) ## run the official protocol suite
 	@$(BIN)/python -m tests.conformance
 
-differential: $(STAMP) ## compare with OpenSpec itself
+differential: $(STAMP) ## compare with OpenSpec and elspais themselves
 	@$(BIN)/python -m tests.differential
 
 attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, malformed messages
