@@ -48,7 +48,7 @@ bench-memory: $(STAMP) ## the memory: recall, gate, judge, scrub, speed
 conformance: $(STAMP) ## run the official protocol suite
 	@$(BIN)/python -m tests.conformance
 
-differential: $(STAMP) ## compare with OpenSpec itself
+differential: $(STAMP) ## compare with OpenSpec and elspais themselves
 	@$(BIN)/python -m tests.differential
 
 attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, malformed messages

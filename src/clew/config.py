@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from clew.errors import ConfigError
-from clew.formats.elspais.settings import ElspaisSettings, read_settings
+from clew.formats.elspais.settings import Associate, ElspaisSettings, read_settings
 from clew.formats.elspais.toml_values import parse_toml
 from clew.text.choices import explained
 from clew.trust import Trust, trust_of, user_configuration, without
@@ -356,7 +356,30 @@ def _elspais(root: Path, files: list[str]) -> tuple[ElspaisSettings, tuple[str, 
         settings, diagnostics = read_settings(path.read_bytes(), local.read_bytes() if local.exists() else None)
     except OSError as error:
         raise ConfigError(f"{ELSPAIS_TOML} cannot be read: {error}.", hint="Check the file's permissions.") from error
-    return settings, tuple(f"{ELSPAIS_TOML}: {item.message}" for item in diagnostics)
+    associates = tuple(_associate(root, each) for each in settings.associates)
+    notes = [f"{ELSPAIS_TOML}: {item.message}" for item in diagnostics]
+    notes += [
+        f"{ELSPAIS_TOML}: the associate {each.name} is not read: {each.problem}." for each in associates if each.problem
+    ]
+    return msgspec.structs.replace(settings, associates=associates), tuple(notes)
+
+
+def _associate(root: Path, associate: Associate) -> Associate:
+    """An associate with its own settings. Only what lies in the project's folder is read."""
+    place = (root / associate.path).resolve()
+    if not associate.path:
+        problem = f"no path is given for it; {ELSPAIS_LOCAL_TOML} may give one"
+    elif not place.is_dir():
+        problem = f"'{associate.path}' is not a folder"
+    elif root not in place.parents:
+        problem = f"'{associate.path}' lies outside of the project, where Clew reads nothing"
+    elif not (place / ELSPAIS_TOML).is_file():
+        problem = f"'{associate.path}' has no {ELSPAIS_TOML}"
+    else:
+        inside: list[str] = []
+        settings, _ = _elspais(place, inside)
+        return msgspec.structs.replace(associate, path=place.relative_to(root).as_posix(), settings=settings)
+    return msgspec.structs.replace(associate, problem=problem)
 
 
 def _requirements(root: Path, table: RequirementsTable, elspais: ElspaisSettings) -> Selection:
@@ -366,6 +389,16 @@ def _requirements(root: Path, table: RequirementsTable, elspais: ElspaisSettings
         patterns=_first(table.patterns, elspais.spec_patterns),
         skip=_first(table.skip, (*elspais.spec_skip_files, *elspais.spec_skip_dirs, *elspais.skip)),
         assumed=table.folders is None and elspais.spec_directories == _USUAL.spec_directories,
+    )
+
+
+def associate_selection(associate: Associate) -> Selection:
+    """The requirements of an associate that is read."""
+    settings = associate.settings or ElspaisSettings()
+    return Selection(
+        folders=tuple(f"{associate.path}/{folder}" for folder in settings.spec_directories),
+        patterns=settings.spec_patterns,
+        skip=(*settings.spec_skip_files, *settings.spec_skip_dirs, *settings.skip),
     )
 
 

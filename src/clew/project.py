@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from clew.register.service import RegisterService
     from clew.specs.service import SpecsService
     from clew.store.interface import Store
+    from clew.trace.edit.results import Unsaved
     from clew.trace.edit.service import MutationService
     from clew.trace.files.service import RequirementFiles
     from clew.trace.links.service import LinkService
@@ -255,7 +256,12 @@ class Project:
         opened = self._index.made
         index = opened.problem if opened is not None else None
         problems = ((str(problem),) if problem is not None else ()) + ((index,) if index else ())
-        return (*self.config.notes, *self.context.recovered, *problems)
+        unsaved = self.unsaved().note
+        return (*self.config.notes, *self.context.recovered, *problems, *((unsaved,) if unsaved else ()))
+
+    def unsaved(self) -> "Unsaved":
+        """What waits to be saved, whether or not this process shows it in its graph."""
+        return self.mutations.unsaved()
 
     # Keeping the graph
 

@@ -1,9 +1,10 @@
-"""`make differential`: Clew beside OpenSpec itself, on the same folders."""
+"""`make differential`: Clew beside OpenSpec and elspais themselves, on the same folders."""
 
 import os
 import sys
 
 import pytest
+from tests.differential import elspais
 from tests.differential.openspec import ALL, HERE, PROGRAM
 
 from clew.errors import ClewError
@@ -14,8 +15,11 @@ def main() -> int:
         sys.stdout.write(
             f"Installing Node and OpenSpec into {PROGRAM.home.parent.name}, once per version of the locks.\n"
         )
+    if not elspais.HOME.exists():
+        sys.stdout.write(f"Installing elspais {elspais.VERSION} into {elspais.HOME.parent.name}, once.\n")
     try:
         PROGRAM.install()
+        elspais.install()
     except ClewError as error:
         sys.stderr.write(f"{error.message}\n{error.hint}\n")
         return 2

@@ -195,13 +195,14 @@ def test_applying_twice_is_applying_once(applied: Any, project: Project, tmp_pat
     assert (tmp_path / "src" / "a.py").read_bytes() == once
 
 
-# Verifies: REQ-d00057-E
+# Verifies: REQ-d00057-E, REQ-d00382-D
 @pytest.mark.parametrize(
     ("settings", "keyword"),
     [
         ("", "Verifies"),
         ('[testing]\nreference_keyword = "Validates"\n', "Validates"),
-        ('[scanning.test]\nreference_keyword = "tests"\n', "Tests"),
+        ('[testing]\nreference_keyword = "tests"\n', "Tests"),
+        ('[scanning.test]\nreference_keyword = "Validates"\n', "Verifies"),
         ('[scanning.test]\nreference_keyword = "Proves"\n', "Verifies"),
     ],
 )

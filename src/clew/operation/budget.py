@@ -1,7 +1,8 @@
 """Keeping answers within bounds: whole items are left out, never cut through, until the answer fits.
 
 An answer carries its data twice, as the protocol asks: structured, and as text for hosts that read only that. The
-budget is for both together.
+budget is for both together. Only where an operation has `whole` texts, which an agent may write back, each copy may
+take all of it: a model reads one of the two, and half a requirement is worse than a larger answer.
 """
 
 import sys
@@ -39,21 +40,37 @@ class Budget(msgspec.Struct, frozen=True):
     bytes: int = HARD_BYTES // 2
 
     @staticmethod
-    def of(max_tokens: int | None) -> "Budget":
-        """The budget a caller asked for; no answer to an agent exceeds the hard one."""
+    def of(max_tokens: int | None, *, copies: int = 2) -> "Budget":
+        """The budget a caller asked for; no answer to an agent exceeds the hard one. It is for so many copies."""
         if max_tokens == EVERYTHING:
             return Budget(sys.maxsize, sys.maxsize)
-        return Budget(min(max_tokens or DEFAULT_TOKENS, HARD_TOKENS) // 2)
+        return Budget(min(max_tokens or DEFAULT_TOKENS, HARD_TOKENS) // copies)
 
 
-def fit(data: dict[str, Any], trim: Sequence[str], budget: Budget, *, paged: str | None = None) -> dict[str, Any]:
-    """The data within the budget: the fields named in `trim` are shortened in turn, and `truncated` says so.
+_HARD = Budget(HARD_TOKENS)
+
+
+def fit(
+    data: dict[str, Any],
+    trim: Sequence[str],
+    budget: Budget,
+    *,
+    paged: str | None = None,
+    whole: Sequence[str] = (),
+    repeated: Sequence[str] = (),
+) -> dict[str, Any]:
+    """The data within the budget: the fields named in `trim` are shortened in turn, and `truncated` says so. Before
+    that, what is only `repeated` becomes null.
 
     Of a paged list one item is always kept, so that whoever follows cursors gets somewhere; its texts are cut instead.
+    What is `whole` is never cut: where it takes more than the budget, the answer may do so too, up to the hard limit.
     """
+    data = _without_repeats(data, repeated, budget)
     if fits(data, budget):
         return data
-    fitted = _without_endless_texts(data, trim, budget)
+    if whole:
+        budget = _with_room_for_whole(data, trim, budget)
+    fitted = _without_endless_texts(data, trim, budget, whole)
     for field in trim:
         if fits(fitted, budget):
             return fitted
@@ -64,15 +81,32 @@ def fit(data: dict[str, Any], trim: Sequence[str], budget: Budget, *, paged: str
     for longest in _CLIPS[1:]:
         if fits(fitted, budget):
             return fitted
-        fitted = _clipped(fitted, longest)
+        fitted = _clipped(fitted, longest, whole)
         fitted["truncated"] = True
-    if not fits(fitted, budget):
-        needed = 2 * estimate_tokens(msgspec.json.encode(fitted).decode())
-        raise Refused(
-            f"The answer takes about {needed} tokens; {2 * budget.tokens} are allowed.",
-            hint=f"Pass max_tokens={min(needed + 200, HARD_TOKENS)}, or ask for less.",
-        )
+    if not fits(fitted, _HARD if whole else budget):
+        raise _too_large(fitted, budget, is_whole=bool(whole))
     return fitted
+
+
+def _too_large(data: dict[str, Any], budget: Budget, *, is_whole: bool) -> Refused:
+    if is_whole:
+        return Refused(
+            "The text alone is longer than any answer may be.",
+            hint="Read it in its file, or on the command line, which has no limit.",
+        )
+    needed = 2 * estimate_tokens(msgspec.json.encode(data).decode())
+    return Refused(
+        f"The answer takes about {needed} tokens; {2 * budget.tokens} are allowed.",
+        hint=f"Pass max_tokens={min(needed + 200, HARD_TOKENS)}, or ask for less.",
+    )
+
+
+def _without_repeats(data: dict[str, Any], repeated: Sequence[str], budget: Budget) -> dict[str, Any]:
+    for field in repeated:
+        if fits(data, budget):
+            return data
+        data = _with(data, field, None)
+    return data
 
 
 class Reason(StrEnum):
@@ -153,7 +187,22 @@ def longest_page(make: Callable[[int], S], most: int, max_tokens: int | None) ->
     return best
 
 
-def _without_endless_texts(data: dict[str, Any], trim: Sequence[str], budget: Budget) -> dict[str, Any]:
+def _with_room_for_whole(data: dict[str, Any], trim: Sequence[str], budget: Budget) -> Budget:
+    """The budget, or what the answer without its lists takes and a quarter of the budget for those: a page of a list
+    beside a long text still gets somewhere."""
+    bare = data
+    for field in trim:
+        if _value(bare, field):
+            bare = _with(bare, field, [])
+    text = msgspec.json.encode(bare).decode()
+    tokens = estimate_tokens(text) + budget.tokens // 4
+    size = len(text.encode()) + budget.bytes // 4
+    return Budget(max(budget.tokens, min(tokens, HARD_TOKENS)), max(budget.bytes, min(size, HARD_BYTES // 2)))
+
+
+def _without_endless_texts(
+    data: dict[str, Any], trim: Sequence[str], budget: Budget, whole: Sequence[str]
+) -> dict[str, Any]:
     """One endless text must not cost the items beside it: those shortened by lines get a quarter of the room at most,
     all others are cut."""
     shorter: dict[str, Any] = {}
@@ -162,7 +211,7 @@ def _without_endless_texts(data: dict[str, Any], trim: Sequence[str], budget: Bu
             lines = [_clipped(line, _CLIPS[0]) for line in value.splitlines(keepends=True)]
             shorter[name] = "".join(_within(lines, budget.tokens // 4, budget.bytes // 4))
         else:
-            shorter[name] = _clipped(value, _CLIPS[0])
+            shorter[name] = value if name in whole else _clipped(value, _CLIPS[0], whole)
     if shorter != data:
         shorter["truncated"] = True
     return shorter
@@ -196,13 +245,13 @@ def _with(data: dict[str, Any], field: str, value: Any) -> dict[str, Any]:
     return {**data, outer: {**data[outer], inner: value} if inner else value}
 
 
-def _clipped(value: Any, longest: int) -> Any:
+def _clipped(value: Any, longest: int, whole: Sequence[str] = ()) -> Any:
     if isinstance(value, str):
         return value if len(value) <= longest else value[: longest - 3] + "..."
     if isinstance(value, dict):
-        return {name: _clipped(inner, longest) for name, inner in value.items()}
+        return {name: each if name in whole else _clipped(each, longest, whole) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_clipped(inner, longest) for inner in value]
+        return [_clipped(inner, longest, whole) for inner in value]
     return value
 
 

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import structs
 
 from clew.errors import Cancelled, InvalidArgument, TimedOut
-from clew.operation.budget import Budget, fit
+from clew.operation.budget import EVERYTHING, Budget, fit
 from clew.operation.declare import Freshness, Operation, ResourceRef, result_of
 from clew.operation.flagging import flagged_places, note_of, with_flags
 from clew.operation.listing import Listed
@@ -79,6 +79,7 @@ class Call:
         scheme: str | None = None,
         surface: AnySurface = "mcp",
         as_data: bool = True,
+        whole: bool = False,
         options: Mapping[str, str] | None = None,
     ) -> None:
         self.project = cast("Project", project)
@@ -87,6 +88,8 @@ class Call:
         """The folder of the project; the current one without a project."""
         self.surface = surface
         """Where the call comes from: an agent's client, or a person's command line."""
+        self.whole = whole
+        """Whether the caller knows no pages and gets everything at once, however long that is."""
         self.as_data = as_data
         """Whether the caller reads the data of the result; False where a command prints what `render` makes of it."""
         self.options: Mapping[str, str] = options or {}
@@ -171,6 +174,8 @@ def answer(request: Operation, call: Call) -> Answer:
         others: Answer = request.run(call)
         return others
     data = _performed(request, call, bounded=True)
+    if call.whole:
+        data = {name: value for name, value in data.items() if name not in _OF_PAGES}
     # The text shows what is left of the result once it keeps the budget.
     is_told = type(request).text is not Operation.text
     text = request.text(msgspec.convert(data, result_of(type(request))) if is_told else data)
@@ -179,6 +184,9 @@ def answer(request: Operation, call: Call) -> Answer:
         # Before the texts: whoever reads them has been told.
         text = f"{note_of(places)}\n\n{text}" if is_told else request.text(data)
     return Answer(data, text, request.links(call, data))
+
+
+_OF_PAGES = ("truncated", "next_cursor")
 
 
 def perform(request: Operation, call: Call) -> Any:
@@ -198,8 +206,10 @@ def _performed(request: Operation, call: Call, *, bounded: bool) -> Any:
         if not bounded:
             return result
         call.check()
-        budget = Budget.of(about.budget or getattr(request, "max_tokens", None))
-        return fit(msgspec.to_builtins(result), about.trim, budget, paged=about.pages)
+        asked = EVERYTHING if call.whole else about.budget or getattr(request, "max_tokens", None)
+        budget = Budget.of(asked, copies=1 if about.whole else 2)
+        data = msgspec.to_builtins(result)
+        return fit(data, about.trim, budget, paged=about.pages, whole=about.whole, repeated=about.repeated)
 
     early = request.answer_early(call)
     if early is not None:

@@ -158,6 +158,10 @@ class About:
     trim: tuple[str, ...] = ()
     """Fields of the result that may be shortened to keep the budget, in the order in which they are shortened: lists by
     whole items, texts at the end of a line; `outer.inner` names a field of a field."""
+    whole: tuple[str, ...] = ()
+    """Fields, at any depth of the result, that are never cut: texts that an agent may change and write back."""
+    repeated: tuple[str, ...] = ()
+    """Fields that say again what another field says; they become null before anything is shortened."""
     pages: str | None = None
     """The list field that `limit` and `cursor` page through; the result also has truncated and next_cursor."""
     total: str = "total"
@@ -234,6 +238,8 @@ class Operation(msgspec.Struct, metaclass=OperationType):
             drafts: bool = False,
             needs_config: bool = True,
             trim: tuple[str, ...] = (),
+            whole: tuple[str, ...] = (),
+            repeated: tuple[str, ...] = (),
             pages: str | None = None,
             total: str = "total",
             budget: int | None = None,

@@ -155,3 +155,10 @@ def all_verbs() -> dict[str, Listed]:
             found[each.verb] = each
             found.update({f"{group} {alias}".strip(): each for alias in each.aliases})
     return found
+
+
+def outlined(tool: Listed) -> Listed:
+    """The tool with the names of the fields of its result, and nothing of what is inside them."""
+    schema = tool.output_schema
+    told = {"type": "object", "properties": {name: {} for name in schema.get("properties", {})}}
+    return msgspec.structs.replace(tool, result=msgspec.Raw(msgspec.json.encode(told)))

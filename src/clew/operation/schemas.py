@@ -90,7 +90,10 @@ def _filled_in(schema: dict[str, Any], inner: dict[str, dict[str, Any]]) -> dict
     name = next((option["$ref"].rpartition("/")[2] for option in options if "$ref" in option), None)
     if name is None or name not in inner or len(options) > 2:
         return schema
-    return {**inner[name], **rest}
+    filled = {**inner[name], **rest}
+    if {"type": "null"} in options and isinstance(filled.get("type"), str):
+        filled["type"] = [filled["type"], "null"]
+    return filled
 
 
 @cache

@@ -9,7 +9,7 @@ import msgspec
 from clew.errors import ConfigError
 from clew.operation import switches
 from clew.operation.declare import Toolset
-from clew.operation.listing import Listed
+from clew.operation.listing import Listed, outlined
 from clew.operation.names import NameStyle, by_any_spelling, portable, spell
 from clew.operation.wording import Wording
 
@@ -38,15 +38,20 @@ class Profile(msgspec.Struct, frozen=True):
     """How addresses of resources begin, where the system has a scheme of its own."""
     heartbeat: bool = False
     """Whether its clients expect heartbeats as events of SSE."""
+    whole: bool = False
+    """Whether its clients know no pages: every answer is whole."""
+    outlined: bool = False
+    """Whether the listing tells only the fields of results: its clients know what is inside, and pay for the listing
+    with every connection."""
 
 
 PROFILES = {
     profile.name: profile
     for profile in (
-        Profile("elspais", "elspais", (Toolset.TRACE,)),
-        Profile("req", "req", (Toolset.REGISTER,)),
+        Profile("elspais", "elspais", (Toolset.TRACE,), outlined=True),
+        Profile("req", "req", (Toolset.REGISTER,), whole=True),
         Profile("spox", "spox", (Toolset.SPECS,)),
-        Profile("wekadocs", "wekadocs", (Toolset.KB, Toolset.GRAPH), "wekadocs", heartbeat=True),
+        Profile("wekadocs", "wekadocs", (Toolset.KB, Toolset.GRAPH), "wekadocs", heartbeat=True, outlined=True),
         Profile("context-graph", "context-graph", (Toolset.MEMORY, Toolset.COGNITION)),
     )
 }
@@ -74,6 +79,8 @@ class Listing(msgspec.Struct, frozen=True):
     structured: bool = True
     """Whether the tools on documents answer with data beside the text; see `switches`."""
     heartbeat: bool = False
+    whole: bool = False
+    """Whether answers are whole, however long they are; see `Profile`."""
 
 
 def choose(tools: Sequence[Listed], choice: Choice, environ: Mapping[str, str] = os.environ) -> Listing:
@@ -92,7 +99,10 @@ def choose(tools: Sequence[Listed], choice: Choice, environ: Mapping[str, str] =
     if choice.profile is not None:
         profile = _profile(choice.profile)
         own = tuple(tool for tool in allowed if tool.toolset in profile.toolsets and tool.in_profile)
-        listing = Listing(own, own, profile.server_name, profile.scheme, structured, profile.heartbeat)
+        server = (profile.server_name, profile.scheme, structured, profile.heartbeat, profile.whole)
+        if profile.outlined:
+            own = tuple(outlined(tool) for tool in own)
+        listing = Listing(own, own, *server)
         return _spelled(listing, known, choice.names)
     wanted = {tool.name for tool in _named(tools, choice.tools)}
     sets = choice.toolsets if choice.toolsets is not None else () if choice.tools else (DEFAULT,)

@@ -231,7 +231,7 @@ class RegisterReading:
         )
         endings = tuple(f".{ending.lstrip('.')}" for ending in extensions) or ("",)
         files = tuple(name for name in files if name.endswith(endings))
-        diff = revisions.diff(base, before, register)
+        diff = revisions.diff(base, before, register, evidence=True)
         findings = self.findings(register)
         if (staged or wanted.new) and not wanted.all:
             touched = {*diff.added, *(each.id for each in diff.changed)}

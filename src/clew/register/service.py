@@ -79,7 +79,9 @@ class RegisterService(RegisterReading):
         found = candidates(data.decode("utf-8", "replace"), wanted.format)
         if wanted.dry_run:
             return import_all(Draft(self.register, by), found, dry_run=True, strict=wanted.strict)
-        return self.file.transaction(by, lambda draft: import_all(draft, found, strict=wanted.strict))
+        return self.file.transaction(
+            by, lambda draft: import_all(draft, found, source=wanted.source, strict=wanted.strict)
+        )
 
     def read_source(self, source: str) -> bytes:
         """A file that a caller names, which has to lie in the project."""

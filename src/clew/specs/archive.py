@@ -3,8 +3,9 @@
 Every file must still be the one in which conflicts were looked for. The specs that change and the move of the folder
 into the archive are one transaction over files: all of it happens or nothing, and never over what somebody else wrote.
 
-What open changes touched when they were first seen is kept in the store, as a memory of this working copy: a change
-that somebody else wrote begins here with what is in force here.
+What open changes touched when they were written. Git knows it of deltas that are committed (`git_base`). For others
+the store remembers what was in force when they were first seen in this working copy; and it remembers that somebody
+brought a change up to date (`clew change rebase`), which counts for more than both.
 """
 
 import logging
@@ -62,9 +63,10 @@ class ChangeArchiver:
         *,
         actor: str,
         skip_specs: bool,
+        unknown_base: str = "",
     ) -> ArchiveReport:
         """Apply a change, and archive it unless told otherwise. Refused with every reason, and then nothing is done.
-        `found` are the conflicts of the change."""
+        `found` are the conflicts of the change; `unknown_base` says why there may be more than anybody can know."""
         change_id = request.change_id
         entry = known.change(change_id)
         target = self._target(entry, today) if request.move else None
@@ -76,6 +78,12 @@ class ChangeArchiver:
         if not skip_specs:
             paths = {delta.spec_id: _path(known, entry.root, delta.spec_id) for delta in entry.change.deltas}
             check_order(known, change_id)
+            if unknown_base and not request.accept_base:
+                raise Refused(
+                    f"The base of '{change_id}' is not known: {unknown_base}.",
+                    hint="Fetch the whole history (git fetch --unshallow), or look whether the specs moved since, and "
+                    "pass --accept-base (accept_base=true).",
+                )
             sides = decided(entry.change, found, request.take)
             applied = apply_change(entry.change, self._files(known, paths), sides)
             _refuse(entry.change, applied)
@@ -284,6 +292,8 @@ def _undecided(change_id: str, found: Sequence[ConflictFound]) -> Refused:
 log = logging.getLogger(__name__)
 
 COLLECTION = "change_baselines"
+REBASED = "change_rebased"
+"""What was in force when somebody brought a change up to date."""
 _ACTOR = "clew"
 
 
@@ -317,27 +327,48 @@ def first_seen(
     return remembered, ()
 
 
-def record_anew(change_id: str, known: Library, store: Store | None) -> tuple[str, ...]:
-    """Compare a change with the specs as they are now from here on; returns the requirements that had moved."""
+def record_anew(change_id: str, known: Library, store: Store | None, base: Sequence[Baseline]) -> tuple[str, ...]:
+    """Compare a change with the specs as they are now from here on, and no longer with its `base`; returns the
+    requirements that had moved."""
     if store is None:
         raise StoreError(
             "There is no store that could remember it.", hint="Make the folder .clew of the project writable."
         )
     specs = known.in_force()
     present = record(known.change(change_id).change, specs, promises(known.open_changes(), specs))
+    seen = _by_place(base)
     with store.transaction(actor=_ACTOR, reason=f"{change_id} is up to date") as transaction:
-        before = transaction.get(COLLECTION, change_id)
-        seen = _by_place(_decoded(before.data) if before is not None else ())
-        transaction.put(COLLECTION, change_id, msgspec.to_builtins(present))
+        for collection in (COLLECTION, REBASED):
+            transaction.put(collection, change_id, msgspec.to_builtins(present))
     return tuple(each.name for each in present if each.place in seen and seen[each.place].hash != each.hash)
+
+
+def rebased(store: Store | None) -> Mapping[str, Sequence[Baseline]]:
+    """What was in force when somebody brought changes up to date, by change."""
+    try:
+        return {item.id: _decoded(item.data) for item in store.scan(REBASED)} if store is not None else {}
+    except StoreError as error:
+        log.warning("Which changes were brought up to date is not known: %s", error)
+        return {}
+
+
+def joined(*sources: Sequence[Baseline]) -> tuple[Baseline, ...]:
+    """Baselines of one change from several sources; for each place the first counts."""
+    found: dict[tuple[str, str], Baseline] = {}
+    for source in sources:
+        for each in source:
+            found.setdefault(each.place, each)
+    return tuple(found.values())
 
 
 def forget(change_id: str, store: Store | None) -> None:
     """A change that is archived has no baseline any more, and neither has one that begins under the same name."""
     try:
-        if store is not None and store.get(COLLECTION, change_id) is not None:
-            with store.transaction(actor=_ACTOR, reason="the change is over") as transaction:
-                transaction.delete(COLLECTION, change_id)
+        kept = (COLLECTION, REBASED) if store is not None else ()
+        for collection in kept:
+            if store is not None and store.get(collection, change_id) is not None:
+                with store.transaction(actor=_ACTOR, reason="the change is over") as transaction:
+                    transaction.delete(collection, change_id)
     except StoreError as error:
         # The files are written; that the baseline is still there must not look as if they were not.
         log.warning("What '%s' touched when it was written is still remembered: %s", change_id, error)

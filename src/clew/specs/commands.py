@@ -334,7 +334,8 @@ def _change(change: ChangeSummary, *, is_valid: bool = True) -> str:
     bar = f"{'█' * done}{'░' * (_BAR - done)} " if progress.total else ""
     operations = " ".join(f"{sign}{number}" for sign, key in _SIGNS if (number := getattr(change, key)))
     parts = (f"{bar}{progress.completed}/{progress.total} tasks", coloured(operations, "dim"))
-    fault = "" if is_valid else coloured("not valid", "red")
+    problem = change.problem or ("" if is_valid else "not valid")
+    fault = coloured(problem, "red") if problem else ""
     return "  ".join(filter(None, (f"- {coloured(change.id, 'cyan')}", *parts, fault)))
 
 

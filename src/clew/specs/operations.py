@@ -375,6 +375,9 @@ class ArchiveChange(
     take: Annotated[
         Literal["spec", "change"] | None, Meta(description="Which side wins where there is a conflict; default refuse")
     ] = None
+    accept_base: Annotated[
+        bool, Meta(description="Go on though git no longer knows what the change was written against")
+    ] = False
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> results.ArchiveReport:

@@ -151,6 +151,8 @@ class ChangeSummary(msgspec.Struct, frozen=True):
     removed: int
     renamed: int
     specs: tuple[str, ...]
+    problem: str | None = None
+    """What the change lacks to be one, such as its proposal."""
 
 
 class ChangeList(msgspec.Struct, frozen=True):

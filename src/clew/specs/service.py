@@ -12,10 +12,11 @@ from clew.context import Context
 from clew.edit.edits import FileEdit
 from clew.edit.transaction import Transaction
 from clew.errors import Conflict, InvalidArgument, NotFound
-from clew.formats.openspec.apply.conflicts import ConflictFound, conflicts
+from clew.formats.openspec.apply.conflicts import ConflictFound, conflicts, repeated_additions
 from clew.formats.openspec.apply.dependencies import dependencies, order
 from clew.formats.openspec.apply.touches import Baseline
-from clew.formats.openspec.layout import Layout, Root, new_change_folder, root_for
+from clew.formats.openspec.change import Change
+from clew.formats.openspec.layout import Layout, Root, new_change_folder, root_for, spec_path
 from clew.formats.openspec.records import SectionKind
 from clew.formats.openspec.references import requirement_id, scenario_id
 from clew.formats.openspec.rules.rules import Dialect
@@ -23,8 +24,10 @@ from clew.graph.readers.locations import spec_roots
 from clew.once import Once
 from clew.operation.budget import EVERYTHING
 from clew.specs import results, validation, views
-from clew.specs.archive import ChangeArchiver, archived, first_seen, forget, record_anew
+from clew.specs.archive import ChangeArchiver, archived, first_seen, forget, joined, rebased, record_anew
+from clew.specs.git_base import GitBase, GitBases
 from clew.specs.library import (
+    ChangeEntry,
     Library,
     UnreadableFile,
     find_deltas,
@@ -52,6 +55,7 @@ class SpecsService:
         self._roots = spec_roots(context.config)
         """Where specs are kept."""
         self._index = Once(self._make_index)
+        self._git = GitBases(context.root)
 
     @property
     def library(self) -> Library:
@@ -220,6 +224,7 @@ class SpecsService:
         needed = dependencies(changes, known.in_force())
         ordered, circular = order(changes, needed)
         page = tuple(views.conflict(each) for each in chosen[offset : offset + limit])
+        repeated = (said for ids, said in repeated_additions(changes) if change_id is None or change_id in ids)
         return results.ConflictList(
             conflicts=page,
             total=len(chosen),
@@ -230,13 +235,33 @@ class SpecsService:
             ),
             order=ordered,
             circular=circular,
-            notes=notes,
+            notes=(*notes, *repeated),
             truncated=offset + limit < len(chosen),
         )
 
     def _found_conflicts(self, known: Library) -> tuple[tuple[ConflictFound, ...], tuple[str, ...]]:
-        recorded, notes = self._first_seen(known)
+        recorded, notes = self._bases(known)
         return conflicts(known.open_changes(), known.in_force(), recorded), notes
+
+    def _bases(self, known: Library) -> tuple[Mapping[str, Sequence[Baseline]], tuple[str, ...]]:
+        """What each open change was written against: as somebody said who brought it up to date, else as git knows it,
+        else as it was when it was first seen here."""
+        seen, notes = self._first_seen(known)
+        said = rebased(self._context.store)
+        found: dict[str, Sequence[Baseline]] = {}
+        for id, entry in known.changes.items():
+            base = self._git_base(known, entry)
+            found[id] = joined(said.get(id, ()), base.baselines, seen.get(id, ()))
+            if base.unknown and id not in said:
+                notes = (*notes, f"The base of '{id}' is unknown: {_unknown(base)}.")
+        return found, notes
+
+    def _git_base(self, known: Library, entry: ChangeEntry) -> GitBase:
+        def path(spec_id: str) -> str:
+            there = known.specs.get(spec_id)
+            return there.path if there is not None else spec_path(entry.root, spec_id)
+
+        return self._git.of(entry, path)
 
     def change_status(self, change_id: str) -> results.ChangeStatus:
         """Progress, validity and conflicts of one change."""
@@ -256,7 +281,8 @@ class SpecsService:
         """Note that a change was brought up to date: it is compared with the specs as they are now."""
         known = self.library
         known.change(change_id)
-        moved = record_anew(change_id, known, self._context.store)
+        base = self._bases(known)[0].get(change_id, ())
+        moved = record_anew(change_id, known, self._context.store, base)
         valid = validation.validate_changes(known, change_id, Dialect.ALL, strict=False)
         return results.Rebased(change_id, moved, valid.valid, valid.errors)
 
@@ -290,11 +316,16 @@ class SpecsService:
         context.keeper.refresh()
         with context.lock.reading():
             known = self.library
-            known.change(request.change_id)
+            entry = known.change(request.change_id)
             found, _ = self._found_conflicts(known)
+            base = self._git_base(known, entry)
+            is_said = request.change_id in rebased(context.store)
         own = [each for each in found if request.change_id in each.changes]
         archiver = ChangeArchiver(context.root, self._roots, context.config.max_file_bytes, context.store)
-        report = archiver.run(known, request, own, date.today(), actor=actor, skip_specs=skip_specs)
+        unknown = "" if is_said or not _needs_base(entry.change) else _unknown(base)
+        report = archiver.run(
+            known, request, own, date.today(), actor=actor, skip_specs=skip_specs, unknown_base=unknown
+        )
         if not request.dry_run:
             context.keeper.refresh()
         return report
@@ -306,6 +337,18 @@ class SpecsService:
         forget(change_id, context.store)
         context.keeper.refresh()
         return files
+
+
+def _unknown(base: GitBase) -> str:
+    """Why a base is unknown; empty where it is known."""
+    if not base.unknown:
+        return ""
+    return f"the history of this clone is cut off, and does not have the commit that added {', '.join(base.unknown)}"
+
+
+def _needs_base(change: Change) -> bool:
+    """Whether a change replaces anything: what it only adds cannot put an old text back."""
+    return any(delta.modified or delta.removed or delta.renamed for delta in change.deltas)
 
 
 def new_change(project: Path, roots: Sequence[Root], change_id: str, title: str, today: date) -> tuple[str, ...]:

@@ -86,6 +86,7 @@ def change_summary(entry: ChangeEntry) -> results.ChangeSummary:
         removed=sum(len(delta.removed) for delta in deltas),
         renamed=sum(len(delta.renamed) for delta in deltas),
         specs=tuple(delta.spec_id for delta in deltas),
+        problem=None if change.proposal is not None else "It has no proposal.md.",
     )
 
 

@@ -10,6 +10,10 @@ A tested assertion is *failed* when a test that names it failed, *validated* whe
 otherwise awaits a result. Where no results were read at all, nobody knows how many are validated, and none is claimed.
 
 These are the figures of one requirement by itself: what refines it has figures of its own.
+
+Figures of coverage count only requirements whose status expects it, by default the active ones: a draft, an idea or a
+retired requirement owes no test. The list of gaps has those of drafts too, so that they can be worked on. An assertion
+that is retired (`B. <RETIRED> ...`, `B. [Removed] ...`) is no assertion any more; only its label stays taken.
 """
 
 # Implements: REQ-d00042
@@ -27,12 +31,13 @@ from clew.graph.model import EdgeKind, Node, NodeKind
 
 class LevelCounts(msgspec.Struct, frozen=True):
     active: Mapping[str, int]
-    """Only requirements whose status counts as active in this project."""
+    """Those whose status is neither retired nor an idea for later."""
     all: Mapping[str, int]
 
 
 class CoverageCounts(msgspec.Struct, frozen=True):
     total: int
+    """Requirements whose status expects coverage."""
     full_coverage: int
     """Every assertion is named by a test."""
     partial_coverage: int
@@ -59,6 +64,8 @@ class _Sums(msgspec.Struct, frozen=True):
 
     requirements: int
     active: int
+    expected: int
+    """Those of them that figures of coverage count; the sums below are of these, but for the last two."""
     full: int
     """Every assertion is named by a test."""
     partial: int
@@ -86,10 +93,15 @@ def _row(graph: Graph, node: Node | None) -> SumRow | None:
     if node is None or node.kind is not NodeKind.REQUIREMENT:
         return None
     fields, metrics = node.fields, graph.metrics(node.id)
+    level, is_stale = fields.get("level", "Unknown"), fields.get("hash_state") == "stale"
+    is_active = is_counted(node)
     total, tested, untested = metrics["total_assertions"], metrics["tested"], len(metrics["untested_labels"])
-    return fields.get("level", "Unknown"), (
+    if not is_expected(node):
+        return level, (1, is_active, *(0,) * 8, untested if is_active else 0, is_stale)
+    return level, (
         1,
-        fields.get("role") == "active",
+        is_active,
+        1,
         tested > 0 and not untested,
         tested > 0 and untested > 0,
         metrics["has_failures"],
@@ -98,8 +110,23 @@ def _row(graph: Graph, node: Node | None) -> SumRow | None:
         tested,
         metrics["validated"] or 0,
         untested,
-        fields.get("hash_state") == "stale",
+        is_stale,
     )
+
+
+_COUNTED = ("active", "provisional")
+
+
+def is_counted(node: Node) -> bool:
+    """Whether a requirement is one to work on: neither retired nor an idea for later."""
+    return node.fields.get("role", "active") in _COUNTED
+
+
+def is_expected(node: Node) -> bool:
+    """Whether the status of a requirement expects that it is implemented and tested. Where its format has no say in
+    that, all but the retired ones do."""
+    expected: bool | None = node.fields.get("expected")
+    return node.fields.get("role") != "retired" if expected is None else expected
 
 
 def count_by_level(graph: Graph) -> LevelCounts:
@@ -120,7 +147,7 @@ def count_by_coverage(graph: Graph) -> CoverageCounts:
 
 def _count_by_coverage(graph: Graph) -> CoverageCounts:
     levels = _by_level(graph).values()
-    total = sum(sums.requirements for sums in levels)
+    total = sum(sums.expected for sums in levels)
     full, partial = sum(sums.full for sums in levels), sum(sums.partial for sums in levels)
     known = graph.evidence.has_results()
     return CoverageCounts(
@@ -142,7 +169,7 @@ def _coverage_by_level(graph: Graph) -> tuple[LevelCoverage, ...]:
     return tuple(
         LevelCoverage(
             level=level,
-            requirements=sums.requirements,
+            requirements=sums.expected,
             assertions=sums.assertions,
             tested_assertions=sums.tested_assertions,
             tested_pct=percent(sums.tested_assertions, sums.assertions),
@@ -150,6 +177,7 @@ def _coverage_by_level(graph: Graph) -> tuple[LevelCoverage, ...]:
             validated_pct=percent(sums.validated_assertions, sums.assertions) if known else None,
         )
         for level, sums in _by_level(graph).items()
+        if sums.expected
     )
 
 
@@ -182,7 +210,7 @@ def stale_hash_count(graph: Graph) -> int:
 
 
 def uncovered_assertion_count(graph: Graph) -> int:
-    """Assertions that no test names."""
+    """Assertions that no test names, of requirements to work on."""
     return sum(sums.untested_assertions for sums in _by_level(graph).values())
 
 
@@ -256,7 +284,7 @@ def annotate(graph: Graph, node: Node) -> Mapping[str, Any]:
 
 
 def requirement_metrics(graph: Graph, node: Node) -> RequirementMetrics:
-    labels: tuple[str, ...] = node.get_field("labels", ())
+    labels, retired = live_labels(node)
     tested: set[str] = set()
     implemented: set[str] = set()
     passed: set[str] = set()
@@ -286,6 +314,9 @@ def requirement_metrics(graph: Graph, node: Node) -> RequirementMetrics:
             if citing.kind is _CODE:
                 code.add(source)
             implemented.update(edge.labels or labels)
+    if retired:
+        tested, implemented = tested - retired, implemented - retired
+        passed, failed = passed - retired, failed - retired
     total, clean = len(labels), passed - failed if failed else passed
     validated = len(clean) if graph.evidence.has_results() else None
     return RequirementMetrics(
@@ -305,6 +336,15 @@ def requirement_metrics(graph: Graph, node: Node) -> RequirementMetrics:
         has_failures=has_failures,
         tier=tier(len(tested), total, failing=bool(failed)),
     )
+
+
+def live_labels(node: Node) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The labels of the assertions that count, and those of the retired ones."""
+    labels: tuple[str, ...] = node.fields.get("labels", ())
+    retired: tuple[str, ...] = node.fields.get("retired_labels", ())
+    if not retired:
+        return labels, frozenset()
+    return tuple(label for label in labels if label not in retired), frozenset(retired)
 
 
 def _in_order(labels: tuple[str, ...], wanted: set[str]) -> tuple[str, ...]:

@@ -49,6 +49,9 @@ CASES = {
     "validates_in_section": ("# JNY-X-01: Go\n\n## Steps\n\nValidates: REQ-d00001\n\n*End* *Go*\n", 5),
 }
 OTHERWISE_TESTED = {
+    "elspais.changelog_incomplete",
+    "elspais.changelog_missing",
+    "elspais.changelog_stale",
     "elspais.more",
     "elspais.not_utf8",
     "elspais.setting_not_obeyed",

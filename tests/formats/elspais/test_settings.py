@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.errors import ConfigError
+from clew.formats.elspais.changelog import ChangelogSettings
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.settings import ElspaisSettings, Level, read_settings
 
@@ -163,7 +164,7 @@ def test_version_4_is_read() -> None:
         label_separator="/",
         label_multi_separator="&",
         levels=(
-            Level("goal", 1, "g", ("goal",)),
+            Level("goal", 1, "g", ("goal",), "Goal"),
             Level("work", 2, "w", ("goal", "work")),
         ),
         skip=("build",),
@@ -185,6 +186,7 @@ def test_version_4_is_read() -> None:
             ("retired", ("Gone",)),
         ),
         hash_mode="full-text",
+        changelog=ChangelogSettings(hash_current=True),
     )
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from clew.compat.wekadocs import results as shapes
-from clew.kb.operations.arguments import SCHEMA_VERSION, bounded
+from clew.kb.operations.arguments import SCHEMA_VERSION, bounded, in_range
 from clew.kb.walk.envelope import ANSWER_TOKENS
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Toolset
@@ -37,7 +37,7 @@ class SearchSections(
     top_k: Annotated[int, Meta(description="Results on all pages")] = 20
     filters: Annotated[dict[str, Any] | None, Meta(description="doc_tag, document_id")] = None
     cursor: Annotated[str | None, Meta(description="next_cursor")] = None
-    page_size: Annotated[int, Meta(description="1 to 100")] = 25
+    page_size: Annotated[int, in_range(1, 100)] = 25
     session_id: SessionId = None
 
     def answer_early(self, call: Call) -> None:

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from clew.compat.wekadocs import results as older
 from clew.errors import InvalidArgument
-from clew.kb.operations.arguments import SCHEMA_VERSION
+from clew.kb.operations.arguments import SCHEMA_VERSION, in_range
 from clew.kb.walk import results as shapes
 from clew.kb.walk.envelope import ANSWER_TOKENS, MOST_PAGE_SIZE, PAGE_SIZE
 from clew.operation.call import Call
@@ -29,8 +29,8 @@ DISABLED = "Graph traversal is disabled (neo4j_disabled=true). Use kb_search or 
 
 Ids = Annotated[tuple[str, ...], Meta(max_length=MAX_IDS, description="Ids that tools returned")]
 Ends = Annotated[tuple[str, ...], Meta(max_length=MAX_ENDS, description="Ids that tools returned")]
-PageSize = Annotated[int, Meta(description="1 to 100")]
-Most = Annotated[int, Meta(description="1 to 1000")]
+PageSize = Annotated[int, in_range(1, 100)]
+Most = Annotated[int, in_range(1, 1000)]
 TokenBudget = Annotated[int, Meta(description="Size of the answer")]
 RelTypes = Annotated[tuple[str, ...] | None, Meta(description="Default all")]
 Cursor = Annotated[str | None, Meta(description="next_cursor of the page before")]
@@ -124,7 +124,7 @@ class ExpandNeighbors(
     node_ids: Ids
     rel_types: RelTypes = None
     direction: Annotated[str, Meta(description="out, in; anything else is both")] = "both"
-    max_hops: Annotated[int, Meta(description="1 to 3")] = 1
+    max_hops: Annotated[int, in_range(1, 3)] = 1
     include_snippet: Annotated[bool, Meta(description="With the first 200 characters")] = False
     cursor: Cursor = None
     page_size: PageSize = 25
@@ -165,8 +165,8 @@ class GetPathsBetween(
     a_ids: Ends
     b_ids: Ends
     rel_types: RelTypes = None
-    max_hops: Annotated[int, Meta(description="1 to 5")] = 3
-    max_paths: Annotated[int, Meta(description="1 to 50")] = 10
+    max_hops: Annotated[int, in_range(1, 5)] = 3
+    max_paths: Annotated[int, in_range(1, 50)] = 10
     cursor: Cursor = None
     session_id: SessionId = None
 
@@ -288,7 +288,7 @@ class TraverseRelationships(
     rel_types: Annotated[
         tuple[str, ...] | None, Meta(description="Of MENTIONS, HAS_CHUNK, CONTAINS_STEP; default all three")
     ] = None
-    max_depth: Annotated[int, Meta(description="1 to 3")] = 2
+    max_depth: Annotated[int, in_range(1, 3)] = 2
     include_text: Annotated[bool, Meta(description="With up to 1,000 characters")] = False
 
     def answer_early(self, call: Call) -> Any:

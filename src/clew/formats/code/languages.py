@@ -329,9 +329,32 @@ _NAMES = {
 _BY_NAME = {name: FAMILIES[family] for family, names in _NAMES.items() for name in names.split()}
 
 
+_TEMPLATES = FAMILIES["template"]
+_MARKED_UP = frozenset({"markup", "component"})
+
+
+@functools.cache
+def _template_of(inner: Family) -> Family:
+    """The family of a template that makes files of another family: it has the comments of both."""
+    # A page holds scripts and styles, whose comments count as they do in a component.
+    if inner.name in _MARKED_UP:
+        inner = FAMILIES["component"]
+    comment = _block("{#", "#}", "bt").replace("%d", "")
+    return Family(f"template of {inner.name}", f"{comment}|{inner.source}", "", inner.opening)
+
+
 def family_for(path: str) -> Family | None:
-    """The family of a file, by its name; None where nothing is known of its comments."""
+    """The family of a file, by its name; None where nothing is known of its comments. A template, such as page.html.j2,
+    is read by the ending before its own."""
     name = path.replace("\\", "/").rpartition("/")[2]
+    family = _family_of_name(name)
+    if family is _TEMPLATES and "." in (stem := name.rpartition(".")[0]):
+        inner = _family_of_name(stem)
+        return _template_of(inner) if inner is not None and inner is not _TEMPLATES else family
+    return family
+
+
+def _family_of_name(name: str) -> Family | None:
     found = _BY_NAME.get(name) or _BY_ENDING.get(name.rpartition(".")[2].lower() if "." in name else "")
     if found is None and name.startswith(("Dockerfile.", "Makefile.")):
         return FAMILIES["data"]

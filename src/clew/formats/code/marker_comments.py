@@ -81,6 +81,8 @@ class Cited(msgspec.Struct, frozen=True, gc=False):
     malformed: bool
     place: str
     """Where the comment stands: on its own, beside code, or in a docstring."""
+    in_prose: bool = False
+    """It stands in a docstring or, without a colon before it, among other words."""
 
 
 _MARKER = re.compile(
@@ -116,6 +118,8 @@ class CommentReader:
         """Whether every further line may begin with an id, because the keyword's own line had none."""
         self._with_short_forms = True
         """Whether `d1` is an id in the current list; without a colon before it, it is a word like others."""
+        self._in_prose = False
+        """Whether the current list stands in a text that may only speak of ids."""
         self.diagnostics: list[Diagnostic] = []
         self.comment_lines: list[int] = []
         """The lines that begin with a comment, in order."""
@@ -196,6 +200,7 @@ class CommentReader:
         """A comment that only mentions ids: for a register that is enough."""
         mentioned = self._register.mentioned(content) if self._register is not None else ()
         self._kind = "verifies" if self._is_test else "implements"
+        self._in_prose = False
         for written, parsed in mentioned:
             yield self._cited(written, parsed, line, place)
         if not mentioned and self._grammar.resembles(content):
@@ -203,6 +208,8 @@ class CommentReader:
 
     def _items(self, rest: str, line: int, place: str) -> Iterator[Cited]:
         """A list of ids, up to the first other word; remarks in parentheses are skipped."""
+        declared = self._with_short_forms or self._in_block
+        self._in_prose = place == IN_DOCSTRING or (not declared and self._has_other_words(rest))
         if self._with_short_forms and (parsed := self._meant(rest)) is not None:
             yield self._cited(rest, parsed, line, place)
             return
@@ -214,7 +221,7 @@ class CommentReader:
             if last is not None and last.labels and len(words) == 1 and self._is_label(words[0], last.target):
                 # A further assertion of the same requirement: `REQ-d00001-A, B`.
                 written = self._grammar.assertion_id(last.target, words[0])
-                yield Cited(self._kind, written, last.target, (words[0],), line, False, place)
+                yield Cited(self._kind, written, last.target, (words[0],), line, False, place, self._in_prose)
                 continue
             references = [self._meant(word) for word in words]
             for word, parsed in zip(words, references, strict=True):
@@ -224,6 +231,10 @@ class CommentReader:
                 yield last
         if len(items) > 1 and not items[-1].strip() and not rest.endswith(";"):
             self._continues_at = line + 1
+
+    def _has_other_words(self, rest: str) -> bool:
+        words = (self._bare(word) for item in _SEPARATOR.split(rest) for word in item.split())
+        return any(word and not self._resembles(word) and not self._grammar.is_label(word) for word in words)
 
     def _is_label(self, word: str, target: str) -> bool:
         if self._register is not None and self._register.parse(target) is not None:
@@ -255,8 +266,8 @@ class CommentReader:
 
     def _cited(self, written: str, parsed: ParsedReference | None, line: int, place: str) -> Cited:
         if parsed is None:
-            return Cited(self._kind, written, written, (), line, True, place)
-        return Cited(self._kind, written, parsed.target, parsed.labels, line, False, place)
+            return Cited(self._kind, written, written, (), line, True, place, self._in_prose)
+        return Cited(self._kind, written, parsed.target, parsed.labels, line, False, place, self._in_prose)
 
     def _undeclared(self, content: str, line: int) -> None:
         word = content.split(None, 1)[0].rstrip(":,;.")

@@ -34,7 +34,7 @@ from clew.formats.code.marker_comments import (
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
 
-MARKERS_VERSION = 4
+MARKERS_VERSION = 5
 """Goes up whenever the same bytes give other records; records cached under another version are not used."""
 
 LOOK_AHEAD = 5
@@ -66,6 +66,8 @@ class Citation(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """The qualified name of the function or class it belongs to; None for the file as a whole."""
     owner_line: int
     owner_end_line: int
+    in_prose: bool = False
+    """Other words stand beside it, or it stands in a docstring: it may be spoken of and not cited."""
 
 
 class TestFunction(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -292,6 +294,7 @@ def _citation(item: Cited, owner: Definition | None, origin: str = "comment") ->
         owner=owner.qualname if owner is not None else None,
         owner_line=owner.line if owner is not None else 0,
         owner_end_line=owner.end_line if owner is not None else 0,
+        in_prose=item.in_prose,
     )
 
 

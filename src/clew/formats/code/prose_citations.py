@@ -6,6 +6,8 @@ Requirements of one format cite those of another this way, with the words and th
 import re
 from collections.abc import Iterator
 
+import msgspec
+
 from clew.formats.code.comments import DOCSTRING, Token
 from clew.formats.code.marker_comments import Cited, CommentReader, RegisterIds
 from clew.formats.elspais.ids.grammar import IdGrammar
@@ -35,6 +37,4 @@ def cited_in_prose(text: str, grammar: IdGrammar, *, register: bool, specs: bool
 
 
 def _below(cited: Cited, lines: int) -> Cited:
-    return Cited(
-        cited.kind, cited.written, cited.target, cited.labels, cited.line + lines, cited.malformed, cited.place
-    )
+    return msgspec.structs.replace(cited, line=cited.line + lines)

@@ -6,6 +6,7 @@
 | `ids` | the grammar of ids, references and labels |
 | `reader` | a file's bytes to records and back, exactly |
 | `hashes` | whether a stored hash still fits the assertions |
+| `changelog` | whether a requirement has the entries that the settings ask for |
 
 What a reader reports. Codes are stable; the severity is the reader's own view.
 
@@ -15,6 +16,9 @@ What a reader reports. Codes are stable; the severity is the reader's own view.
 | `elspais.bare_header` | info | a header without `#` was accepted, because metadata follows it |
 | `elspais.bare_id_line` | info | a line `ID: ...` without `#` or metadata is kept as text |
 | `elspais.changelog_entry` | warning | a line of the Changelog does not have the five parts of an entry |
+| `elspais.changelog_incomplete` | error | an entry lacks what the settings demand of it |
+| `elspais.changelog_missing` | error | an Active requirement has no entry, and the settings demand one |
+| `elspais.changelog_stale` | error | the newest entry names another hash than the End marker |
 | `elspais.duplicate_id` | error | two blocks of the file have the same id |
 | `elspais.duplicate_label` | error | two assertions of the requirement have the same label |
 | `elspais.empty_assertion` | warning | a label without text |

@@ -8,7 +8,17 @@ from clew.formats.elspais.lines import BLANK, TEXT, Lines, unwrapped
 from clew.formats.elspais.records import AssertionRecord, SectionRecord
 
 ENTRY = re.compile(r"(\s*)([A-Z0-9]{1,4})\.(?:\s+|$)")
+_RETIRED = re.compile(
+    r"(?:<\s*(?:retired|removed)\b[^<>]*>|\[\s*(?:retired|removed)\b[^\[\]]*\]|\{\s*(?:retired|removed)\b[^{}]*\})",
+    re.IGNORECASE,
+)
 _SENTENCE_ENDS = (".", ";", ":", "!", "?", ")", "`", '"', "*")
+
+
+def is_retired(text: str) -> bool:
+    """Whether an assertion says of itself that it no longer holds: `<RETIRED> ...` or, as was usual before,
+    `[Removed - ...]`."""
+    return text[:1] in ("<", "[", "{") and _RETIRED.match(text) is not None
 
 
 class AssertionReader:

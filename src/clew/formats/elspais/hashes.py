@@ -91,7 +91,7 @@ def assertion_line(label: str, text: str) -> str:
 
 def _text_hash(requirement: Requirement, rule: HashRule) -> str:
     if rule == "ordered":
-        text = _without_changelog(requirement.body)
+        text = without_changelog(requirement.body)
     else:
         parts = [requirement.preamble]
         parts.extend(f"{assertion.label}. {assertion.text}" for assertion in requirement.assertions)
@@ -100,7 +100,8 @@ def _text_hash(requirement: Requirement, rule: HashRule) -> str:
     return sha256(text.rstrip().encode()).hexdigest()[:_LENGTH]
 
 
-def _without_changelog(body: str) -> str:
+def without_changelog(body: str) -> str:
+    """The body up to its changelog."""
     lines = body.split("\n")
     for index, line in enumerate(lines):
         if line.startswith("#") and plain_heading(line.lstrip("#").strip()) == "changelog":

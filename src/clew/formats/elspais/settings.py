@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from clew.formats.diagnostics import Diagnostic
+from clew.formats.elspais.changelog import ChangelogSettings, read_changelog
 from clew.formats.elspais.ids.templates import ALIASES, CANONICAL, read_component_pattern, read_templates
 from clew.formats.elspais.toml_values import TomlValues, merge, parse_toml
 from clew.text.keywords import SHORTEST_KEYWORD
@@ -27,12 +28,14 @@ class Level(msgspec.Struct, frozen=True):
     """How the level is spelled inside an id."""
     implements: tuple[str, ...] | None = None
     """The levels a requirement of this level may implement; None where the project has no rule about it."""
+    display_name: str = ""
+    """How people call it; empty where that is its name."""
 
 
 DEFAULT_LEVELS = (
-    Level("prd", 1, "p", ("prd",)),
-    Level("ops", 2, "o", ("ops", "prd")),
-    Level("dev", 3, "d", ("dev", "ops", "prd")),
+    Level("prd", 1, "p", ("prd",), "Product"),
+    Level("ops", 2, "o", ("ops", "prd"), "Operations"),
+    Level("dev", 3, "d", ("dev", "ops", "prd"), "Development"),
 )
 
 
@@ -55,6 +58,7 @@ def read_levels(values: TomlValues) -> tuple[Level, ...]:
                 rank=level.integer("rank", "level", default=number, least=0, most=1_000),
                 letter=letter,
                 implements=level.texts("implements") if "implements" in entry else allowed.get(name.casefold()),
+                display_name=level.text("display_name"),
             )
         )
     return tuple(levels)
@@ -101,6 +105,19 @@ DEFAULT_STATUS_ROLES = (
     ("aspirational", ("Roadmap", "Future", "Idea")),
     ("retired", ("Deprecated", "Superseded", "Rejected")),
 )
+
+
+class Associate(msgspec.Struct, frozen=True):
+    """Another repository whose requirements may be cited."""
+
+    name: str
+    path: str
+    """As written; empty where the file gives none."""
+    namespace: str
+    settings: "ElspaisSettings | None" = None
+    """Its own settings, where it is read."""
+    problem: str = ""
+    """Why it is not read."""
 
 
 class ElspaisSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -161,7 +178,13 @@ class ElspaisSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Globs of test reports."""
 
     status_roles: tuple[tuple[str, tuple[str, ...]], ...] = DEFAULT_STATUS_ROLES
+    expectations: tuple[tuple[str, bool], ...] = ()
+    """Statuses of which the file itself says whether they expect coverage."""
+    reference_severities: tuple[tuple[str, str], ...] = (("retired", "warning"),)
+    """How a reference to a requirement of a role is reported; not at all where the role is not named."""
     hash_mode: str = "normalized-text"
+    changelog: ChangelogSettings = ChangelogSettings()
+    associates: tuple[Associate, ...] = ()
 
     def level(self, text: str) -> Level | None:
         """The level that `text` names or whose letter it is, in any case."""
@@ -178,6 +201,12 @@ class ElspaisSettings(msgspec.Struct, frozen=True, kw_only=True):
             if any(folded == each.casefold() for each in statuses):
                 return role
         return "active"
+
+    def expects_coverage(self, status: str) -> bool:
+        """Whether requirements of this status should be implemented and tested."""
+        folded = status.casefold()
+        said = next((expected for name, expected in self.expectations if name.casefold() == folded), None)
+        return self.status_role(status) == "active" if said is None else said
 
 
 _DEFAULT = ElspaisSettings()
@@ -197,7 +226,11 @@ def read_settings(data: bytes, local: bytes | None = None) -> tuple[ElspaisSetti
     settings = msgspec.structs.replace(
         settings,
         status_roles=_status_roles(values),
+        expectations=tuple(_expectations(values)),
+        reference_severities=tuple(_reference_severities(values)),
         hash_mode=values.choice(HASH_MODES, "validation.hash_mode", default=_DEFAULT.hash_mode),
+        changelog=read_changelog(values),
+        associates=tuple(_associates(values)),
     )
     diagnostics = [*_not_obeyed(values), *(_unknown_key(key) for key in sorted(values.unread(UNUSED_KEYS)))]
     if "{level.letter}" in settings.id_template:
@@ -206,7 +239,8 @@ def read_settings(data: bytes, local: bytes | None = None) -> tuple[ElspaisSetti
 
 
 _UNUSED = """
-    version cli_ttl stats project.color project.type rules changelog terms output statuses federation associates
+    cli_ttl stats project.color project.type rules terms output federation
+    changelog.id_source changelog.date_format changelog.author_id_format changelog.allowed_author_ids
     associated core sponsors graph references traceability hooks index
     id-patterns.associated.position id-patterns.associated.format id-patterns.associated.separator
     patterns.associated.position patterns.associated.format patterns.associated.separator
@@ -316,7 +350,8 @@ def _files(values: TomlValues, settings: ElspaisSettings) -> ElspaisSettings:
         test_patterns=values.texts("scanning.test.file_patterns", "testing.patterns", default=_DEFAULT.test_patterns),
         test_skip_files=_skip_files(values, "test", "testing.skip_files"),
         test_skip_dirs=values.texts("scanning.test.skip_dirs", "testing.skip_dirs"),
-        test_keyword=values.text("scanning.test.reference_keyword", "testing.reference_keyword"),
+        # Since version 4 elspais has the setting and reads `Verifies` in tests, whatever it says.
+        test_keyword="" if values.text("scanning.test.reference_keyword") else values.text("testing.reference_keyword"),
         result_files=tuple(_result_files(values)),
     )
 
@@ -341,6 +376,34 @@ def _result_files(values: TomlValues) -> Iterator[str]:
 
 def _joined(directory: str, pattern: str) -> str:
     return f"{directory.rstrip('/')}/{pattern}" if directory not in ("", ".") else pattern
+
+
+def _associates(values: TomlValues) -> Iterator[Associate]:
+    where, table = values.table("associates")
+    for name, entry in table.items():
+        if isinstance(entry, dict):
+            inner = values.inner(entry, f"{where}.{name}")
+            yield Associate(name, inner.text("path"), inner.text("namespace") or name.upper())
+
+
+def _expectations(values: TomlValues) -> Iterator[tuple[str, bool]]:
+    where, table = values.table("statuses")
+    for name, entry in table.items():
+        if isinstance(entry, dict):
+            said = values.inner(entry, f"{where}.{name}").optional_flag("expects_implementation")
+            if said is not None:
+                yield name, said
+
+
+SEVERITIES = ("ok", "off", "info", "warning", "error")
+
+
+def _reference_severities(values: TomlValues) -> Iterator[tuple[str, str]]:
+    for role in ROLES[1:]:
+        default = "warning" if role == "retired" else "ok"
+        severity = values.choice(SEVERITIES, f"rules.references.{role}", default=default)
+        if severity not in ("ok", "off"):
+            yield role, severity
 
 
 def _status_roles(values: TomlValues) -> tuple[tuple[str, tuple[str, ...]], ...]:

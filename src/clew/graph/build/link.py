@@ -37,6 +37,8 @@ class Citation(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     line: int
     malformed: bool = False
     """The text does not follow the grammar of ids."""
+    in_prose: bool = False
+    """It stands among other words, which may only speak of an id: without a target it is no citation."""
 
 
 class Definition(msgspec.Struct, frozen=True):
@@ -367,11 +369,12 @@ class Linker:
             target = self._region.get_node(meant)
         labels = citation.labels
         if target is None:
-            fault = "malformed" if citation.malformed else "unknown_requirement"
-            self._region.broken[_broken(citation, fault)] = None
+            if not citation.in_prose:
+                fault = "malformed" if citation.malformed else "unknown_requirement"
+                self._region.broken[_broken(citation, fault)] = None
             return None
         edge = _edge(citation, target)
-        if labels and (edge is None or len(edge.labels) < len(labels)):
+        if labels and not citation.in_prose and (edge is None or len(edge.labels) < len(labels)):
             self._region.broken[_broken(citation, "unknown_assertion")] = None
         return edge
 

@@ -8,6 +8,8 @@ import msgspec
 from clew.formats.code.marker_comments import RegisterIds
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais import READER_VERSION
+from clew.formats.elspais.assertions import is_retired
+from clew.formats.elspais.changelog import changelog_problems
 from clew.formats.elspais.hashes import HashState, hash_state, rule_of_file
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.reader import read
@@ -32,19 +34,27 @@ class ElspaisFile(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ElspaisReader:
-    name = "elspais"
     records_type: Any = ElspaisFile
 
     def __init__(
-        self, selection: Selection, grammar: IdGrammar, settings: ElspaisSettings, *, register: bool = False
+        self,
+        selection: Selection,
+        grammar: IdGrammar,
+        settings: ElspaisSettings,
+        *,
+        register: bool = False,
+        associate: str = "",
     ) -> None:
+        """`associate` names the other repository that is read; empty for the project's own requirements."""
+        self.name = f"elspais:{associate}" if associate else "elspais"
         self.selection = selection
         self.version = f"{READER_VERSION}{'-register' if register else ''}-{fingerprint(settings)}"
+        self._associate = {"associate": associate} if associate else {}
         self._grammar = grammar
         self._settings = settings
-        self._roles: dict[str, str] = {}
+        self._standings: dict[str, Mapping[str, Any]] = {}
         """By status, as far as it occurred."""
-        self._fields: dict[str, Mapping[str, str]] = {}
+        self._fields: dict[str, Mapping[str, Any]] = {}
         """Of assertions, by label, likewise."""
         self._register = RegisterIds(grammar) if register else None
         """Ids of the project's register, which requirements may cite as well."""
@@ -56,7 +66,12 @@ class ElspaisReader:
         return ElspaisFile(records, tuple(hash_state(record, self._settings, rule) for record in requirements))
 
     def diagnose(self, records: ElspaisFile) -> tuple[Diagnostic, ...]:
-        return records.records.diagnostics
+        settings = self._settings.changelog
+        if not (settings.hash_current or settings.present):
+            return records.records.diagnostics
+        requirements = (block for block in records.records.blocks if isinstance(block, Requirement))
+        lacking = (problem for record in requirements for problem in changelog_problems(record, settings))
+        return (*records.records.diagnostics, *lacking)
 
     def contribute(self, records: ElspaisFile, path: str) -> Contribution:
         states = iter(records.hash_states)
@@ -79,7 +94,7 @@ class ElspaisReader:
             {
                 "level": record.level,
                 "status": record.status,
-                "role": self._role(record.status),
+                **self._standing(record.status),
                 "hash": record.stored_hash,
                 "hash_state": state.state,
                 "hash_now": state.value,
@@ -87,6 +102,8 @@ class ElspaisReader:
                 "labels": tuple(dict.fromkeys([assertion.label for assertion in record.assertions])),
                 "sections": tuple([section.heading for section in record.sections]),
                 "template": record.template,
+                **_retired(record),
+                **self._associate,
             },
             _source(record.span, path),
         )
@@ -97,21 +114,32 @@ class ElspaisReader:
             label = assertion.label
             if label not in parts:
                 source = _source(assertion.span, path)
-                parts[label] = Node(stem + label, NodeKind.ASSERTION, assertion.text, self._labelled(label), source)
+                fields = self._labelled(label, is_retired(assertion.text))
+                parts[label] = Node(stem + label, NodeKind.ASSERTION, assertion.text, fields, source)
         return Definition(node, tuple(parts.values()), _citations(record.references, id, path, self._register))
 
-    def _labelled(self, label: str) -> Mapping[str, str]:
+    def _labelled(self, label: str, is_retired: bool) -> Mapping[str, Any]:
         """The fields of an assertion. There are few labels and very many assertions, which share them."""
+        if is_retired:
+            return {"label": label, "retired": True}
         fields = self._fields.get(label)
         if fields is None:
             fields = self._fields[label] = {"label": label}
         return fields
 
-    def _role(self, status: str) -> str:
-        role = self._roles.get(status)
-        if role is None:
-            role = self._roles[status] = self._settings.status_role(status)
-        return role
+    def _standing(self, status: str) -> Mapping[str, Any]:
+        """What a status means here: its role, and whether it expects coverage."""
+        standing = self._standings.get(status)
+        if standing is None:
+            settings = self._settings
+            standing = {"role": settings.status_role(status), "expected": settings.expects_coverage(status)}
+            self._standings[status] = standing
+        return standing
+
+
+def _retired(record: Requirement) -> Mapping[str, tuple[str, ...]]:
+    labels = tuple([each.label for each in record.assertions if is_retired(each.text)])
+    return {"retired_labels": labels} if labels else {}
 
 
 def _journey(record: Journey, path: str, register: RegisterIds | None) -> Definition:

@@ -8,8 +8,10 @@ Specs are where the configuration says, or else in the usual places.
 """
 
 import os
+import re
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from glob import escape
 from pathlib import Path, PurePosixPath
@@ -17,10 +19,11 @@ from pathlib import Path, PurePosixPath
 from clew.config import CLEW_TOML, ELSPAIS_TOML, Config
 from clew.errors import ConfigError
 from clew.formats.elspais.toml_values import parse_toml
-from clew.formats.openspec.layout import SPOX_CONFIG, Root, find_roots, openspec_root, spox_root, told_apart
+from clew.formats.openspec.layout import SPEC_FILE, SPOX_CONFIG, Root, find_roots, openspec_root, spox_root, told_apart
 from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES
 from clew.formats.register.envelope import DIRECTORY_TAG
-from clew.workspace.find import Selection, normal_folder
+from clew.workspace.files import time_of
+from clew.workspace.find import Selection, names_in, normal_folder
 from clew.workspace.follow import Follower
 from clew.workspace.paths import display
 
@@ -100,6 +103,8 @@ def globs_of(places: tuple[str, ...], root: Path) -> tuple[str, ...]:
 
 _OPENSPEC = "openspec"
 _SPOX = "specs"
+_REQUIREMENT = re.compile(rb"(?im)^### Requirement:")
+_FIRST_BYTES = 64 * 1024
 _LOOKED_AT = 5_000
 """Names that are looked at for trees of specs in packages."""
 
@@ -142,7 +147,21 @@ def _home(folder: str) -> str:
 
 def _is_spox(root: Path) -> bool:
     marks = (SPOX_CONFIG, f"{_SPOX}/_changes", f"{_SPOX}/_archive")
-    return any((root / mark).exists() for mark in marks)
+    if any((root / mark).exists() for mark in marks):
+        return True
+    return _holds_specs(root, time_of(root, _SPOX))
+
+
+@lru_cache(maxsize=16)
+def _holds_specs(root: Path, looked: int) -> bool:
+    """Whether a folder `specs` without any mark holds specs of Spec Oxide: many tools have a folder of that name, but
+    not requirements of that form. `looked` is the time of the folder, so that a new spec is noticed."""
+    for name in names_in(root / _SPOX)[:_LOOKED_AT] if looked else ():
+        file = root / _SPOX / name / SPEC_FILE
+        with suppress(OSError), file.open("rb") as opened:
+            if _REQUIREMENT.search(opened.read(_FIRST_BYTES)) is not None:
+                return True
+    return False
 
 
 def _spox(root: Path, prefix: str) -> Root:

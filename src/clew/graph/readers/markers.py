@@ -128,6 +128,7 @@ def _citation(marker: Marker, source: str, path: str) -> Citation:
         path,
         marker.line,
         marker.malformed,
+        marker.in_prose,
     )
 
 

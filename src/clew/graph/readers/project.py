@@ -2,7 +2,7 @@
 
 import msgspec
 
-from clew.config import Config
+from clew.config import Config, associate_selection
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.graph.build.reading import Reader
 from clew.graph.readers.elspais import ElspaisReader
@@ -43,12 +43,24 @@ class ProjectReaders:
         config, grammar = self._config, self._grammar
         return (
             ElspaisReader(config.requirements, grammar, config.elspais, register=bool(registers)),
+            *associate_readers(config),
             SpecReader(spec_roots(config), grammar, assumed=not config.specs, register=bool(registers)),
             *marker_readers(config, grammar, specs=specs, register=bool(registers)),
             RegisterReader(globs_of(registers, config.root), grammar, config.elspais, specs=specs, refused=refused),
             ResultsReader(config.results),
             ReviewsReader(config.reviews),
         )
+
+
+def associate_readers(config: Config) -> tuple[ElspaisReader, ...]:
+    """The readers of the requirements of other repositories, as far as these lie in the project's folder."""
+    readers: list[ElspaisReader] = []
+    for each in config.elspais.associates:
+        if each.settings is not None:
+            settings = msgspec.structs.replace(each.settings, namespace=each.namespace)
+            selection = associate_selection(each)
+            readers.append(ElspaisReader(selection, IdGrammar(settings), settings, associate=each.name))
+    return tuple(readers)
 
 
 def readers_for(config: Config, grammar: IdGrammar) -> tuple[Reader, ...]:
@@ -79,15 +91,15 @@ def _everywhere(selection: Selection) -> Selection:
 
 
 def _without_tests(code: Selection, tests: Selection) -> Selection:
-    """The code that is not test: folders of tests inside are left out, and where both share a folder, their names."""
+    """The code that is not test: folders of tests inside are left out, and where code is read in a folder of tests, the
+    tests there, by their names."""
     places = (*code.folders, *(glob.rpartition("/")[0] for glob in code.globs))
-    inside: list[str] = []
-    shared = False
+    left_out: list[str] = []
     for folder in tests.folders:
-        covered = [Glob.of(folder).covers(place) for place in places]
-        shared = shared or any(covered)
-        if not all(covered):
-            inside.append(f"/{folder}")
-    # A pattern with a slash is a glob for the whole path, here as there.
-    names = (f"/{pattern}" if "/" in pattern else pattern for pattern in tests.patterns)
-    return msgspec.structs.replace(code, skip=(*code.skip, *inside, *(names if shared else ())))
+        if not any(Glob.of(folder).covers(place) for place in places):
+            left_out.append(f"/{folder}")
+            continue
+        # A pattern with a slash is a glob for the whole path, any other for a name; here they hold below the folder.
+        below = "" if folder == "." else f"/{folder}"
+        left_out += (f"{below}/{pattern if '/' in pattern else f'**/{pattern}'}" for pattern in tests.patterns)
+    return msgspec.structs.replace(code, skip=(*code.skip, *left_out))

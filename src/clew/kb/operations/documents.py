@@ -22,6 +22,7 @@ from clew.kb.operations.arguments import (
     Query,
     Scope,
     asked,
+    in_range,
     narrowing_of,
 )
 from clew.operation.call import Call
@@ -95,9 +96,9 @@ class SearchDocuments(
     max_per_doc 1, mode auto. Max: 50, 25, 600."""
 
     query: Query
-    top_k: Annotated[int, Meta(description="Results on all pages")] = 5
+    top_k: Annotated[int, in_range(1, MAX_TOP_K, "Results on all pages")] = 5
     cursor: Annotated[str | None, Meta(description="next_cursor of a page")] = None
-    page_size: Annotated[int, Meta(description="Results on one page")] = 5
+    page_size: Annotated[int, in_range(1, MAX_PAGE_SIZE, "Results on one page")] = 5
     scope: Scope = None
     filters: Annotated[Filters | None, Meta(description="Tag, folder, ISO time")] = None
     options: Annotated[SearchOptions | None, Meta(description="How to search and show")] = None
@@ -168,7 +169,7 @@ class ReadExcerpt(
     start_char 0, format text. Max: max_tokens 800."""
 
     passage_id: PassageId
-    max_tokens: Annotated[int, Meta(description="Tokens at most")] = 300
+    max_tokens: Annotated[int, in_range(1, MAX_EXCERPT_TOKENS, "Tokens at most")] = 300
     start_char: Annotated[NotNegative, Meta(description="Where to begin, in characters")] = 0
     scope: Scope = None
     options: Annotated[ExcerptOptions | None, Meta(description="Format, and whether to cite")] = None
@@ -236,8 +237,8 @@ class ExtractEvidence(
 
     question: Query
     passage_ids: Annotated[tuple[PassageId, ...], Meta(min_length=1, description="From a search")]
-    max_quotes: Annotated[int, Meta(description="Quotes at most")] = 6
-    max_quote_tokens: Annotated[int, Meta(description="Tokens of each")] = 80
+    max_quotes: Annotated[int, in_range(1, MAX_QUOTES, "Quotes at most")] = 6
+    max_quote_tokens: Annotated[int, in_range(1, MAX_QUOTE_TOKENS, "Tokens of each")] = 80
     include_context_tokens: Annotated[NotNegative, Meta(description="Tokens of context on each side")] = 20
     scope: Scope = None
 
@@ -305,9 +306,9 @@ class RetrieveEvidence(
 
     question: Query
     scope: Scope = None
-    top_k: Annotated[int, Meta(description="Documents read")] = 5
-    max_quotes: Annotated[int, Meta(description="Quotes")] = 6
-    max_quote_tokens: Annotated[int, Meta(description="Of each")] = 80
+    top_k: Annotated[int, in_range(1, MAX_EVIDENCE_PASSAGES, "Documents read")] = 5
+    max_quotes: Annotated[int, in_range(1, MAX_QUOTES, "Quotes")] = 6
+    max_quote_tokens: Annotated[int, in_range(1, MAX_QUOTE_TOKENS, "Of each")] = 80
     cursor: Annotated[str | None, Meta(description="next_cursor")] = None
     filters: Annotated[Filters | None, Meta(description="Tag, folder, ISO time")] = None
     options: Annotated[EvidenceOptions | None, Meta(description="How")] = None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from msgspec import UNSET, Meta
 
 from clew.errors import Unavailable
-from clew.kb.operations.arguments import SCHEMA_VERSION, Clamped, Scope
+from clew.kb.operations.arguments import SCHEMA_VERSION, Clamped, Scope, in_range
 from clew.kb.walk import results as shapes
 from clew.kb.walk.results import Projection
 from clew.operation.call import Call
@@ -32,7 +32,7 @@ BUDGET = 8_000
 Ids = Annotated[tuple[str, ...], Meta(max_length=MAX_IDS, description="Ids")]
 Ends = Annotated[tuple[str, ...], Meta(max_length=MAX_ENDS, description="Ids")]
 Cursor = Annotated[str | None, Meta(description="next_cursor")]
-PageSize = Annotated[int, Meta(description="1 to 100")]
+PageSize = Annotated[int, in_range(1, 100)]
 RelTypes = Annotated[tuple[str, ...] | None, Meta(description="E.g. MENTIONS; default all")]
 
 _WHEN = (
@@ -122,7 +122,7 @@ class ExpandNodes(
     node_ids: Ids
     rel_types: RelTypes = None
     direction: Annotated[Literal["both", "out", "in"], Meta(description="Of edges")] = "both"
-    max_hops: Annotated[int, Meta(description="1 to 3")] = 1
+    max_hops: Annotated[int, in_range(1, 3)] = 1
     include_snippet: Annotated[bool, Meta(description="Some text")] = False
     cursor: Cursor = None
     page_size: PageSize = 25
@@ -163,8 +163,8 @@ class FindPaths(
     a_ids: Ends
     b_ids: Ends
     rel_types: RelTypes = None
-    max_hops: Annotated[int, Meta(description="1 to 5")] = 2
-    max_paths: Annotated[int, Meta(description="1 to 50")] = 10
+    max_hops: Annotated[int, in_range(1, 5)] = 2
+    max_paths: Annotated[int, in_range(1, 50)] = 10
     cursor: Cursor = None
     scope: Scope = None
 
@@ -253,7 +253,7 @@ class FindEntities(
 
     section_ids: Ids
     labels: Annotated[tuple[str, ...] | None, Meta(description="Such as Command, Requirement; default all")] = None
-    max_per_section: Annotated[int, Meta(description="1 to 100")] = 20
+    max_per_section: Annotated[int, in_range(1, 100)] = 20
     scope: Scope = None
 
     def run(self, call: Call) -> shapes.Entities:
@@ -282,7 +282,7 @@ class FindSections(
     )
 
     entity_ids: Ids
-    max_per: Annotated[int, Meta(description="1 to 100")] = 20
+    max_per: Annotated[int, in_range(1, 100)] = 20
     scope: Scope = None
 
     def run(self, call: Call) -> shapes.Sections:

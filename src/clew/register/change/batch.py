@@ -11,7 +11,7 @@ from clew.operation.call import decode_as
 from clew.operation.declare import Operation
 from clew.register import results
 from clew.register.change import changes
-from clew.register.change.draft import Draft
+from clew.register.change.draft import BATCH, Draft
 from clew.register.change.evidence import verify
 from clew.register.operations.edit import AddRequirement, DeleteCommand, LinkRequirements, UpdateCommand
 from clew.register.operations.evidence import VerifyRequirement
@@ -45,6 +45,7 @@ def apply_batch(
 
     `$3` in the place of an id is the id that the third mutation made. `commit` is asked only if a mutation needs it.
     """
+    draft.author = msgspec.structs.replace(draft.author, channel=BATCH)
     batch = _Batch(draft, reason, commit)
     for number, raw in enumerate(mutations, start=1):
         try:

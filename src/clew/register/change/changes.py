@@ -17,7 +17,7 @@ from clew.formats.register.model import (
     parse_word,
 )
 from clew.register import results
-from clew.register.change.draft import REMOVED, Draft, checked
+from clew.register.change.draft import BATCH, REMOVED, Draft, checked
 from clew.register.dossier import may_be_verified
 from clew.register.rules.lifecycle import check_move
 from clew.register.rules.links import DIRECTED, path_between
@@ -182,7 +182,9 @@ def link(draft: Draft, wanted: "LinkRequirements", *, reason: str | None = None)
     start, end = draft.find(wanted.source, "source"), _end(draft, wanted.to)
     if start.id == end.id:
         raise InvalidArgument(f"{start.id} cannot link to itself.", hint="Name two different requirements.")
-    entry = draft.author.entry(f"{'removed' if remove else 'added'} {kind.word} link to {end.id}", reason)
+    action = f"{'removed' if remove else 'added'} {kind.word} link to {end.id}"
+    # Of a single link req does not say where it came from.
+    entry = draft.author.entry(draft.author.with_channel(action) if draft.author.channel == BATCH else action, reason)
     exists = end.id in start.targets(kind)
     if remove:
         if not exists:
@@ -233,7 +235,8 @@ def split(draft: Draft, wanted: "SplitRequirement") -> results.Split:
         )
     if original.status is Status.OBSOLETE:
         raise Refused(f"{original.id} is obsolete and cannot be split.", hint="Split a live requirement.")
-    parts = [_part(draft, original, statement, n, len(into)) for n, statement in enumerate(into, start=1)]
+    count, reason = len(into), wanted.reason
+    parts = [_part(draft, original, statement, (n, count), reason) for n, statement in enumerate(into, start=1)]
     for part in parts:
         checked(part)
     placed = [msgspec.structs.replace(part, id=draft.allocate()) for part in parts]
@@ -246,7 +249,10 @@ def split(draft: Draft, wanted: "SplitRequirement") -> results.Split:
     return results.Split(original.id, ids, not wanted.keep_original)
 
 
-def _part(draft: Draft, original: Requirement, statement: str, number: int, count: int) -> Requirement:
+def _part(
+    draft: Draft, original: Requirement, statement: str, place: tuple[int, int], reason: str | None
+) -> Requirement:
+    number, count = place
     suffix = f" — part {number} of {count}"
     return Requirement(
         id="",
@@ -261,6 +267,6 @@ def _part(draft: Draft, original: Requirement, statement: str, number: int, coun
         links=(RequirementLink(kind=LinkKind.REFINES, target=original.id),),
         created=draft.author.at,
         updated=draft.author.at,
-        history=(draft.author.entry(f"split from {original.id}"),),
+        history=(draft.author.entry(f"split from {original.id}", reason),),
         tests=(),
     )

@@ -20,6 +20,10 @@ from clew.text.shortening import shortened
 ACTOR, ACTOR_KIND = "REQ_ACTOR", "REQ_ACTOR_KIND"
 
 
+BATCH = "batch"
+"""The channel of changes that a batch makes."""
+
+
 class Author(msgspec.Struct, frozen=True):
     """The author of one change. Everything that belongs to the change carries the same time."""
 
@@ -27,7 +31,7 @@ class Author(msgspec.Struct, frozen=True):
     actor: str
     actor_kind: ActorKind = ActorKind.UNKNOWN
     channel: str = ""
-    """Where the change came from, as history entries say it: empty on the command line, `MCP` for agents."""
+    """Where the change came from, as history entries say it: empty on the command line, `MCP` for agents, `batch`."""
 
     def entry(self, action: str, reason: str | None = None) -> HistoryEntry:
         return HistoryEntry(

@@ -24,9 +24,15 @@ if TYPE_CHECKING:
 
 
 def import_all(
-    draft: Draft, found: Iterable[Candidate | NoCandidate], *, dry_run: bool = False, strict: bool = False
+    draft: Draft,
+    found: Iterable[Candidate | NoCandidate],
+    *,
+    source: str = "",
+    dry_run: bool = False,
+    strict: bool = False,
 ) -> results.ImportReport:
-    """Add what the validator accepts. With `strict` one rejected requirement rejects them all.
+    """Add what the validator accepts, with its `source` as the reason. With `strict` one rejected requirement rejects
+    them all.
 
     Links between imported requirements follow them to their new ids; links to others are left behind.
     """
@@ -36,7 +42,8 @@ def import_all(
     links: list[tuple[str, str, str]] = []
     for candidate in found:
         try:
-            added = changes.add(draft, _new(candidate), action="imported")
+            reason = f"source: {source}" if source else None
+            added = changes.add(draft, _new(candidate), action="imported", reason=reason)
         except BadInput as error:
             if strict:
                 raise _refused(candidate, error) from error

@@ -105,13 +105,22 @@ def transitions(before: Requirement, after: Requirement) -> Iterator[str]:
         yield f"tags: {', '.join(before.tags) or 'none'} -> {', '.join(after.tags) or 'none'}"
 
 
-def diff(spec: str, before: Register, after: Register) -> Diff:
+def of_evidence(before: Requirement, after: Requirement) -> Iterator[str]:
+    """What differs in the records of a requirement, and that something was noted about it."""
+    if before.tests != after.tests:
+        yield f"evidence: {len(before.tests)} -> {len(after.tests)} records"
+    elif before.updated != after.updated:
+        yield f"history: {len(before.history)} -> {len(after.history)} entries"
+
+
+def diff(spec: str, before: Register, after: Register, *, evidence: bool = False) -> Diff:
+    """What was added, removed and changed; with `evidence` also where only records of tests came."""
     old, new = before.requirements, after.requirements
     added = tuple(in_order(new.keys() - old.keys()))
     removed = tuple(in_order(old.keys() - new.keys()))
     changed = []
     for id in in_order(old.keys() & new.keys()):
-        told = tuple(transitions(old[id], new[id]))
+        told = (*transitions(old[id], new[id]), *(of_evidence(old[id], new[id]) if evidence else ()))
         if told:
             changed.append(Changed(id, told, last_reason(new[id])))
     return Diff(spec, added, removed, tuple(changed), not (added or removed or changed))

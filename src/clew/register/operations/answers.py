@@ -7,7 +7,7 @@ import msgspec
 
 from clew.formats.register.model import Requirement
 from clew.formats.register.records import requirement_object
-from clew.operation.budget import Budget, fits, longest_page, trim
+from clew.operation.budget import EVERYTHING, Budget, fits, longest_page, trim
 from clew.operation.call import Call
 from clew.operation.declare import Operation
 from clew.register import results
@@ -131,7 +131,8 @@ def paged(
     """The page that the cursor points to, with as many items as have room."""
     pages = call.pages(request)
     start = pages.start(state)
-    limit, max_tokens = getattr(request, "limit", None), getattr(request, "max_tokens", None)
+    limit = getattr(request, "limit", None)
+    max_tokens = EVERYTHING if call.whole else getattr(request, "max_tokens", None)
 
     def page(length: int) -> S:
         end = start + length

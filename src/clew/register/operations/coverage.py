@@ -13,7 +13,7 @@ from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.register.git.remap import RemapReport
 from clew.register.operations.answers import Object, paged
-from clew.register.operations.fields import Cursor, Folder, Limit, RegisterOperation, Size, register_of
+from clew.register.operations.fields import Cursor, Folder, Limit, RegisterOperation, Size, register_of, without
 from clew.register.reports import coverage
 from clew.text.terminal import table
 
@@ -107,6 +107,18 @@ class CoverageCommand(ShowCoverage, verb="req coverage", summary="which requirem
             return register_of(call).remap(self.remap, self.path, apply=self.apply)
         found = self._found(call, lines=True)
         return coverage.by_requirement(found) if self.by_req and isinstance(found, coverage.Coverage) else found
+
+    def data(self, result: Any) -> Any:
+        """As the command line of req says it: places by id, a list of files, or figures; no word about the mode."""
+        if isinstance(result, coverage.ByRequirement):
+            return result.requirements
+        if isinstance(result, coverage.ByFile):
+            return result.files
+        if isinstance(result, coverage.Coverage):
+            plain = without(result, "mode", "scanned")
+            drafts = set(result.drafts_unmarked)
+            return {**plain, "orphans": [id for id in result.orphans if id not in drafts]}
+        return without(result, "mode") if isinstance(result, coverage.UnlinkedFiles) else result
 
     def render(self, result: Any) -> str:
         return _text(result)

@@ -9,6 +9,8 @@ from msgspec import Meta
 from clew import __version__
 from clew.formats.register.envelope import FORMAT_TAG
 from clew.formats.register.model import Requirement
+from clew.formats.register.records import requirement_object
+from clew.operation.budget import EVERYTHING
 from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.register import help as help_pages
@@ -20,6 +22,7 @@ from clew.register.operations.answers import (
     HelpView,
     ListPage,
     NextView,
+    Object,
     RequirementView,
     SchemaView,
     ValidationPage,
@@ -46,9 +49,7 @@ from clew.text.controls import pretty_json
 class ListRequirements(
     FilteredOperation,
     tool="req_list",
-    verb="req list",
     title="List requirements",
-    summary="all requirements, or those that fit",
     default=True,
     example={"status": "draft"},
 ):
@@ -76,10 +77,25 @@ class ListRequirements(
             lambda page, more, cursor: ListPage(len(found), now.register.name, tuple(page), more, cursor),
         )
 
-    def data(self, result: ListPage) -> dict[str, Any]:
-        return without(result, "truncated", "next_cursor")
 
-    def render(self, result: ListPage) -> str:
+class WholeList(results.Listing, frozen=True, kw_only=True):
+    whole: tuple[Object, ...]
+    """The requirements as the file has them."""
+
+
+class ListCommand(ListRequirements, verb="req list", summary="all requirements, or those that fit"):
+    """All requirements, or those that fit; as JSON each in full."""
+
+    def run(self, call: Call) -> Any:
+        now = register_of(call).snapshot().register
+        found = rows(now, self)
+        whole = tuple(requirement_object(now.requirements[row.id]) for row in found)
+        return WholeList(len(found), now.name, tuple(found), whole=whole)
+
+    def data(self, result: WholeList) -> Any:
+        return result.whole
+
+    def render(self, result: WholeList) -> str:
         return texts.listing(result)
 
 
@@ -101,7 +117,7 @@ class ShowRequirement(
     def run(self, call: Call) -> RequirementView:
         register = register_of(call)
         requirement = register.show(self.id)
-        plain = shown(requirement, self.max_tokens)
+        plain = shown(requirement, EVERYTHING if call.whole else self.max_tokens)
         if requirement.tests and not call.as_data:
             # As data it is what the file holds; people read whether the evidence still holds as well.
             plain["evidence_state"] = register.freshness(requirement)
@@ -246,6 +262,9 @@ class ShowStatus(RegisterOperation, tool="req_status", title="Progress in figure
     def run(self, call: Call) -> results.StatusReport:
         return register_of(call).status()
 
+    def data(self, result: results.StatusReport) -> dict[str, Any]:
+        return without(result, "truncated")
+
     def render(self, result: results.StatusReport) -> str:
         return texts.status(result)
 
@@ -274,7 +293,7 @@ class NextRequirement(
     def run(self, call: Call) -> NextView:
         found = register_of(call).next(self)
         if isinstance(found, Requirement):
-            return cast("NextView", shown(found, self.max_tokens))
+            return cast("NextView", shown(found, EVERYTHING if call.whole else self.max_tokens))
         return cast("NextView", msgspec.to_builtins(found))
 
     def render(self, result: Any) -> str:
@@ -350,8 +369,5 @@ class ShowVersion(
 
         return VersionView(FORMAT_TAG, LATEST_PROTOCOL_VERSION, "req", "clew", __version__)
 
-    def data(self, result: VersionView) -> dict[str, Any]:
-        return without(result, "mcp_protocol")
-
     def render(self, result: VersionView) -> str:
-        return pretty_json(self.data(result))
+        return pretty_json(result)

@@ -86,6 +86,10 @@ class StalePage(staleness.Report, frozen=True):
     next_cursor: str | None = None
 
 
+class StaleData(StalePage, frozen=True):
+    """What a program gets: as with req, the exit code then tells only whether there is an answer."""
+
+
 class ShowStaleEvidence(
     RegisterOperation,
     tool="req_stale",
@@ -105,6 +109,9 @@ class ShowStaleEvidence(
     def run(self, call: Call) -> StalePage:
         register = register_of(call)
         found = register.stale(self.path, only_stale=self.only_stale)
+        if call.surface == "cli":
+            kind = StaleData if call.as_data else StalePage
+            return kind(found.summary, found.rows)
         return paged(
             *(call, self, register.snapshot().version, found.rows),
             lambda rows, more, cursor: StalePage(found.summary, tuple(rows), more, cursor),
@@ -119,7 +126,7 @@ class ShowStaleEvidence(
         return f"{rows}\n{counts}" if rows else counts
 
     def exit_code(self, result: StalePage) -> int:
-        return 1 if result.summary.stale else 0
+        return 1 if result.summary.stale and not isinstance(result, StaleData) else 0
 
 
 class AuditRegister(
@@ -149,6 +156,10 @@ class AuditRegister(
 
     def run(self, call: Call) -> audit.Audit:
         return register_of(call).audit(self)
+
+    def data(self, result: audit.Audit) -> Any:
+        """Without a policy to check, req prints the commits alone."""
+        return without(result, "truncated") if self.gate else result.entries
 
     def render(self, result: audit.Audit) -> str:
         rows = table(

@@ -68,6 +68,7 @@ class Calls:
             credential=_credential(ctx),
             client_model=model_of(ctx, params),
             scheme=self.listing.scheme,
+            whole=self.listing.whole,
         )
         try:
             meant = self._meant(tool, params)

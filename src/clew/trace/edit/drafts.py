@@ -79,6 +79,13 @@ class DraftLog:
         records = self._store.scan(_drafts_of(id), after=_key(session.saved_through))
         return [Pending(id, int(record.id), msgspec.convert(record.data, DraftRecord)) for record in records]
 
+    def everywhere(self) -> list[DraftRecord]:
+        """The unsaved drafts of all processes, oldest first."""
+        if self._store is None or self._sessions is None:
+            return []
+        found = [each.draft for id, session in self._sessions.all() for each in self._pending(id, session)]
+        return sorted(found, key=lambda draft: draft.at)
+
     # Writing
 
     def append(self, draft: DraftRecord) -> Pending:

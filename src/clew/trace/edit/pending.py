@@ -150,6 +150,16 @@ class PendingDrafts:
         """Those in the graph."""
         return [each for each in self._all if each.draft.id not in self._conflicts]
 
+    def newest_conflict(self) -> str | None:
+        """The newest draft, where it is in conflict with the files; or, where only reverts of saved ones are in force,
+        the newest that is."""
+        for each in reversed(self._all):
+            if each.draft.id in self._conflicts:
+                return each.draft.id
+            if each.draft.operation != REVERT:
+                return None
+        return None
+
     def is_in_conflict(self, mutation_id: str) -> bool:
         return mutation_id in self._conflicts
 

@@ -10,6 +10,7 @@ import msgspec
 
 from clew.errors import InvalidArgument, NotFound, Refused
 from clew.formats.elspais.write.blocks import NewRequirement
+from clew.graph.graph import Graph
 from clew.graph.model import BrokenReference, Edge, EdgeKind, Node, NodeKind
 from clew.trace.edit.file_choice import FileChoice
 from clew.trace.edit.plan import Plan
@@ -139,8 +140,8 @@ class Planner:
 
     def delete_requirement(self, node_id: str) -> Plan:
         node = self._rules.authored(node_id)
-        cited = sum(1 for edge in self._graph.iter_incoming_edges(node.id) if edge.kind is not EdgeKind.STRUCTURES)
-        left = f" {cited} references to it are broken now." if cited else ""
+        citing = who_cites(self._graph, node.id)
+        left = f" It is cited by {citing}, which are left with a broken reference." if citing else ""
         return Plan(
             self._mutations.delete_requirement(node.id),
             {"node_id": node.id},
@@ -363,6 +364,18 @@ class EdgePlanner:
             f"'{source.id}' has no broken reference to '{written}'.",
             hint=f"Its broken references are: {known or 'none'}.",
         )
+
+
+MOST_CITING = 20
+"""Of those who cite a requirement, so many are named."""
+
+
+def who_cites(graph: Graph, id: str) -> str:
+    """The ids of those that cite a requirement or its assertions, for a message; empty where nobody does."""
+    edges = (edge for edge in graph.iter_incoming_edges(id) if edge.kind is not EdgeKind.STRUCTURES)
+    ids = sorted({edge.source for edge in edges})
+    more = f" and {len(ids) - MOST_CITING} more" if len(ids) > MOST_CITING else ""
+    return ", ".join(ids[:MOST_CITING]) + more
 
 
 def _edge_state(edge: Edge) -> dict[str, Any]:

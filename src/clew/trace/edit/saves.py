@@ -20,6 +20,7 @@ from clew.graph.changes import History, Patches
 from clew.graph.model import Node, NodeKind
 from clew.trace.edit.drafts import REVERT, DraftLog, Pending, SavedMutation
 from clew.trace.edit.sessions import Saving
+from clew.trace.files.bookkeeping import Bookkeeping
 from clew.workspace.files import resolve
 
 _DEPENDS_ON_THE_REST = "hash_now"
@@ -30,6 +31,9 @@ _MOST_SHOWN = 4_000
 
 class Saved(msgspec.Struct, frozen=True):
     paths: tuple[str, ...]
+    """All files that were written."""
+    read: tuple[str, ...]
+    """Those of them that the graph is made of."""
     safety_branch: str | None
     unnoted: ClewError | None = None
     """Why the store does not know yet that the files are written."""
@@ -44,8 +48,10 @@ class Saves:
         history: History,
         drafts: DraftLog,
         store: RecordStore | None,
+        bookkeeping: Callable[[], Bookkeeping],
     ) -> None:
         self._root = root
+        self._bookkeeping = bookkeeping
         self._store = store
         self._builder = builder
         self._keeper = keeper
@@ -102,13 +108,18 @@ class Saves:
         check_writable(self._root, edits)
         for edit in edits:
             self._verify(edit)
+        edits = self._bookkeeping().with_entries(edits, message, _renamed(pending))
+        mutations = self._mutations(pending, {edit.path: edit.after or b"" for edit in edits})
+        written = tuple(edit.path for edit in edits)
+        # elspais protects the list it generates from people, not from programs that keep it in step.
+        edits = self._bookkeeping().with_index(edits)
         branch = self._branch(edits) if save_branch and edits else None
         through: dict[str, int] = {}
         for each in pending:
             through[each.session] = max(each.number, through.get(each.session, 0))
         purpose = Purpose("save", facts={"mutations": len(pending)}, with_diff=False)
         files = Transaction(self._root, edits, purpose)
-        self._drafts.begin_save(Saving(through, len(pending), files.id), self._mutations(pending))
+        self._drafts.begin_save(Saving(through, len(pending), files.id), mutations)
         reason = message or "save"
         try:
             with self._drafts.finishing(reason=reason) as records:
@@ -121,7 +132,7 @@ class Saves:
             if self._unnoted is None:
                 self._drafts.give_up_save()
                 raise
-        return Saved(tuple(edit.path for edit in edits), branch, self._noted_late())
+        return Saved(tuple(edit.path for edit in edits), written, branch, self._noted_late())
 
     def _write(self, files: Transaction, edits: Sequence[FileEdit]) -> None:
         try:
@@ -186,8 +197,10 @@ class Saves:
                     hint="undo_last_mutation takes back the newest draft; edit the file by hand instead.",
                 )
 
-    def _mutations(self, pending: Sequence[Pending]) -> list[SavedMutation]:
-        """Each mutation with the way back, found by applying them one after the other to the files as they were."""
+    def _mutations(self, pending: Sequence[Pending], final: Mapping[str, bytes]) -> list[SavedMutation]:
+        """Each mutation with the way back, found by applying them one after the other to the files as they were. The
+        last one of a file also takes back what was added to its `final` content, such as entries of changelogs."""
+        last = {text.slot.path: change.id for change in self._history for text in change.texts}
         patches = Patches()
         saved: list[SavedMutation] = []
         for each, change in zip(pending, self._history, strict=True):
@@ -196,6 +209,7 @@ class Saves:
             for text in change.texts:
                 patches.put(text.slot, text.after)
             after = {path: patches.written(path, self._content(path)) for path in paths}
+            after |= {path: final[path] for path in paths if last[path] == change.id and path in final}
             files = tuple(inverse_of(path, before[path], after[path], made=self._makes(path, before)) for path in paths)
             saved.append(SavedMutation(each.draft, files))
         return saved
@@ -216,6 +230,16 @@ class Saves:
             self._keeper().read_again(paths)
         else:
             self._keeper().catch_up(progress)
+
+
+def _renamed(pending: Sequence[Pending]) -> dict[str, str]:
+    """The ids of renamed requirements, each with the one that it has in the files."""
+    former: dict[str, str] = {}
+    for each in pending:
+        if each.draft.operation == "rename_node":
+            old, new = each.draft.arguments["old_id"], each.draft.arguments["new_id"]
+            former[new] = former.pop(old, old)
+    return former
 
 
 def _changed_meanwhile(edit: FileEdit, theirs: bytes | None) -> FileChanged:

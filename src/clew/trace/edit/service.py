@@ -24,10 +24,19 @@ from clew.once import Once
 from clew.text.counting import counted
 from clew.trace.edit.drafts import REVERT, DraftLog, DraftRecord, Pending
 from clew.trace.edit.pending import MOST_UNSEEN, PendingDrafts
-from clew.trace.edit.results import LogPage, MutationEntry, MutationResult, SaveResult, UndoResult, UndoToResult
+from clew.trace.edit.results import (
+    LogPage,
+    MutationEntry,
+    MutationResult,
+    SaveResult,
+    UndoResult,
+    UndoToResult,
+    Unsaved,
+)
 from clew.trace.edit.saves import Saves
 from clew.trace.edit.text.draft import DraftContext
 from clew.trace.edit.text.reverting import Reverts
+from clew.trace.files.bookkeeping import Bookkeeping
 from clew.trace.read.serialize import version_of
 
 if TYPE_CHECKING:
@@ -142,9 +151,15 @@ class MutationService:
     # Undoing
 
     def undo_last(self, *, if_tip: str | None = None, progress: Progress | None = None) -> UndoResult:
-        """Take back the newest pending mutation; where there is none, the newest one that was saved."""
+        """Take back the newest pending mutation, be it in conflict with the files or not; without any, the newest one
+        that was saved."""
         with self._turn(progress):
             self._pending.demand_tip(if_tip)
+            if (conflicting := self._pending.newest_conflict()) is not None:
+                # It comes before everything that was saved, although it is not in the graph.
+                dropped = self._pending.drop(conflicting)[0]
+                message = f"{dropped.operation} of {dropped.target_id} is dropped: it no longer applied to the files."
+                return UndoResult(True, dropped, message, False, self._pending.tip())
             in_force = self._pending.in_force()
             if in_force and in_force[-1].draft.operation != REVERT:
                 undone = self._pending.undo(in_force[-1:])[0]
@@ -213,6 +228,18 @@ class MutationService:
 
     # Looking and saving
 
+    def who_cites(self, id: str, progress: Progress | None) -> str:
+        """The ids of those that cite a requirement, for a message."""
+        from clew.trace.edit.planner import who_cites
+
+        self._context.keeper.ensure(progress)
+        with self._lock.reading():
+            return who_cites(self._graph, self._planner().subject(id).id)
+
+    def unsaved(self) -> Unsaved:
+        """What waits to be saved, of this process and of others, whether or not it is shown in the graph."""
+        return Unsaved.of(self._drafts.everywhere(), len(self._pending.conflicts()))
+
     def as_filed(self) -> Mapping[str, Node | None]:
         """The nodes that drafts changed, as the files have them; None for those that no file defines."""
         return self._pending.as_filed()
@@ -245,8 +272,8 @@ class MutationService:
                 return SaveResult(True, 0, (), "There is nothing to save.")
             saved = self._saves.save(drafts, save_branch=save_branch, message=message)
             self._pending.saved()
-            if saved.paths:
-                self._saves.read_again(saved.paths, progress)
+            if saved.read:
+                self._saves.read_again(saved.read, progress)
             else:
                 with self._lock.writing():
                     self._pending.withdraw()
@@ -278,11 +305,11 @@ class MutationService:
         )
 
 
-def confirmed(confirm: bool, what: str) -> None:
+def confirmed(confirm: bool, removed: Callable[[], str]) -> None:
     """Refuse what removes something, unless it was asked for explicitly."""
     if not confirm:
         raise Refused(
-            f"Destructive operation requires confirm=True: it removes {what}.",
+            f"Destructive operation requires confirm=True: it removes {removed()}.",
             hint="Repeat the call with confirm=true. undo_last_mutation takes it back.",
         )
 
@@ -291,7 +318,15 @@ def open_mutations(context: Context, builder: Builder, *, with_drafts: bool) -> 
     """The service of a project. Without drafts, those that are pending are kept and not shown."""
     history = History(context.graph, lambda: builder.linker)
     drafts = DraftLog(context.store)
-    saves = Saves(context.root, builder, lambda: context.keeper, history, drafts, context.store)
+    saves = Saves(
+        context.root,
+        builder,
+        lambda: context.keeper,
+        history,
+        drafts,
+        context.store,
+        lambda: Bookkeeping(context),
+    )
 
     def reader() -> ElspaisReader:
         return next(reader for reader in builder.readers if isinstance(reader, ElspaisReader))

@@ -52,6 +52,10 @@ class Sessions:
         self.own: list[str] = []
         """The ids of those that this process works on, in the order in which it came to them."""
 
+    def all(self) -> list[tuple[str, Session]]:
+        """Every session, whoever works on it."""
+        return [(record.id, msgspec.convert(record.data, Session)) for record in self._store.scan(SESSIONS)]
+
     def abandoned(self) -> list[tuple[str, Session]]:
         """Sessions that nobody works on, the one used last at the end."""
         records = sorted(self._store.scan(SESSIONS), key=lambda record: record.updated_at)

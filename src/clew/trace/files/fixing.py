@@ -4,14 +4,15 @@ Nothing is touched but what was asked for: a requirement that needs nothing keep
 assertions and sections, is never changed.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
 from clew.edit.edits import FileEdit
 from clew.errors import Refused
-from clew.formats.elspais.hashes import HashState, hash_state, rule_of_file
+from clew.formats.elspais.changelog import owes_entries
+from clew.formats.elspais.hashes import HashState, hash_state, rule_of_file, without_changelog
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Requirement
@@ -27,6 +28,9 @@ class FixRequest(msgspec.Struct, frozen=True):
     formatting: bool
     places: Collection[tuple[str, int]] | None = None
     """Files and lines of the requirements that are meant; None for all."""
+    enter: Callable[[str, bytes, str], bytes] | None = None
+    """Adds an entry to the changelog of a requirement: its id, its block and its new hash; None where nobody said why
+    the hash changes."""
 
 
 class Fix(msgspec.Struct, frozen=True):
@@ -99,14 +103,24 @@ class _FileFixer:
                     done.append(what)
         if self._wanted.hashes and state.state in ("stale", "missing"):
             changed = with_hash(block, self._grammar, state.value)
+            if changed != block and self._owes_entry(record):
+                if self._wanted.enter is None:
+                    self._leave(record, "its changelog needs a reason; pass --message")
+                    changed = block
+                else:
+                    changed = self._wanted.enter(record.id, changed, state.value)
+                    done.append("changelog")
             if changed != block:
                 done.append(f"hash {record.stored_hash or 'none'} to {state.value}")
                 block = changed
-            else:
+            elif with_hash(block, self._grammar, state.value) == block:
                 self._leave(record, "it has no End marker that could be read; `clew fix --format` writes one")
         if block != original:
             self._fixes.append(Fix(record.id, self._path, record.span.line, tuple(done)))
         return block
+
+    def _owes_entry(self, record: Requirement) -> bool:
+        return self._grammar.settings.changelog.hash_current and owes_entries(record.status)
 
     def _formatted(self, record: Requirement, block: bytes) -> Iterator[tuple[str, bytes]]:
         block = with_id(block, self._grammar, record.id) if record.written_id != record.id else block
@@ -141,4 +155,12 @@ def _text(record: Requirement) -> tuple[object, ...]:
     """What no mending may touch."""
     assertions = tuple((assertion.label, assertion.text) for assertion in record.assertions)
     cited = {(reference.kind, reference.target, reference.labels) for reference in record.references}
-    return record.id, record.title, record.level, record.status, assertions, record.body, cited
+    return (
+        record.id,
+        record.title,
+        record.level,
+        record.status,
+        assertions,
+        without_changelog(record.body).rstrip(),
+        cited,
+    )

@@ -23,6 +23,7 @@ from clew.formats.elspais.records import Requirement
 from clew.formats.elspais.write.blocks import with_block, without_block
 from clew.formats.elspais.write.edits import with_reference_kind
 from clew.text.shortening import shortened
+from clew.trace.files.bookkeeping import Bookkeeping
 from clew.trace.files.checks import Located, expect_arrival, expect_others, expect_rest
 from clew.trace.files.results import FileChange, Moved, RestoreReport, Rewritten, SafetyBranches
 from clew.trace.files.rewriting import LONGEST_PROMPT, Original, question, rewritten
@@ -50,6 +51,7 @@ class RequirementFiles:
         self._graph, self._grammar, self._lock = context.graph, context.grammar, context.lock
         self._store = context.store
         self._resolver = Resolver(self._graph, self._grammar)
+        self._bookkeeping = Bookkeeping(context)
 
     # The operations
 
@@ -118,10 +120,20 @@ class RequirementFiles:
         """Write edits that were made elsewhere, all or none; returns the difference."""
         self._refuse_drafts([edit.path for edit in edits])
         check_writable(self._root, edits)
+        edits = self._bookkeeping.with_index(edits)
         if edits and not dry_run:
             Transaction(self._root, edits, Purpose(operation, ACTOR)).commit(self._store)
             self._context.keeper.refresh()
         return diff_of(edits)
+
+    def entering(self, reason: str) -> Callable[[str, bytes, str], bytes]:
+        """Adds an entry with this reason to the changelog of a requirement: id, block, hash."""
+
+        def enter(id: str, block: bytes, hash: str) -> bytes:
+            author = self._bookkeeping.signed(reason, [id])
+            return self._bookkeeping.with_entry(block, hash, author, reason)
+
+        return enter
 
     def restore_from_safety_branch(self, branch_name: str) -> RestoreReport:
         """Bring back the files of the project as a safety branch holds them, after saving them as they are."""
@@ -230,10 +242,11 @@ class RequirementFiles:
     # Doing it
 
     def _carry_out(self, found: Located, edits: list[FileEdit], request: "FileOperation", done: str) -> FileChange:
+        self._refuse_drafts([edit.path for edit in edits])
+        check_writable(self._root, edits)
+        edits = self._bookkeeping.with_index(edits)
         paths = tuple(edit.path for edit in edits)
         branch = None
-        self._refuse_drafts(paths)
-        check_writable(self._root, edits)
         if edits and not request.dry_run:
             if request.save_branch:
                 there = [edit.path for edit in edits if edit.before is not None]

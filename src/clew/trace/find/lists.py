@@ -16,6 +16,7 @@ import msgspec
 from clew.graph.graph import Graph
 from clew.graph.model import BrokenReference, Node, NodeKind
 from clew.text.shortening import shortened
+from clew.trace.coverage import is_counted
 from clew.trace.find import results as results_find
 from clew.trace.find.keywords import WordIndex, matching, searchable_text, title_text
 from clew.trace.find.minimize import DEFAULT_EDGE_KINDS, minimize, superseded_by
@@ -61,10 +62,11 @@ class Gap(msgspec.Struct, frozen=True, gc=False):
 
 
 def uncovered_assertions(graph: Graph, *, implemented_only: bool = False) -> tuple[Gap, ...]:
-    """All gaps, by requirement and in the order of its assertions; or only those that something implements."""
+    """All gaps of requirements that are neither retired nor ideas for later, in the order of ids and assertions; or of
+    these, what something implements."""
 
     def of(node: Node | None) -> tuple[Gap, ...] | None:
-        if node is None or node.kind is not NodeKind.REQUIREMENT:
+        if node is None or node.kind is not NodeKind.REQUIREMENT or not is_counted(node):
             return None
         return tuple(gaps_of(graph, node, implemented_only=implemented_only)) or None
 
@@ -236,7 +238,10 @@ class TraceQueries:
     def _requirement_gap(self, node: Node) -> results_find.RequirementGap:
         metrics = self._graph.metrics(node.id)
         labels: tuple[str, ...] = metrics["untested_labels"]
-        return results_find.RequirementGap(node.id, node.title, metrics["total_assertions"], len(labels), labels)
+        status = node.get_field("status", "Unknown")
+        return results_find.RequirementGap(
+            node.id, node.title, metrics["total_assertions"], len(labels), labels, status
+        )
 
     def broken_references(self, *, offset: int, limit: int) -> results_find.BrokenPage:
         found = broken_references(self._graph)

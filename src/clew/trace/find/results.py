@@ -53,6 +53,7 @@ class RequirementGap(msgspec.Struct, frozen=True):
     total_assertions: int
     uncovered_count: int
     uncovered_labels: tuple[str, ...]
+    status: str = ""
 
 
 class UncoveredPage(msgspec.Struct, frozen=True):

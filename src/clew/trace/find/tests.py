@@ -5,7 +5,7 @@ import msgspec
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.trace.find.results import CitingTest, CoverageByTests, ResultOfTest
-from clew.trace.read.assertions import assertions_of, citations_of
+from clew.trace.read.assertions import citations_of, live_assertions_of
 from clew.trace.read.serialize import assertion_text, place
 
 
@@ -43,7 +43,7 @@ class RequirementTests:
     def __init__(self, graph: Graph, requirement: Node) -> None:
         metrics = graph.metrics(requirement.id)
         untested = frozenset(metrics["untested_labels"])
-        assertions = assertions_of(graph, requirement.id)
+        assertions = live_assertions_of(graph, requirement.id)
         gaps = tuple(part for part in assertions if part.get_field("label") in untested)
         self._graph = graph
         self._tests = tests_of(graph, requirement.id)

@@ -83,6 +83,7 @@ class GetUncoveredAssertions(
     title="Assertions without a test",
     default=True,
     trim=("requirements", "assertions"),
+    whole=("text",),
     pages="assertions",
     example={"limit": 5},
 ):
@@ -112,6 +113,7 @@ class FindAssertions(
     toolset=Toolset.TRACE,
     title="Assertions by keywords",
     trim=("assertions",),
+    whole=("text",),
     pages="assertions",
     example={"keywords": ["reject"]},
 ):

@@ -9,6 +9,7 @@ from clew.errors import InvalidArgument
 from clew.graph.model import Node, NodeKind, Source
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option, Toolset
+from clew.operation.one_line import MANY_LINES
 from clew.text.terminal import coloured
 from clew.trace.files.fixing import Fixes, FixRequest, plan_fixes
 from clew.trace.operations.changes import meant
@@ -36,6 +37,11 @@ class FixRequirements(
         tuple[str, ...], Option(positional=True, about="ids or files to mend (default: all requirements)")
     ] = ()
     hashes: Annotated[bool, Option(about="write the hashes that are stale or missing (the default)")] = False
+    message: Annotated[
+        str | None,
+        MANY_LINES,
+        Option("-m", metavar="TEXT", about="why the hashes change, for the changelogs that need an entry"),
+    ] = None
     format: Annotated[bool, Option(about="mend End markers and the spelling of ids and references")] = False
     dry_run: Annotated[bool, Option(about="print the difference, write nothing")] = False
 
@@ -54,7 +60,12 @@ class FixRequirements(
         else:
             sources = _in_spec_files(call, call.project.graph.nodes_by_kind(NodeKind.REQUIREMENT))
         places = {(source.path, source.line) for source in sources} if self.what else None
-        wanted = FixRequest(hashes=self.hashes or not self.format, formatting=self.format, places=places)
+        wanted = FixRequest(
+            hashes=self.hashes or not self.format,
+            formatting=self.format,
+            places=places,
+            enter=call.project.files.entering(self.message) if self.message else None,
+        )
         return sorted({source.path for source in sources}), wanted
 
     def data(self, result: FixReport) -> Any:

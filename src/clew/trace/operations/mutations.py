@@ -44,7 +44,7 @@ class Mutation(Operation, toolset=Toolset.TRACE, needs=Freshness.NONE, writes=Tr
         if self.removes:
             from clew.trace.edit.service import confirmed
 
-            confirmed(arguments.pop("confirm"), self.removes)
+            confirmed(arguments.pop("confirm"), lambda: self.removed(call))
         return call.project.mutations.mutate(
             (self.about.tool or "").removeprefix("mutate_"),
             {name: value for name, value in arguments.items() if value is not None},
@@ -52,6 +52,10 @@ class Mutation(Operation, toolset=Toolset.TRACE, needs=Freshness.NONE, writes=Tr
             guarded=arguments[self.guarded],
             progress=call.progress,
         )
+
+    def removed(self, call: Call) -> str:
+        """What would be gone, as a refusal says it."""
+        return self.removes
 
 
 class RenameNode(
@@ -136,9 +140,9 @@ class DeleteRequirement(
     destructive=True,
     example={"node_id": "REQ-d00001", "confirm": True},
 ):
-    """Removes a requirement with its assertions; needs confirm=true. What cites it is left with a broken reference.
-    Returns the MutationEntry with the whole text. A draft: kept over restarts, in no file until saved (save_mutations);
-    undo_last_mutation undoes it."""
+    """Removes a requirement with its assertions; needs confirm=true. What cites it is named, and left with a broken
+    reference. Returns the MutationEntry with the whole text. A draft: kept over restarts, in no file until saved
+    (save_mutations); undo_last_mutation undoes it."""
 
     guarded = "node_id"
     removes = "a requirement and its assertions"
@@ -146,6 +150,10 @@ class DeleteRequirement(
     node_id: Id
     confirm: Confirm = False
     if_version: Version = None
+
+    def removed(self, call: Call) -> str:
+        citing = call.project.mutations.who_cites(self.node_id, call.progress)
+        return f"{self.removes}, cited by {citing}" if citing else self.removes
 
 
 class AddAssertion(

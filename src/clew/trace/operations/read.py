@@ -10,6 +10,7 @@ from clew.graph.model import NodeKind
 from clew.operation.call import Call, perform
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
 from clew.text.terminal import coloured, note
+from clew.trace.edit.results import Unsaved
 from clew.trace.read import results
 
 if TYPE_CHECKING:
@@ -33,7 +34,12 @@ class GetGraphStatus(
     files (other tools do so by themselves)."""
 
     def run(self, call: Call) -> results.Status:
-        return call.project.trace.status()
+        return structs.replace(call.project.trace.status(), drafts=_unsaved(call))
+
+
+def _unsaved(call: Call) -> Unsaved | None:
+    found = call.project.unsaved()
+    return found if found.count else None
 
 
 class RefreshGraph(
@@ -133,20 +139,14 @@ class GetRequirement(
     OfRequirement,
     tool="get_requirement",
     title="One requirement in full",
-    trim=(
-        "properties.body_text",
-        "children",
-        "body",
-        "parents",
-        "assertions",
-        "sections",
-        "broken_references",
-        "keywords",
-    ),
+    trim=("children", "keywords", "broken_references", "sections"),
+    whole=("body", "assertions", "parents", "title"),
+    repeated=("properties.body_text",),
     example={"req_id": "REQ-d00001"},
 ):
     """One requirement: text, assertions and whether tests cover them, what it cites (parents) and what cites it
-    (children, paged), hash, file and lines. For its place in the tree: get_hierarchy; to find an id: `search`."""
+    (children: requirements first, paged), hash, file and lines. Text and assertions are never shortened. For its place
+    in the tree: get_hierarchy; to find an id: `search`."""
 
     def run(self, call: Call) -> results.RequirementDetail:
         return call.project.trace.requirement(self.req_id, offset=call.offset, limit=self.limit)
@@ -194,7 +194,7 @@ class GetProjectSummary(
     places, get_requirement the details."""
 
     def run(self, call: Call) -> results.ProjectSummary:
-        return call.project.trace.summary()
+        return structs.replace(call.project.trace.summary(), drafts=_unsaved(call))
 
 
 class RequirementShown(results.RequirementDetail, frozen=True, kw_only=True):
@@ -206,6 +206,8 @@ class RequirementShown(results.RequirementDetail, frozen=True, kw_only=True):
     """Sections that mention it, where somebody has read the documents before."""
     remembered: "tuple[Remembered, ...]"
     """What was learned about it or one of its assertions."""
+    drafted: bool = False
+    """Drafts that are not saved change it or one of its assertions; they are not shown."""
 
 
 class Remembered(msgspec.Struct, frozen=True):
@@ -241,10 +243,16 @@ class ShowRequirement(
                 Remembered(each.node_id, each.kind, each.title, each.standing or "")
                 for each in call.project.memory.at_place(call, detail.id)
             ),
+            drafted=_is_drafted(call, detail.id),
         )
 
     def render(self, result: RequirementShown) -> str:
         return "\n".join(_lines(result))
+
+
+def _is_drafted(call: Call, id: str) -> bool:
+    stem = id + call.project.config.elspais.label_separator
+    return any(each == id or each.startswith(stem) for each in call.project.unsaved().target_ids)
 
 
 def _documented(call: Call, id: str) -> "tuple[Affected, ...]":
@@ -262,6 +270,9 @@ def _lines(shown: RequirementShown) -> Iterator[str]:
     yield coloured(f"{shown.id}: {shown.title}", "bold")
     place = f", {shown.source.path}:{shown.source.line}" if shown.source is not None else ""
     yield f"{shown.level}, {shown.status}, hash {shown.hash_state}{place}"
+    if shown.drafted:
+        said = "Drafts that are not saved change it: `clew call get_mutation_log` shows them"
+        yield coloured(f"{said}, `clew call save_mutations` writes them.", "yellow")
     yield f"{shown.coverage['tested']} of {shown.coverage['total_assertions']} assertions tested"
     separator = "-"
     for assertion in shown.assertions:

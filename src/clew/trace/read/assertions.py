@@ -35,6 +35,11 @@ def assertions_of(graph: Graph, id: str) -> tuple[Node, ...]:
     return tuple(parts)
 
 
+def live_assertions_of(graph: Graph, id: str) -> tuple[Node, ...]:
+    """Those of them that are not retired."""
+    return tuple(part for part in assertions_of(graph, id) if not part.get_field("retired"))
+
+
 def owner_of(graph: Graph, assertion: Node) -> Node | None:
     """The requirement that an assertion is part of."""
     return next(graph.iter_parents(assertion.id, (EdgeKind.STRUCTURES,)), None)

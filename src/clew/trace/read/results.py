@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from clew.trace.coverage import CoverageCounts, LevelCounts, LevelCoverage
+from clew.trace.edit.results import Unsaved
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -31,6 +32,8 @@ class AssertionDetail(msgspec.Struct, frozen=True):
     text: str
     line: int
     tested: bool
+    retired: bool = False
+    """It no longer holds: nothing has to implement or test it."""
 
 
 class Neighbour(msgspec.Struct, frozen=True):
@@ -60,7 +63,7 @@ class RequirementDetail(msgspec.Struct, frozen=True):
     parents: tuple[Neighbour, ...]
     """What this requirement cites."""
     children: tuple[Neighbour, ...]
-    """What cites it: requirements, code, tests."""
+    """What cites it: requirements and journeys first, then code, then tests."""
     coverage: Mapping[str, Any]
     """Assertions in all, tested and implemented, and the labels that no test names."""
     metrics: Mapping[str, Any]
@@ -68,10 +71,13 @@ class RequirementDetail(msgspec.Struct, frozen=True):
     """What it cites that does not exist, as written."""
     keywords: tuple[str, ...]
     properties: Mapping[str, str | None]
-    """Level, status, hash and body_text, where the elspais of February 2026 had them."""
+    """Level, status, hash and body_text, where the elspais of February 2026 had them. body_text, which is `body` again,
+    is null where the answer would get too large."""
     version: str
     """Changes with the requirement's text and with what it cites."""
     children_total: int
+    associate: str | None = None
+    """The repository it stands in, where that is not the project itself; it cannot be changed from here."""
     links: tuple[str, ...] = ()
     """Other nodes it is tied to; requirements of markdown files have none."""
     truncated: bool = False
@@ -120,6 +126,8 @@ class Status(msgspec.Struct, frozen=True):
     broken_reference_count: int
     terms_dirty: bool = False
     """Never: Clew keeps no glossary that could need writing."""
+    drafts: Unsaved | None = None
+    """Mutations that wait to be saved; null where there are none."""
 
 
 class Changes(msgspec.Struct, frozen=True):
@@ -142,6 +150,8 @@ class ProjectSummary(msgspec.Struct, frozen=True):
     stale_hash_count: int
     uncovered_assertion_count: int
     duplicate_ids: tuple[str, ...]
+    drafts: Unsaved | None = None
+    """Mutations that wait to be saved; null where there are none."""
     truncated: bool = False
 
 

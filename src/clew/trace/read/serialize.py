@@ -102,6 +102,10 @@ def place(node: Node) -> str | None:
     return f"{node.source.path}:{node.source.line}" if node.source is not None else None
 
 
+_RANKS = {kind.value: rank for rank, kind in enumerate((NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY, NodeKind.CODE))}
+"""In which order the children of a requirement come: what is said of it before what is done about it."""
+
+
 def requirement_full(
     graph: Graph, node: Node, broken: tuple[str, ...] = (), *, offset: int = 0, limit: int | None = None
 ) -> RequirementDetail:
@@ -116,9 +120,10 @@ def requirement_full(
             children.append(_neighbour(other, edge.kind, edge.labels))
         elif other.kind is NodeKind.ASSERTION:
             label = other.get_field("label", "")
-            line, tested = other.source.line if other.source else 0, label not in untested
-            assertions.append(AssertionDetail(other.id, label, other.title, line, tested))
-    children.sort(key=lambda item: (item.kind, item.id))
+            line, retired = other.source.line if other.source else 0, bool(other.get_field("retired"))
+            tested = label not in untested and not retired
+            assertions.append(AssertionDetail(other.id, label, other.title, line, tested, retired))
+    children.sort(key=lambda item: (_RANKS.get(item.kind, len(_RANKS)), item.kind, item.id))
     parents, source = _parents(graph, node), node.source
     return RequirementDetail(
         id=node.id,
@@ -153,6 +158,7 @@ def requirement_full(
         },
         version=_version(node, parents),
         children_total=len(children),
+        associate=node.get_field("associate"),
     )
 
 

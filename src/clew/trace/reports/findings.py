@@ -9,6 +9,9 @@
 | `trace.missing_hash` | warning | assertions, but no hash in the End marker |
 | `trace.uncovered_assertion` | warning | no test names this assertion |
 | `trace.wrong_level` | warning | a requirement implements one of a level that its own may not implement |
+| `trace.unread_associate` | warning | something cites a repository of `[associates]` that is not read |
+| `trace.retired_reference` | warning | something cites a retired requirement or assertion |
+| `trace.unsettled_reference` | as configured | something cites a draft or an idea, where a project asks for it |
 | `trace.unmatched_result` | warning | a report has a result for a test that does not exist, or that several could be |
 | `trace.suspect_link` | warning, info | what a link cites changed since the link was reviewed, or first seen here |
 | `elspais.*`, `markers.*`, `results.*`, `reviews.*`, `file.*` | as reported | what a reader could not read as meant |
@@ -31,8 +34,9 @@ from clew import __version__
 from clew.context import Context
 from clew.graph.cycles import cycles
 from clew.graph.graph import Graph
-from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.graph.model import BrokenReference, EdgeKind, Node, NodeKind
 from clew.text.controls import pretty_json, printable
+from clew.trace.coverage import is_expected
 from clew.trace.find.scope import hierarchy
 from clew.trace.reports.suspect import suspects
 
@@ -56,6 +60,9 @@ def findings(graph: Graph, context: Context) -> tuple[Finding, ...]:
 
 def broken_references(graph: Graph, context: Context) -> Iterator[Finding]:
     for reference in graph.memory.broken:
+        if (finding := _of_associate(reference, context)) is not None:
+            yield finding
+            continue
         fault = _FAULTS[reference.fault]
         yield Finding(
             code="trace.broken_reference",
@@ -66,6 +73,24 @@ def broken_references(graph: Graph, context: Context) -> Iterator[Finding]:
             node_id=reference.source_id,
             hint="Correct the id, or add what it names.",
         )
+
+
+def _of_associate(reference: BrokenReference, context: Context) -> Finding | None:
+    """What is cited of a repository that is not read is no mistake of who cites it."""
+    parsed = context.grammar.parse_reference(reference.target_id)
+    associate = context.grammar.associate_of(parsed.target) if parsed is not None else None
+    if associate is None or not associate.problem:
+        return None
+    return Finding(
+        code="trace.unread_associate",
+        severity="warning",
+        message=f"{reference.source_id} {reference.edge_kind.value} {reference.target_id} of the associate "
+        f"{associate.name}, which is not read: {associate.problem}.",
+        path=reference.path,
+        line=reference.line,
+        node_id=reference.source_id,
+        hint="Put that repository into the project's folder, for example as a git submodule, and name it in `path`.",
+    )
 
 
 _FAULTS = {
@@ -160,8 +185,7 @@ def hashes(graph: Graph, context: Context) -> Iterator[Finding]:
 
 def uncovered_assertions(graph: Graph, context: Context) -> Iterator[Finding]:
     for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
-        retired = node.get_field("role") == "retired"
-        untested = set() if retired else set(graph.metrics(node.id)["untested_labels"])
+        untested = set(graph.metrics(node.id)["untested_labels"]) if is_expected(node) else set()
         for assertion in graph.iter_children(node.id) if untested else ():
             if assertion.kind is NodeKind.ASSERTION and assertion.get_field("label") in untested:
                 yield _at(
@@ -170,6 +194,34 @@ def uncovered_assertions(graph: Graph, context: Context) -> Iterator[Finding]:
                     "warning",
                     f"No test verifies {assertion.id}: {assertion.title}",
                     f"Write a test with the comment `Verifies: {assertion.id}`.",
+                )
+
+
+def references_by_role(graph: Graph, context: Context) -> Iterator[Finding]:
+    """Who cites what is retired; and, where the settings ask for it, what is a draft or an idea."""
+    severities = dict(context.config.elspais.reference_severities)
+    for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
+        role, retired = node.get_field("role", "active"), set(node.get_field("retired_labels", ()))
+        severity = severities.get(role)
+        if severity is None and not retired:
+            continue
+        for edge in graph.memory.iter_incoming_edges(node.id):
+            citing = graph.get_node(edge.source) if edge.kind is not EdgeKind.STRUCTURES else None
+            if citing is None or citing.get_field("role") == "retired":
+                continue
+            if severity is not None:
+                code = "trace.retired_reference" if role == "retired" else "trace.unsettled_reference"
+                said = f"{citing.id} {edge.kind.value} {node.id}, whose status is {node.get_field('status')}."
+                yield _at(citing, code, severity, said, "Cite what replaced it, or remove the reference.")
+            elif gone := sorted(retired & set(edge.labels)):
+                cited = context.grammar.assertion_id(node.id, "+".join(gone))
+                said = f"{citing.id} {edge.kind.value} {cited}, which is retired."
+                yield _at(
+                    citing,
+                    "trace.retired_reference",
+                    severities.get("retired", "warning"),
+                    said,
+                    "Cite the assertion that replaced it, or remove the reference.",
                 )
 
 
@@ -245,6 +297,7 @@ SOURCES: tuple[Callable[[Graph, Context], Iterator[Finding]], ...] = (
     duplicate_ids,
     hashes,
     uncovered_assertions,
+    references_by_role,
     unmatched_results,
     suspect_links,
     reader_diagnostics,

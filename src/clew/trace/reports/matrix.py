@@ -12,8 +12,8 @@ from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.controls import csv_cell, printable
 from clew.text.counting import counted
-from clew.trace.coverage import percent, proof
-from clew.trace.read.assertions import Cited, assertions_of, citations_of, written
+from clew.trace.coverage import is_expected, percent, proof
+from clew.trace.read.assertions import Cited, citations_of, live_assertions_of, written
 from clew.trace.read.serialize import place
 
 
@@ -101,8 +101,10 @@ def matrix(graph: Graph, project: str, requirements: Sequence[Node]) -> Matrix:
 
 
 def totals(graph: Graph, requirements: Iterable[Node]) -> Totals:
-    """Sums of the figures that each requirement has by itself."""
-    metrics = [graph.metrics(node.id) for node in requirements]
+    """Sums of the figures that each requirement has by itself; those whose status expects no coverage do not count,
+    unless there are no others."""
+    nodes = list(requirements)
+    metrics = [graph.metrics(node.id) for node in [node for node in nodes if is_expected(node)] or nodes]
     assertions = _sum(metrics, "total_assertions")
     known = graph.evidence.has_results()
     validated = sum(len(each["passed_labels"]) for each in metrics) if known else None
@@ -151,7 +153,7 @@ def _row(graph: Graph, node: Node) -> MatrixRow:
         parents=_parents(graph, node),
         implemented_by=_implementing(graph, whole),
         verified_by=_verifying(graph, whole),
-        assertions=tuple(_assertion(graph, part, citations, metrics) for part in assertions_of(graph, node.id)),
+        assertions=tuple(_assertion(graph, part, citations, metrics) for part in live_assertions_of(graph, node.id)),
         tested=metrics["tested"],
         implemented=metrics["implemented"],
         tier=metrics["tier"],

@@ -6,7 +6,7 @@ from functools import lru_cache
 import msgspec
 
 from clew.formats.elspais.ids.patterns import IdPatterns, Pattern
-from clew.formats.elspais.settings import ElspaisSettings
+from clew.formats.elspais.settings import Associate, ElspaisSettings
 
 _LONGEST = 256
 """Longer texts are no ids. Bounds the work a hostile text can cause."""
@@ -57,6 +57,8 @@ class IdGrammar:
         spellings = sorted({spelling for _, spelling in self._patterns.spelling_of.values()})
         self.header_prefixes = (settings.namespace,) if self._template.startswith("{namespace}") else tuple(spellings)
         """How a line begins that may be a header without `#`."""
+        self._others = tuple(IdGrammar(_of_associate(each, settings)) for each in settings.associates)
+        """The grammars of associates, whose ids may be cited as well."""
         self._references = lru_cache(_REMEMBERED)(self._reference)
         self._headers = lru_cache(_REMEMBERED)(self._header)
 
@@ -105,7 +107,14 @@ class IdGrammar:
 
     def resembles(self, text: str) -> bool:
         """Whether a text begins the way ids of this project do, so that it was surely meant as one."""
-        return self._resembling.match(text) is not None
+        return self._resembling.match(text) is not None or any(other.resembles(text) for other in self._others)
+
+    def associate_of(self, id: str) -> Associate | None:
+        """The associate whose namespace an id has; None for ids of this project."""
+        if not self._others or self._canonically_spelled(id) is not None:
+            return None
+        pairs = zip(self.settings.associates, self._others, strict=True)
+        return next((each for each, other in pairs if other._canonically_spelled(id) is not None), None)
 
     def from_test_name(self, name: str) -> tuple[ParsedReference, ...]:
         """The references in the name of a test, where every boundary is spelled `_`: `test_REQ_d00062_A_B_works`."""
@@ -125,6 +134,10 @@ class IdGrammar:
             if parsed is not None:
                 break
             parsed = self._matched(pattern, text, "alias")
+        for other in self._others:
+            if parsed is not None:
+                break
+            parsed = other._canonically_spelled(text)
         return parsed
 
     def _header(self, text: str) -> ParsedReference | None:
@@ -193,6 +206,12 @@ class IdGrammar:
     def _level(self, written: str) -> tuple[str, str]:
         spellings = self._patterns.spelling_of
         return spellings.get(written) or spellings.get(written.casefold()) or ("", written)
+
+
+def _of_associate(associate: Associate, own: ElspaisSettings) -> ElspaisSettings:
+    """The settings of an associate; one that is not read is taken to spell its ids as this project does."""
+    known = associate.settings or own
+    return msgspec.structs.replace(known, namespace=associate.namespace, id_aliases=(), associates=())
 
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

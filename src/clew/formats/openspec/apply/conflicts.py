@@ -94,6 +94,20 @@ def _with_each_other(changes: Sequence[Change], specs: Mapping[str, Spec]) -> It
             yield _between(spec_id, name, (one, mine), (other, theirs))
 
 
+def repeated_additions(changes: Sequence[Change]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Changes that add the same requirement word for word, each with a sentence about it. They do not stand in each
+    other's way, but the later one brings nothing."""
+    for (spec_id, name), touching in by_place(changes).items():
+        added: dict[str | None, list[str]] = {}
+        for id, touch in touching:
+            if touch.operation is Operation.ADDED:
+                added.setdefault(touch.text, []).append(id)
+        for ids in added.values():
+            if len(ids) > 1:
+                named = ", ".join(repr(id) for id in ids)
+                yield tuple(ids), f"{named} add {name!r} of {spec_id!r} word for word: only the first brings it."
+
+
 def _agree(mine: Touch, theirs: Touch, name: str, there: Mapping[str, Requirement]) -> bool:
     """Whether two changes do the same to a requirement, or one makes room for what the other brings."""
     return mine == theirs or any(

@@ -1,0 +1,72 @@
+"""What open changes were written against, as git knows it: the specs in the commit that first added a delta.
+
+Every clone has that, and so has a branch: the commit stands where the branch was when the delta was written. Where the
+history does not reach back so far, the base is unknown, and nobody pretends to know it.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from clew.formats.openspec.apply.touches import NO_PROMISES, Baseline, record
+from clew.formats.openspec.reader import read_spec
+from clew.formats.openspec.records import Spec
+from clew.specs.library import ChangeEntry
+from clew.workspace.git import api as git
+
+_MOST_REMEMBERED = 10_000
+
+
+class GitBase(msgspec.Struct, frozen=True):
+    """What a change touches, as it was when the change was written."""
+
+    baselines: tuple[Baseline, ...] = ()
+    """Of the deltas that are in the history."""
+    unknown: tuple[str, ...] = ()
+    """Files of deltas whose first commit the history no longer has."""
+
+
+class GitBases:
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._first: dict[tuple[str, str], str | None] = {}
+        """The commit that first added a file, by the commit that was looked back from, and the path."""
+
+    def of(self, entry: ChangeEntry, spec_path: Callable[[str], str]) -> GitBase:
+        """The base of a change; empty where git does not know its files. `spec_path` leads to the file of a spec."""
+        head = git.head(self._root)
+        if head is None:
+            return GitBase()
+        is_shallow = (git.answer(self._root, "rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
+        baselines: list[Baseline] = []
+        unknown: list[str] = []
+        for delta in entry.change.deltas:
+            path = entry.delta_paths[delta.spec_id]
+            commit = self._added(head, path)
+            if commit is None:
+                continue
+            if is_shallow and not self._has_parents(commit):
+                unknown.append(path)
+                continue
+            alone = msgspec.structs.replace(entry.change, deltas=(delta,))
+            baselines += record(alone, self._specs(commit, delta.spec_id, spec_path), NO_PROMISES)
+        return GitBase(tuple(baselines), tuple(unknown))
+
+    def _added(self, head: str, path: str) -> str | None:
+        """The commit that first added a file, under whatever name it had then; None where it is not in the history."""
+        if (head, path) not in self._first:
+            if len(self._first) > _MOST_REMEMBERED:
+                self._first.clear()
+            listed = git.answer(self._root, "log", "--follow", "--diff-filter=A", "--format=%H", head, "--", path)
+            commits = (listed or b"").decode().split()
+            self._first[head, path] = commits[-1] if commits else None
+        return self._first[head, path]
+
+    def _has_parents(self, commit: str) -> bool:
+        listed = git.answer(self._root, "rev-list", "--parents", "--max-count=1", commit) or b""
+        return len(listed.split()) > 1
+
+    def _specs(self, commit: str, spec_id: str, spec_path: Callable[[str], str]) -> Mapping[str, Spec]:
+        data = git.content_at(self._root, commit, spec_path(spec_id))
+        return {spec_id: read_spec(data, spec_id)} if data is not None else {}

@@ -1,0 +1,119 @@
+"""elspais itself, from the Python package index: what its tools answer, and what its checks find."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from tests.node import INSTALL_SECONDS, WORK, run
+
+VERSION = "0.127.13"
+PATIENCE_SECONDS = 120
+
+HOME = WORK / f"elspais-{VERSION}"
+PROGRAM = HOME / "bin" / "elspais"
+
+
+def install() -> None:
+    """Install it unless it is there; an installation that fails leaves nothing behind."""
+    if HOME.exists():
+        return
+    WORK.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=WORK, prefix="installing-") as scratch:
+        draft = Path(scratch) / "elspais"
+        advice = "Check that this machine reaches the Python package index, then run `make differential` again."
+        run([sys.executable, "-m", "venv", str(draft)], Path(scratch), "make an environment", advice)
+        pip = [str(draft / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        wanted = f"elspais[mcp]=={VERSION}"
+        run([*pip, "--only-binary=:all:", "--retries=2", wanted], Path(scratch), f"install {wanted}", advice)
+        # Scripts of an environment name their interpreter, so it is made anew where it stays.
+        subprocess.run([sys.executable, "-m", "venv", str(HOME)], check=True, timeout=INSTALL_SECONDS)
+        for packages in (draft / "lib").glob("python*/site-packages"):
+            shutil.copytree(packages, HOME / "lib" / packages.parent.name / "site-packages", dirs_exist_ok=True)
+        PROGRAM.write_text(f"#!{HOME}/bin/python\nfrom elspais.cli import main\nraise SystemExit(main())\n")
+        PROGRAM.chmod(0o755)
+
+
+class Elspais(msgspec.Struct, frozen=True):
+    root: Path
+
+    def run(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [str(PROGRAM), *arguments],
+            cwd=self.root,
+            env=_environment(),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
+        )
+        return done.stdout
+
+    def failing(self) -> dict[str, str]:
+        """The checks that fail, with what they say."""
+        said = json.loads(self.run("checks", "--format", "json"))
+        return {check["name"]: check["message"] for check in said["checks"] if not check["passed"]}
+
+    @contextmanager
+    def served(self) -> Iterator["Tools"]:
+        """Its MCP server over standard input and output."""
+        command = [str(PROGRAM), "mcp", "serve"]
+        with subprocess.Popen(
+            command,
+            cwd=self.root,
+            env=_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as process:
+            try:
+                yield Tools(process)
+            finally:
+                process.terminate()
+
+
+class Tools:
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+        self._number = 0
+        client = {"name": "differential", "version": "1"}
+        self._ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
+        self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def __call__(self, tool: str, **arguments: Any) -> Any:
+        result = self._ask("tools/call", {"name": tool, "arguments": arguments})
+        structured = result.get("structuredContent")
+        if structured is None:
+            return json.loads(result["content"][0]["text"])
+        return structured["result"] if list(structured) == ["result"] else structured
+
+    def names(self) -> set[str]:
+        return {tool["name"] for tool in self._ask("tools/list", {})["tools"]}
+
+    def _ask(self, method: str, params: dict[str, Any]) -> Any:
+        self._number += 1
+        self._send({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            message = json.loads(line)
+            if message.get("id") == self._number:
+                return message["result"]
+        raise AssertionError(f"elspais ended before it answered {method}")
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(message) + "\n")
+        self._process.stdin.flush()
+
+
+def _environment() -> dict[str, str]:
+    author = {"GIT_AUTHOR_NAME": "Grace", "GIT_AUTHOR_EMAIL": "grace@example.org"}
+    return {**os.environ, **author, "ELSPAIS_CLIENT_PID": str(os.getpid()), "NO_COLOR": "1"}

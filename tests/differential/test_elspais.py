@@ -1,0 +1,195 @@
+"""elspais and Clew, held against each other on the same folder, tool by tool.
+
+Skipped where elspais is not installed: `make differential` installs it, and nothing else does. Where the two differ on
+purpose, the comparison leaves it out and says so; docs/switching/elspais.md gives the reasons.
+"""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.differential.elspais import PROGRAM, Elspais
+from tests.mcp_client import McpClient, Options
+
+from clew.project import Project
+
+needs_elspais = pytest.mark.skipif(
+    not PROGRAM.exists(), reason="elspais is not installed; `make differential` installs it"
+)
+
+Opened = Callable[[Path], Project]
+
+SETTINGS = """version = 5
+cli_ttl = 0
+
+[project]
+name = "clock"
+namespace = "REQ"
+
+[scanning.test]
+enabled = true
+
+[changelog]
+hash_current = true
+id_source = "env"
+"""
+
+SPEC = """# Clock
+
+Words before the first requirement.
+
+## REQ-p00001: Keeping time
+
+**Level**: prd | **Status**: Active | **Implements**: -
+
+The clock keeps time.
+
+### Assertions
+
+A. The clock SHALL show the hour.
+
+B. The clock SHALL show the minute
+   and nothing else.
+
+C. <RETIRED> The clock SHALL ring.
+
+### Rationale
+
+People ask for it.
+
+*End* *Keeping time* | **Hash**: 00000000
+
+---
+
+## REQ-o00001: Winding
+
+**Level**: ops | **Status**: Active | **Implements**: -
+
+**Refines**: REQ-p00001
+
+### Assertions
+
+A. Somebody SHALL wind it.
+
+*End* *Winding* | **Hash**: 00000000
+
+---
+
+## REQ-d00001: Hands
+
+**Level**: dev | **Status**: Active | **Implements**: REQ-p00001-A+B, REQ-o00001
+
+### Assertions
+
+A. Hands SHALL move.
+
+B. Hands SHALL shine.
+
+*End* *Hands* | **Hash**: 00000000
+
+---
+
+## REQ-d00002: Bells
+
+**Level**: dev | **Status**: Draft | **Implements**: REQ-p00001, REQ-p00099
+
+### Assertions
+
+A. Bells SHALL ring.
+
+*End* *Bells* | **Hash**: 00000000
+
+---
+
+## REQ-d00003: Old bells
+
+**Level**: dev | **Status**: Deprecated | **Implements**: REQ-p00001
+
+### Assertions
+
+A. Bells SHALL be old.
+
+*End* *Old bells* | **Hash**: 00000000
+"""
+FILES = {
+    ".gitignore": ".clew/\n.elspais/\n",
+    ".elspais.toml": SETTINGS,
+    "spec/clock.md": SPEC,
+    "src/clock.py": "# Implements: REQ-d00001-A\ndef move():\n    pass\n",
+    "src/page.js.j2": "// Implements: REQ-d00001-B\nconst a = {{ a }};\n",
+    "tests/test_clock.py": "# Verifies: REQ-d00001-A\ndef test_move():\n    pass\n",
+}
+IDS = ("REQ-p00001", "REQ-o00001", "REQ-d00001", "REQ-d00002", "REQ-d00003")
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository as elspais itself leaves it: hashes, changelogs and INDEX.md are its own."""
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Grace")
+    monkeypatch.setenv("GIT_AUTHOR_EMAIL", "grace@example.org")
+    for path, text in FILES.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    subprocess.run(["git", "init", "-qb", "main"], cwd=tmp_path, check=True)
+    Elspais(tmp_path).run("fix", "-m", "start")
+    return tmp_path
+
+
+def requirement(answer: dict[str, Any]) -> dict[str, Any]:
+    """What both say of a requirement. Code is left out: elspais names it by absolute paths."""
+    named = {each["id"] for each in answer["children"] if each["id"].startswith("REQ-") and "-A" not in each["id"]}
+    return {
+        **{name: answer[name] for name in ("id", "title", "level", "status", "hash")},
+        "assertions": [(each["label"], " ".join(each["text"].split())) for each in answer["assertions"]],
+        "parents": sorted({each["id"] for each in answer["parents"] if each["id"].startswith("REQ-")}),
+        "children": sorted(id for id in named if id in IDS),
+    }
+
+
+# Verifies: REQ-o00044-B
+@needs_elspais
+def test_both_answer_the_same(root: Path, opened: Opened) -> None:
+    with Elspais(root).served() as theirs, McpClient(opened(root), Options(profile="elspais")) as ours:
+        for id in IDS:
+            assert requirement(ours("get_requirement", req_id=id)) == requirement(theirs("get_requirement", req_id=id))
+            one, other = ours("get_hierarchy", req_id=id), theirs("get_hierarchy", req_id=id)
+            for part in ("ancestors", "children"):
+                assert {each["id"] for each in one[part]} == {each["id"] for each in other[part]}, (id, part)
+            one, other = ours("get_test_coverage", req_id=id), theirs("get_test_coverage", req_id=id)
+            assert one["total_assertions"] == other["total_assertions"], id
+        one, other = ours("get_project_summary"), theirs("get_project_summary")
+        assert _counts(one["requirements_by_level"]) == _counts(other["requirements_by_level"])
+        assert one["coverage"]["total"] == other["coverage"]["total"]
+        one, other = ours("get_broken_references"), theirs("get_broken_references")
+        pairs = [
+            [(each["source_id"], each["target_id"]) for each in said["broken_references"]] for said in (one, other)
+        ]
+        assert pairs[0] == pairs[1] == [("REQ-d00002", "REQ-p00099")]
+        found = [{each["id"] for each in tools("search", query="hands", field="title")["results"]} for tools in (ours,)]
+        assert found == [{each["id"] for each in theirs("search", query="hands", field="title")}]
+
+
+def _counts(levels: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+    """elspais also names levels that have no requirement."""
+    return {name: {level: count for level, count in found.items() if count} for name, found in levels.items()}
+
+
+# Verifies: REQ-o00044-B, REQ-d00381-A
+@needs_elspais
+def test_the_checks_of_elspais_find_nothing_new_after_a_save_by_clew(root: Path, opened: Opened) -> None:
+    before = Elspais(root).failing()
+    with McpClient(opened(root)) as agent:
+        agent("mutate_update_assertion", assertion_id="REQ-p00001-A", new_text="The clock SHALL show hour and day.")
+        agent("mutate_add_requirement", req_id="REQ-d00009", title="New", level="dev", status="Active", parent_id="p1")
+        agent("mutate_add_assertion", req_id="REQ-d00009", text="It SHALL be new.")
+        agent("mutate_update_title", node_id="REQ-d00001", new_title="Long hands")
+        agent("mutate_change_status", node_id="REQ-o00001", new_status="Deprecated")
+        agent("mutate_add_edge", source_id="REQ-d00009", target_id="REQ-o00001", edge_kind="refines")
+        agent("save_mutations", message="A day too")
+        assert Elspais(root).failing() == before
+        agent("undo_last_mutation")
+        agent("save_mutations", message="Not so")
+        agent("move_requirement", req_id="REQ-d00001", target_file="spec/hands.md")
+    assert Elspais(root).failing() == before
