@@ -67,7 +67,7 @@ class Autonomous(Measured, frozen=True, kw_only=True):
 
 def health(view: "MemoryView", subsystem: Subsystem | Literal["all"]) -> Health:
     chosen = SUBSYSTEMS if subsystem == "all" else (subsystem,)
-    parts = {name: _LOOK[name](view) for name in chosen}
+    parts: dict[str, Part] = {name: _LOOK[name](view) for name in chosen}
     overall = _overall([part.status for part in parts.values()])
     advice = tuple(
         Recommendation(name, *_ADVICE[name]) for name, part in parts.items() if part.status in ("degraded", "critical")
@@ -85,9 +85,10 @@ def health(view: "MemoryView", subsystem: Subsystem | Literal["all"]) -> Health:
 
 
 def _overall(statuses: "list[Status]") -> Status:
-    for worst in ("critical", "degraded", "healthy"):
+    order: tuple[Status, ...] = ("critical", "degraded", "healthy")
+    for worst in order:
         if worst in statuses:
-            return worst  # type: ignore[return-value]
+            return worst
     return "insufficient data"
 
 

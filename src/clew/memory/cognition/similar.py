@@ -14,8 +14,9 @@ from clew.memory.cognition.profiles import GROUPS, has_feedback, synergy
 from clew.memory.cognition.records import INSUFFICIENT, Measured
 from clew.memory.cognition.vectors import Reference, Vector, vector_of
 from clew.memory.model import LONGEST_QUERY, Memory
-from clew.memory.recall import snippet
+from clew.memory.recall import LONGEST_SNIPPET
 from clew.memory.spaces import SPACES
+from clew.text.shortening import one_line
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
@@ -127,7 +128,7 @@ def _hit(
     return TeleologicalHit(
         rank=rank,
         id=memory.id,
-        snippet=snippet(memory.text),
+        snippet=one_line(memory.text, LONGEST_SNIPPET),
         similarity=round(similarity, 4),
         purpose_alignment=round(sum(value for value, _ in present) / len(present), 4) if present else None,
         dominant_embedder=max(present)[1] if present else None,

@@ -92,8 +92,8 @@ def _change(path: str, before: str | None, after: str | None) -> FileChange:
         state = "remove"
     else:
         state = "add"
-    coded = (None if text is None else text.encode() for text in (before, after))
-    return FileChange(path, *coded, state, (_WHAT,))
+    was, becomes = (None if text is None else text.encode() for text in (before, after))
+    return FileChange(path, was, becomes, state, (_WHAT,))
 
 
 def _text(root: Path, path: Path) -> str | None:
