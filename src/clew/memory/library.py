@@ -12,6 +12,7 @@ from clew.memory.index import Row
 from clew.memory.model import MEMORIES, Memory
 from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Asker, Filters
 from clew.text.shortening import shortened
+from clew.text.words import storable
 
 _TAG = re.compile(r"\[?node_([a-f0-9]+)\]?")
 _HOW = "search_graph and get_recent_context give ids, as does `clew memory list`."
@@ -43,11 +44,15 @@ class Library:
 
     def named(self, given: str) -> Memory:
         """The memory that an id, the beginning of one, or a citation tag means."""
+        return self.get(self.any_named(given))
+
+    def any_named(self, given: str) -> str:
+        """The id that is meant, of a memory that is there or was forgotten."""
         tag = _TAG.fullmatch(given.strip())
         digits = tag[1] if tag else given.strip().lower().replace("-", "")
         if not re.fullmatch(r"[0-9a-f]{4,32}", digits):
-            raise NotFound(f"'{shortened(given)}' names no memory.", hint=_HOW)
-        return self.get(self.with_prefix(digits, given))
+            raise NotFound(f"'{shortened(storable(given))}' names no memory.", hint=_HOW)
+        return self.with_prefix(digits, given)
 
     def with_prefix(self, digits: str, given: str) -> str:
         """The only id that begins with these digits; those still there come before those forgotten."""

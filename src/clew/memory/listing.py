@@ -96,17 +96,11 @@ def decisions(view: "MemoryView", limit: int) -> tuple[ListedMemory, ...]:
     return tuple(_listed(memory, standing) for memory, standing in found if standing == "current")[:limit]
 
 
-def any_id(view: "MemoryView", given: str) -> str:
-    """The id that its first digits mean, of a memory that is there or was forgotten."""
-    digits = given.strip().lower().replace("-", "").removeprefix("[node_").removesuffix("]")
-    return view.library.with_prefix(digits, given)
-
-
 def reversal_hash(view: "MemoryView", given: str) -> str:
     """The hash that brings a forgotten memory back; a hash stands for itself."""
     if given.startswith("sha256:"):
         return given
-    id = any_id(view, given)
+    id = view.library.any_named(given)
     if id in view.library.index.visible((id,), view.asker, BY_ID):
         raise NotFound(
             f"The memory {id} is not forgotten.", hint="`clew memory history ID` lists the hashes of its changes."

@@ -263,7 +263,7 @@ class ShowHistory(
         view = call.project.memory.view(call)
         if self.id is None:
             return view.history.logs("info", self.limit, "all")
-        return view.history.lineage(listing.any_id(view, self.id))
+        return view.history.lineage(view.library.any_named(self.id))
 
     def render(self, result: Lineage | Logs) -> str:
         return render.lineage(result) if isinstance(result, Lineage) else render.logs(result)

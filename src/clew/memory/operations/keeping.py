@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Meta
 
 from clew.errors import InvalidArgument, NotFound
-from clew.memory import listing
 from clew.memory.jsonl import Exported, Imported, exported, imported
 from clew.memory.mirror.service import USUAL_FOLDER, MirrorStatus
 from clew.memory.mirror.sync import Synced
@@ -244,7 +243,7 @@ class MirrorMemories(
                         "It was not said which conflict to settle, and how.",
                         hint="clew memory mirror resolve ID --keep file, or --keep memory.",
                     )
-                return mirror.resolve(listing.any_id(view, self.argument), self.keep)
+                return mirror.resolve(view.library.any_named(self.argument), self.keep)
         return MirrorStatus(
             folder=mirror.folder,
             conflicts=tuple(mirror.conflicts()),

@@ -7,7 +7,6 @@ import msgspec
 
 from clew.errors import InvalidArgument, NotFound
 from clew.memory.changes import ChangeRecord, spelled_time
-from clew.memory.listing import any_id
 from clew.memory.model import CHANGES, EPISODE, MEMORIES, Memory
 from clew.memory.purge.traces import Traces, pieces_of
 from clew.text.shortening import shortened
@@ -133,7 +132,7 @@ def choose(view: "MemoryView", wanted: Wanted) -> Chosen:
 def _named(view: "MemoryView", wanted: Wanted, text: str | None, images: _Images) -> set[str]:
     if wanted.everything:
         return set(images.by_id)
-    named = {any_id(view, id) for id in wanted.ids}
+    named = {view.library.any_named(id) for id in wanted.ids}
     if not wanted.has_conditions:
         return named
     held = Traces((text,)) if text else None
