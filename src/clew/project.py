@@ -114,7 +114,18 @@ class Project:
     def _open_symbols(self) -> "CodeRegion":
         from clew.graph.code.region import CodeRegion
 
-        return CodeRegion(lambda: self.code.file, lambda: self.graph.memory)
+        return CodeRegion(lambda: self.code.file, lambda: self.graph.memory, self._sections_naming)
+
+    def _sections_naming(self, name: str) -> list[str]:
+        """The sections of documents that call a function or class by its name, if anybody read the documents."""
+        from clew.graph.model import EdgeKind
+        from clew.kb import ids
+        from clew.kb.entities.model import EntityKind
+
+        if not self.kb.was_read:
+            return []
+        entity = ids.entity_id(EntityKind.SYMBOL.value, name)
+        return [step.id for step in self.graph.neighbours((entity,), (EdgeKind.MENTIONS,), "in", 20)]
 
     @property
     def store(self) -> "Store | None":

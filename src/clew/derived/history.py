@@ -94,9 +94,14 @@ class History:
 
     # Filling it
 
-    def plan(self, head: str, new: Sequence[str], gone: Iterable[str]) -> None:
-        """Note the commits that lead to `head`: `new` ones, children before their parents, and which are `gone`."""
+    def plan(self, head: str, new: Sequence[str], gone: Iterable[str], names: str = "") -> None:
+        """Note the commits that lead to `head`: `new` ones, children before their parents, and which are `gone`. Where
+        `names`, which stands for how authors are called, is another one, all commits are read again."""
         with self._writing() as connection:
+            before = connection.execute("SELECT value FROM marks WHERE name = 'names'").fetchone()
+            if before is not None and before[0] != names:
+                connection.execute("UPDATE commits SET is_read = 0")
+            connection.execute("INSERT OR REPLACE INTO marks VALUES ('names', ?)", (names,))
             for chunk in _chunks(list(gone)):
                 marks = ", ".join("?" * len(chunk))
                 numbers = f"SELECT number FROM commits WHERE id IN ({marks})"  # noqa: S608

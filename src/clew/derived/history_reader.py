@@ -17,6 +17,7 @@ import msgspec
 
 from clew.derived.history import History, HistoryState
 from clew.errors import ClewError, StoreError, Unavailable
+from clew.text.hashing import content_hash
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
 
@@ -158,7 +159,15 @@ class HistoryReader:
                 new = [id for id in new if id not in known]
         else:
             new = git_history.commit_ids(self._root, head)
-        history.plan(head, new, gone)
+        history.plan(head, new, gone, self._names())
+
+    def _names(self) -> str:
+        """Stands for the names that `.mailmap` gives to authors."""
+        top = git.toplevel(self._root)
+        try:
+            return content_hash((top / ".mailmap").read_bytes()) if top is not None else ""
+        except OSError:
+            return ""
 
     def _fill(self) -> None:
         history, compares = self.history, not git_history.is_partial(self._root)

@@ -5,8 +5,6 @@ from collections.abc import Iterator, Sequence
 
 from clew.derived.history import Commit
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
-from clew.kb import ids
-from clew.kb.entities.model import EntityKind
 from clew.trace.read.assertions import owner_of, written
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import documented
@@ -132,12 +130,11 @@ def _mentions(inquiry: Inquiry) -> Iterator[Fact]:
         for each in documented(inquiry.graph, subject)[:_MOST_MENTIONS]:
             found[each.id] = (each.path, each.line, each.title)
     if target.symbol is not None and target.kind == "symbol":
-        for name in dict.fromkeys((target.symbol.qualname, target.symbol.name)):
-            entity = ids.entity_id(EntityKind.SYMBOL.value, name)
-            for step in inquiry.graph.neighbours((entity,), (EdgeKind.MENTIONS,), "in", _MOST_MENTIONS):
-                node = inquiry.graph.get_node(step.id)
-                if node is not None and node.source is not None:
-                    found.setdefault(node.id, (node.source.path, node.source.line, node.title))
+        symbol = f"symbol:{target.path}::{target.symbol.qualname}"
+        for step in inquiry.graph.neighbours((symbol,), (EdgeKind.MENTIONS,), "in", _MOST_MENTIONS):
+            node = inquiry.graph.get_node(step.id)
+            if node is not None and node.source is not None:
+                found.setdefault(node.id, (node.source.path, node.source.line, node.title))
     own = target.path if target.node is not None else None
     for path, line, title in found.values():
         if path != own:

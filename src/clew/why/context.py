@@ -11,7 +11,6 @@ from clew.operation.call import Call
 from clew.text.tokens import estimate_tokens
 from clew.why.answer import EXCERPT, Fact, Section, Thread, as_text
 from clew.why.inquiry import Inquiry
-from clew.why.target import find_target
 from clew.why.thread import thread_of
 
 _ORDER = ("asked_for_by", "decided", "open_changes", "proved_by", "depends_on_it", "what", "made_by")
@@ -22,7 +21,7 @@ _ROOM_FOR_ONE = 40
 
 def packed(call: Call, asked_for: str, max_tokens: int) -> Thread:
     """The thread, whose text takes at most so many tokens."""
-    inquiry = Inquiry(call, find_target(call, asked_for))
+    inquiry = Inquiry(call, asked_for)
     whole = thread_of(inquiry)
     by_name = {each.name: each for each in whole.sections}
     ordered = [by_name[name] for name in _ORDER if name in by_name]

@@ -15,7 +15,7 @@ def grep(inquiry: Inquiry, word: str, *patterns: str) -> list[tuple[str, int, st
         "grep",
         *options,
         *(f":(glob)**/{each}" for each in patterns),
-        seconds=max(int(inquiry.left), 1),
+        seconds=inquiry.seconds,
         patterns=True,
     )
     found: list[tuple[str, int, str]] = []

@@ -9,7 +9,7 @@ from clew.derived.history import Commit, History
 from clew.derived.history_reader import DEADLINE_SECONDS, Readiness
 from clew.graph.code.region import CodeRegion
 from clew.graph.model import Node, NodeKind
-from clew.why.target import Target, Text, read_text
+from clew.why.target import Text, find_target, read_text
 
 if TYPE_CHECKING:
     from clew.graph.graph import Graph
@@ -24,18 +24,23 @@ _IDS = re.compile(r"[A-Za-z][\w.]*(?:[-/#][\w.]+)+")
 
 
 class Inquiry:
-    def __init__(self, call: "Call", target: Target) -> None:
+    def __init__(self, call: "Call", asked: str) -> None:
         self.call = call
         self.project = call.project
         self.root = call.project.config.root
-        self.target = target
         self._until = time.monotonic() + DEADLINE_SECONDS
+        self.target = find_target(call, asked, self._until)
         self.notes: list[str] = []
 
     @property
     def left(self) -> float:
         """Seconds until the answer has to be given."""
         return max(self._until - time.monotonic(), 0.05)
+
+    @property
+    def seconds(self) -> int:
+        """The same for a question to git, which is always given a moment."""
+        return max(round(self.left), 1)
 
     @property
     def graph(self) -> "Graph":

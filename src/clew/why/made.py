@@ -148,7 +148,7 @@ def _restored(inquiry: Inquiry, removed: Commit) -> Iterator[Fact]:
         return
     with suppress(ClewError):
         lines = git_history.blame(
-            inquiry.root, path, places[0], places[-1], without_spaces=True, revision=parent, seconds=2
+            inquiry.root, path, places[0], places[-1], without_spaces=True, revision=parent, seconds=inquiry.seconds
         )
         made_first = dict.fromkeys(each.commit for each in lines or () if each.line in places)
         for id, commit in commits_of(inquiry, list(made_first)).items():
@@ -159,7 +159,7 @@ def _merge(inquiry: Inquiry, commit: str) -> str | None:
     about = (inquiry.readiness.head or "", commit, "merge")
     known = inquiry.history.kept(str, *about)
     if known is None:
-        known = git_history.merge_of(inquiry.root, commit) or ""
+        known = git_history.merge_of(inquiry.root, commit, seconds=inquiry.seconds) or ""
         inquiry.history.keep(known, *about)
     return known or None
 

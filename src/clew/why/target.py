@@ -3,6 +3,7 @@
 import difflib
 import posixpath
 import re
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,16 +77,22 @@ def read_text(project: "Project", path: str) -> Text | None:
     return Text(data, tuple(lines[:-1] if lines[-1] == "" else lines), outline_of(text, path))
 
 
-def find_target(call: "Call", asked: str) -> Target:
-    """NotFound where nothing here is called so."""
+def find_target(call: "Call", asked: str, until: float) -> Target:
+    """What is meant; `until` is the moment by which the answer has to be given. NotFound where nothing here is called
+    so."""
     text = asked.strip()
     if not text or "\0" in text:
         raise InvalidArgument(f"'{shortened(asked)}' names nothing.", hint=_HELP)
-    finders = (_memory, _node, _path, _lines, _named, _commit_id, _symbol, _revision, _section, _deleted)
-    for find in finders:
-        found = find(call, text)
-        if found is not None:
+    for find in (_memory, _node, _path, _lines, _named, _commit_id):
+        if (found := find(call, text)) is not None:
             return found
+    if (found := _symbol(call, text, until)) is not None:
+        return found
+    for find in (_revision, _section):
+        if (found := find(call, text)) is not None:
+            return found
+    if (found := _deleted(call, text, until)) is not None:
+        return found
     raise NotFound(
         f"Not known: nothing in this project is called '{shortened(text)}'.", hint=f"{_near(call, text)}{_HELP}"
     )
@@ -213,10 +220,10 @@ def _revision(call: "Call", text: str) -> Target | None:
     return None if commit is None else Target(asked=text, kind="commit", name=commit[:12], commit=commit)
 
 
-def _symbol(call: "Call", text: str) -> Target | None:
+def _symbol(call: "Call", text: str, until: float) -> Target | None:
     if " " in text or "/" in text:
         return None
-    call.project.code.ensure()
+    call.project.code.ensure(max(until - time.monotonic(), 0.0))
     found = call.project.code.file.named(text.removesuffix("()"), _MOST_CANDIDATES + 1)
     for first in found:
         content = read_text(call.project, first.path)
@@ -255,11 +262,11 @@ def slug(heading: str) -> str:
     return "-".join(re.findall(r"\w+", heading.lower()))
 
 
-def _deleted(call: "Call", text: str) -> Target | None:
+def _deleted(call: "Call", text: str, until: float) -> Target | None:
     path = posixpath.normpath(text.replace("\\", "/"))
     if path.startswith(("..", "/")) or (" " in text and "/" not in text):
         return None
-    if call.project.history.ensure().head is None:
+    if call.project.history.ensure(max(until - time.monotonic(), 0.0)).head is None:
         return None
     touches = call.project.history.history.of_path(path, 1)
     return Target(asked=text, kind="deleted file", name=path, path=path) if touches else None

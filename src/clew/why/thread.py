@@ -14,13 +14,12 @@ from clew.why.made import made
 from clew.why.of_commit import commit_sections
 from clew.why.pending import pending
 from clew.why.proved import proved
-from clew.why.target import find_target
 from clew.why.versions import versions
 
 
 def thread(call: Call, asked_for: str) -> Thread:
     """Everything that is known about a target. The graph has to be in step with the files."""
-    return thread_of(Inquiry(call, find_target(call, asked_for)))
+    return thread_of(Inquiry(call, asked_for))
 
 
 def thread_of(inquiry: Inquiry) -> Thread:

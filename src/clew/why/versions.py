@@ -68,7 +68,9 @@ def _read(inquiry: Inquiry, id: str, path: str) -> Iterator[Version]:
 
 def _in_file(inquiry: Inquiry, id: str, touches: Sequence[Touch]) -> Iterator[Version]:
     places = [(each.commit.id, each.path) for each in touches]
-    for touch, data in zip(touches, git_history.contents_at(inquiry.root, places), strict=True):
+    for touch, data in zip(
+        touches, git_history.contents_at(inquiry.root, places, seconds=inquiry.seconds), strict=True
+    ):
         found = _block(inquiry, id, data) if data is not None else None
         if found is None:
             if data is not None or touch.status == "D":
@@ -115,7 +117,7 @@ def _moved_from(inquiry: Inquiry, id: str, first: Touch) -> str | None:
     parent = first.commit.parents[0] if first.commit.parents else None
     if parent is None or not others:
         return None
-    contents = git_history.contents_at(inquiry.root, [(parent, path) for path in others])
+    contents = git_history.contents_at(inquiry.root, [(parent, path) for path in others], seconds=inquiry.seconds)
     for path, data in zip(others, contents, strict=True):
         if data is not None and _block(inquiry, id, data) is not None:
             return path

@@ -5,13 +5,14 @@
 | structures | symbol | the class, function or file that it stands in |
 | structures | place that cites a requirement, test | the innermost symbol around it |
 | imports | file | symbol or file that it imports |
+| mentions | section of a document | symbol that it calls by its name |
 
 A file of source code is a symbol too, without a name: `symbol:src/bell.py`. Edges lead out of this region only to those
 who ask from one of its own nodes, so no figure about requirements depends on it.
 """
 
 import posixpath
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from clew.derived.code_file import CodeFile, FiledImport, FiledSymbol
 from clew.formats.code.imports import importable_as
@@ -27,10 +28,17 @@ _ROOTS = frozenset({"", "src", "lib", "python"})
 
 
 class CodeRegion:
-    def __init__(self, file: Callable[[], CodeFile], memory: Callable[[], MemoryRegion]) -> None:
+    def __init__(
+        self,
+        file: Callable[[], CodeFile],
+        memory: Callable[[], MemoryRegion],
+        mentioning: Callable[[str], Iterable[str]] = lambda name: (),
+    ) -> None:
         self._file = file
         self._memory = memory
         """The places that cite requirements, which stand in symbols."""
+        self._mentioning = mentioning
+        """The sections of documents that mention a name."""
 
     def get_node(self, id: str) -> Node | None:
         path, qualname = parts_of(id)
@@ -78,6 +86,9 @@ class CodeRegion:
                     yield Edge(EdgeKind.STRUCTURES, node.id, id)
         for found in self.importing(path, qualname):
             yield Edge(EdgeKind.IMPORTS, PREFIX + found.path, id)
+        names = dict.fromkeys((qualname, qualname.rpartition(".")[2])) if qualname else ()
+        for section in dict.fromkeys(section for name in names for section in self._mentioning(name)):
+            yield Edge(EdgeKind.MENTIONS, section, id)
 
     def neighbours(
         self,

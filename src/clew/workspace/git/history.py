@@ -209,11 +209,11 @@ def merge_of(root: Path, commit: str, *, seconds: int = 2) -> str | None:
     return first if is_before.code == 1 else None
 
 
-def contents_at(root: Path, places: Sequence[tuple[str, str]]) -> list[bytes | None]:
+def contents_at(root: Path, places: Sequence[tuple[str, str]], *, seconds: int = WORK_SECONDS) -> list[bytes | None]:
     """What files held in commits, by pairs of commit and path; None where one was not there or is not in this clone."""
     asked = [(commit, raw(path)) for commit, path in places]
     rows = "".join(f"{commit}:./{path}\n" for commit, path in asked if "\n" not in path)
-    output = answer(root, "cat-file", "--batch", stdin=os.fsencode(rows), seconds=WORK_SECONDS)
+    output = answer(root, "cat-file", "--batch", stdin=os.fsencode(rows), seconds=seconds)
     found: list[bytes | None] = []
     place = 0
     for _, path in asked:
