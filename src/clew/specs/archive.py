@@ -3,7 +3,7 @@
 Every file must still be the one in which conflicts were looked for. The specs that change and the move of the folder
 into the archive are one transaction over files: all of it happens or nothing, and never over what somebody else wrote.
 
-What open changes touched when they were written. Git knows it of deltas that are committed (`git_base`). For others
+What open changes touched when they were written, git knows of deltas that are committed (`written_against`). For others
 the store remembers what was in force when they were first seen in this working copy; and it remembers that somebody
 brought a change up to date (`clew change rebase`), which counts for more than both.
 """

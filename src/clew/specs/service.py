@@ -25,7 +25,6 @@ from clew.once import Once
 from clew.operation.budget import EVERYTHING
 from clew.specs import results, validation, views
 from clew.specs.archive import ChangeArchiver, archived, first_seen, forget, joined, rebased, record_anew
-from clew.specs.git_base import GitBase, GitBases
 from clew.specs.library import (
     ChangeEntry,
     Library,
@@ -36,6 +35,7 @@ from clew.specs.library import (
     library,
     unreadable_files,
 )
+from clew.specs.written_against import GitBase, GitBases
 from clew.text.shortening import shortened
 from clew.workspace.files import resolve
 

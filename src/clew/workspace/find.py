@@ -114,6 +114,16 @@ def paths_named(folder: Path, pattern: str) -> list[Path]:
     return []
 
 
+def folders_named(top: Path, name: str) -> list[Path]:
+    """Every folder of a name in a tree, without those below it and in what is always skipped."""
+    found: list[Path] = []
+    for place, folders, _ in os.walk(top):
+        if name in folders:
+            found.append(Path(place, name))
+        folders[:] = [each for each in folders if each not in ALWAYS_SKIPPED and each != name]
+    return found
+
+
 class _Walk:
     """One search. Inside, paths are those of the operating system, and the project itself is the empty path."""
 

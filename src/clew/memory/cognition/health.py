@@ -184,7 +184,7 @@ def _heal_gwt(view: "MemoryView", level: int, actions: list[str]) -> str | None:
         if coupling(view) != COUPLING:
             records.update_in(change, RECORD, float, lambda _: None)
             actions.append(f"the coupling was set back to {COUPLING:g}")
-        if level >= 2 and records.get(MODULATORS, tuple):
+        if level >= 2 and records.get(MODULATORS, tuple) is not None:
             records.update_in(change, MODULATORS, tuple, lambda _: None)
             actions.append("the modulators were set back to their baselines")
     return change.hash if change.touched else None

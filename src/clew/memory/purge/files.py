@@ -1,6 +1,5 @@
 """The files of Clew that may hold purged text besides the memory's store, and how it is taken out of each."""
 
-import os
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +19,7 @@ from clew.memory.units import PART, unit_id
 from clew.search.purging import purge_units
 from clew.store.sqlite.aside import damaged_files
 from clew.store.sqlite.engine import open_sqlite
-from clew.workspace.find import ALWAYS_SKIPPED, files_below, paths_named
+from clew.workspace.find import files_below, folders_named, paths_named
 from clew.workspace.git.find import work_trees
 
 if TYPE_CHECKING:
@@ -40,13 +39,8 @@ _PATIENCE_SECONDS = 2.0
 def state_folders(home: "Home") -> list[Path]:
     """The folders in which projects of the repository keep what Clew made of them, in all its work trees."""
     trees = {home.root, *(work_trees(home.folder.parent) if home.folder.name != STATE_FOLDER else ())}
-    found: dict[Path, None] = {}
-    for tree in sorted(trees):
-        for place, folders, _ in os.walk(tree):
-            if STATE_FOLDER in folders:
-                found[Path(place, STATE_FOLDER).resolve()] = None
-            folders[:] = [name for name in folders if name not in ALWAYS_SKIPPED]
-    return list(found)
+    found = (folder.resolve() for tree in sorted(trees) for folder in folders_named(tree, STATE_FOLDER))
+    return list(dict.fromkeys(found))
 
 
 def purge_indexes(folders: "Collection[Path]", ids: "Collection[str]", traces: Traces) -> int:

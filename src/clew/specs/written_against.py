@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from clew.cache import Cache
 from clew.formats.openspec.apply.touches import NO_PROMISES, Baseline, record
 from clew.formats.openspec.reader import read_spec
 from clew.formats.openspec.records import Spec
@@ -30,8 +31,8 @@ class GitBase(msgspec.Struct, frozen=True):
 class GitBases:
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._first: dict[tuple[str, str], str | None] = {}
-        """The commit that first added a file, by the commit that was looked back from, and the path."""
+        self._first: Cache[tuple[str, str], str] = Cache(_MOST_REMEMBERED)
+        """The commit that first added a file, by the commit that was looked back from, and the path; empty for none."""
 
     def of(self, entry: ChangeEntry, spec_path: Callable[[str], str]) -> GitBase:
         """The base of a change; empty where git does not know its files. `spec_path` leads to the file of a spec."""
@@ -55,13 +56,12 @@ class GitBases:
 
     def _added(self, head: str, path: str) -> str | None:
         """The commit that first added a file, under whatever name it had then; None where it is not in the history."""
-        if (head, path) not in self._first:
-            if len(self._first) > _MOST_REMEMBERED:
-                self._first.clear()
+        first = self._first.get((head, path))
+        if first is None:
             listed = git.answer(self._root, "log", "--follow", "--diff-filter=A", "--format=%H", head, "--", path)
-            commits = (listed or b"").decode().split()
-            self._first[head, path] = commits[-1] if commits else None
-        return self._first[head, path]
+            first = ((listed or b"").decode().split() or [""])[-1]
+            self._first.put((head, path), first)
+        return first or None
 
     def _has_parents(self, commit: str) -> bool:
         listed = git.answer(self._root, "rev-list", "--parents", "--max-count=1", commit) or b""
