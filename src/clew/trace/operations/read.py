@@ -39,6 +39,7 @@ class GetGraphStatus(
 class RefreshGraph(
     Operation,
     tool="refresh_graph",
+    outlined=True,
     toolset=Toolset.TRACE,
     title="Read the files again",
     needs=Freshness.NONE,

@@ -151,6 +151,7 @@ class ShowBrief(
     epilog="clew brief",
     folder="argument",
     default=True,
+    outlined=True,
     trim=("attention", "next_calls", "notes"),
     example={"max_tokens": 600},
 ):
