@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Meta
 
 from clew.errors import InvalidArgument, MissingRationale
-from clew.memory.model import LONGEST_NAME, LONGEST_RATIONALE, SHORTEST_RATIONALE, Domain, Kind, Memory
-from clew.memory.scrub import scrub
+from clew.memory.model import LONGEST_NAME, LONGEST_RATIONALE, LONGEST_TEXT, SHORTEST_RATIONALE, Domain, Kind, Memory
+from clew.memory.scrub import Redaction, scrub_value
 from clew.text.choices import explained
 from clew.text.passage_hash import tokens_of
 from clew.text.sentences import plain_spans
@@ -148,21 +148,57 @@ def details_of(metadata: Mapping[str, Any]) -> Details:
         ) from error
 
 
-def scrubbed_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """What else metadata says, without secrets."""
-    rest = {name: value for name, value in metadata.items() if name not in Details.__struct_fields__}
+class CleanNote(msgspec.Struct, frozen=True):
+    """The texts of a note without secrets, and what was taken out of which of them."""
+
+    text: str
+    rationale: str
+    tags: tuple[str, ...]
+    title: str | None
+    metadata: dict[str, Any]
+    """What is not among the details."""
+    details: Details
+    found: tuple[Redaction, ...]
+
+
+def cleaned(note: Note) -> CleanNote:
+    """Check the texts of a note, and take the secrets out of every one of them."""
+    found: list[Redaction] = []
+
+    def clean(value: Any, field: str) -> Any:
+        return scrub_value(value, field, found)
+
+    rationale = check_rationale(note.rationale)
+    text = check_text("content", note.content, LONGEST_TEXT)
+    check_lists(tags=note.tags, link_to=note.link_to, about=note.about)
+    details = details_of(note.metadata)
+    return CleanNote(
+        text=clean(text, "content"),
+        rationale=clean(rationale, "rationale"),
+        tags=tuple(dict.fromkeys(clean([storable(tag) for tag in note.tags], "tags"))),
+        title=clean(storable(details.title), "metadata.title") if details.title else None,
+        metadata=clean(_rest(note.metadata), "metadata"),
+        details=details,
+        found=tuple(found),
+    )
+
+
+def _rest(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """What else metadata says."""
+    rest: dict[str, Any] = _storable(
+        {name: value for name, value in metadata.items() if name not in Details.__struct_fields__}
+    )
     size = len(json.dumps(rest))
     if size > LARGEST_METADATA:
         raise InvalidArgument(
             f"'metadata' takes {size} characters; at most {LARGEST_METADATA} are allowed.", hint="Store less there."
         )
-    cleaned: dict[str, Any] = _scrubbed(rest)
-    return cleaned
+    return rest
 
 
-def _scrubbed(value: Any) -> Any:
+def _storable(value: Any) -> Any:
     if isinstance(value, str):
-        return scrub(storable(value)).text
+        return storable(value)
     if isinstance(value, dict):
-        return {_scrubbed(name): _scrubbed(inner) for name, inner in value.items()}
-    return [_scrubbed(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return {_storable(name): _storable(inner) for name, inner in value.items()}
+    return [_storable(inner) for inner in value] if isinstance(value, list | tuple) else value

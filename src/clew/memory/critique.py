@@ -20,7 +20,8 @@ class CritiquePair(msgspec.Struct, frozen=True, kw_only=True):
     node_a: str
     node_b: str
     type: str
-    confidence: float
+    confidence: float | None
+    """How sure that is, where it was measured."""
     evidence: tuple[str, ...]
 
 

@@ -42,10 +42,11 @@ class CurationTask(msgspec.Struct, frozen=True, kw_only=True):
 class EpistemicAction(msgspec.Struct, frozen=True, kw_only=True):
     action_type: Literal["ask_user", "none"]
     question: str
-    expected_entropy_reduction: float
-    """The share of the open questions of the memory that the answer would close."""
+    expected_entropy_reduction: float | None
+    """The share of the gaps that were found which the answer would close; null where no gap was looked at."""
     focal_nodes: tuple[str, ...]
-    coherence_before: float
+    coherence_before: float | None
+    """Null before the first exchange."""
     suggested_follow_up: str | None
     reason: str
 
@@ -85,13 +86,14 @@ def _task(task_type: TaskType, nodes: tuple[str, ...], reason: str) -> CurationT
 def epistemic_action(view: "MemoryView", *, force: bool) -> EpistemicAction:
     """A question to the user that would settle the most pressing gap."""
     pulses, session = view.service.pulses, view.asker.session
-    coherence = pulses.get(session).coherence
+    pulse = pulses.get(session)
+    coherence = pulse.coherence if pulse.samples else None
     count = view.library.index.count(view.asker)
     if count < FEW_MEMORIES:
         return EpistemicAction(
             action_type="ask_user",
             question=_GENERIC,
-            expected_entropy_reduction=round(1 / (count + 1), 3),
+            expected_entropy_reduction=None,
             focal_nodes=(),
             coherence_before=coherence,
             suggested_follow_up="store_memory",
@@ -101,7 +103,7 @@ def epistemic_action(view: "MemoryView", *, force: bool) -> EpistemicAction:
         return EpistemicAction(
             action_type="none",
             question="",
-            expected_entropy_reduction=0.0,
+            expected_entropy_reduction=None,
             focal_nodes=(),
             coherence_before=coherence,
             suggested_follow_up=None,

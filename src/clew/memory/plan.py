@@ -9,8 +9,10 @@ import msgspec
 from clew.memory.admit import check_text
 from clew.memory.gaps import curation_tasks
 from clew.memory.pulse import Pulse
+from clew.memory.recall import snippet
 from clew.text.keywords import keywords
 from clew.text.shortening import shortened
+from clew.text.tokens import estimate_tokens
 from clew.text.words import split
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ class SearchPlan(msgspec.Struct, frozen=True, kw_only=True):
     queries: tuple[PlannedQuery, ...]
     execution_strategy: Literal["parallel", "sequential", "cascade"]
     token_estimate: int
+    """Tokens of what the queries find now, as search_graph shows it: titles and snippets."""
 
 
 class SuggestedStep(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,19 +57,22 @@ def search_plan(view: "MemoryView", goal: str, focus: Sequence[SpaceName], count
     goal = check_text("goal", goal, _GOAL)
     sides = list(dict.fromkeys((*focus, *_USUAL)))[: max(count, 1)]
     queries = [_query(goal, side) for side in sides]
-    found = [{each.id for each in view.units.rank(query, view.asker)[0][:_FOUND]} for query, _ in queries]
-    together = set().union(*found)
+    found = [set(view.near(query)[:_FOUND]) for query, _ in queries]
+    together = view.library.get_many(set().union(*found))
+    tokens = {id: estimate_tokens(f"{memory.title}\n{snippet(memory.text)}") for id, memory in together.items()}
     planned = tuple(
         PlannedQuery(
             query=query,
             type=side,
             rationale=why,
-            expected_recall=round(len(own) / len(together), 3) if together else None,
+            expected_recall=round(len(own & together.keys()) / len(together), 3) if together else None,
         )
         for side, (query, why), own in zip(sides, queries, found, strict=True)
     )
     return SearchPlan(
-        queries=planned, execution_strategy="parallel" if together else "cascade", token_estimate=200 * len(planned)
+        queries=planned,
+        execution_strategy="parallel" if together else "cascade",
+        token_estimate=sum(tokens.get(id, 0) for own in found for id in own),
     )
 
 

@@ -1,7 +1,8 @@
 """The pulse: how surprising and how connected the last exchanges of a session were, and what to do about it.
 
 Entropy is the mean novelty of the last few things that were stored or asked, coherence how well they fitted in. Both
-are averages over what happened; without any exchange they are 0.5 and say so by `samples`.
+are averages over what happened. Without any exchange there is nothing to average: `samples` is 0, the quadrant is
+Unknown, and the numbers are the middle of their range.
 """
 
 import threading
@@ -55,11 +56,11 @@ class Pulses:
         total = sum(weights) or 1.0
         entropy = sum(w * each[0] for w, each in zip(weights, exchanges, strict=True)) / total if exchanges else 0.5
         coherence = sum(w * each[1] for w, each in zip(weights, exchanges, strict=True)) / total if exchanges else 0.5
-        quadrant = quadrant_of(entropy, coherence)
+        quadrant = quadrant_of(entropy, coherence) if exchanges else "Unknown"
         return Pulse(
             entropy=round(entropy, 3),
             coherence=round(coherence, 3),
-            learning_score=round(_share(entropy * coherence), 3),
+            learning_score=round(_share(entropy * coherence), 3) if exchanges else 0.0,
             quadrant=quadrant,
             suggested_action=action_for(quadrant) if exchanges else "get_memetic_status",
             samples=len(exchanges),

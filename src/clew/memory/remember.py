@@ -13,15 +13,12 @@ import msgspec
 from clew.context import Context
 from clew.errors import InvalidArgument
 from clew.memory.admit import (
+    CleanNote,
     Details,
     Note,
-    check_lists,
-    check_rationale,
-    check_text,
-    details_of,
+    cleaned,
     just_recalled,
     kind_of,
-    scrubbed_metadata,
     title_of,
     transient,
 )
@@ -29,7 +26,6 @@ from clew.memory.changes import Change, Changes, spelled_time
 from clew.memory.judge import Verdict, judge
 from clew.memory.library import Library, normal_id
 from clew.memory.model import (
-    LONGEST_TEXT,
     SIMILARITY,
     Cite,
     Kind,
@@ -44,11 +40,10 @@ from clew.memory.model import (
 from clew.memory.places import Places, each_once
 from clew.memory.reward import Reward, reward
 from clew.memory.scope import PERSON, Asker, Filters
-from clew.memory.scrub import Redaction, scrub
+from clew.memory.scrub import Redaction
 from clew.memory.units import MemoryUnits
 from clew.text.instruction_like import flags_of
 from clew.text.keywords import overlap
-from clew.text.words import storable
 
 JUDGED = 20
 LINKED_FROM = 0.7
@@ -78,7 +73,7 @@ class Stored(msgspec.Struct, frozen=True, kw_only=True):
     similarity: float | None = None
     """To the memory it repeats."""
     redactions: tuple[Redaction, ...] = ()
-    """Secrets that were taken out, by kind and place."""
+    """Secrets that were taken out, by kind, field and place."""
     flags: tuple[str, ...] = ()
     cites: tuple[str, ...] = ()
     links: int = 0
@@ -106,23 +101,20 @@ class Writer:
 
     def store(self, note: Note, origin: Origin, recent: Sequence[str] = ()) -> Stored:
         """Remember a text. `recent` are the memories shown in the same session, latest first."""
-        rationale = scrub(check_rationale(note.rationale)).text
-        scrubbed = scrub(check_text("content", note.content, LONGEST_TEXT))
-        check_lists(tags=note.tags, link_to=note.link_to, about=note.about)
-        text = scrubbed.text
+        clean = cleaned(note)
+        text = clean.text
         known = self._library.index.with_text(text, self._library.asker)
         repeated = None if known else just_recalled(text, self._library.get_many(recent[:_LOOKED_BACK]).values())
         if known is not None or repeated is not None:
-            return self._nothing_new(known or (repeated.id if repeated else ""), scrubbed.found, exact=bool(known))
+            return self._nothing_new(known or (repeated.id if repeated else ""), clean.found, exact=bool(known))
         places = self._places()
         about = tuple(places.cite(each) for each in note.about)
-        details = details_of(note.metadata)
         links_to = [self._library.get(id) for id in note.link_to]
         cites = each_once((*about, *places.mentioned(text)))
         judged, notes = self._judged(text)
         count = self._library.index.count(self._library.asker)
-        with self._changes.make("store", origin.actor, rationale) as change:
-            memory = self._memory(note, details, text, rationale, origin, cites, change.at)
+        with self._changes.make("store", origin.actor, clean.rationale) as change:
+            memory = self._memory(note, clean, origin, cites, change.at)
             change.put(memory)
             replaced = links_to if note.link_type == LinkKind.SUPERSEDES else []
             links = _chosen_links(memory, [] if replaced else links_to, note.link_type)
@@ -138,7 +130,7 @@ class Writer:
             citation_tag=memory.tag,
             created=True,
             kind=memory.kind,
-            redactions=scrubbed.found,
+            redactions=clean.found,
             flags=memory.flags,
             cites=tuple(cite.node for cite in cites),
             links=len(links) + len(superseded) + len(conflicts),
@@ -149,7 +141,7 @@ class Writer:
                 nearest=nearest,
                 links=len(links),
                 cites=len(cites),
-                confidence=details.confidence,
+                confidence=clean.details.confidence,
                 memories=count,
                 duplicate=any(each.verdict.kind == "same" for each in judged),
             ),
@@ -175,23 +167,14 @@ class Writer:
             notes=(f"{said} Nothing was written.",),
         )
 
-    def _memory(
-        self,
-        note: Note,
-        details: Details,
-        text: str,
-        rationale: str,
-        origin: Origin,
-        cites: tuple[Cite, ...],
-        at: str,
-    ) -> Memory:
-        home, asker = self._library.home, self._library.asker
+    def _memory(self, note: Note, clean: CleanNote, origin: Origin, cites: tuple[Cite, ...], at: str) -> Memory:
+        home, asker, details = self._library.home, self._library.asker, clean.details
         return Memory(
             id=new_id(),
-            kind=note.kind or kind_of(text),
-            text=text,
-            title=scrub(details.title).text if details.title else title_of(text),
-            rationale=rationale,
+            kind=note.kind or kind_of(clean.text),
+            text=clean.text,
+            title=clean.title or title_of(clean.text),
+            rationale=clean.rationale,
             recorded_at=at,
             scope=Scope(
                 repository=home.repository,
@@ -201,15 +184,15 @@ class Writer:
                 visibility=details.visibility,
             ),
             origin=origin,
-            tags=tuple(dict.fromkeys(scrub(storable(tag)).text for tag in note.tags)),
+            tags=clean.tags,
             domain=details.domain,
             confidence=details.confidence,
             importance=note.importance,
             pinned=details.pinned,
-            metadata=scrubbed_metadata(note.metadata),
+            metadata=clean.metadata,
             valid_from=spelled_time(details.valid_from),
             cites=cites,
-            flags=flags_of(text),
+            flags=flags_of(clean.text),
         )
 
     def _judged(self, text: str) -> tuple[list["Judged"], tuple[str, ...]]:
@@ -283,7 +266,10 @@ def _same_subject(old: Memory, new: Memory) -> bool:
 
 def _explained(memory: Memory, judged: Judged, kind: LinkKind) -> Link:
     link = linked(memory.id, judged.memory.id, kind, "; ".join(judged.verdict.reasons))
-    return msgspec.structs.replace(link, confidence=judged.verdict.confidence)
+    # What nobody measured is as sure as the two are alike.
+    near = judged.cosine if judged.cosine is not None else overlap(judged.memory.text, memory.text)
+    sure = judged.verdict.confidence if judged.verdict.confidence is not None else round(max(near, 0.0), 3)
+    return msgspec.structs.replace(link, confidence=sure)
 
 
 _DIRECTIONS: dict[str, tuple[LinkKind, Literal["out", "in"]]] = {

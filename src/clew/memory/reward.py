@@ -4,6 +4,8 @@ import msgspec
 
 INFANCY, GROWTH = 50, 500
 """Up to so many memories, what is new counts; up to so many, also what fits in; above, what fits in."""
+STAGE_WEIGHTS = {"infancy": (0.7, 0.3), "growth": (0.5, 0.5), "maturity": (0.3, 0.7)}
+"""What novelty and what fitting in count for in a reward, by stage."""
 NEAR_DUPLICATE = 0.9
 _DUPLICATE_PENALTY, _DOUBT_PENALTY = -0.4, -0.3
 _DOUBTFUL = 0.3
@@ -18,23 +20,29 @@ class RewardPart(msgspec.Struct, frozen=True):
 class Reward(msgspec.Struct, frozen=True):
     value: float
     """From -1 to 1: above 0.3 keep doing it, below -0.3 do otherwise."""
+    novelty: float
+    """How unlike the nearest memory it is, from 0 to 1; 1 where no memory resembles it at all."""
     stage: str
     parts: tuple[RewardPart, ...]
     explanation: str
     suggestions: tuple[str, ...] = ()
 
 
+def stage_of(memories: int) -> str:
+    return "infancy" if memories < INFANCY else "growth" if memories < GROWTH else "maturity"
+
+
 def reward(
     *, nearest: float | None, links: int, cites: int, confidence: float | None, memories: int, duplicate: bool
 ) -> Reward:
     """The reward of a store. `nearest` is the similarity of the nearest memory; None where there is none."""
-    stage = "infancy" if memories < INFANCY else "growth" if memories < GROWTH else "maturity"
+    stage = stage_of(memories)
     novelty = 1.0 if nearest is None else 1.0 - max(nearest, 0.0)
     fit = min((links + 2 * cites) / 4, 1.0)
-    weight = {"infancy": 1.0, "growth": 0.5, "maturity": 0.0}[stage]
+    for_novelty, for_fit = STAGE_WEIGHTS[stage]
     parts = [
-        RewardPart("novelty", round(weight * novelty, 3), f"{novelty:.0%} unlike the nearest memory"),
-        RewardPart("linkage", round((1 - weight) * fit, 3), f"{links} links and {cites} citations"),
+        RewardPart("novelty", round(for_novelty * novelty, 3), f"{novelty:.0%} unlike the nearest memory"),
+        RewardPart("linkage", round(for_fit * fit, 3), f"{links} links and {cites} citations"),
     ]
     suggestions: list[str] = []
     if duplicate or (nearest is not None and nearest > NEAR_DUPLICATE):
@@ -47,4 +55,4 @@ def reward(
         suggestions.append("Say what it is about: link_to other memories, or about a file or requirement.")
     value = round(max(-1.0, min(1.0, sum(part.value for part in parts))), 3)
     said = ", ".join(f"{part.name} {part.value:+.2f}" for part in parts)
-    return Reward(value, stage, tuple(parts), f"{said} (stage: {stage})", tuple(suggestions))
+    return Reward(value, round(novelty, 3), stage, tuple(parts), f"{said} (stage: {stage})", tuple(suggestions))

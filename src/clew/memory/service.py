@@ -126,9 +126,8 @@ class MemoryView:
     def store(self, note: Note) -> Stored:
         shown = self.library.index.shown_in(self.asker.session) if self.asker.session else ()
         stored = self.writer.store(note, self.origin(), shown)
-        nearest = max((each.similarity or 0.0 for each in stored.neighbours), default=0.0)
         fit = min((stored.links + 2 * len(stored.cites)) / 4, 1.0)
-        self.service.pulses.note(self.asker.session, 0.0 if not stored.created else 1.0 - nearest, fit)
+        self.service.pulses.note(self.asker.session, stored.steering_reward.novelty, fit)
         return stored
 
     def near(self, text: str) -> list[str]:

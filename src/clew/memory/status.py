@@ -9,7 +9,7 @@ from clew.memory.balance import CANCER_DEGREE, CANCER_ENTROPY, CANCER_IMPORTANCE
 from clew.memory.gaps import CurationTask, curation_tasks
 from clew.memory.model import EDGE_TYPES, LinkKind
 from clew.memory.pulse import BOUNDARY, action_for
-from clew.memory.reward import GROWTH, INFANCY
+from clew.memory.reward import STAGE_WEIGHTS, stage_of
 from clew.memory.scope import Filters
 from clew.memory.spaces import SPACES
 
@@ -55,6 +55,7 @@ class UtlStatus(msgspec.Struct, frozen=True, kw_only=True):
     suggested_action: str
     thresholds: dict[str, float]
     lambda_weights: dict[str, float]
+    """What novelty and fitting in count for in the reward of a store, at this stage."""
     sufficient_data: bool
 
 
@@ -125,7 +126,7 @@ def memetic_status(view: "MemoryView") -> MemeticStatus:
         suggested_action=_suggested(count, pulse.samples, pulse.entropy, pulse.coherence, tasks),
         dream_available=action_for("Blind") == "trigger_dream",
         curation_tasks=tuple(tasks),
-        phase=phase(count),
+        phase=stage_of(count),
         node_count=count,
         kinds=index.counts("kind", asker),
         forgotten=index.count(asker, Filters(forgotten=True)),
@@ -151,9 +152,9 @@ def _suggested(
 def utl_status(view: "MemoryView") -> UtlStatus:
     pulse = view.service.pulses.get(view.asker.session)
     count = view.library.index.count(view.asker)
-    novelty = {"infancy": 0.7, "growth": 0.5, "maturity": 0.3}[phase(count)]
+    for_novelty, for_fit = STAGE_WEIGHTS[stage_of(count)]
     return UtlStatus(
-        lifecycle_phase=phase(count),
+        lifecycle_phase=stage_of(count),
         node_count=count,
         interaction_count=pulse.samples,
         entropy=pulse.entropy,
@@ -162,7 +163,7 @@ def utl_status(view: "MemoryView") -> UtlStatus:
         johari_quadrant=pulse.quadrant,
         suggested_action=pulse.suggested_action,
         thresholds={"entropy": BOUNDARY, "coherence": BOUNDARY},
-        lambda_weights={"delta_s": novelty, "delta_c": round(1 - novelty, 3)},
+        lambda_weights={"delta_s": for_novelty, "delta_c": for_fit},
         sufficient_data=pulse.samples > 0,
     )
 
@@ -213,10 +214,6 @@ def manifest(view: "MemoryView") -> GraphManifest:
         quadrants=("Open", "Blind", "Hidden", "Unknown"),
         embedder=embedder,
     )
-
-
-def phase(count: int) -> str:
-    return "infancy" if count < INFANCY else "growth" if count < GROWTH else "maturity"
 
 
 def _embedder(view: "MemoryView") -> str | None:

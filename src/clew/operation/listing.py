@@ -53,6 +53,7 @@ MODULES: tuple[str, ...] = (
     "clew.specs.commands",
     "clew.kb.operations.commands",
     "clew.memory.operations.commands",
+    "clew.memory.operations.measure",
     "clew.compat.req.operations",
     "clew.surfaces.req.operations",
 )

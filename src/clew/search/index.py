@@ -203,12 +203,14 @@ def _insert(connection: Connection, new: _New) -> int:
     columns = (
         *(unit.id, unit.part, unit.title, unit.document, unit.path, unit.status, unit.session, unit.agent),
         *(moment(unit.time), new.content_hash, new.text_hash, len(unit.title) + len(unit.body)),
+        *(unit.place, unit.speaker, unit.role),
     )
     inserted = connection.execute(
         """
         INSERT INTO units (
-            id, part, title, document, path, status, session, agent, time, content_hash, text_hash, characters
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            id, part, title, document, path, status, session, agent, time, content_hash, text_hash, characters,
+            place, speaker, role
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """,
         columns,
     )
@@ -227,11 +229,11 @@ def _update(connection: Connection, number: int, new: _New) -> None:
     connection.execute(
         """
         UPDATE units SET part = ?, document = ?, path = ?, status = ?, session = ?, agent = ?, time = ?,
-            content_hash = ? WHERE number = ?
+            place = ?, speaker = ?, role = ?, content_hash = ? WHERE number = ?
         """,
         (
-            *(unit.part, unit.document, unit.path, unit.status, unit.session, unit.agent),
-            *(moment(unit.time), new.content_hash, number),
+            *(unit.part, unit.document, unit.path, unit.status, unit.session, unit.agent, moment(unit.time)),
+            *(unit.place, unit.speaker, unit.role, new.content_hash, number),
         ),
     )
     connection.execute("UPDATE unit_bodies SET data = ? WHERE number = ?", (_encoded(unit), number))
@@ -299,9 +301,13 @@ def _storable(value: Any) -> Any:
     return [_storable(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
-LAYOUT = 3
+LAYOUT = 4
 """Changes when a table does."""
 
+_IN_ORDER = (
+    "CREATE INDEX units_by_session ON units (session, place) WHERE session IS NOT NULL",
+    "CREATE INDEX units_by_document ON units (document, place) WHERE document IS NOT NULL",
+)
 _UNITS = (
     "CREATE TABLE index_state (version INTEGER NOT NULL, series TEXT NOT NULL)",
     "INSERT INTO index_state VALUES (0, lower(hex(randomblob(8))))",
@@ -321,13 +327,15 @@ _UNITS = (
         time TEXT,
         content_hash TEXT NOT NULL,
         text_hash TEXT NOT NULL,
-        characters INTEGER NOT NULL
+        characters INTEGER NOT NULL,
+        place INTEGER,
+        speaker TEXT,
+        role TEXT
     )
     """,
     "CREATE INDEX units_by_part ON units (part)",
     "CREATE INDEX units_by_path ON units (path) WHERE path IS NOT NULL",
-    "CREATE INDEX units_by_session ON units (session) WHERE session IS NOT NULL",
-    "CREATE INDEX units_by_document ON units (document) WHERE document IS NOT NULL",
+    *_IN_ORDER,
     "CREATE INDEX units_by_text ON units (text_hash)",
     # Apart from `units`, so that a condition on those reads short rows.
     "CREATE TABLE unit_bodies (number INTEGER PRIMARY KEY, body TEXT NOT NULL, data BLOB NOT NULL)",
@@ -365,7 +373,21 @@ _EMBEDDINGS = (
 
 
 def _upgrade(connection: Connection) -> bool:
-    """Keep units and embeddings of the layout before, which held embeddings by their text only."""
+    """Keep units and embeddings of the two layouts before this one."""
+    (made,) = connection.execute("PRAGMA user_version").fetchone()
+    if made != 3 * 100 + lexical_tables.ANALYSIS and not _with_own_embeddings(connection):
+        return False
+    for column in ("place INTEGER", "speaker TEXT", "role TEXT"):
+        connection.execute(f"ALTER TABLE units ADD COLUMN {column}")
+    for index in ("units_by_session", "units_by_document"):
+        connection.execute(f"DROP INDEX {index}")
+    for statement in _IN_ORDER:
+        connection.execute(statement)
+    return True
+
+
+def _with_own_embeddings(connection: Connection) -> bool:
+    """From the layout that held embeddings by their text only to the one after it."""
     columns = {row[1] for row in connection.execute("PRAGMA table_info(index_state)")}
     if "layout" not in columns:
         return False

@@ -38,6 +38,11 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     """ISO 8601; UTC where it names no zone."""
     links: tuple[str, ...] = ()
     """Ids of graph nodes that the unit stands for or mentions."""
+    place: int | None = None
+    """Where it stands in its session or document; a recipe with surroundings looks at the units beside it."""
+    speaker: str | None = None
+    role: str | None = None
+    """Who says it, in a conversation, and as what: person, user, assistant, ..."""
 
     def content_hash(self) -> str:
         """Names everything that is searched or filtered by: equal hashes need no indexing again."""

@@ -42,6 +42,7 @@ def section_unit(section: SectionRecord, document: DocumentRecord, text: str) ->
         path=document.path,
         time=document.updated_at,
         links=(section.id,),
+        place=section.place,
     )
 
 

@@ -1,7 +1,8 @@
 """A folder in BEIR form (documents, queries, and which documents answer which query), and measuring retrieval on it.
 
 `corpus.jsonl` has `_id`, `title` and `text` on each line, `queries.jsonl` has `_id` and `text`, `qrels.tsv` has query
-id, document id and score; a first line with the names of the columns is passed over.
+id, document id and score; a first line with the names of the columns is passed over. What was said in a conversation
+has `metadata`: session, turn, speaker, role and time, of which any may be missing.
 
 The documents go into an engine in a folder of their own, so that nothing else is touched. A signal is measured by a
 recipe that asks it alone.
@@ -9,8 +10,11 @@ recipe that asks it alone.
 
 import codecs
 import math
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,10 +33,21 @@ from clew.search.units import Scope, Unit
 CORPUS, QUERIES, JUDGEMENTS = "corpus.jsonl", "queries.jsonl", "qrels.tsv"
 
 
+class Turn(msgspec.Struct, frozen=True):
+    """Where a document stands in a conversation."""
+
+    session: str | int | None = None
+    turn: float | str | None = None
+    speaker: str | None = None
+    role: str | None = None
+    time: str | float | None = None
+
+
 class Document(msgspec.Struct, frozen=True):
     id: str = msgspec.field(name="_id")
     title: str | None = None
     text: str = ""
+    metadata: Turn | None = None
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -183,10 +198,7 @@ class Evaluation:
     ) -> None:
         self.collection = collection
         self.engine = SearchEngine(folder, cursors=Cursors(bytes(32)), embed=embed, recipes=recipes)
-        self.engine.units.put(
-            Unit(id=document.id, part=PART, title=document.title or "", body=document.text)
-            for document in collection.documents
-        )
+        self.engine.units.put(_units(collection.documents))
         self.report = self.engine.index_vectors(progress)
         self.embedding: dict[str, float] = {}
         """How long the embedding of each query took."""
@@ -228,6 +240,67 @@ class Evaluation:
         # The engine remembers the vectors of recent queries, so only the first time tells what one costs.
         self.embedding.setdefault(text, (embedded - began) * 1000)
         return ranking.units, (ended - embedded) * 1000
+
+
+def _units(documents: Sequence[Document]) -> Iterator[Unit]:
+    """Documents as units; the turns of a session stand in its order, whatever the order of the file is."""
+    sessions = {session: at for at, session in enumerate(dict.fromkeys(map(_session, documents)))}
+    ordered = sorted(documents, key=lambda document: (sessions[_session(document)], *_turn(document)))
+    for place, document in enumerate(ordered):
+        said = document.metadata
+        unit = Unit(id=document.id, part=PART, title=document.title or "", body=document.text)
+        if said is not None:
+            unit = msgspec.structs.replace(
+                unit,
+                session=_session(document),
+                place=place,
+                speaker=said.speaker,
+                role=None if said.role is None else said.role.casefold(),
+                time=written_time(said.time),
+            )
+        yield unit
+
+
+def _session(document: Document) -> str:
+    return str(document.metadata.session) if document.metadata is not None else ""
+
+
+def _turn(document: Document) -> tuple[float, str]:
+    """Turns are numbers, or names that end in one."""
+    turn = document.metadata.turn if document.metadata is not None else None
+    if isinstance(turn, str):
+        digits = re.findall(r"\d+", turn)
+        return (float(digits[-1]) if digits else 0.0), turn
+    return (0.0 if turn is None else turn), ""
+
+
+def written_time(time: str | float | None) -> str | None:
+    """A day as people write it, `1:56 pm on 8 May, 2023` or `March 15, 2024`, in ISO 8601; None where no day can be made
+    out."""
+    if time is None or isinstance(time, float | int):
+        return None if time is None else _at(time)
+    with suppress(ValueError):
+        return datetime.fromisoformat(time.strip()).isoformat()
+    year, month = _YEAR.search(time), _MONTH.search(time)
+    if year is None or month is None:
+        return None
+    day = _DAY.search(time.replace(year[0], " "))
+    number = _MONTHS.index(month[0][:3].lower()) + 1
+    with suppress(ValueError):
+        return datetime(int(year[0]), number, int(day[0]) if day else 1, tzinfo=UTC).isoformat()
+    return None
+
+
+def _at(seconds: float) -> str | None:
+    with suppress(ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(seconds, UTC).isoformat()
+    return None
+
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = re.compile(rf"\b(?:{'|'.join(_MONTHS)})[a-z]*", re.IGNORECASE)
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_DAY = re.compile(r"(?<![\d:])(?:[12]\d|3[01]|0?[1-9])(?![\d:])(?!\s*[ap]m)", re.IGNORECASE)
 
 
 def _question(recipe: str, text: str) -> Question:

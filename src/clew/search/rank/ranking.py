@@ -23,6 +23,7 @@ from clew.search.rank.fuse import Contribution, Fused, expand, fuse, in_order
 from clew.search.rank.neighbourhood import Adjacency, Neighbourhood
 from clew.search.rank.pagerank import personalised_pagerank, seeds_from
 from clew.search.rank.recipes import Agreement, Expansion, Recipe
+from clew.search.rank.surroundings import surround
 from clew.search.units import Condition, compile_condition
 from clew.store.sqlite.connections import Connection
 
@@ -110,6 +111,9 @@ def rank(
     if recipe.agreement is not None and asks_around(query, recipe.agreement):
         vectors = dense.vectors_of(connection, [result.id for result in fused[: recipe.agreement.among]])
         fused = agree(fused, vectors, recipe.agreement)
+    if recipe.surroundings is not None and fused:
+        fused = surround(connection, fused, recipe.surroundings, question.text, restrict)
+        check()
     if recipe.expansion is not None and fused:
         around = Neighbourhood(connection, restrict, adjacency)
         fused = _expanded(fused, recipe.expansion, around, question.text)

@@ -18,6 +18,8 @@ from clew.text.hashing import content_hash
 
 SIGNALS = ("lexical", "dense")
 """The signals the engine has."""
+MOST_BESIDE = 8
+"""Units before or after a result that are looked at, at most."""
 
 
 class Fusion(StrEnum):
@@ -93,6 +95,31 @@ class Agreement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A query of which more than this names something is after that thing."""
 
 
+class Surroundings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What stands beside a result in the same session or document vouches for it, and so does who says it, and when.
+
+    A turn of a conversation says little without those around it: the answer holds the words of no question. All weights
+    are in the unit of the fused score, which for `z` is a standard deviation.
+    """
+
+    before: tuple[float, ...] = ()
+    """Which share of its score the unit before passes on, then the one before that, ..."""
+    after: tuple[float, ...] = ()
+    within: Literal["session", "document"] = "session"
+    among: int = 400
+    """How many of the best results pass on a share."""
+    own_speaker: float = 0.0
+    """What it is worth that the query names who speaks."""
+    roles: dict[str, float] = {}
+    """What it is worth that somebody says it in this role."""
+    month: float = 0.0
+    """What it is worth that it is from the month or year that the query names."""
+    time_words: float = 0.0
+    """What it is worth that it says when, where the query asks that."""
+    length: float = 0.0
+    """What it is worth to be e times as long."""
+
+
 class Diversity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_per_document: int | None = None
     novelty: float = 0.0
@@ -109,6 +136,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     expansion: Expansion | None = None
     feedback: Feedback | None = None
     agreement: Agreement | None = None
+    surroundings: Surroundings | None = None
     diversity: Diversity = Diversity()
 
     @property
@@ -157,6 +185,8 @@ def _rules(recipe: Recipe, signals: tuple[str, ...]) -> Iterator[_Rule]:
         yield from _feedback_rules(recipe.feedback)
     if recipe.agreement is not None:
         yield from _agreement_rules(recipe.agreement)
+    if recipe.surroundings is not None:
+        yield from _surroundings_rules(recipe.surroundings)
     limit, novelty = recipe.diversity.max_per_document, recipe.diversity.novelty
     yield "diversity.max_per_document", limit, limit is None or limit >= 1, "1 or more, or null for any number"
     yield "diversity.novelty", novelty, 0 <= novelty <= 1, "between 0 and 1"
@@ -191,6 +221,16 @@ def _agreement_rules(agreement: Agreement) -> Iterator[_Rule]:
     yield "agreement.among", agreement.among, agreement.among >= 1, "1 or more"
     yield "agreement.from_words", agreement.from_words, agreement.from_words >= 0, "0 or more"
     yield "agreement.named_share", agreement.named_share, 0 <= agreement.named_share <= 1, "between 0 and 1"
+
+
+def _surroundings_rules(around: Surroundings) -> Iterator[_Rule]:
+    for side, shares in (("before", around.before), ("after", around.after)):
+        fits = len(shares) <= MOST_BESIDE and all(0 <= share < 1 for share in shares)
+        yield f"surroundings.{side}", shares, fits, f"at most {MOST_BESIDE} numbers from 0 to below 1"
+    yield "surroundings.among", around.among, around.among >= 1, "1 or more"
+    named = {name: getattr(around, name) for name in ("own_speaker", "month", "time_words", "length")}
+    for name, weight in (*named.items(), *((f"roles.{role}", weight) for role, weight in around.roles.items())):
+        yield f"surroundings.{name}", weight, 0 <= weight < math.inf, "a number from 0 up"
 
 
 class Recipes:
@@ -232,16 +272,29 @@ _BOTH = Recipe(
     feedback=Feedback(),
     agreement=Agreement(),
 )
+_TURNS = Recipe(
+    "conversation",
+    1,
+    (Signal("lexical", unfound=0.0), Signal("dense")),
+    fusion=Fusion.WEIGHTED_SCORES,
+    normalisation=Normalisation.Z,
+    surroundings=Surroundings(
+        before=(0.4, 0.2), after=(0.3, 0.15), own_speaker=1.0, month=0.5, time_words=1.0, length=0.6
+    ),
+)
 
 BUILT_IN = Recipes(
     (
         _BOTH,
         msgspec.structs.replace(_BOTH, name="linked", expansion=Expansion()),
+        _TURNS,
+        msgspec.structs.replace(_TURNS, name="assistant", surroundings=Surroundings(after=(0.6,), roles={"user": 1.0})),
         Recipe("lexical", 2, (Signal("lexical"),), feedback=Feedback()),
         Recipe("dense", 1, (Signal("dense"),)),
     )
 )
-"""`default` for questions, `linked` for those whose answer lies behind a link, and each signal alone.
+"""`default` for questions, `linked` for those whose answer lies behind a link, `conversation` for what people said to
+each other, `assistant` for what a user and an assistant said, and each signal alone.
 
 Both signals weigh the same. Their scores are counted in standard deviations, because ranks say nothing of how far the
 first result is ahead: with reciprocal ranks, what only one signal can find comes out far lower. Words that stand

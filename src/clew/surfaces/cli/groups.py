@@ -35,7 +35,7 @@ GROUPS: Final = {
     "links": Group(
         "links of tests and code to requirements that are missing: suggest, apply, reject", "clew links suggest"
     ),
-    "eval": Group("measure retrieval, or suggested links, on your own data", "clew eval retrieval FOLDER"),
+    "eval": Group("measure retrieval, memory or suggested links on your own data", "clew eval retrieval FOLDER"),
     "specs": Group(
         summary="specs: dashboard, list, show, search, validate",
         example="""clew specs

@@ -1,0 +1,166 @@
+"""What stands beside a result vouches for it: the turns before and after in a conversation, the sections of a document.
+
+Each of the best results passes a share of its score on to the units beside it, so a unit that no signal found may come
+in. Who says something, in which role, when, and at what length count as well, where the recipe says so. Nothing is
+indexed twice for this: the index knows the place of each unit, and a few hundred places are looked up.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from clew.search.rank.fuse import Contribution, Fused, in_order
+from clew.search.rank.recipes import Surroundings
+from clew.search.units import Condition
+from clew.store.sqlite.connections import Connection
+
+SURROUNDINGS = "surroundings"
+
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_MONTH_NAMES = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS)
+# "may" is a month only with a capital letter: it is a verb far more often.
+_MONTH = re.compile(rf"\b(?!may\b)(?i:{_MONTH_NAMES})\b")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_ASKS_WHEN = re.compile(
+    r"\bwhen\b|\bhow (?:long|recently|many (?:days|weeks|months|years))\b|"
+    r"\b(?:what|which) (?:date|day|time|week|month|year)\b",
+    re.IGNORECASE,
+)
+_SAYS_WHEN = re.compile(
+    rf"\b(?:yesterday|today|tonight|tomorrow|ago|recently|soon|lately|(?:last|next|this|past|since|until|every) "
+    rf"(?:night|morning|evening|day|week|weekend|month|year|summer|winter|spring|fall|autumn|(?!may)(?:{_MONTH_NAMES})|"
+    rf"(?:mon|tues|wednes|thurs|fri|satur|sun)day)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    rf"(?:few|couple of|two|three|four|five|six|seven|ten|\d+) (?:days|weeks|months|years)|(?:19|20)\d\d)\b",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"\w+")
+
+
+class _Fact(NamedTuple):
+    """What the index knows of a unit beside its text."""
+
+    speaker: str | None
+    role: str | None
+    time: str | None
+    characters: int
+
+
+def surround(
+    connection: Connection,
+    fused: Sequence[Fused[int]],
+    around: Surroundings,
+    query: str,
+    restrict: Condition | None,
+) -> tuple[Fused[int], ...]:
+    """The ranking again, with what stands beside its best. `restrict` says which units may be seen; None for all."""
+    results = {result.id: result for result in fused}
+    passed_on = _passed_on(connection, fused[: around.among], around, restrict)
+    for number in passed_on:
+        results.setdefault(number, Fused(number, 0.0, ()))
+    added = {SURROUNDINGS: passed_on, **_traits(connection, list(results), around, query)}
+    parts: dict[int, list[Contribution]] = {number: list(each.contributions) for number, each in results.items()}
+    for name, scores in added.items():
+        order = sorted(scores, key=lambda number: (-scores[number], number))
+        for rank, number in enumerate(order, start=1):
+            parts[number].append(Contribution(name, rank, scores[number], scores[number]))
+    return in_order(
+        Fused(number, math.fsum(part.value for part in own), tuple(own)) for number, own in parts.items() if own
+    )
+
+
+def _passed_on(
+    connection: Connection, best: Sequence[Fused[int]], around: Surroundings, restrict: Condition | None
+) -> dict[int, float]:
+    """What each unit gets from the results beside it."""
+    found: dict[int, float] = {}
+    scores = {result.id: result.score for result in best}
+    # What comes before a result has the result after it, and the other way round.
+    for shares, sign, order in ((around.after, "<", "DESC"), (around.before, ">", "ASC")):
+        if not shares:
+            continue
+        for number, beside in _beside(connection, list(scores), around.within, sign, order, len(shares), restrict):
+            for share, neighbour in zip(shares, beside, strict=True):
+                if neighbour is not None and scores[number] > 0:
+                    found[neighbour] = found.get(neighbour, 0.0) + share * scores[number]
+    return found
+
+
+def _beside(
+    connection: Connection,
+    numbers: Sequence[int],
+    within: str,
+    sign: str,
+    order: str,
+    count: int,
+    restrict: Condition | None,
+) -> Iterable[tuple[int, tuple[int | None, ...]]]:
+    """The units on one side of each of these, the nearest first; None where there is none."""
+    condition, values = ("", ()) if restrict is None else (f" AND {restrict.sql}", restrict.parameters)
+    # Everything in the statement is Clew's own text; every value is a parameter.
+    nearest = f"""
+        SELECT units.number FROM units WHERE units.{within} = own.{within} AND units.place {sign} own.place{condition}
+        ORDER BY units.place {order} LIMIT 1 OFFSET
+    """  # noqa: S608
+    columns = ", ".join(f"({nearest} {offset})" for offset in range(count))
+    statement = f"SELECT own.number, {columns} FROM json_each(?) CROSS JOIN units AS own ON own.number = value"  # noqa: S608
+    rows = connection.execute(statement, (*values * count, msgspec.json.encode(list(numbers)).decode()))
+    return [(number, tuple(beside)) for number, *beside in rows.fetchall()]
+
+
+def _traits(
+    connection: Connection, numbers: Sequence[int], around: Surroundings, query: str
+) -> Mapping[str, dict[int, float]]:
+    """What units are worth for who says them, and when, by the name of the reason."""
+    asks_when = around.time_words > 0 and _ASKS_WHEN.search(query) is not None
+    months, years = _named_times(query) if around.month > 0 else (frozenset(), frozenset())
+    if not (around.own_speaker or around.roles or months or years or asks_when or around.length):
+        return {}
+    facts = _facts(connection, numbers)
+    words = {word.casefold() for word in _WORD.findall(query)}
+    shortest = max(1, min((fact.characters for fact in facts.values()), default=1))
+    traits: dict[str, dict[int, float]] = {
+        "speaker": {n: around.own_speaker for n, fact in facts.items() if _is_named(fact.speaker, words)},
+        "role": {n: weight for n, fact in facts.items() if (weight := around.roles.get(fact.role or "", 0.0))},
+        "month": {n: around.month for n, fact in facts.items() if _is_then(fact.time, months, years)},
+        "time_words": dict.fromkeys(_saying_when(connection, numbers) if asks_when else (), around.time_words),
+        "length": {n: around.length * math.log(max(fact.characters, 1) / shortest) for n, fact in facts.items()},
+    }
+    return {name: scores for name, scores in traits.items() if any(scores.values())}
+
+
+def _facts(connection: Connection, numbers: Sequence[int]) -> dict[int, _Fact]:
+    statement = """
+        SELECT number, speaker, role, time, characters FROM json_each(?) CROSS JOIN units ON number = value
+    """
+    rows = connection.execute(statement, (msgspec.json.encode(list(numbers)).decode(),)).fetchall()
+    return {number: _Fact(*fact) for number, *fact in rows}
+
+
+def _saying_when(connection: Connection, numbers: Sequence[int]) -> list[int]:
+    statement = "SELECT number, body FROM json_each(?) CROSS JOIN unit_bodies ON number = value"
+    rows = connection.execute(statement, (msgspec.json.encode(list(numbers)).decode(),)).fetchall()
+    return [number for number, body in rows if _SAYS_WHEN.search(body) is not None]
+
+
+def _named_times(query: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The months, as two digits, and the years that a query names."""
+    months = (match[0][:3].lower() for match in _MONTH.finditer(query))
+    numbers = {name[:3]: f"{number:02}" for number, name in enumerate(_MONTHS, start=1)}
+    return frozenset(numbers[month] for month in months), frozenset(_YEAR.findall(query))
+
+
+def _is_then(time: str | None, months: frozenset[str], years: frozenset[str]) -> bool:
+    """Whether a time lies in one of the months and years, where any are named."""
+    if time is None or not (months or years):
+        return False
+    return (not months or time[5:7] in months) and (not years or time[:4] in years)
+
+
+def _is_named(speaker: str | None, words: set[str]) -> bool:
+    return speaker is not None and any(word.casefold() in words for word in _WORD.findall(speaker))
