@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PORT ?= 8484
 
-.PHONY: all run test lint types check bench bench-kb bench-links bench-retrieval conformance differential attack packaging sbom docs lock clean
+.PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-retrieval conformance differential attack packaging sbom docs lock clean
 
 all: $(STAMP)
 
@@ -41,6 +41,9 @@ bench-kb: $(STAMP) ## answers from documents: found, tokens, speed
 
 bench-links: $(STAMP) ## quality of suggested links
 	@$(BIN)/python -m benchmarks.links
+
+bench-memory: $(STAMP) ## the memory: recall, gate, judge, scrub, speed
+	@$(BIN)/python -m benchmarks.memory
 
 conformance: $(STAMP) ## run the official protocol suite
 	@$(BIN)/python -m tests.conformance

@@ -107,8 +107,8 @@ _TOKENS: tuple[tuple[str, str, str], ...] = (
     ("netrc_password", "machine", r"(?<=machine )\S{1,256}\s+login\s+\S{1,256}\s+password\s+\S+"),
 )
 TOKENS = tuple((kind, tuple(marks.split()), re.compile(pattern)) for kind, marks, pattern in _TOKENS)
-"""Each kind with marks, of which every secret of that kind has one, and its pattern. A text is searched for a pattern only
-where it has such a mark: looking for a fixed text is a hundred times as fast."""
+"""Each kind with marks, of which every secret of that kind has one, and its pattern. A text is searched for a pattern
+only where it has such a mark: looking for a fixed text is a hundred times as fast."""
 
 _NAMES: tuple[tuple[str, str], ...] = (
     ("password", r"pass(?:word|wd|phrase|wort)|pwd|(?<=[_.-])pass(?![a-z])"),

@@ -275,8 +275,8 @@ def _turn(document: Document) -> tuple[float, str]:
 
 
 def written_time(time: str | float | None) -> str | None:
-    """A day as people write it, `1:56 pm on 8 May, 2023` or `March 15, 2024`, in ISO 8601; None where no day can be made
-    out."""
+    """A day as people write it, `1:56 pm on 8 May, 2023` or `March 15, 2024`, in ISO 8601; None where it has no
+    day."""
     if time is None or isinstance(time, float | int):
         return None if time is None else _at(time)
     with suppress(ValueError):

@@ -275,7 +275,7 @@ _BOTH = Recipe(
 _TURNS = Recipe(
     "conversation",
     1,
-    (Signal("lexical", unfound=0.0), Signal("dense")),
+    (Signal("lexical", depth=100, unfound=0.0), Signal("dense", depth=100)),
     fusion=Fusion.WEIGHTED_SCORES,
     normalisation=Normalisation.Z,
     surroundings=Surroundings(
@@ -288,13 +288,21 @@ BUILT_IN = Recipes(
         _BOTH,
         msgspec.structs.replace(_BOTH, name="linked", expansion=Expansion()),
         _TURNS,
-        msgspec.structs.replace(_TURNS, name="assistant", surroundings=Surroundings(after=(0.6,), roles={"user": 1.0})),
+        msgspec.structs.replace(
+            _TURNS,
+            name="assistant",
+            signals=_BOTH.signals,
+            surroundings=Surroundings(after=(0.6,), roles={"user": 1.0}),
+        ),
         Recipe("lexical", 2, (Signal("lexical"),), feedback=Feedback()),
         Recipe("dense", 1, (Signal("dense"),)),
     )
 )
 """`default` for questions, `linked` for those whose answer lies behind a link, `conversation` for what people said to
 each other, `assistant` for what a user and an assistant said, and each signal alone.
+
+`conversation` and `assistant` look at what stands beside a result, and have neither feedback nor agreement: on
+conversations these cost time and find nothing. `make bench-memory` has the figures.
 
 Both signals weigh the same. Their scores are counted in standard deviations, because ranks say nothing of how far the
 first result is ahead: with reciprocal ranks, what only one signal can find comes out far lower. Words that stand

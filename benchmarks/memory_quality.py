@@ -1,0 +1,219 @@
+"""How good the memory is: what it recalls, when it keeps still, what contradicts what, which texts it alters."""
+
+import csv
+import random
+import re
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.workspace import REPOSITORY, run
+from clew.memory.changes import spelled
+from clew.memory.injection import inject
+from clew.memory.judge import judge
+from clew.memory.model import MEMORIES, Kind, Memory, Origin, Scope
+from clew.memory.scrub import scrub
+from clew.memory.service import MemoryView
+from clew.operation.call import Call
+from clew.project import Project
+from clew.search.eval.collection import Collection, Evaluation, read_collection
+
+SEED = 15
+RECALL, GAIN = 0.78, 0.08
+OWN_KEPT, FOREIGN_INJECTED = 0.85, 0.05
+PRECISION, RECALL_OF_CONTRADICTIONS, CONTRADICTING_DUPLICATES = 0.90, 0.80, 0.015
+ALTERED = 0.001
+HELD_OUT = ("locomo-2", "locomo-6")
+"""The gate's threshold was chosen on the other conversations."""
+_BUDGET = 300
+_ASKED = 60
+_FOREIGN_OF_EACH = 20
+
+
+def _line(name: str, value: float, limit: float, *, at_least: bool = True) -> None:
+    fits = value >= limit if at_least else value <= limit
+    print(f"  {name}: {value:.4f} ({'at least' if at_least else 'at most'} {limit:g}) {'ok' if fits else 'MISSED'}")
+
+
+# Recall
+
+
+def recall(data: Path) -> None:
+    names = ("conversation", "default", "assistant")
+    measures = ("recall@5", "recall@10", "recall@20")
+    scores: dict[str, dict[str, list[float]]] = {name: {measure: [] for measure in measures} for name in names}
+    for folder in _conversations(data):
+        with tempfile.TemporaryDirectory(prefix="clew-bench-") as place:
+            evaluation = Evaluation(Path(place), read_collection(folder))
+            try:
+                for name in names:
+                    measured = evaluation.measure(name)
+                    for measure in measures:
+                        scores[name][measure] += measured.scores[measure]
+            finally:
+                evaluation.close()
+    print(f"Recall of turns, {len(scores['default']['recall@10']):,} questions on conversations of LoCoMo")
+    means = {name: {each: sum(own[each]) / len(own[each]) for each in measures} for name, own in scores.items()}
+    for name, own in means.items():
+        print(f"  {name:<13}" + "  ".join(f"{measure} {value:.4f}" for measure, value in own.items()))
+    _line("conversation, recall@10", means["conversation"]["recall@10"], RECALL)
+    _line("above default, recall@10", means["conversation"]["recall@10"] - means["default"]["recall@10"], GAIN)
+
+
+def _conversations(data: Path) -> list[Path]:
+    return sorted(path for path in (data / "memory").iterdir() if path.is_dir())
+
+
+# Gate
+
+
+def gate(data: Path) -> None:
+    """Own questions are kept, and those of other conversations, with the names exchanged, are not answered."""
+    collections = {folder.name: read_collection(folder) for folder in _conversations(data)}
+    print("Gate: questions that memory answers without being asked to, own and foreign")
+    kept: dict[bool, list[bool]] = {True: [], False: []}
+    injected: dict[bool, list[bool]] = {True: [], False: []}
+    for name, collection in collections.items():
+        draw = random.Random(f"{SEED} {name}")
+        with _remembered(collection) as view:
+            own = [query.text for query in draw.sample(collection.queries, _ASKED)]
+            foreign = [
+                _with_names_of(query.text, other, collection)
+                for other in collections.values()
+                if other is not collection
+                for query in draw.sample(other.queries, _FOREIGN_OF_EACH)
+            ]
+            kept[name in HELD_OUT] += [_injects(view, text) for text in own]
+            injected[name in HELD_OUT] += [_injects(view, text) for text in foreign]
+    for held_out, half in ((False, "half for tuning"), (True, "held out")):
+        _line(f"own kept, {half}", _share(kept[held_out]), OWN_KEPT)
+        _line(f"foreign injected, {half}", _share(injected[held_out]), FOREIGN_INJECTED, at_least=False)
+
+
+class _remembered:  # noqa: N801 - it is used as a function
+    """A project whose memory holds the turns of a conversation."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+
+    def __enter__(self) -> MemoryView:
+        self._folder = tempfile.TemporaryDirectory(prefix="clew-bench-")
+        root = Path(self._folder.name)
+        (root / "clew.toml").write_text("[search]\nbackground = false\n", encoding="utf-8")
+        self._project = Project.open(root)
+        home = self._project.memory.home
+        with home.store.transaction(actor="agent", reason="a benchmark") as transaction:
+            for memory in _as_memories(self._collection, home.repository):
+                transaction.put(MEMORIES, memory.id, memory)
+        self._project.memory.units.engine()
+        self._project.index.make_vectors()
+        return self._project.memory.view(Call(self._project, ()))
+
+    def __exit__(self, *_: object) -> None:
+        self._project.close()
+        self._folder.cleanup()
+
+
+def _as_memories(collection: Collection, repository: str) -> Iterator[Memory]:
+    draw = random.Random(SEED)
+    now = spelled(datetime.now(UTC))
+    for document in collection.documents:
+        yield Memory(
+            id=str(uuid.UUID(int=draw.getrandbits(128), version=4)), kind=Kind.FACT, text=document.text,
+            title=document.text[:60], rationale="Said in a conversation", recorded_at=now,
+            scope=Scope(repository=repository), origin=Origin(session=str(getattr(document.metadata, "session", ""))),
+        )  # fmt: skip
+
+
+def _injects(view: MemoryView, text: str) -> bool:
+    return inject(view.recall, text, datetime.now(UTC), max_tokens=_BUDGET).abstained is None
+
+
+def _with_names_of(text: str, other: Collection, own: Collection) -> str:
+    for theirs, ours in zip(_speakers(other), _speakers(own), strict=False):
+        text = re.sub(rf"\b{re.escape(theirs)}\b", ours, text)
+    return text
+
+
+def _speakers(collection: Collection) -> list[str]:
+    said = (document.metadata.speaker for document in collection.documents if document.metadata is not None)
+    return list(dict.fromkeys(speaker for speaker in said if speaker))
+
+
+# Judge
+
+
+def contradictions(data: Path) -> None:
+    rows, cosines = _pairs(data / "contradiction" / "sick_train.csv")
+    order = list(range(len(rows)))
+    random.Random(SEED).shuffle(order)
+    print(f"Judge on {len(rows):,} pairs of SICK, split at random; the rules were fitted to one half")
+    for half, places in (("fitted half", order[: len(order) // 2]), ("other half", order[len(order) // 2 :])):
+        verdicts = [judge(rows[at]["premise"], rows[at]["hypothesis"], cosines[at]).kind for at in places]
+        labels = [rows[at]["label"] for at in places]
+        said = [label for kind, label in zip(verdicts, labels, strict=True) if kind in ("contradicts", "supersedes")]
+        same = [label for kind, label in zip(verdicts, labels, strict=True) if kind == "same"]
+        _line(f"precision, {half}", said.count("contradiction") / len(said), PRECISION)
+        found = said.count("contradiction") / labels.count("contradiction")
+        _line(f"recall, {half}", found, RECALL_OF_CONTRADICTIONS)
+        share = same.count("contradiction") / len(same)
+        name = f"suggested duplicates that contradict, {half} ({len(same)} suggested)"
+        _line(name, share, CONTRADICTING_DUPLICATES, at_least=False)
+
+
+def _pairs(path: Path) -> tuple[list[dict[str, str]], list[float]]:
+    from clew.config import EmbedSettings
+    from clew.search.embed.opening import open_embedder
+
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    sentences = list(dict.fromkeys(row[side] for row in rows for side in ("premise", "hypothesis")))
+    embedder = open_embedder(EmbedSettings())
+    assert embedder is not None
+    vectors: dict[str, Any] = {}
+    for start in range(0, len(sentences), 256):
+        some = sentences[start : start + 256]
+        vectors |= dict(zip(some, embedder.embed(some), strict=True))
+    return rows, [float(vectors[row["premise"]] @ vectors[row["hypothesis"]]) for row in rows]
+
+
+# Scrub
+
+
+def scrubbing(data: Path) -> None:
+    """How many ordinary texts lose something that is no secret."""
+    notes = {
+        "turns of LoCoMo": [
+            document.text for folder in _conversations(data) for document in read_collection(folder).documents
+        ],
+        "paragraphs of Clew's pages": [
+            *_paragraphs((REPOSITORY / "docs").rglob("*.md")),
+            *_paragraphs((REPOSITORY / "spec").glob("*.md")),
+        ],
+        "commit messages": [text for text in run("git", "log", "--format=%B%x00").split("\0") if text.strip()],
+    }
+    print("Scrub: ordinary texts that are altered")
+    for name, texts in notes.items():
+        if texts:
+            _line(
+                f"{name} ({len(texts):,})", _share([bool(scrub(text).found) for text in texts]), ALTERED, at_least=False
+            )
+
+
+def _paragraphs(paths: Any) -> list[str]:
+    return [part for path in paths for part in re.split(r"\n\s*\n", path.read_text(encoding="utf-8")) if part.strip()]
+
+
+def _share(values: Sequence[bool]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+REPORTS: dict[str, Callable[[Path], None]] = {
+    "recall": recall,
+    "gate": gate,
+    "judge": contradictions,
+    "scrub": scrubbing,
+}
