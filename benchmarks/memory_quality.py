@@ -14,7 +14,7 @@ from benchmarks.workspace import REPOSITORY, run
 from clew.memory.changes import spelled
 from clew.memory.injection import inject
 from clew.memory.judge import judge
-from clew.memory.model import MEMORIES, Kind, Memory, Origin, Scope
+from clew.memory.model import LINKS, MEMORIES, Kind, LinkKind, Memory, Origin, Scope, linked
 from clew.memory.scrub import scrub
 from clew.memory.service import MemoryView
 from clew.operation.call import Call
@@ -71,26 +71,35 @@ def _conversations(data: Path) -> list[Path]:
 
 
 def gate(data: Path) -> None:
-    """Own questions are kept, and those of other conversations, with the names exchanged, are not answered."""
+    """Questions about the conversation are kept; those about other conversations get nothing. Where the names are
+    exchanged as well, many others are about the same things (pets, books, trips), so that figure only informs."""
     collections = {folder.name: read_collection(folder) for folder in _conversations(data)}
-    print("Gate: questions that memory answers without being asked to, own and foreign")
-    kept: dict[bool, list[bool]] = {True: [], False: []}
-    injected: dict[bool, list[bool]] = {True: [], False: []}
+    print("Gate: prompts for which memory is injected, on conversations of LoCoMo as memories")
+    shares: dict[tuple[bool, str], list[bool]] = {}
     for name, collection in collections.items():
-        draw = random.Random(f"{SEED} {name}")
         with _remembered(collection) as view:
-            own = [query.text for query in draw.sample(collection.queries, _ASKED)]
-            foreign = [
-                _with_names_of(query.text, other, collection)
-                for other in collections.values()
-                if other is not collection
-                for query in draw.sample(other.queries, _FOREIGN_OF_EACH)
-            ]
-            kept[name in HELD_OUT] += [_injects(view, text) for text in own]
-            injected[name in HELD_OUT] += [_injects(view, text) for text in foreign]
-    for held_out, half in ((False, "half for tuning"), (True, "held out")):
-        _line(f"own kept, {half}", _share(kept[held_out]), OWN_KEPT)
-        _line(f"foreign injected, {half}", _share(injected[held_out]), FOREIGN_INJECTED, at_least=False)
+            for kind, texts in _prompts(name, collections).items():
+                shares.setdefault((name in HELD_OUT, kind), []).extend(_injects(view, text) for text in texts)
+    for is_held_out, half in ((False, "half for tuning"), (True, "held out")):
+        _line(f"own kept, {half}", _share(shares[is_held_out, "own"]), OWN_KEPT)
+        _line(f"foreign injected, {half}", _share(shares[is_held_out, "foreign"]), FOREIGN_INJECTED, at_least=False)
+        print(f"  foreign with the names exchanged, {half}: {_share(shares[is_held_out, 'exchanged']):.4f}")
+
+
+def _prompts(name: str, collections: dict[str, Collection]) -> dict[str, list[str]]:
+    draw = random.Random(f"{SEED} {name}")
+    own = [query.text for query in draw.sample(collections[name].queries, _ASKED)]
+    others = [
+        (query.text, other)
+        for other in collections.values()
+        if other is not collections[name]
+        for query in draw.sample(other.queries, _FOREIGN_OF_EACH)
+    ]
+    return {
+        "own": own,
+        "foreign": [text for text, _ in others],
+        "exchanged": [_with_names_of(text, other, collections[name]) for text, other in others],
+    }
 
 
 class _remembered:  # noqa: N801 - it is used as a function
@@ -106,8 +115,13 @@ class _remembered:  # noqa: N801 - it is used as a function
         self._project = Project.open(root)
         home = self._project.memory.home
         with home.store.transaction(actor="agent", reason="a benchmark") as transaction:
+            before: Memory | None = None
             for memory in _as_memories(self._collection, home.repository):
                 transaction.put(MEMORIES, memory.id, memory)
+                if before is not None and before.origin.session == memory.origin.session:
+                    link = linked(before.id, memory.id, LinkKind.NEXT, "session")
+                    transaction.put(LINKS, link.id, link)
+                before = memory
         self._project.memory.units.engine()
         self._project.index.make_vectors()
         return self._project.memory.view(Call(self._project, ()))
@@ -133,9 +147,8 @@ def _injects(view: MemoryView, text: str) -> bool:
 
 
 def _with_names_of(text: str, other: Collection, own: Collection) -> str:
-    for theirs, ours in zip(_speakers(other), _speakers(own), strict=False):
-        text = re.sub(rf"\b{re.escape(theirs)}\b", ours, text)
-    return text
+    names = dict(zip(_speakers(other), _speakers(own), strict=False))
+    return re.sub(rf"\b(?:{'|'.join(map(re.escape, names))})\b", lambda match: names[match[0]], text)
 
 
 def _speakers(collection: Collection) -> list[str]:

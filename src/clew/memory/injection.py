@@ -64,7 +64,10 @@ def inject(
 ) -> Block:
     """The block for a query. `seen` are the memories that the session was shown before."""
     ranked, notes = recall.rank(query, CONSIDERED, about=about, check=check)
-    decision = passes(query, [GateHit(each.memory.text, each.found.dense) for each in ranked])
+    beside = recall.beside([each.memory for each in ranked]) if gated else {}
+    decision = passes(
+        query, [GateHit(beside.get(each.memory.id, ""), each.found.dense) for each in ranked], recall.rarities
+    )
     if gated and not decision.passed:
         return Block("", (), 0, 0, f"Nothing was injected: {decision.reason}.", tuple(ranked), notes)
     worth = [

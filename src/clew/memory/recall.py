@@ -4,7 +4,7 @@ What is current comes first; what cites something that changed comes after it, a
 shown and marked, because whoever asks may want to know what was believed before.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 import msgspec
@@ -104,6 +104,23 @@ class Recall:
             scored = [(each, _similarity(query, memories[each.id], each), memories[each.id]) for each in some]
             best += [each for each in scored if each[1] >= min_similarity]
         return self._ordered(best[:limit], filters), notes
+
+    def beside(self, memories: Sequence[Memory]) -> dict[str, str]:
+        """The text of each memory together with those just before and after it in its session."""
+        texts = {memory.id: memory.text for memory in memories}
+        links = self._library.index.links(list(texts), (LinkKind.NEXT,))
+        ends = {end for link in links for end in (link.source, link.target)}
+        others = {id: memory.text for id, memory in self._library.get_many(ends - texts.keys()).items()} | texts
+        found = dict(texts)
+        for link in links:
+            for id, other in ((link.source, link.target), (link.target, link.source)):
+                if id in found and other in others:
+                    found[id] += f"\n{others[other]}"
+        return found
+
+    def rarities(self, terms: Iterable[str]) -> dict[str, float]:
+        """How much each of some terms tells; the same for all where there is no search index."""
+        return self._units.rarities(terms)
 
     def ids_at(self, place: str) -> list[str]:
         """The memories that cite a place, or something inside it."""

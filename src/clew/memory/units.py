@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -101,11 +102,20 @@ class MemoryUnits:
         ]
         return found, ranking.notes
 
+    def rarities(self, terms: Iterable[str]) -> dict[str, float]:
+        engine = self._context.engine()
+        return dict.fromkeys(terms, 1.0) if engine is None else engine.rarities(dict.fromkeys(terms))
+
     def vectors(self, texts: Sequence[str]) -> "Vectors | None":
         """The vectors of some texts; None where there is no encoder."""
         engine = self._context.engine()
         embedder = engine.spaces.configured() if engine is not None else None
         return None if embedder is None or not texts else embedder.embed(texts)
+
+
+def _place(memory: Memory) -> int:
+    """The order of what was remembered in a session: microseconds, as they were noted."""
+    return int(datetime.fromisoformat(memory.recorded_at).timestamp() * 1_000_000)
 
 
 def unit_of(memory: Memory) -> Unit:
@@ -120,5 +130,6 @@ def unit_of(memory: Memory) -> Unit:
         session=memory.origin.session,
         agent=(memory.scope.agent or PERSON) if is_private else _EVERYBODY,
         time=memory.recorded_at,
+        place=_place(memory),
         links=tuple(cite.node for cite in memory.cites),
     )
