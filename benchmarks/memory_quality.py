@@ -123,7 +123,7 @@ class _remembered:  # noqa: N801 - it is used as a function
                     transaction.put(LINKS, link.id, link)
                 before = memory
         self._project.memory.units.engine()
-        self._project.index.make_vectors()
+        self._project.index.make_vectors(lambda done, total, message: None)
         return self._project.memory.view(Call(self._project, ()))
 
     def __exit__(self, *_: object) -> None:

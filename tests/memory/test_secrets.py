@@ -127,7 +127,7 @@ def test_no_byte_of_a_secret_is_on_disk_whatever_its_kind_and_field(memory: Memo
         given = memory(
             "store_memory",
             content=f"A note about {name}.",
-            rationale=f"Because of {secret} it was kept",
+            rationale=f"Because of\n{secret}\nit was kept",
             tags=[secret.replace("\n", " ")[:300]],
             metadata={"title": secret[:200], "where": {"found": [secret]}, secret[:200]: 1},
         )

@@ -353,6 +353,18 @@ LAYOUT_2 = """
     INSERT INTO embeddings SELECT embedder, text_hash, vectors FROM new_embeddings;
     DROP TABLE new_embeddings;
     ALTER TABLE embedders DROP COLUMN folded;
+    DROP TRIGGER unit_came;
+    DROP TRIGGER unit_went;
+    DROP TRIGGER unit_moved;
+    DROP TABLE unit_changes;
+    DROP TABLE unit_parts;
+    DROP INDEX units_by_session;
+    DROP INDEX units_by_document;
+    ALTER TABLE units DROP COLUMN place;
+    ALTER TABLE units DROP COLUMN speaker;
+    ALTER TABLE units DROP COLUMN role;
+    CREATE INDEX units_by_session ON units (session) WHERE session IS NOT NULL;
+    CREATE INDEX units_by_document ON units (document) WHERE document IS NOT NULL;
     ALTER TABLE index_state ADD COLUMN layout INTEGER NOT NULL DEFAULT 2;
     ALTER TABLE index_state ADD COLUMN analysis INTEGER NOT NULL DEFAULT 1;
     PRAGMA user_version = 0;

@@ -21,7 +21,9 @@ from clew.store.interface import Store
 from clew.store.sqlite.connections import Connection
 
 _SEQ = "seq"
-_BATCH = 2_000
+_BATCH = 10_000
+_CACHE_FOR_MANY = 65_536
+"""Kilobytes. Ids are random, so each of many events goes to another page of the file."""
 _OLDEST = 500
 _AT_ONCE = 500
 
@@ -77,6 +79,8 @@ class MemoryIndex(DerivedFile):
                     # Another process may have filled it further.
                     seq = _number(connection, _SEQ)
                     events = self._store.events(after=seq, limit=_BATCH)
+                    if len(events) == _BATCH:
+                        connection.execute(f"PRAGMA cache_size = -{_CACHE_FOR_MANY:d}")
                     for event in events:
                         apply_event(connection, event)
                         seq = event.seq
@@ -139,9 +143,14 @@ class MemoryIndex(DerivedFile):
     def unlinked(self, asker: Asker, before: str, limit: int) -> list[Row]:
         """Memories from before a time that nothing is linked to and that are linked to nothing, of the oldest ones."""
         oldest = [row for row in self._rows("1", "made", asker, _OLDEST) if row.recorded_at < before]
-        links = self.links([row.id for row in oldest], cites=True)
-        ends = {end for link in links for end in (link.source, link.target)}
-        return [row for row in oldest if row.id not in ends][:limit]
+        query = """
+            SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM links WHERE source = value)
+            AND NOT EXISTS (SELECT 1 FROM links WHERE target = value)
+        """
+        with self.asked() as connection:
+            rows = connection.execute(query, (msgspec.json.encode([row.id for row in oldest]).decode(),)).fetchall()
+        alone = {id for (id,) in rows}
+        return [row for row in oldest if row.id in alone][:limit]
 
     def _rows(self, test: str, order: str, asker: Asker, limit: int, *values: object) -> list[Row]:
         seen = condition(asker)

@@ -57,7 +57,7 @@ def search_plan(view: "MemoryView", goal: str, focus: Sequence[SpaceName], count
     goal = check_text("goal", goal, _GOAL)
     sides = list(dict.fromkeys((*focus, *_USUAL)))[: max(count, 1)]
     queries = [_query(goal, side) for side in sides]
-    found = [set(view.near(query)[:_FOUND]) for query, _ in queries]
+    found = [{each.id for each in view.units.rank(query, view.asker)[0][:_FOUND]} for query, _ in queries]
     together = view.library.get_many(set().union(*found))
     tokens = {id: estimate_tokens(f"{memory.title}\n{snippet(memory.text)}") for id, memory in together.items()}
     planned = tuple(

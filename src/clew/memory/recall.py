@@ -95,13 +95,15 @@ class Recall:
             known = {each.id for each in found}
             found = [each for each in found if each.id in among]
             found += [Found(id, 0.0, None, None) for id in sorted(among - known)]
-        seen = self._library.index.visible([each.id for each in found], self._library.asker, filters)
         best: list[tuple[Found, float, Memory]] = []
-        visible = [each for each in found if each.id in seen]
-        while visible and len(best) < limit:
-            some, visible = visible[:limit], visible[limit:]
+        # As many as are wanted are looked at, and more only where some of them may not be seen.
+        for start in range(0, len(found), limit):
+            if len(best) >= limit:
+                break
+            some = found[start : start + limit]
             memories = self._library.get_many((each.id for each in some), filters)
-            scored = [(each, _similarity(query, memories[each.id], each), memories[each.id]) for each in some]
+            seen = [each for each in some if each.id in memories]
+            scored = [(each, _similarity(query, memories[each.id], each), memories[each.id]) for each in seen]
             best += [each for each in scored if each[1] >= min_similarity]
         return self._ordered(best[:limit], filters), notes
 

@@ -196,7 +196,7 @@ class Writer:
         )
 
     def _judged(self, text: str) -> tuple[list["Judged"], tuple[str, ...]]:
-        found, notes = self._units.rank(text, self._library.asker)
+        found, notes = self._units.alike(text, self._library.asker)
         near = {each.id: each.dense for each in found[:JUDGED]}
         memories = self._library.get_many(near)
         return [Judged(memory, near[id], judge(memory.text, text, near[id])) for id, memory in memories.items()], notes

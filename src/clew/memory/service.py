@@ -132,7 +132,7 @@ class MemoryView:
 
     def near(self, text: str) -> list[str]:
         """The memories that are most like a text, best first."""
-        return [each.id for each in self.units.rank(text, self.asker)[0]]
+        return [each.id for each in self.units.alike(text, self.asker)[0]]
 
     def injected(self) -> list[str]:
         """The memories that were injected in this session."""

@@ -9,7 +9,7 @@ import msgspec
 
 from clew.context import Context
 from clew.memory.home import Home
-from clew.memory.model import MEMORIES, Memory
+from clew.memory.model import LONGEST_QUERY, MEMORIES, Memory
 from clew.memory.scope import PERSON, Asker
 from clew.search.units import Filters, Scope, Unit
 from clew.store.interface import Record
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 PART = "memory"
 RECIPE = "default"
 _PAGE = 1_000
+_TELLING = 12
+"""Words by which memories like a text are looked for."""
 _PREFIX = f"{PART}:"
 _EVERYBODY = ""
 """Stands in a unit for the agent whose memory it is, where all may see it."""
@@ -86,14 +88,37 @@ class MemoryUnits:
     ) -> tuple[list[Found], tuple[str, ...]]:
         """The memories that a text is most like, best first, and what limits the answer. The library says which of them
         may be seen; agents are told apart here already, so that others' private memories take no places."""
+        return self._ranked(self.engine(), text, asker, tags=tags, recipe=recipe, check=check)
+
+    def alike(self, text: str, asker: Asker) -> tuple[list[Found], tuple[str, ...]]:
+        """The memories that are most like a text, which is no query: what it quotes or excludes means nothing, and of
+        its words only those that tell most are looked for."""
+        engine = self.engine()
+        words = "" if engine is None else engine.telling_words(text[:LONGEST_QUERY], _TELLING)
+        return self._ranked(engine, text, asker, recipe="alike", words=words)
+
+    def _ranked(
+        self,
+        engine: "SearchEngine | None",
+        text: str,
+        asker: Asker,
+        *,
+        tags: tuple[str, ...] | None = None,
+        recipe: str = RECIPE,
+        words: str | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> tuple[list[Found], tuple[str, ...]]:
         from clew.search.question import Question
 
-        engine = self.engine()
         if engine is None:
             return [], ("There is no search index, so memories are not ranked.",)
         agents = None if asker.is_owner else (_EVERYBODY, *((asker.agent,) if asker.agent else ()))
         question = Question(
-            text=text, scope=Scope(parts=(PART,), agents=agents), filters=Filters(tags=tags), recipe=recipe
+            text=text,
+            words=words,
+            scope=Scope(parts=(PART,), agents=agents),
+            filters=Filters(tags=tags),
+            recipe=recipe,
         )
         ranking = engine.rank(question, check=check)
         found = [

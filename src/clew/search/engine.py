@@ -37,7 +37,8 @@ from clew.search.rank.neighbourhood import Adjacency
 from clew.search.rank.ranking import Kept, Rankings, key_of, meaning, rank
 from clew.search.rank.recipes import BUILT_IN, Recipe, Recipes
 from clew.search.units import compile_condition
-from clew.text.words import storable
+from clew.text.keywords import keywords
+from clew.text.words import storable, terms
 
 if TYPE_CHECKING:
     from clew.search.embed.word_vectors import WordVectors
@@ -91,6 +92,14 @@ class SearchEngine:
         with self.units.reading() as connection:
             held, units = lexical_tables.units_with(connection, terms), lexical_tables.totals(connection).units
         return {term: rarity(held.get(term, 0), units) for term in terms}
+
+    def telling_words(self, text: str, count: int) -> str:
+        """The words of a text that tell most: those that the fewest units hold, of those that some do."""
+        words = {term: word for word in keywords(text) for term in terms(word)[:1]}
+        with self.units.reading() as connection:
+            held = lexical_tables.units_with(connection, words)
+        rarest = sorted(held, key=lambda term: (held[term], term))[:count]
+        return " ".join(words[term] for term in rarest)
 
     def word_vectors(self) -> "WordVectors | None":
         """By which words are compared; None where no meaning is wanted, or the encoder that comes with Clew is not

@@ -27,6 +27,8 @@ from clew.text.words import storable
 MAX_TEXT_CHARACTERS = 8_000_000
 
 _AT_ONCE = 500
+WRITES_NOTED = 256
+"""Whoever knows the units as they were so many writes ago looks only at what changed since."""
 _WORTH_TIDYING = 1_000
 """Pages, of 4 KB."""
 _DATA = msgspec.msgpack.Decoder(Unit)
@@ -78,9 +80,9 @@ class UnitIndex(DerivedFile):
         rest = iter(ids)
         while batch := list(islice(rest, _AT_ONCE)):
             with self.writing() as connection:
-                known = _known(connection, batch)
-                _remove(connection, [each.number for each in known.values()])
-                total += _count(connection, Written(removed=len(known)))
+                numbers = [each.number for each in _known(connection, batch).values()]
+                _remove(connection, numbers)
+                total += _count(connection, Written(removed=len(numbers)), numbers)
         return total
 
     def tidy(self) -> bool:
@@ -132,6 +134,22 @@ def writes(connection: Connection) -> tuple[str, int]:
     """The index, and how many writes changed something in it."""
     series, number = connection.execute("SELECT series, version FROM index_state").fetchone()
     return series, number
+
+
+def touched_since(connection: Connection, version: int, most: int) -> list[int] | None:
+    """The numbers of units that were added, changed or deleted after a write; None where that is no longer known, or
+    where they are more than `most`."""
+    _, now = writes(connection)
+    if not now - WRITES_NOTED <= version <= now:
+        return None
+    find = "SELECT DISTINCT number FROM unit_changes WHERE version > ? LIMIT ?"
+    found = [number for (number,) in connection.execute(find, (version, most + 1)).fetchall()]
+    return found if len(found) <= most else None
+
+
+def parts(connection: Connection) -> dict[str, int]:
+    """How many units there are of each part."""
+    return dict(connection.execute("SELECT part, units FROM unit_parts WHERE units > 0 ORDER BY part").fetchall())
 
 
 def allowed(connection: Connection, condition: Condition, among: Sequence[int]) -> list[int]:
@@ -188,14 +206,17 @@ def _put(connection: Connection, units: Iterable[Unit]) -> Written:
             fresh.append(new)
         elif before.content_hash != new.content_hash:
             moved.append(new)
-    _remove(connection, [known[new.unit.id].number for new in fresh if new.unit.id in known])
+    replaced = [known[new.unit.id].number for new in fresh if new.unit.id in known]
+    _remove(connection, replaced)
     numbers = [(_insert(connection, new), new.unit) for new in fresh]
     for new in moved:
         _update(connection, known[new.unit.id].number, new)
+    touched = [*replaced, *(number for number, _ in numbers), *(known[new.unit.id].number for new in moved)]
     LexicalIndex(connection).put((number, unit.title, unit.body) for number, unit in numbers)
     added = sum(new.unit.id not in known for new in fresh)
     changed = len(fresh) - added + len(moved)
-    return _count(connection, Written(added=added, changed=changed, unchanged=len(coming) - added - changed))
+    written = Written(added=added, changed=changed, unchanged=len(coming) - added - changed)
+    return _count(connection, written, touched)
 
 
 def _insert(connection: Connection, new: _New) -> int:
@@ -258,9 +279,15 @@ def _known(connection: Connection, ids: Iterable[str]) -> dict[str, Known]:
     return {id: Known(*row) for id, row in rows if row}
 
 
-def _count(connection: Connection, written: Written) -> Written:
+def _count(connection: Connection, written: Written, numbers: Sequence[int]) -> Written:
+    """Count a write, and note which units it touched."""
     if written.any:
         connection.execute("UPDATE index_state SET version = version + 1")
+        _, version = writes(connection)
+        connection.executemany(
+            "INSERT OR IGNORE INTO unit_changes VALUES (?, ?)", [(version, each) for each in numbers]
+        )
+        connection.execute("DELETE FROM unit_changes WHERE version <= ?", (version - WRITES_NOTED,))
     return written
 
 
@@ -307,6 +334,30 @@ LAYOUT = 4
 _IN_ORDER = (
     "CREATE INDEX units_by_session ON units (session, place) WHERE session IS NOT NULL",
     "CREATE INDEX units_by_document ON units (document, place) WHERE document IS NOT NULL",
+)
+_FIGURES = (
+    # What changed lately, and how many there are: counting a hundred thousand units after each write takes too long.
+    """
+    CREATE TABLE unit_changes (version INTEGER NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (version, number))
+    WITHOUT ROWID
+    """,
+    "CREATE TABLE unit_parts (part TEXT PRIMARY KEY, units INTEGER NOT NULL) WITHOUT ROWID",
+    """
+    CREATE TRIGGER unit_came AFTER INSERT ON units BEGIN
+        INSERT INTO unit_parts VALUES (new.part, 1) ON CONFLICT (part) DO UPDATE SET units = units + 1;
+    END
+    """,
+    """
+    CREATE TRIGGER unit_went AFTER DELETE ON units BEGIN
+        UPDATE unit_parts SET units = units - 1 WHERE part = old.part;
+    END
+    """,
+    """
+    CREATE TRIGGER unit_moved AFTER UPDATE OF part ON units WHEN new.part <> old.part BEGIN
+        UPDATE unit_parts SET units = units - 1 WHERE part = old.part;
+        INSERT INTO unit_parts VALUES (new.part, 1) ON CONFLICT (part) DO UPDATE SET units = units + 1;
+    END
+    """,
 )
 _UNITS = (
     "CREATE TABLE index_state (version INTEGER NOT NULL, series TEXT NOT NULL)",
@@ -381,8 +432,9 @@ def _upgrade(connection: Connection) -> bool:
         connection.execute(f"ALTER TABLE units ADD COLUMN {column}")
     for index in ("units_by_session", "units_by_document"):
         connection.execute(f"DROP INDEX {index}")
-    for statement in _IN_ORDER:
+    for statement in (*_IN_ORDER, *_FIGURES):
         connection.execute(statement)
+    connection.execute("INSERT INTO unit_parts SELECT part, count(*) FROM units GROUP BY part")
     return True
 
 
@@ -416,7 +468,7 @@ def _with_own_embeddings(connection: Connection) -> bool:
 SCHEMA = Schema(
     name="The search index",
     version=LAYOUT * 100 + lexical_tables.ANALYSIS,
-    statements=(*_UNITS, *_EMBEDDINGS, *lexical_tables.SCHEMA),
+    statements=(*_UNITS, *_FIGURES, *_EMBEDDINGS, *lexical_tables.SCHEMA),
     remedy="it is made anew",
     upgrade=_upgrade,
 )

@@ -20,6 +20,9 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """Which units may be seen. There is no search without one."""
     filters: Filters = Filters()
     recipe: str = DEFAULT_RECIPE
+    words: str | None = None
+    """What to look for by words, where that is not the text itself: a whole passage is compared by its meaning and by
+    the few of its words that tell most."""
     limit: int = 10
     """Results on one page, at most."""
     max_per_document: int | None = None

@@ -108,7 +108,7 @@ class DenseSearch:
         return known[1]
 
     def _describe(self, connection: "Connection", space: Space | None, note: str | None) -> IndexState:
-        parts = dict(connection.execute("SELECT part, count(*) FROM units GROUP BY part ORDER BY part").fetchall())
+        parts = index.parts(connection)
         units = sum(parts.values())
         notes: tuple[str, ...] = (note,) if note else ()
         if space is None:
@@ -164,24 +164,65 @@ _CONDITIONS_KEPT = 16
 
 EVERYTHING = Condition("1", ())
 
-_Key = tuple[str, Condition]
+_TOUCHED_AT_MOST = 2_000
+"""Units that are looked at again; where more changed, all are."""
+
+
+class _Known(msgspec.Struct, frozen=True):
+    """Which units fulfilled a condition after a write."""
+
+    series: str
+    version: int
+    mask: "Mask"
 
 
 class Visibility:
+    """Which units fulfil a condition. What is known of one state of the index is brought up to the next by what changed
+    in between: whoever writes one unit must not look at all of them again."""
+
     def __init__(self) -> None:
-        self._counts: Cache[_Key, int] = Cache(_CONDITIONS_KEPT)
-        self._masks: Cache[_Key, Mask] = Cache(_CONDITIONS_KEPT)
+        self._counts: Cache[tuple[str, Condition], int] = Cache(_CONDITIONS_KEPT)
+        self._masks: Cache[Condition, _Known] = Cache(_CONDITIONS_KEPT)
+        self._lock = threading.Lock()
 
     def is_everything(self, connection: "Connection", condition: Condition) -> bool:
         """Whether the condition lets every unit through: whoever knows that need not ask it of each."""
-        key = (index.version(connection), condition)
-        count = self._counts.made(key, lambda: _count(connection, condition))
+        if self._masks.get(condition) is not None:
+            count = int(self.mask(connection, condition).sum())
+        else:
+            key = (index.version(connection), condition)
+            count = self._counts.made(key, lambda: _count(connection, condition))
         return count == lexical_tables.totals(connection).units
 
     def mask(self, connection: "Connection", condition: Condition) -> "Mask":
         """For each number of a unit, whether it fulfils the condition."""
-        key = (index.version(connection), condition)
-        return self._masks.made(key, lambda: _mask(connection, condition))
+        state = index.writes(connection)
+        known = self._masks.get(condition)
+        if known is None or (known.series, known.version) != state:
+            # One looks, and the others wait for what it finds.
+            with self._lock:
+                known = self._masks.get(condition)
+                if known is None or (known.series, known.version) != state:
+                    known = _Known(*state, _renewed(connection, condition, known))
+                    self._masks.put(condition, known)
+        return known.mask
+
+
+def _renewed(connection: "Connection", condition: Condition, known: _Known | None) -> "Mask":
+    """An earlier mask with what changed since, or a new one."""
+    import numpy as np
+
+    series, _ = index.writes(connection)
+    touched = None
+    if known is not None and known.series == series:
+        touched = index.touched_since(connection, known.version, _TOUCHED_AT_MOST)
+    if known is None or touched is None:
+        return _mask(connection, condition)
+    mask = np.zeros(max(len(known.mask), max(touched, default=0) + 1), bool)
+    mask[: len(known.mask)] = known.mask
+    mask[touched] = False
+    mask[index.allowed(connection, condition, touched)] = True
+    return mask
 
 
 def _count(connection: "Connection", condition: Condition) -> int:

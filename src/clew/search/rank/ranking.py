@@ -86,9 +86,9 @@ def rank(
 ) -> Ranked:
     """The ranking of everything the recipe's signals find. `check` is called between steps and may raise."""
     condition = compile_condition(question.scope, question.filters)
-    query = parse_query(question.text)
+    query = parse_query(question.text if question.words is None else question.words)
     depths = {signal.name: signal.depth for signal in recipe.signals}
-    if reason := nothing_to_search(query):
+    if question.words is None and (reason := nothing_to_search(query)):
         return Ranked(fused=(), matched={}, reason=reason)
     # Where all units may be seen, nobody has to look at each.
     restrict = None if dense.visible.is_everything(connection, condition) else condition
@@ -102,7 +102,8 @@ def rank(
     if "lexical" in depths:
         rankings["lexical"] = tuple((hit.unit, hit.score) for hit in words.hits)
     if "dense" in depths:
-        found = dense.rank(connection, meaning(query, question.text), condition, depths["dense"])
+        said = meaning(query, question.text) if question.words is None else question.text[:MAX_DENSE_CHARACTERS]
+        found = dense.rank(connection, said, condition, depths["dense"])
         kept = obeying(connection, query, [number for number, _ in found.hits], restrict)
         rankings["dense"] = tuple(hit for hit in found.hits if hit[0] in kept)
         notes += [found.note] if found.note else []

@@ -272,6 +272,13 @@ _BOTH = Recipe(
     feedback=Feedback(),
     agreement=Agreement(),
 )
+_ALIKE = Recipe(
+    "alike",
+    1,
+    (Signal("lexical", depth=50, unfound=0.0), Signal("dense", depth=50)),
+    fusion=Fusion.WEIGHTED_SCORES,
+    normalisation=Normalisation.Z,
+)
 _TURNS = Recipe(
     "conversation",
     1,
@@ -287,6 +294,7 @@ BUILT_IN = Recipes(
     (
         _BOTH,
         msgspec.structs.replace(_BOTH, name="linked", expansion=Expansion()),
+        _ALIKE,
         _TURNS,
         msgspec.structs.replace(
             _TURNS,
@@ -298,7 +306,8 @@ BUILT_IN = Recipes(
         Recipe("dense", 1, (Signal("dense"),)),
     )
 )
-"""`default` for questions, `linked` for those whose answer lies behind a link, `conversation` for what people said to
+"""`default` for questions, `linked` for those whose answer lies behind a link, `alike` for the texts most like a given
+one, `conversation` for what people said to
 each other, `assistant` for what a user and an assistant said, and each signal alone.
 
 `conversation` and `assistant` look at what stands beside a result, and have neither feedback nor agreement: on
