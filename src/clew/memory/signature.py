@@ -15,7 +15,7 @@ from clew.memory.spaces import SPACES, Pair
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
 
-COMPARED = 50
+COMPARED = 20
 FEWEST = 3
 _NEAREST = 3
 _NEIGHBOURS = 10

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable
 from datetime import datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -19,6 +20,8 @@ from clew.text.words import split
 
 HALF_LIFE_DAYS = 30.0
 _SESSION_MINUTES = 10.0
+_KEPT = 128
+"""Texts whose parts are remembered: one memory is compared with many."""
 
 _CUE = re.compile(
     r"\b(?:(?P<forward>leads? to|led to|causes?|caused(?! by)|results? in|therefore|so that|hence)"
@@ -52,7 +55,8 @@ class Space(msgspec.Struct, frozen=True):
     compare: Comparison
 
 
-def causal_spans(text: str) -> list[tuple[str, str]]:
+@lru_cache(maxsize=_KEPT)
+def causal_spans(text: str) -> tuple[tuple[str, str], ...]:
     """The causes and effects that a text names, by the words that join them."""
     found: list[tuple[str, str]] = []
     for clause in _CLAUSE.findall(text):
@@ -62,19 +66,19 @@ def causal_spans(text: str) -> list[tuple[str, str]]:
         before, after = clause[: cue.start()].strip(" ,"), clause[cue.end() :].strip(" ,")
         if min(len(before), len(after)) >= _SHORTEST_SPAN:
             found.append((before, after) if cue["forward"] else (after, before))
-    return found
+    return tuple(found)
 
 
 def code_terms(memory: Memory) -> frozenset[str]:
     """The words of the identifiers that a memory names or cites."""
-    named = _IDENTIFIER.findall(memory.text)
+    named = _identifiers(memory.text)
     cited = [cite.node.rpartition("::")[2] for cite in memory.cites if "::" in cite.node]
     return frozenset(word for term in (*named, *cited) for word in split(term).words if len(word) > 1)
 
 
 def entities(memory: Memory) -> frozenset[str]:
     """What a memory names: names, numbers, addresses, and the nodes that it cites."""
-    named = (match.strip().casefold() for match in _ENTITY.findall(memory.text))
+    named = _names(memory.text)
     return frozenset((*named, *(cite.node for cite in memory.cites)))
 
 
@@ -171,13 +175,25 @@ def _jaccard(one: frozenset[str], other: frozenset[str]) -> float | None:
     return len(one & other) / len(one | other) if one and other else None
 
 
+@lru_cache(maxsize=_KEPT)
+def _identifiers(text: str) -> tuple[str, ...]:
+    return tuple(_IDENTIFIER.findall(text))
+
+
+@lru_cache(maxsize=_KEPT)
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(match.strip().casefold() for match in _ENTITY.findall(text))
+
+
+@lru_cache(maxsize=_KEPT)
 def _grams(text: str) -> frozenset[str]:
     line = f" {' '.join(text.casefold().split())[:4_000]} "
     return frozenset(line[at : at + 3] for at in range(len(line) - 2))
 
 
-def _sentences(text: str) -> list[str]:
-    return [text[start:end] for start, end in plain_spans(text)][:20]
+@lru_cache(maxsize=_KEPT)
+def _sentences(text: str) -> tuple[str, ...]:
+    return tuple(text[start:end] for start, end in plain_spans(text))[:20]
 
 
 def _moment(memory: Memory) -> datetime:

@@ -35,7 +35,7 @@ class MeasureRetrieval(
         Option(positional=True, metavar="FOLDER", about="holds corpus.jsonl, queries.jsonl and qrels.tsv (BEIR form)"),
     ]
     recipe: Annotated[
-        tuple[str, ...], Option(metavar="NAME", about="a recipe, or a JSON file with one (default: all)")
+        tuple[str, ...], Option(metavar="NAME", about="a recipe, or a JSON file with one (default: default and linked)")
     ] = ()
     explain: Annotated[
         str | None,
@@ -45,10 +45,10 @@ class MeasureRetrieval(
 
     def run(self, call: Call) -> dict[str, Any]:
         from clew.search.eval.collection import Evaluation, read_collection
-        from clew.search.rank.recipes import BUILT_IN, SIGNALS, Recipes, from_json
+        from clew.search.rank.recipes import BUILT_IN, FOR_QUESTIONS, Recipes, from_json
 
         known = BUILT_IN
-        recipes = [recipe.name for recipe in BUILT_IN if recipe.name not in SIGNALS]
+        recipes = list(FOR_QUESTIONS)
         if self.recipe:
             own = [from_json(Path(given).read_bytes()) for given in self.recipe if given.endswith(".json")]
             known = Recipes((*BUILT_IN, *own))

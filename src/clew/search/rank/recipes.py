@@ -290,6 +290,8 @@ _TURNS = Recipe(
     ),
 )
 
+FOR_QUESTIONS = ("default", "linked")
+"""What answers a question about documents."""
 BUILT_IN = Recipes(
     (
         _BOTH,
@@ -307,8 +309,8 @@ BUILT_IN = Recipes(
     )
 )
 """`default` for questions, `linked` for those whose answer lies behind a link, `alike` for the texts most like a given
-one, `conversation` for what people said to
-each other, `assistant` for what a user and an assistant said, and each signal alone.
+one, `conversation` for what people said to each other, `assistant` for what a user and an assistant said, and each
+signal alone.
 
 `conversation` and `assistant` look at what stands beside a result, and have neither feedback nor agreement: on
 conversations these cost time and find nothing. `make bench-memory` has the figures.
