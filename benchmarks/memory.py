@@ -7,19 +7,20 @@ measured on generated memories. Misses are marked; they never fail the command.
 import argparse
 from pathlib import Path
 
-from benchmarks import memory_quality, memory_speed
+from benchmarks import memory_promises, memory_quality, memory_speed
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+PARTS = (*memory_quality.REPORTS, "promises", "speed")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.memory", description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, default=FOLDER, help="the folder with the development data")
-    parser.add_argument("--only", choices=("recall", "gate", "judge", "scrub", "speed"), help="one part")
+    parser.add_argument("--only", choices=PARTS, help="one part")
     parser.add_argument("--memories", type=int, default=100_000, help="memories for the speed (default: 100000)")
     parser.add_argument("--kept", type=Path, help="a folder that keeps the generated memories for the next run")
     args = parser.parse_args()
-    wanted = (args.only,) if args.only else ("recall", "gate", "judge", "scrub", "speed")
+    wanted = (args.only,) if args.only else PARTS
     for name, report in memory_quality.REPORTS.items():
         if name not in wanted:
             continue
@@ -27,6 +28,8 @@ def main() -> None:
             report(args.data)
         else:
             print(f"{name}: skipped, because {args.data} is not there")
+    if "promises" in wanted:
+        memory_promises.report()
     if "speed" in wanted:
         memory_speed.report(args.memories, args.kept)
 
