@@ -1,4 +1,4 @@
-"""What the memory promises without exception: stale citations, the order of what holds, scopes, and no writes of its own.
+"""What the memory promises without exception: stale citations, what holds first, scopes, no writes of its own.
 
 Each figure is a number of cases that went wrong, and has to be 0.
 """
@@ -105,7 +105,7 @@ def _order() -> tuple[str, int]:
 
 
 def _writes_of_its_own() -> tuple[str, int]:
-    """Duplicates and contradictions are stored, and the memory has as many records as before, and one more each time."""
+    """Duplicates and contradictions are stored; each store adds one record, and none goes."""
     texts = [
         text
         for at in range(REPLACED)
