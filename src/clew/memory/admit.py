@@ -183,6 +183,12 @@ def cleaned(note: Note) -> CleanNote:
     )
 
 
+def scrubbed_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """What else metadata says, without secrets."""
+    clean: dict[str, Any] = scrub_value(_rest(metadata), "metadata", [])
+    return clean
+
+
 def _rest(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """What else metadata says."""
     rest: dict[str, Any] = _storable(
