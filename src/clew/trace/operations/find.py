@@ -54,6 +54,7 @@ class QueryNodes(
 class GetTestCoverage(
     Operation,
     tool="get_test_coverage",
+    outlined=True,
     toolset=Toolset.TRACE,
     title="Tests of a requirement",
     default=True,

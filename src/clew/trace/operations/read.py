@@ -45,6 +45,7 @@ def _unsaved(call: Call) -> Unsaved | None:
 class RefreshGraph(
     Operation,
     tool="refresh_graph",
+    outlined=True,
     toolset=Toolset.TRACE,
     title="Read the files again",
     needs=Freshness.NONE,

@@ -159,6 +159,7 @@ class ShowBrief(
     epilog="clew brief",
     folder="argument",
     default=True,
+    outlined=True,
     trim=("attention", "remembered", "next_calls", "notes"),
     example={"max_tokens": 600},
 ):
