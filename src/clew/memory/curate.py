@@ -20,7 +20,7 @@ from clew.memory.model import (
     linked,
 )
 from clew.memory.places import Places, each_once
-from clew.memory.scope import Filters
+from clew.memory.scope import BY_ID, FORGOTTEN_BY_ID
 from clew.memory.scrub import scrub
 from clew.memory.units import MemoryUnits
 from clew.operation.one_line import MANY_LINES
@@ -29,7 +29,6 @@ from clew.text.shortening import shortened
 from clew.text.words import storable
 
 Reason = Literal["obsolete", "duplicate", "incorrect", "user_requested", "semantic_cancer", "adversarial_injection"]
-_FORGOTTEN = Filters(forgotten=True)
 
 
 class Deleted(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,15 +123,15 @@ class Curator:
         seen = self._library.index
         self._refuse_erased(record)
         for id in record.memories:
-            there = seen.visible((id,), self._library.asker)
-            if not there and id not in seen.visible((id,), self._library.asker, _FORGOTTEN):
+            there = seen.visible((id,), self._library.asker, BY_ID)
+            if not there and id not in seen.visible((id,), self._library.asker, FORGOTTEN_BY_ID):
                 raise NotFound(
                     f"No change of this memory has the reversal hash '{shortened(hash)}'.",
                     hint="search_tombstones lists those of forgotten memories.",
                 )
         record, change = self._changes.undo(hash, self._actor)
         self._units.engine()
-        there = seen.visible(record.memories, self._library.asker)
+        there = seen.visible(record.memories, self._library.asker, BY_ID)
         return Restored(
             restored_node_ids=tuple(there),
             operation=record.operation,

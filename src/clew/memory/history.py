@@ -12,7 +12,7 @@ from clew.memory.index import Row
 from clew.memory.library import Library, normal_id
 from clew.memory.model import CHANGES, EXCHANGES, MEMORIES, LinkKind
 from clew.memory.recall import snippet
-from clew.memory.scope import Filters
+from clew.memory.scope import BY_ID, Filters
 from clew.text.hashing import content_hash
 
 Level = Literal["error", "warn", "info", "debug"]
@@ -92,7 +92,7 @@ class History:
 
     def lineage(self, id: str) -> Lineage:
         id = normal_id(id)
-        there = id in self._library.index.visible((id,), self._library.asker)
+        there = id in self._library.index.visible((id,), self._library.asker, BY_ID)
         if not there:
             self._library.forgotten(id)
         made = {event.version: event for event in self._store.events(collection=MEMORIES, id=id)}

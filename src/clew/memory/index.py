@@ -16,7 +16,7 @@ import msgspec
 from clew.derived.file import DerivedFile
 from clew.memory.index_tables import SCHEMA, apply_event, text_hash
 from clew.memory.model import Link, LinkKind
-from clew.memory.scope import EVERYTHING, Asker, Filters, condition
+from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Asker, Filters, condition
 from clew.store.interface import Store
 from clew.store.sqlite.connections import Connection
 
@@ -162,7 +162,7 @@ class MemoryIndex(DerivedFile):
         """The memories whose ids begin with these hexadecimal digits, and whether each was forgotten."""
         found: list[tuple[str, bool]] = []
         with self.asked() as connection:
-            for filters in (EVERYTHING, Filters(forgotten=True)):
+            for filters in (BY_ID, FORGOTTEN_BY_ID):
                 seen = condition(asker, filters)
                 query = f"SELECT id FROM memories WHERE hex >= ? AND hex < ? AND {seen.sql} ORDER BY hex LIMIT ?"  # noqa: S608
                 rows = connection.execute(query, (digits, f"{digits}g", *seen.values, limit)).fetchall()
@@ -218,13 +218,28 @@ class MemoryIndex(DerivedFile):
             return []
         ranges = [bound for prefix in prefixes for bound in (prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1))]
         query = f"""
-            SELECT DISTINCT memories.id, made FROM links JOIN memories ON memories.id = links.source
-            WHERE is_cite AND ({" OR ".join(tests)}) AND {seen.sql}
+            SELECT id FROM memories
+            WHERE id IN (SELECT source FROM links WHERE is_cite AND ({" OR ".join(tests)})) AND {seen.sql}
             ORDER BY made DESC LIMIT ?
         """  # noqa: S608
         with self.asked() as connection:
             rows = connection.execute(query, (*nodes, *ranges, *seen.values, limit)).fetchall()
-        return [id for id, _ in rows]
+        return [id for (id,) in rows]
+
+    def symbols_called(self, names: Iterable[str]) -> list[str]:
+        """The cited symbols that have one of these names, whatever file they stand in."""
+        wanted = set(names)
+        query = "SELECT DISTINCT target FROM links WHERE is_cite AND target >= 'symbol:' AND target < 'symbol;'"
+        with self.asked() as connection:
+            targets = [target for (target,) in connection.execute(query).fetchall()] if wanted else []
+        spelled = ((target, target.rpartition("::")[2]) for target in targets)
+        return [target for target, name in spelled if {name, name.rpartition(".")[2]} & wanted]
+
+    def is_behind(self, events: int) -> bool:
+        """Whether more events than this wait to be read into the index, which the next question would do."""
+        with self.reading() as connection:
+            seq = _number(connection, _SEQ)
+        return len(self._store.events(after=seq, limit=events + 1)) > events
 
     # What happened
 

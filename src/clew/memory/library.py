@@ -10,7 +10,7 @@ from clew.errors import Conflict, Forgotten, InvalidArgument, NotFound
 from clew.memory.home import Home
 from clew.memory.index import Row
 from clew.memory.model import MEMORIES, Memory
-from clew.memory.scope import EVERYTHING, Asker, Filters
+from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Asker, Filters
 from clew.text.shortening import shortened
 
 _TAG = re.compile(r"\[?node_([a-f0-9]+)\]?")
@@ -27,9 +27,9 @@ class Library:
     def get(self, id: str) -> Memory:
         """A memory. NotFound where there is none that the asker may see, Forgotten where it was forgotten."""
         id = normal_id(id)
-        if id in self.index.visible((id,), self.asker):
+        if id in self.index.visible((id,), self.asker, BY_ID):
             return self._read(id)
-        if id in self.index.visible((id,), self.asker, Filters(forgotten=True)):
+        if id in self.index.visible((id,), self.asker, FORGOTTEN_BY_ID):
             raise Forgotten(
                 f"The memory {id} was forgotten.",
                 hint="restore_from_hash brings it back; search_tombstones gives its reversal_hash.",
@@ -70,7 +70,7 @@ class Library:
 
     def forgotten(self, id: str) -> Memory:
         """A forgotten memory as it was, for one who may see it."""
-        if id not in self.index.visible((id,), self.asker, Filters(forgotten=True)):
+        if id not in self.index.visible((id,), self.asker, FORGOTTEN_BY_ID):
             raise NotFound(f"No memory '{shortened(id)}' was forgotten.", hint="search_tombstones lists them.")
         events = self.home.store.events(collection=MEMORIES, id=id)
         return msgspec.convert(next(event.before for event in reversed(events) if event.after is None), Memory)

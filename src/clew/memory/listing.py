@@ -7,7 +7,7 @@ import msgspec
 from clew.errors import NotFound
 from clew.memory.model import Memory
 from clew.memory.recall import Standing
-from clew.memory.scope import Filters
+from clew.memory.scope import BY_ID, Filters
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
@@ -82,7 +82,7 @@ def reversal_hash(view: "MemoryView", given: str) -> str:
     if given.startswith("sha256:"):
         return given
     id = any_id(view, given)
-    if id in view.library.index.visible((id,), view.asker):
+    if id in view.library.index.visible((id,), view.asker, BY_ID):
         raise NotFound(
             f"The memory {id} is not forgotten.", hint="`clew memory history ID` lists the hashes of its changes."
         )

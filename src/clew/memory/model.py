@@ -35,6 +35,8 @@ class Kind(StrEnum):
     PROCEDURE = "procedure"
     PITFALL = "pitfall"
     QUESTION = "question"
+    EPISODE = "episode"
+    """What happened in a session, as a hook reported it: found by who asks for episodes, never shown otherwise."""
 
 
 class Trust(StrEnum):

@@ -11,10 +11,10 @@ import msgspec
 
 from clew.errors import InvalidArgument
 from clew.memory.library import Library
-from clew.memory.model import LinkKind, Memory
+from clew.memory.model import Kind, LinkKind, Memory
 from clew.memory.places import CiteState, Places
 from clew.memory.scope import EVERYTHING, Filters
-from clew.memory.units import Found, MemoryUnits
+from clew.memory.units import EPISODES, PART, Found, MemoryUnits
 from clew.text.keywords import stems
 from clew.workspace.git import api as git
 
@@ -88,7 +88,9 @@ class Recall:
         check: Callable[[], None] = lambda: None,
     ) -> tuple[list[Ranked], tuple[str, ...]]:
         """The memories that answer a query best, and what limits the answer. With `about`, only those that cite it."""
-        found, notes = self._units.rank(query, self._library.asker, tags=tags, recipe=recipe, check=check)
+        found, notes = self._units.rank(
+            query, self._library.asker, tags=tags, parts=_parts(filters), recipe=recipe, check=check
+        )
         among = None if about is None else frozenset(self.ids_at(about))
         if among is not None:
             # What stands at a place belongs there, whatever the words of the question are.
@@ -182,6 +184,13 @@ class Recall:
             if last != id:
                 found[id] = last
         return found
+
+
+def _parts(filters: Filters) -> tuple[str, ...]:
+    """Which parts of the index hold what is asked for."""
+    if Kind.EPISODE.value not in filters.kinds:
+        return (PART,)
+    return (EPISODES,) if len(filters.kinds) == 1 else (PART, EPISODES)
 
 
 def _similarity(query: str, memory: Memory, found: Found) -> float:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import msgspec
 
+_EPISODE = "episode"
 PERSON = "person"
 """Who owns what somebody remembers at the command line."""
 
@@ -30,11 +31,16 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
     session: str | None = None
     domain: str | None = None
     kinds: tuple[str, ...] = ()
+    """Without any, all but episodes."""
+    with_episodes: bool = False
+    """For one who names a memory by its id."""
     agents: tuple[str, ...] | None = None
     without_agents: tuple[str, ...] = ()
     min_importance: float = 0.0
     since: str | None = None
     """Recorded or shown at or after this time."""
+    until: str | None = None
+    """Recorded before this time."""
     as_of: str | None = None
     """As it was believed at this time."""
     forgotten: bool = False
@@ -42,6 +48,9 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
 
 
 EVERYTHING = Filters()
+"""All that is there, apart from episodes."""
+BY_ID = Filters(with_episodes=True)
+FORGOTTEN_BY_ID = Filters(with_episodes=True, forgotten=True)
 
 
 class Condition(msgspec.Struct, frozen=True):
@@ -75,6 +84,8 @@ def _narrow(filters: Filters, demand: "Demand") -> None:
             demand(f"{column} = ?", value)
     if filters.kinds:
         demand(f"kind IN ({_marks(filters.kinds)})", *filters.kinds)
+    elif not filters.with_episodes:
+        demand("kind != ?", _EPISODE)
     if filters.agents is not None:
         demand(f"agent IN ({_marks(filters.agents)})", *filters.agents)
     if filters.without_agents:
@@ -83,6 +94,8 @@ def _narrow(filters: Filters, demand: "Demand") -> None:
         demand("importance >= ?", filters.min_importance)
     if filters.since is not None:
         demand("max(recorded_at, coalesce(shown_at, '')) >= ?", filters.since)
+    if filters.until is not None:
+        demand("recorded_at < ?", filters.until)
     if filters.as_of is not None:
         demand("recorded_at <= ? AND (retired_at IS NULL OR retired_at > ?)", filters.as_of, filters.as_of)
 

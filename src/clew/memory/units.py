@@ -9,7 +9,7 @@ import msgspec
 
 from clew.context import Context
 from clew.memory.home import Home
-from clew.memory.model import LONGEST_QUERY, MEMORIES, Memory
+from clew.memory.model import LONGEST_QUERY, MEMORIES, Kind, Memory
 from clew.memory.scope import PERSON, Asker
 from clew.search.units import Filters, Scope, Unit
 from clew.store.interface import Record
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from clew.search.engine import SearchEngine
 
 PART = "memory"
+EPISODES = "episode"
+"""Another part than the memories: episodes are many, and would take the places of what is worth finding."""
 RECIPE = "default"
 _PAGE = 1_000
 _TELLING = 12
@@ -83,6 +85,7 @@ class MemoryUnits:
         asker: Asker,
         *,
         tags: tuple[str, ...] | None = None,
+        parts: tuple[str, ...] = (PART,),
         recipe: str = RECIPE,
         check: Callable[[], None] = lambda: None,
     ) -> tuple[list[Found], tuple[str, ...]]:
@@ -116,7 +119,7 @@ class MemoryUnits:
         question = Question(
             text=text,
             words=words,
-            scope=Scope(parts=(PART,), agents=agents),
+            scope=Scope(parts=parts, agents=agents),
             filters=Filters(tags=tags),
             recipe=recipe,
         )
@@ -148,7 +151,7 @@ def unit_of(memory: Memory) -> Unit:
     is_private = memory.scope.visibility == "private"
     return Unit(
         id=_PREFIX + memory.id,
-        part=PART,
+        part=EPISODES if memory.kind is Kind.EPISODE else PART,
         title=memory.title if not memory.text.startswith(memory.title.rstrip("…")) else "",
         body=memory.text,
         tags=memory.tags,

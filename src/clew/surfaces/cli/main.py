@@ -5,31 +5,34 @@ imported only when it is used, so that starting the program costs next to nothin
 no (findings, nothing found), 2 the call or the configuration is wrong, 3 Clew itself failed.
 """
 
-import argparse
 import gc
+import os
 import sys
-from collections.abc import Callable
-from importlib import import_module
-from pathlib import Path
-from types import ModuleType
-from typing import Final
 
 from clew import __version__
 
-DONE: Final = 0
-FAILED: Final = 3
+# A hook starts here with every prompt, so not even `typing` is imported when this runs.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+    from types import ModuleType
 
-COMMANDS: Final = {
+DONE = 0
+FAILED = 3
+
+COMMANDS = {
     "init": "set up a folder: detect what it holds, write clew.toml, configure MCP clients",
     "serve": "serve a project to MCP clients over stdio, streamable HTTP or SSE",
     "trust": "let a project's clew.toml name services, programs and keys, after showing which",
     "doctor": "examine the installation, the configuration and the store",
     "tools": "list the tools that MCP clients see",
     "call": "call any tool and print its structured result",
+    "hook": "tell the memory what happens in a session; started by the hooks of agents",
 }
 """The commands that are modules of this folder."""
 
-ORDER: Final = (
+ORDER = (
     "init",
     "serve",
     "brief",
@@ -60,10 +63,11 @@ ORDER: Final = (
     "tools",
     "eval",
     "call",
+    "hook",
 )
 """How the overview is sorted."""
 
-OVERVIEW: Final = Path(__file__).with_name("overview.txt")
+OVERVIEW = os.path.join(os.path.dirname(__file__), "overview.txt")
 """What `clew` alone prints. `make docs` writes it, so that no declaration is read for it."""
 
 
@@ -81,7 +85,8 @@ def all_commands() -> dict[str, str]:
 def main(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         title = f"clew {__version__}: one thread through everything a project knows."
-        sys.stdout.write(f"{title}\n\n{OVERVIEW.read_text(encoding='utf-8')}")
+        with open(OVERVIEW, encoding="utf-8") as overview:
+            sys.stdout.write(f"{title}\n\n{overview.read()}")
         return DONE
     name, *rest = arguments
     if name in ("-V", "--version", "version"):
@@ -90,8 +95,11 @@ def main(arguments: list[str]) -> int:
     return _guarded(lambda: _carry_out(name, rest))
 
 
-def module_and_parser(name: str) -> tuple[ModuleType, argparse.ArgumentParser]:
+def module_and_parser(name: str) -> "tuple[ModuleType, argparse.ArgumentParser]":
     """The module of a command that is no operation, and its parser."""
+    import argparse
+    from importlib import import_module
+
     module = import_module(f"clew.surfaces.cli.{name}")
     parser = argparse.ArgumentParser(
         prog=f"clew {name}",
@@ -116,14 +124,14 @@ def _carry_out(name: str, words: list[str]) -> int:
     return run_verb(listed.operation, rest)
 
 
-def _guarded(command: Callable[[], int]) -> int:
+def _guarded(command: "Callable[[], int]") -> int:
     from clew.text.terminal import harmless_output
 
     with harmless_output():
         return _exit_code(command)
 
 
-def _exit_code(command: Callable[[], int]) -> int:
+def _exit_code(command: "Callable[[], int]") -> int:
     from clew.errors import ClewError
     from clew.surfaces.cli.output import end_progress, exit_code_of, print_error
 
@@ -147,11 +155,15 @@ def _exit_code(command: Callable[[], int]) -> int:
         return FAILED
 
 
-NEW_OBJECTS: Final = 50_000
+NEW_OBJECTS = 50_000
 """So many are made before Python looks for circles among them. By default it does after 700, which takes a tenth of the
 time of every start and finds nothing: what is imported stays."""
 
 
 def entry() -> None:
     gc.set_threshold(NEW_OBJECTS)
+    if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
+        from clew.memory.hooks.client import run
+
+        run(sys.argv[2:])
     sys.exit(main(sys.argv[1:]))

@@ -207,6 +207,6 @@ def _example(text: str) -> Iterator[str]:
 
 if __name__ == "__main__":
     target = Path(sys.argv[1])
-    for file, text in ((target, page()), (OVERVIEW, overview())):
+    for file, text in ((target, page()), (Path(OVERVIEW), overview())):
         file.write_text(text, encoding="utf-8", newline="\n")
         print(file)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clew.errors import ConfigError
+from clew.memory.hooks.listener import HookListener
 from clew.operation.listing import all_tools
 from clew.operation.names import NameStyle
 from clew.operation.switches import name_style
@@ -47,9 +48,14 @@ def run(args: argparse.Namespace) -> int:
     server = project.config.server
     names = NameStyle(args.names or name_style(os.environ) or server.names)
     listing = choose(all_tools(), choice_of(args, server.toolsets, read_only=server.read_only, names=names))
+    hooks = HookListener(project.config.root, lambda: project.memory)
     try:
+        if not (args.read_only or server.read_only):
+            # What hooks report is written down.
+            hooks.start()
         return _serve(args, project, listing)
     finally:
+        hooks.stop()
         project.close()
 
 

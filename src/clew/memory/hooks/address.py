@@ -1,0 +1,143 @@
+"""Where a hook finds its project, the server of the project, and the place for events that no server took.
+
+A hook runs with every prompt, so this module and those it needs import little of the standard library and nothing else.
+"""
+
+import os
+
+STATE_FOLDER = ".clew"
+SOCKET = "hooks.sock"
+SPOOL = "hooks.spool"
+"""Events that wait for a server, one JSON object a line."""
+_CONFIGURED = ("clew.toml", ".elspais.toml")
+_LONGEST = 100
+"""Bytes of an address. Systems allow 104 to 108."""
+_PROJECT_VARIABLES = ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR")
+
+
+def folders(told: object) -> list[str]:
+    """Where the host may be working, the likeliest first: the project it names, the folder it names, and this one."""
+    found = [os.environ.get(name, "") for name in _PROJECT_VARIABLES]
+    found += [told] if isinstance(told, str) else []
+    try:
+        found.append(os.getcwd())
+    except OSError:
+        pass  # the folder was removed
+    return [each for each in found if each and "\0" not in each]
+
+
+def project_at(folder: str) -> str | None:
+    """The project at or above a folder, as `clew.config.find_root` has it; None where Clew is not used there."""
+    start = os.path.realpath(folder)
+    if not os.path.isdir(start):
+        return None
+    candidate = start
+    while True:
+        configured = any(os.path.exists(os.path.join(candidate, name)) for name in _CONFIGURED)
+        if configured or os.path.exists(os.path.join(candidate, ".git")):
+            has_state = configured or os.path.isdir(os.path.join(candidate, STATE_FOLDER))
+            return candidate if has_state else None
+        above = os.path.dirname(candidate)
+        if above == candidate:
+            return start if os.path.isdir(os.path.join(start, STATE_FOLDER)) else None
+        candidate = above
+
+
+def sockets(root: str) -> list[str]:
+    """The addresses at which a server of the project may listen, the first that is short enough being the usual one."""
+    inside = os.path.join(root, STATE_FOLDER, SOCKET)
+    elsewhere = _runtime_socket(root)
+    return [each for each in (inside, elsewhere) if each and len(os.fsencode(each)) <= _LONGEST]
+
+
+def _runtime_socket(root: str) -> str | None:
+    """An address in a folder that only this user can enter."""
+    if not hasattr(os, "getuid"):
+        return None
+    import hashlib
+
+    name = hashlib.sha256(os.fsencode(root)).hexdigest()[:24]
+    return os.path.join(runtime_folder(), f"{name}.sock")
+
+
+def runtime_folder() -> str:
+    own = os.environ.get("XDG_RUNTIME_DIR", "")
+    if own and os.path.isabs(own) and is_ours(own):
+        return os.path.join(own, "clew")
+    return os.path.join(os.environ.get("TMPDIR") or "/tmp", f"clew-{os.getuid()}")  # noqa: S108 - checked by is_ours
+
+
+def is_ours(folder: str) -> bool:
+    """Whether a folder belongs to this user and nobody else can write to it."""
+    try:
+        state = os.lstat(folder)
+    except OSError:
+        return False
+    is_folder = state.st_mode & 0o170000 == 0o040000
+    return is_folder and state.st_uid == os.getuid() and not state.st_mode & 0o022
+
+
+def peer_is_us(connection: object) -> bool:
+    """Whether the process at the other end of a local socket belongs to the same user."""
+    import socket
+    import struct
+
+    assert isinstance(connection, socket.socket)  # noqa: S101 - for the type checker; nothing else is passed
+    if hasattr(socket, "SO_PEERCRED"):
+        told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        return bool(struct.unpack("3i", told)[1] == os.getuid())
+    # LOCAL_PEERCRED of macOS and the BSDs: a version, then the user.
+    told = connection.getsockopt(0, 1, 128)
+    return bool(struct.unpack_from("=II", told)[1] == os.getuid())
+
+
+def spools(root: str) -> list[str]:
+    """Where events wait: beside the memory that the work trees of a repository share, or in the project's folder."""
+    found = []
+    shared = _shared_folder(root)
+    if shared is not None:
+        found.append(os.path.join(shared, SPOOL))
+    found.append(os.path.join(root, STATE_FOLDER, SPOOL))
+    return found
+
+
+def folder_inside(root: str) -> str | None:
+    """The project's own folder inside its repository, empty where it is the repository itself; None without git."""
+    top = _work_tree(root)
+    if top is None:
+        return None
+    inside = os.path.relpath(root, top).replace(os.sep, "/")
+    return "" if inside == "." else inside
+
+
+def _work_tree(folder: str) -> str | None:
+    while not os.path.exists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return folder
+
+
+def _shared_folder(root: str) -> str | None:
+    """The folder of the repository's memory, where there is one already."""
+    candidate = _work_tree(root)
+    if candidate is None:
+        return None
+    own = os.path.join(candidate, ".git")
+    if os.path.isfile(own):
+        named = _line(own)
+        if not named.startswith("gitdir:"):
+            return None
+        own = os.path.join(candidate, named.removeprefix("gitdir:").strip())
+    common = os.path.join(own, _line(os.path.join(own, "commondir")) or ".")
+    folder = os.path.join(os.path.normpath(common), "clew")
+    return folder if os.path.isfile(os.path.join(folder, "memory.db")) else None
+
+
+def _line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.readline().removesuffix("\n")
+    except OSError:
+        return ""

@@ -1,0 +1,170 @@
+"""`clew hook EVENT --host X`: what a host starts whenever something happens in a session.
+
+It asks the server of the project. Where none answers, it keeps the event for the next one and answers from what is
+remembered about the files, ids and symbols that the event names. Whatever goes wrong, it prints what the host takes for
+"nothing to say", exits with 0, and it ends by itself: an agent must never wait for its memory, nor fail because of it.
+"""
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+SECONDS = 1.7
+"""After which the process ends, whatever it is doing; the interpreter itself needs some time before."""
+ASKING_SECONDS = 1.2
+"""How long the server may take."""
+_CONNECT_SECONDS = 0.25
+_LARGEST_INPUT = 8 * 1024 * 1024
+_LARGEST_ANSWER = 64 * 1024
+_OFF = ("off", "0", "no", "false")
+
+
+def run(arguments: list[str]) -> "NoReturn":
+    """Carry out a hook and end the process with 0."""
+    try:
+        _end_in_time()
+        _write(_answered(arguments))
+    except BaseException:  # noqa: S110 - a hook that fails must not be noticed
+        pass
+    finally:
+        # Nothing that Python does at its end can change the exit code any more.
+        os._exit(0)
+
+
+def _end_in_time() -> None:
+    import signal
+
+    def end(*_: object) -> None:
+        os._exit(0)
+
+    for name in ("SIGALRM", "SIGTERM", "SIGINT", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), end)
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    else:
+        import threading
+
+        timer = threading.Timer(SECONDS, end)
+        timer.daemon = True
+        timer.start()
+
+
+def _answered(arguments: list[str]) -> str:
+    from clew.memory.hooks import hosts
+
+    name = next((each for each in arguments if not each.startswith("-")), "")
+    host = _option(arguments, "--host")
+    try:
+        context = _context(host, name, _read(), with_answers="--answers" in arguments)
+    except Exception:
+        context = ""
+    return hosts.spoken(host, name, context)
+
+
+def _context(host: str, name: str, data: bytes, *, with_answers: bool) -> str:
+    """The text for the agent; empty where there is none."""
+    if os.environ.get("CLEW_MEMORY", "").lower() in _OFF or not data:
+        return ""
+    import json
+
+    from clew.memory.hooks import address
+    from clew.memory.hooks.payload import read_payload, working_folder
+
+    told = json.loads(data.decode("utf-8", "replace"))
+    event = read_payload(host, name, told, with_answers=with_answers)
+    found = (address.project_at(folder) for folder in address.folders(working_folder(told)))
+    root = next((each for each in found if each), None)
+    if event is None or root is None:
+        return ""
+    event["root"] = root
+    if "paths" in event and not _own_paths(event, root):
+        return ""
+    answer = _asked(root, json.dumps(event).encode())
+    if answer is not None:
+        context = answer.get("context")
+        return context if isinstance(context, str) else ""
+    from clew.memory.hooks.offline import answer_alone
+
+    return answer_alone(event)
+
+
+def _own_paths(event: dict[str, object], root: str) -> bool:
+    """Name the files of an event from the project's folder; whether there are any inside it."""
+    given = event["paths"] if isinstance(event["paths"], list) else []
+    named = [os.path.relpath(os.path.realpath(os.path.join(root, path)), root) for path in given]
+    own = [path.replace(os.sep, "/") for path in named if not path.startswith("..")]
+    event["paths"] = [path for path in own if not path.startswith(".clew/")]
+    return bool(event["paths"])
+
+
+def _asked(root: str, request: bytes) -> dict[str, object] | None:
+    """What the server of the project says; None where none took the event."""
+    import socket
+
+    from clew.memory.hooks.address import peer_is_us, sockets
+
+    if not hasattr(socket, "AF_UNIX"):
+        return None
+    for path in sockets(root):
+        if not os.path.exists(path):
+            continue
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connection.settimeout(_CONNECT_SECONDS)
+            connection.connect(path)
+            if peer_is_us(connection):
+                return _exchanged(connection, request)
+        except (OSError, ValueError):
+            continue
+        finally:
+            connection.close()
+    return None
+
+
+def _exchanged(connection: object, request: bytes) -> dict[str, object] | None:
+    import json
+    import socket
+    import time
+
+    assert isinstance(connection, socket.socket)  # noqa: S101 - for the type checker
+    deadline = time.monotonic() + ASKING_SECONDS
+    connection.settimeout(ASKING_SECONDS)
+    connection.sendall(request + b"\n")
+    received = b""
+    while not received.endswith(b"\n") and len(received) < _LARGEST_ANSWER:
+        connection.settimeout(max(deadline - time.monotonic(), 0.001))
+        part = connection.recv(65_536)
+        if not part:
+            break
+        received += part
+    answer = json.loads(received)
+    return answer if isinstance(answer, dict) and answer.get("taken") is True else None
+
+
+def _option(arguments: list[str], name: str) -> str:
+    for position, word in enumerate(arguments):
+        if word == name and position + 1 < len(arguments):
+            return arguments[position + 1]
+        if word.startswith(f"{name}="):
+            return word[len(name) + 1 :]
+    return ""
+
+
+def _read() -> bytes:
+    """Standard input; nothing where there is none, or too much to be an event."""
+    parts, size = [], 0
+    while part := os.read(0, 1024 * 1024):
+        size += len(part)
+        if size > _LARGEST_INPUT:
+            return b""
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _write(text: str) -> None:
+    data = text.encode("ascii", "replace") + b"\n" if text else b""
+    while data:
+        data = data[os.write(1, data) :]

@@ -1,0 +1,137 @@
+"""Episodes: what happened in a session, one for each event. They are searched on request and never injected.
+
+An episode's id follows from the session, the kind of event and the turn, so an event that two hooks report, or that is
+handled again after a kill, is one episode.
+"""
+
+import hashlib
+import uuid
+from datetime import timedelta
+
+import msgspec
+
+from clew.errors import Conflict
+from clew.memory.changes import spelled
+from clew.memory.hooks.event import HookEvent
+from clew.memory.model import MEMORIES, Kind, Memory, Origin, Scope, Trust
+from clew.memory.scope import Asker, Filters
+from clew.memory.service import MemoryView
+from clew.text.instruction_like import flags_of
+
+KEPT = timedelta(days=90)
+ACTOR = "hook"
+_SAME_TURN_SECONDS = 30
+"""Where a host does not number turns: the same again within this time is the same turn."""
+_MOST_REPEATS = 1_000
+_LOOKED_BACK = 200
+_EXPIRED_AT_ONCE = 500
+
+
+class Episodes:
+    """The episodes of the project, as one session sees them."""
+
+    def __init__(self, view: MemoryView, folder: str) -> None:
+        self._view = view
+        self._home = view.service.home
+        self._folder = folder
+        """The folder inside the repository in which the session works."""
+
+    def is_known(self, event: HookEvent) -> bool:
+        return self._free_id(event) is None
+
+    def add(self, event: HookEvent, **more: object) -> Memory | None:
+        """The episode of an event; None where there is one already."""
+        id = self._free_id(event)
+        if id is None:
+            return None
+        episode = self._episode(event, id, more)
+        try:
+            with self._home.store.transaction(actor=ACTOR, reason=event.kind) as transaction:
+                transaction.put(MEMORIES, id, episode, if_version=0)
+        except Conflict:
+            return None
+        return episode
+
+    def note(self, episode: Memory, **more: object) -> None:
+        """Add to what is known of an episode."""
+        changed = msgspec.structs.replace(episode, metadata={**episode.metadata, **more})
+        with self._home.store.transaction(actor=ACTOR, reason="what a run showed") as transaction:
+            transaction.put(MEMORIES, episode.id, changed)
+
+    def earlier(self, session: str) -> list[Memory]:
+        """The last episodes of a session, the latest first."""
+        filters = Filters(session=session, kinds=(Kind.EPISODE.value,))
+        return [memory for memory, _ in self._view.library.latest(_LOOKED_BACK, filters)]
+
+    def expire(self) -> int:
+        """Remove episodes that are older than 90 days; how many were removed."""
+        oldest = spelled(self._view.service.context.clock() - KEPT)
+        every = Asker(is_owner=True)
+        filters = Filters(kinds=(Kind.EPISODE.value,), until=oldest)
+        old = self._view.library.index.latest(every, filters, _EXPIRED_AT_ONCE)
+        if old:
+            with self._home.store.transaction(actor=ACTOR, reason="older than 90 days") as transaction:
+                for row in old:
+                    transaction.delete(MEMORIES, row.id)
+        return len(old)
+
+    def _free_id(self, event: HookEvent) -> str | None:
+        """The id of an event that is new; None for one that is known."""
+        turn = event.call or event.turn
+        for number in range(1 if turn else _MOST_REPEATS):
+            id = _id(event, turn, number)
+            known = self._home.store.events(collection=MEMORIES, id=id, limit=1)
+            if not known:
+                return id
+            happened = (known[0].after or {}).get("metadata", {}).get("at", 0.0)
+            if not turn and abs(event.at - happened) < _SAME_TURN_SECONDS:
+                return None
+        return None
+
+    def _episode(self, event: HookEvent, id: str, more: dict[str, object]) -> Memory:
+        is_user = event.kind == "prompt"
+        text = said_of(event)
+        told = {
+            "event": event.kind,
+            "at": event.at,
+            "command": event.command or None,
+            "exit": event.exit,
+            "paths": list(event.paths) or None,
+            "wrote": event.wrote,
+            **more,
+        }
+        return Memory(
+            id=id,
+            kind=Kind.EPISODE,
+            text=text,
+            title=text.splitlines()[0][:120],
+            rationale=f"Reported by a hook of {event.host}",
+            recorded_at=self._view.changes.now(),
+            scope=Scope(repository=self._home.repository, folder=self._folder, branch=self._home.branch()),
+            origin=Origin(
+                trust=Trust.USER if is_user else Trust.TOOL, actor=ACTOR, session=event.session, host=event.host
+            ),
+            importance=0.1,
+            metadata={key: value for key, value in told.items() if value is not None and value is not False},
+            flags=flags_of(text),
+        )
+
+
+def said_of(event: HookEvent) -> str:
+    """What an episode says."""
+    if event.text:
+        return f"User: {event.text}" if event.kind == "prompt" else f"Assistant: {event.text}"
+    if event.command:
+        ended = "" if event.exit is None else f" (exit code {event.exit})"
+        return f"Ran: {event.command}{ended}"
+    if event.paths:
+        return f"{'Edited' if event.wrote else 'Read'}: {', '.join(event.paths)}"
+    what = {"start": "Session started", "compact": "Context compacted", "stop": "Turn ended", "end": "Session ended"}
+    return what.get(event.kind, event.kind) + (f" ({event.source})" if event.source else "")
+
+
+def _id(event: HookEvent, turn: str, number: int) -> str:
+    kind = "tool" if event.kind == "failure" else event.kind
+    content = "" if turn else "\0".join((event.text, event.command, *event.paths, event.source, str(number)))
+    key = "\0".join((event.session, kind, turn, content))
+    return str(uuid.UUID(bytes=hashlib.sha256(key.encode("utf-8", "replace")).digest()[:16]))

@@ -1,0 +1,123 @@
+"""What the server does with an event: answer it at once, and take it into the memory behind the answer."""
+
+import logging
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from clew.cache import Cache
+from clew.errors import Cancelled, ClewError
+from clew.memory.hooks import address, spool
+from clew.memory.hooks.answer import Said, answer
+from clew.memory.hooks.capture import Capture
+from clew.memory.hooks.episodes import Episodes
+from clew.memory.hooks.event import HookEvent, event_of
+from clew.memory.hooks.hosts import INJECTS
+from clew.memory.scope import Asker
+from clew.memory.service import MemoryService, MemoryView
+
+log = logging.getLogger(__name__)
+
+_REMEMBERED = 4_096
+
+
+class HookHandler:
+    def __init__(self, root: Path, memory: MemoryService) -> None:
+        self._root = root
+        self._memory = memory
+        self._answering = threading.Lock()
+        """One answer at a time: two that are made at once would show the same."""
+        self._answered: Cache[tuple[str, ...], float] = Cache(_REMEMBERED)
+        self._is_warm = False
+
+    def answer(self, data: Any, reply: Callable[[str], bool], check: Callable[[], None]) -> bool:
+        """Answer an event, unless it was answered before, and keep it to be handled; whether there is something to do.
+        Whatever goes wrong, the hook gets an answer."""
+        try:
+            event = event_of(data)
+        except msgspec.ValidationError as error:
+            log.warning("A hook sent something else than an event: %s", error)
+            reply("")
+            return False
+        with self._answering:
+            if self._is_known(event):
+                reply("")
+                return False
+            said = self._said(event, check)
+            if reply(said.context) and said.shown:
+                self._note(event, said.shown)
+        if event.is_read:
+            return False
+        places = address.spools(str(self._root))
+        return spool.keep(Path(places[0]), msgspec.to_builtins(event))
+
+    def drain(self) -> None:
+        """Handle the events that wait."""
+        for place in address.spools(str(self._root)):
+            if spool.drain(Path(place), self._handled):
+                self._episodes().expire()
+        self._warm()
+
+    def _said(self, event: HookEvent, check: Callable[[], None]) -> Said:
+        if event.kind not in INJECTS.get(event.host, ()):
+            return Said()
+        try:
+            return answer(self._view(event), event, check)
+        except (ClewError, OSError) as error:
+            log.info("Nothing was injected: %s", error)
+            return Said()
+
+    def _is_known(self, event: HookEvent) -> bool:
+        """Whether the same event was answered before, in this process or by another one."""
+        turn = event.call or event.turn
+        key = (event.session, event.kind, turn or f"{event.text}\0{event.command}\0{event.paths}\0{event.source}")
+        before = self._answered.get(key)
+        if before is not None and (turn or abs(event.at - before) < 30):
+            return True
+        self._answered.put(key, event.at)
+        return self._episodes(event).is_known(event)
+
+    def _handled(self, data: dict[str, Any]) -> None:
+        try:
+            event = event_of(data)
+            view = self._view(event)
+            if event.shown:
+                self._note(event, event.shown)
+            Capture(view, self._folder(event)).handle(event)
+        except Cancelled:
+            raise
+        except (ClewError, OSError, msgspec.ValidationError) as error:
+            log.warning("An event of a hook was not taken into the memory: %s", error)
+        except Exception:
+            # One event that cannot be handled must not keep the others waiting for ever.
+            log.exception("An event of a hook could not be handled")
+
+    def _note(self, event: HookEvent, shown: tuple[str, ...]) -> None:
+        view = self._view(event)
+        view.note_exchange("hook", event.text or " ".join(event.paths), shown, injected=True)
+
+    def _view(self, event: HookEvent) -> MemoryView:
+        asker = Asker(folder=self._folder(event), session=event.session)
+        return MemoryView(self._memory, asker)
+
+    def _episodes(self, event: HookEvent | None = None) -> Episodes:
+        home = self._memory.home
+        asker = Asker(folder=home.inside, session=event.session if event is not None else None)
+        return Episodes(MemoryView(self._memory, asker), home.inside)
+
+    def _folder(self, event: HookEvent) -> str:
+        """The folder of the event's project inside the repository; that of this one for a work tree that is gone."""
+        if event.root == str(self._root) or not Path(event.root).is_dir():
+            return self._memory.home.inside
+        inside = address.folder_inside(event.root)
+        return self._memory.home.inside if inside is None else inside
+
+    def _warm(self) -> None:
+        """Load what the first prompt would otherwise have to wait for."""
+        if not self._is_warm:
+            self._is_warm = True
+            asker = Asker(folder=self._memory.home.inside)
+            MemoryView(self._memory, asker).near("what is remembered about this project")

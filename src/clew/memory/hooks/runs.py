@@ -1,0 +1,119 @@
+"""A test that failed and passes again after an edit: what broke it, and what mended it.
+
+Whether a run failed is told by its exit code, or by the reports of test runs that the project reads. The words that
+a command prints are never looked at.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from clew.context import Context
+from clew.graph.model import NodeKind
+from clew.memory.model import Memory
+
+_PARTS = re.compile(r"&&|\|\||[;|\n]")
+_RUNNER = re.compile(
+    r"(?:^|/)(?:pytest|py\.test|tox|nox|jest|vitest|mocha|ava|ctest|rspec|phpunit|bats|unittest|nextest)$|"
+    r"^(?:test|tests|check)(?::[\w:-]+)?$"
+)
+_STARTERS = frozenset(
+    [
+        "python",
+        "python3",
+        "uv",
+        "poetry",
+        "npm",
+        "npx",
+        "pnpm",
+        "yarn",
+        "bun",
+        "go",
+        "cargo",
+        "make",
+        "mvn",
+        "gradle",
+        "gradlew",
+        "dotnet",
+        "rake",
+        "bundle",
+        "hatch",
+        "pdm",
+        "just",
+        "mix",
+        "swift",
+        "deno",
+    ]
+)
+FAILED, PASSED = ("failed", "error"), "passed"
+_MOST_TESTS = 20
+
+
+class Mended(msgspec.Struct, frozen=True):
+    """A run that failed before and passes now."""
+
+    command: str
+    exit: int | None
+    edited: tuple[str, ...]
+    tests: tuple[str, ...]
+    """Those that failed then and pass now, where a report tells."""
+
+
+def test_run(command: str) -> str | None:
+    """What of a command runs tests, without its options: the same for `pytest -q tests/a.py` and `pytest tests/a.py`.
+    None for a command that runs none."""
+    for part in _PARTS.split(command):
+        words = [word for word in part.split() if not word.startswith("-") and "=" not in word]
+        if not words:
+            continue
+        starts = words[0].rpartition("/")[2] in _STARTERS
+        among = words[:4] if starts else words[:1]
+        if any(_RUNNER.search(word) and (starts or word not in ("test", "check")) for word in among):
+            return " ".join(words)
+    return None
+
+
+def failing_tests(context: Context) -> tuple[str, ...] | None:
+    """The tests that failed as the reports of the project have it; None where there are no reports."""
+    if not context.config.results:
+        return None
+    context.keeper.ensure()
+    graph = context.graph
+    with context.lock.reading():
+        if not graph.evidence.has_results():
+            return None
+        tests = [node.id for node in graph.memory.nodes_by_kind(NodeKind.TEST)]
+        return tuple(id for id in tests if graph.evidence.verdict(id) in FAILED)[:_MOST_TESTS]
+
+
+def passing_tests(context: Context, tests: Iterable[str]) -> tuple[str, ...]:
+    """Those of the tests that pass now, as the reports have it."""
+    graph = context.graph
+    with context.lock.reading():
+        return tuple(id for id in tests if graph.evidence.verdict(id) == PASSED)
+
+
+def mended(
+    command: str, code: int | None, failing: Sequence[str] | None, earlier: Sequence[Memory], context: Context
+) -> Mended | None:
+    """What a run mended, compared with the last one like it in the session; `earlier` are the episodes before it, the
+    latest first."""
+    wanted = test_run(command)
+    edited: dict[str, None] = {}
+    for episode in earlier:
+        told = episode.metadata
+        if told.get("wrote"):
+            edited.update(dict.fromkeys(told.get("paths", ())))
+        if wanted is None or test_run(str(told.get("command", ""))) != wanted:
+            continue
+        before = tuple(told.get("failing", ()))
+        tests = passing_tests(context, before) if before and failing is not None else ()
+        # Exit codes decide; where the host gives none, the reports do.
+        is_red, is_green = bool(told.get("exit")), code == 0
+        if "exit" not in told or code is None:
+            is_red, is_green = bool(before), bool(tests) and len(tests) == len(before)
+        if is_red and is_green and edited:
+            return Mended(wanted, told.get("exit"), tuple(edited), tests)
+        return None
+    return None

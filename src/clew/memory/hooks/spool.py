@@ -1,0 +1,99 @@
+"""Events on their way into the memory: a file to which hooks and the server add, and which one server works through.
+
+The file belongs to its user alone, is bounded, and holds nothing that was not cleaned of secrets before. A server moves
+events to a second file before it handles them. One that is killed leaves them there, and the next one goes on; an event
+that was handled already is known by its id, so each counts once.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from clew.edit.locking import locked
+
+LARGEST = 4 * 1024 * 1024
+"""Bytes that wait at most; later events are dropped."""
+TAKEN = ".taken"
+"""The ending of the file that a server is working through."""
+_PATIENCE_SECONDS = 0.3
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+Event = dict[str, Any]
+
+
+def keep(path: Path, event: Event) -> bool:
+    """Add an event; False where there is no room for it, or nothing can be written."""
+    line = json.dumps(event).encode() + b"\n"
+    try:
+        with _opened(path) as descriptor:
+            if descriptor is None or os.fstat(descriptor).st_size + len(line) > LARGEST:
+                return False
+            return os.write(descriptor, line) == len(line)
+    except OSError:
+        return False
+
+
+def waiting(path: Path) -> list[Event]:
+    """The events that wait or are being handled, without touching them."""
+    found: list[Event] = []
+    for place in (path, path.with_name(path.name + TAKEN)):
+        with suppress(OSError):
+            found += _events(place.read_bytes())
+    return found
+
+
+def drain(path: Path, handle: Callable[[Event], None]) -> int:
+    """Handle all events that wait, and forget them; how many there were. Does nothing where another process does it."""
+    if not any(size_of(place) for place in (path, path.with_name(path.name + TAKEN))):
+        return 0
+    with _opened(path.with_name(path.name + TAKEN), patience=0.0) as taken:
+        if taken is None:
+            return 0
+        with _opened(path) as fresh:
+            data = _content(fresh) if fresh is not None else b""
+            if fresh is not None and data and os.write(taken, data) == len(data):
+                os.ftruncate(fresh, 0)
+        events = _events(_content(taken))
+        for event in events:
+            handle(event)
+        os.ftruncate(taken, 0)
+        return len(events)
+
+
+def size_of(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0
+
+
+@contextmanager
+def _opened(path: Path, patience: float = _PATIENCE_SECONDS) -> Iterator[int | None]:
+    """The file, open and locked; None where another process holds it."""
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _NO_LINK, 0o600)
+    with os.fdopen(descriptor, "r+b", buffering=0) as file, locked(file, patience) as is_ours:
+        yield file.fileno() if is_ours else None
+
+
+def _content(descriptor: int) -> bytes:
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    parts = []
+    while part := os.read(descriptor, 1024 * 1024):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _events(data: bytes) -> list[Event]:
+    return [event for line in data.splitlines() if (event := _event(line)) is not None]
+
+
+def _event(line: bytes) -> Event | None:
+    """A line of the file; None for one that was written by half."""
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, dict) else None
