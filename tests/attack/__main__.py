@@ -12,6 +12,7 @@ ATTACKS = {
     "kills": (500, "kill writers of files at every moment"),
     "repository": (1, "work in a repository that names programs in every known way"),
     "readers": (150, "give readers texts made to keep them busy"),
+    "hooks": (10_000, "run hooks with every fault that can befall them"),
     "client": (2_500, "send malformed messages over stdio and HTTP"),
 }
 """For each attack the rounds of a full run, and what it does."""

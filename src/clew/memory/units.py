@@ -91,7 +91,7 @@ class MemoryUnits:
     ) -> tuple[list[Found], tuple[str, ...]]:
         """The memories that a text is most like, best first, and what limits the answer. The library says which of them
         may be seen; agents are told apart here already, so that others' private memories take no places."""
-        return self._ranked(self.engine(), text, asker, tags=tags, recipe=recipe, check=check)
+        return self._ranked(self.engine(), text, asker, tags=tags, parts=parts, recipe=recipe, check=check)
 
     def alike(self, text: str, asker: Asker) -> tuple[list[Found], tuple[str, ...]]:
         """The memories that are most like a text, which is no query: what it quotes or excludes means nothing, and of
@@ -107,6 +107,7 @@ class MemoryUnits:
         asker: Asker,
         *,
         tags: tuple[str, ...] | None = None,
+        parts: tuple[str, ...] = (PART,),
         recipe: str = RECIPE,
         words: str | None = None,
         check: Callable[[], None] = lambda: None,

@@ -24,6 +24,7 @@ _OFF = ("off", "0", "no", "false")
 def run(arguments: list[str]) -> "NoReturn":
     """Carry out a hook and end the process with 0."""
     try:
+        _secure_streams()
         _end_in_time()
         _write(_answered(arguments))
     except BaseException:  # noqa: S110 - a hook that fails must not be noticed
@@ -31,6 +32,14 @@ def run(arguments: list[str]) -> "NoReturn":
     finally:
         # Nothing that Python does at its end can change the exit code any more.
         os._exit(0)
+
+
+def _secure_streams() -> None:
+    """Nothing but the answer is ever printed, and no file that is opened takes the place of a stream that is closed."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    while nowhere < 2:
+        nowhere = os.dup(nowhere)
+    os.dup2(nowhere, 2)
 
 
 def _end_in_time() -> None:

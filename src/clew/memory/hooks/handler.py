@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from clew.memory.service import MemoryService, MemoryView
 log = logging.getLogger(__name__)
 
 _REMEMBERED = 4_096
+_EXPIRE_EVERY_SECONDS = 3_600.0
 
 
 class HookHandler:
@@ -32,6 +34,7 @@ class HookHandler:
         """One answer at a time: two that are made at once would show the same."""
         self._answered: Cache[tuple[str, ...], float] = Cache(_REMEMBERED)
         self._is_warm = False
+        self._expires_next = 0.0
 
     def answer(self, data: Any, reply: Callable[[str], bool], check: Callable[[], None]) -> bool:
         """Answer an event, unless it was answered before, and keep it to be handled; whether there is something to do.
@@ -56,9 +59,10 @@ class HookHandler:
 
     def drain(self) -> None:
         """Handle the events that wait."""
-        for place in address.spools(str(self._root)):
-            if spool.drain(Path(place), self._handled):
-                self._episodes().expire()
+        handled = sum(spool.drain(Path(place), self._handled) for place in address.spools(str(self._root)))
+        if handled and time.monotonic() >= self._expires_next:
+            self._expires_next = time.monotonic() + _EXPIRE_EVERY_SECONDS
+            self._episodes().expire()
         self._warm()
 
     def _said(self, event: HookEvent, check: Callable[[], None]) -> Said:

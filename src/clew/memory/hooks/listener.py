@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from clew.edit.locking import locked
 from clew.errors import Cancelled
-from clew.memory.hooks import address
+from clew.memory.hooks import address, spool
 
 if TYPE_CHECKING:
     from clew.memory.hooks.handler import HookHandler
@@ -45,6 +45,7 @@ class HookListener:
         self._threads: list[threading.Thread] = []
         self._making = threading.Lock()
         self._handler: HookHandler | None = None
+        self._listening: socket.socket | None = None
 
     def start(self) -> None:
         """Begin to listen as soon as no other server does; returns at once."""
@@ -55,6 +56,11 @@ class HookListener:
         """Stop listening, after the events that were taken are handled."""
         self._stop.set()
         self._work.set()
+        listening = self._listening
+        if listening is not None:
+            with suppress(OSError):
+                # Whoever waits for a hook stops waiting.
+                listening.shutdown(socket.SHUT_RDWR)
         for thread in self._threads:
             thread.join(timeout=10)
 
@@ -83,14 +89,21 @@ class HookListener:
             self._stop.wait()
             return
         path = listening.getsockname()
+        self._listening = listening
         self._start(self._work_off, "clew-hooks-work")
         with listening:
             listening.settimeout(_POLL_SECONDS)
             while not self._stop.is_set():
-                with suppress(TimeoutError):
+                try:
                     connection, _ = listening.accept()
-                    self._room.acquire()
-                    threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+                except TimeoutError:
+                    continue
+                except OSError:
+                    if self._stop.is_set():
+                        break
+                    raise
+                self._room.acquire()
+                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
         with suppress(OSError):
             Path(path).unlink()
 
@@ -156,7 +169,7 @@ class HookListener:
     def _work_off(self) -> None:
         """Handle what waits in the spool, now and whenever there is more."""
         while True:
-            if any(Path(place).exists() for place in address.spools(str(self._root))):
+            if any(spool.is_waiting(Path(place)) for place in address.spools(str(self._root))):
                 try:
                     self._handling().drain()
                 except Cancelled:

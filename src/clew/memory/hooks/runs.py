@@ -18,34 +18,11 @@ _RUNNER = re.compile(
     r"(?:^|/)(?:pytest|py\.test|tox|nox|jest|vitest|mocha|ava|ctest|rspec|phpunit|bats|unittest|nextest)$|"
     r"^(?:test|tests|check)(?::[\w:-]+)?$"
 )
-_STARTERS = frozenset(
-    [
-        "python",
-        "python3",
-        "uv",
-        "poetry",
-        "npm",
-        "npx",
-        "pnpm",
-        "yarn",
-        "bun",
-        "go",
-        "cargo",
-        "make",
-        "mvn",
-        "gradle",
-        "gradlew",
-        "dotnet",
-        "rake",
-        "bundle",
-        "hatch",
-        "pdm",
-        "just",
-        "mix",
-        "swift",
-        "deno",
-    ]
+_STARTER = re.compile(
+    r"(?:.*/)?(?:python[\d.]*|uv|poetry|pdm|hatch|npm|npx|pnpm|yarn|bun|deno|go|cargo|make|just|mvn|gradlew?|dotnet|rake|"
+    r"bundle|mix|swift)"
 )
+"""Programs that run tests when told to."""
 FAILED, PASSED = ("failed", "error"), "passed"
 _MOST_TESTS = 20
 
@@ -67,7 +44,7 @@ def test_run(command: str) -> str | None:
         words = [word for word in part.split() if not word.startswith("-") and "=" not in word]
         if not words:
             continue
-        starts = words[0].rpartition("/")[2] in _STARTERS
+        starts = _STARTER.fullmatch(words[0]) is not None
         among = words[:4] if starts else words[:1]
         if any(_RUNNER.search(word) and (starts or word not in ("test", "check")) for word in among):
             return " ".join(words)

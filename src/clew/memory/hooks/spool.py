@@ -7,6 +7,7 @@ that was handled already is known by its id, so each counts once.
 
 import json
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -41,13 +42,18 @@ def waiting(path: Path) -> list[Event]:
     found: list[Event] = []
     for place in (path, path.with_name(path.name + TAKEN)):
         with suppress(OSError):
-            found += _events(place.read_bytes())
+            found += _events(place.read_bytes()) if place.is_file() else []
     return found
+
+
+def is_waiting(path: Path) -> bool:
+    """Whether there is anything to handle."""
+    return any(_size(place) for place in (path, path.with_name(path.name + TAKEN)))
 
 
 def drain(path: Path, handle: Callable[[Event], None]) -> int:
     """Handle all events that wait, and forget them; how many there were. Does nothing where another process does it."""
-    if not any(size_of(place) for place in (path, path.with_name(path.name + TAKEN))):
+    if not is_waiting(path):
         return 0
     with _opened(path.with_name(path.name + TAKEN), patience=0.0) as taken:
         if taken is None:
@@ -63,7 +69,7 @@ def drain(path: Path, handle: Callable[[Event], None]) -> int:
         return len(events)
 
 
-def size_of(path: Path) -> int:
+def _size(path: Path) -> int:
     try:
         return path.lstat().st_size
     except OSError:
@@ -75,7 +81,8 @@ def _opened(path: Path, patience: float = _PATIENCE_SECONDS) -> Iterator[int | N
     """The file, open and locked; None where another process holds it."""
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _NO_LINK, 0o600)
     with os.fdopen(descriptor, "r+b", buffering=0) as file, locked(file, patience) as is_ours:
-        yield file.fileno() if is_ours else None
+        is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        yield descriptor if is_ours and is_file else None
 
 
 def _content(descriptor: int) -> bytes:

@@ -16,6 +16,8 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 TopK = Annotated[int, Meta(ge=1, le=100, description="Results at most")]
 About = Annotated[str | None, Meta(description="Only what cites this file, path::name or id"), Option(metavar="PLACE")]
 KindName = Literal["fact", "decision", "preference", "procedure", "pitfall", "question"]
+AnyKindName = Literal[KindName, "episode"]
+"""Episodes are made by hooks alone."""
 
 
 class MemoryOperation(Operation, toolset=Toolset.MEMORY, needs=Freshness.NONE):

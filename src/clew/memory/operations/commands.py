@@ -12,7 +12,7 @@ from clew.memory.history import Lineage, Logs
 from clew.memory.hydrate import Hydrated, whole
 from clew.memory.model import Kind
 from clew.memory.operations import render
-from clew.memory.operations.arguments import KindName, MemoryOperation
+from clew.memory.operations.arguments import AnyKindName, KindName, MemoryOperation
 from clew.memory.products import SearchAnswer, search_graph
 from clew.memory.remember import Stored
 from clew.memory.status import MemeticStatus, memetic_status
@@ -92,6 +92,7 @@ class RecallMemories(
     about_: Annotated[
         str | None, Meta(description="Only what cites this file, symbol or id"), Option("--about", metavar="PLACE")
     ] = msgspec.field(name="about", default=None)
+    episodes: Annotated[bool, Meta(description="What happened in sessions, as hooks reported it")] = False
     limit: Annotated[int, Meta(ge=1, le=100, description="Memories at most"), Option("-n")] = 10
 
     def run(self, call: Call) -> SearchAnswer:
@@ -101,7 +102,7 @@ class RecallMemories(
             top_k=self.limit,
             min_similarity=0.0,
             about=self.about_,
-            given=None,
+            given={"kinds": [Kind.EPISODE.value]} if self.episodes else None,
             lock=None,
             modality=None,
             with_content=True,
@@ -128,7 +129,7 @@ class ListMemories(
     about_: Annotated[
         str | None, Meta(description="Only what cites this file, symbol or id"), Option("--about", metavar="PLACE")
     ] = msgspec.field(name="about", default=None)
-    kind: Annotated[KindName | None, Meta(description="Only of this kind")] = None
+    kind: Annotated[AnyKindName | None, Meta(description="Only of this kind")] = None
     branch: Annotated[str | None, Meta(description="Only made on this branch")] = None
     forgotten: Annotated[bool, Meta(description="Those that can be restored")] = False
     limit: Annotated[int, Meta(ge=1, le=1_000, description="Memories at most"), Option("-n")] = 50

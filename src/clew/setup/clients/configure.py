@@ -70,6 +70,8 @@ class Client(msgspec.Struct, frozen=True):
     in_workspace: bool = False
     """Whether the client starts servers anywhere unless told, and fills in the folder it has open."""
     format: str = "json"
+    url_key: str = "url"
+    """Where an entry of a running server names it."""
     variable: str = ""
     """How the value of an environment variable is written in a header; empty where the client takes no headers."""
 
@@ -112,6 +114,14 @@ CLIENTS: Mapping[str, Client] = {
         variable="${{env:{}}}",
     ),
     "codex": Client("Codex", _codex_file, "mcp_servers", False, format="toml"),
+    "gemini": Client(
+        "Gemini CLI",
+        lambda root: root / ".gemini" / "settings.json",
+        "mcpServers",
+        True,
+        url_key="httpUrl",
+        variable="${{{}}}",
+    ),
 }
 
 
@@ -215,7 +225,8 @@ def _remote_entry(client: Client, url: str) -> dict[str, Any]:
             hint="Leave --url out: it then starts Clew itself and needs no token.",
         )
     header = f"Bearer {client.variable.format(TOKEN_VARIABLE)}"
-    return {"type": "http", "url": url, "headers": {"Authorization": header}}
+    kind = {"type": "http"} if client.typed else {}
+    return {**kind, client.url_key: url, "headers": {"Authorization": header}}
 
 
 def _snippet(client: Client, entry: Mapping[str, Any]) -> str:
@@ -245,7 +256,7 @@ def _merged(client: Client, text: str | None, entry: Mapping[str, Any], force: b
 
 
 def _is_remote(entry: Mapping[str, Any]) -> bool:
-    return "url" in entry
+    return "url" in entry or "httpUrl" in entry
 
 
 def _with_json(body: str, client: Client, entry: Mapping[str, Any], fields: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ standard library's own decoder decides what is JSON; comments and trailing comma
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -52,10 +52,15 @@ def read_object(text: str) -> dict[str, Any]:
 
 def document(parent: str, name: str, entry: Mapping[str, Any]) -> str:
     """A new file with this one entry."""
-    return json.dumps({parent: {name: entry}}, indent=2, ensure_ascii=False) + "\n"
+    return text_of({parent: {name: entry}})
 
 
-def with_member(text: str, parent: str, name: str, entry: Mapping[str, Any]) -> str:
+def text_of(value: Mapping[str, Any]) -> str:
+    """A new file with this in it."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def with_member(text: str, parent: str, name: str, entry: Mapping[str, Any] | Sequence[Any]) -> str:
     """The text with `entry` at `parent.name`, replacing what is there."""
     before = read_object(text)
     layout = _layout(text)
@@ -74,9 +79,85 @@ def with_member(text: str, parent: str, name: str, entry: Mapping[str, Any]) -> 
         else:
             rendered = _rendered(entry, layout, _indent_of(text, present.start))
             after = text[: present.value] + rendered + text[present.end :]
-    if read_object(after) != {**before, parent: {**before.get(parent, {}), name: dict(entry)}}:
+    if read_object(after) != {**before, parent: {**before.get(parent, {}), name: entry}}:
         raise FormatError(f"its '{parent}' cannot be extended without rewriting it")
     return after
+
+
+def with_item(text: str, parent: str, name: str, item: Mapping[str, Any]) -> str:
+    """The text with `item` at the end of the list `parent.name`."""
+    before = read_object(text)
+    held = before.get(parent, {})
+    present = held.get(name, []) if isinstance(held, dict) else held
+    if not isinstance(held, dict) or not isinstance(present, list):
+        raise FormatError(f"its '{parent}' is not an object of lists")
+    if name not in held:
+        return with_member(text, parent, name, [item])
+    bracket = _value_at(text, (parent, name))
+    after = _appended(text, bracket, item, _layout(text))
+    if read_object(after) != {**before, parent: {**held, name: [*present, dict(item)]}}:
+        raise FormatError(f"its '{parent}' cannot be extended without rewriting it")
+    return after
+
+
+def without(text: str, path: Sequence[str | int]) -> str:
+    """The text without the member or item at a path, and without the comma that divided it from its neighbour."""
+    opening = _value_at(text, path[:-1])
+    inner = _children(text, opening)
+    last = path[-1]
+    place = last if isinstance(last, int) else [child.key for child in inner].index(last)
+    child = inner[place]
+    if place > 0:
+        return text[: inner[place - 1].end] + text[child.end :]
+    if len(inner) > 1:
+        return text[: child.start] + text[inner[1].start :]
+    close = _skip(text, child.end)
+    return text[: opening + 1] + text[close:]
+
+
+def _value_at(text: str, path: Sequence[str | int]) -> int:
+    """Where the value at a path begins. The text is known to hold it."""
+    position = _skip(text, 0)
+    for step in path:
+        inner = _children(text, position)
+        found = inner[step] if isinstance(step, int) else _only(inner, step)
+        if found is None:
+            raise FormatError(f"it has no '{step}'")
+        position = found.value
+    return position
+
+
+def _children(text: str, opening: int) -> list[_Member]:
+    """The members of the object, or the items of the list, that begins here."""
+    if text[opening] == "{":
+        return _members(text, opening)
+    items = []
+    position = _skip(text, opening + 1)
+    while text[position] != "]":
+        _, end = _DECODER.raw_decode(text, position)
+        items.append(_Member("", position, position, end))
+        position = _skip(text, end)
+        if text[position] == ",":
+            position = _skip(text, position + 1)
+    return items
+
+
+def _appended(text: str, bracket: int, item: Mapping[str, Any], layout: _Layout) -> str:
+    """A new last item of the list that begins at a bracket."""
+    items = _children(text, bracket)
+    if not items:
+        close = text.index("]", bracket)
+        outer = _indent_of(text, bracket)
+        if not layout.unit:
+            return text[: bracket + 1] + _rendered(item, layout, "") + text[close:]
+        inner = outer + layout.unit
+        rendered = _rendered(item, layout, inner)
+        return f"{text[: bracket + 1]}{layout.newline}{inner}{rendered}{layout.newline}{outer}{text[close:]}"
+    broken = "\n" in text[bracket : items[0].start]
+    indent = _indent_of(text, items[0].start)
+    lead = f",{layout.newline}{indent}" if broken else ", "
+    rendered = _rendered(item, layout if broken else _Layout("", ""), indent)
+    return text[: items[-1].end] + lead + rendered + text[items[-1].end :]
 
 
 def _skip(text: str, position: int) -> int:
@@ -122,7 +203,7 @@ def _indent_of(text: str, position: int) -> str:
 
 
 def _inserted(
-    text: str, brace: int, members: list[_Member], key: str, value: Mapping[str, Any], layout: _Layout
+    text: str, brace: int, members: list[_Member], key: str, value: Mapping[str, Any] | Sequence[Any], layout: _Layout
 ) -> str:
     """A new last member of the object that begins at a brace."""
     if members:
@@ -143,7 +224,7 @@ def _inserted(
     return f"{text[: brace + 1]}{layout.newline}{outer}{unit}{addition}{layout.newline}{outer}{text[close:]}"
 
 
-def _rendered(value: Mapping[str, Any], layout: _Layout, indent: str) -> str:
+def _rendered(value: Mapping[str, Any] | Sequence[Any], layout: _Layout, indent: str) -> str:
     if not layout.unit:
         return json.dumps(value, ensure_ascii=False)
     lines = json.dumps(value, indent=layout.unit, ensure_ascii=False).split("\n")

@@ -32,29 +32,24 @@ from clew.setup.detect.classify import detect
 from clew.setup.detect.findings import Findings
 from clew.setup.detect.proposal import proposed_config
 from clew.setup.token import TOKEN_VARIABLE, make_token, token_path
+from clew.surfaces.cli.init_memory import FileChange, memory_hooks, memory_notes
 from clew.workspace.ignore import ignore_spec
 
-EXAMPLE = "clew init --client claude-code"
+EXAMPLE = """clew init --client claude-code
+clew init --client claude-code --memory    # and connect its hooks to the memory
+clew init --no-memory                      # take the hooks of all clients out again"""
 
-_DONE = {"create": "created", "add": "added", "replace": "replaced", "same": "unchanged", "differs": "kept"}
-_WOULD = {**_DONE, "create": "would create", "add": "would add", "replace": "would replace"}
+_DONE = {
+    "create": "created",
+    "add": "added",
+    "replace": "replaced",
+    "same": "unchanged",
+    "differs": "kept",
+    "remove": "removed",
+}
+_WOULD = {**_DONE, **{state: f"would {state}" for state in ("create", "add", "replace", "remove")}}
 _NOTHING = "nothing"
-
-
-class FileChange(msgspec.Struct, frozen=True):
-    """What happens to one file of the project."""
-
-    path: str
-    """Relative to the project."""
-    before: bytes | None
-    after: bytes
-    state: str
-    """create, add, replace, same, or differs: it says something else and was not asked to go."""
-    details: tuple[str, ...] = ()
-
-    @property
-    def changed(self) -> bool:
-        return self.before != self.after
+_SAID_WHAT = ("add", "remove")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -69,6 +64,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--url", default="", metavar="URL", help="let the client use a running HTTP server, with a token of your own"
+    )
+    memory = parser.add_mutually_exclusive_group()
+    memory.add_argument(
+        "--memory",
+        action="store_true",
+        help="let the client's hooks tell the memory what happens, and the agent what is remembered",
+    )
+    memory.add_argument(
+        "--no-memory", action="store_true", help="take these hooks out again; of all clients by default"
+    )
+    parser.add_argument(
+        "--answers", action="store_true", help="with --memory: also keep the assistant's last words of each turn"
     )
     parser.add_argument("--force", action="store_true", help="replace a clew.toml or a client's entry that differs")
     parser.add_argument("--dry-run", action="store_true", help="show what would be written, write nothing")
@@ -85,6 +92,8 @@ def run(args: argparse.Namespace) -> int:
     command = own_command() if args.client else ""
     names = dict.fromkeys(args.client)
     plans = [client_config(name, root, command, url=args.url, force=args.force) for name in names]
+    hooks, plans = memory_hooks(args, root, command, plans)
+    files += hooks
     if not args.dry_run:
         _write(root, files, plans)
         if args.url:
@@ -107,9 +116,15 @@ def _complete_interrupted(root: Path, clients: list[str]) -> None:
 
 def _write(root: Path, files: list[FileChange], plans: list[ClientPlan]) -> None:
     """The files of the project change together, and each client's file by itself."""
-    Transaction(root, [FileEdit(change.path, change.before, change.after) for change in files]).commit()
+    edits = [FileEdit(change.path, change.before, change.after, prune=_parent(change.path)) for change in files]
+    Transaction(root, edits).commit()
     for plan in plans:
         write_plan(plan)
+
+
+def _parent(path: str) -> str:
+    """The folder that stays when a file is removed and its own folder becomes empty."""
+    return path.partition("/")[0] if path.startswith(".github/") else "."
 
 
 # --- clew.toml and .gitignore -----------------------------------------------------------------------------------------
@@ -182,7 +197,7 @@ def _as_text(
     yield from _found_lines(findings)
     yield ""
     for change in files:
-        shown = f"{change.path} ({', '.join(change.details)})" if change.state == "add" else change.path
+        shown = f"{change.path} ({', '.join(change.details)})" if change.state in _SAID_WHAT else change.path
         yield f"  {verbs[change.state]:<14}{shown}"
         if change.state in ("differs", "replace"):
             yield from (f"  {'':<14}  {line}" for line in change.details)
@@ -192,7 +207,7 @@ def _as_text(
             yield f"  {'':<14}  it has another entry named clew; pass --force to replace it with:"
             yield from (f"  {'':<14}  {line}" for line in plan.snippet.splitlines())
     if args.dry_run and files[0].changed:
-        yield f"\nclew.toml would read:\n\n{files[0].after.decode().rstrip()}"
+        yield f"\nclew.toml would read:\n\n{(files[0].after or b'').decode().rstrip()}"
     yield from _closing_lines(args, root, files, plans)
 
 
@@ -205,7 +220,7 @@ def _closing_lines(
         yield "\nNothing changed: everything is already in place."
     if files[0].state == "differs":
         yield "\nYour clew.toml was kept. `--force` replaces it with what was found."
-    if not args.client:
+    if not args.client and not args.no_memory:
         commands = {name: _client_command(args.folder, name) for name in CLIENTS}
         width = max(map(len, commands.values()))
         yield "\nConnect a client (writes or merges its configuration, and keeps what is in it):"
@@ -214,8 +229,9 @@ def _closing_lines(
     elif args.url:
         yield f"\nThe client sends the token in {token_path()}, which only you can read. Before you start the client:"
         yield f'  export {TOKEN_VARIABLE}="$(cat {shlex.quote(str(token_path()))})"'
-    elif any(plan.changed for plan in plans) and not args.dry_run:
-        yield "\nRestart the client to let it find Clew."
+    elif anything and not args.dry_run:
+        yield "\nRestart the client." if args.no_memory else "\nRestart the client to let it find Clew."
+    yield from (f"\n{note}" for note in memory_notes(args))
 
 
 def _found_lines(findings: Findings) -> Iterator[str]:

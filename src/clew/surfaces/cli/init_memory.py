@@ -1,0 +1,106 @@
+"""`clew init --memory`: the hooks of a client, and the lines for its agent."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from clew.edit.targets import read_if_there, real_target
+from clew.errors import InvalidArgument, Refused
+from clew.setup import agent_notes
+from clew.setup.clients.configure import ClientPlan
+from clew.setup.hooks import HOOK_FILES, hook_file, with_hooks, without_hooks
+
+_WHAT = "memory hooks"
+
+
+class FileChange(msgspec.Struct, frozen=True):
+    """What happens to one file of the project."""
+
+    path: str
+    """Relative to the project."""
+    before: bytes | None
+    after: bytes | None
+    """None where the file goes."""
+    state: str
+    """create, add, replace, remove, same, or differs: it says something else and was not asked to go."""
+    details: tuple[str, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        return self.before != self.after
+
+
+def memory_hooks(
+    args: argparse.Namespace, root: Path, command: str, plans: list[ClientPlan]
+) -> tuple[list[FileChange], list[ClientPlan]]:
+    """What becomes of the files with hooks. Where a client keeps hooks and servers in one file, its plan does both."""
+    if args.answers and not args.memory:
+        raise InvalidArgument("--answers needs --memory.", hint="Pass both, or neither.")
+    if not args.memory and not args.no_memory:
+        return [], plans
+    if args.memory and not args.client:
+        raise InvalidArgument("--memory needs a client.", hint=f"Pass --client with one of {', '.join(HOOK_FILES)}.")
+    clients = list(dict.fromkeys(args.client)) or list(HOOK_FILES)
+    changes: list[FileChange] = []
+    for client in clients:
+        path = root / hook_file(client).path
+        same = next((plan for plan in plans if plan.path == path), None)
+        before = same.after if same is not None else _text(root, path)
+        if args.no_memory:
+            after = without_hooks(client, before)
+        else:
+            after = with_hooks(client, before, command, answers=args.answers)
+        if same is not None:
+            plans[plans.index(same)] = _both(same, after or "{}\n")
+        elif before is not None or after is not None:
+            changes.append(_change(path.relative_to(root).as_posix(), before, after))
+    notes = _agent_notes(args, root, clients)
+    return [*changes, *([notes] if notes is not None else [])], plans
+
+
+def memory_notes(args: argparse.Namespace) -> Iterator[str]:
+    """What the user has to know about the hooks."""
+    if args.memory:
+        yield from (file.note for client in dict.fromkeys(args.client) if (file := HOOK_FILES[client]).note)
+        yield "`CLEW_MEMORY=off` switches the hooks off for a session, and `clew init --no-memory` takes them out."
+
+
+def _agent_notes(args: argparse.Namespace, root: Path, clients: list[str]) -> FileChange | None:
+    wanted = [client for client in clients if not HOOK_FILES[client].injects_prompts]
+    path = root / agent_notes.FILE
+    before = _text(root, path)
+    if args.memory and wanted:
+        return _change(agent_notes.FILE, before, agent_notes.with_notes(before))
+    if args.no_memory and wanted and before is not None:
+        return _change(agent_notes.FILE, before, agent_notes.without_notes(before))
+    return None
+
+
+def _both(plan: ClientPlan, after: str) -> ClientPlan:
+    changed = after != plan.after
+    return msgspec.structs.replace(plan, after=after, state="add" if changed and plan.state == "same" else plan.state)
+
+
+def _change(path: str, before: str | None, after: str | None) -> FileChange:
+    if before == after:
+        state = "same"
+    elif before is None:
+        state = "create"
+    elif after is None or len(after) < len(before):
+        state = "remove"
+    else:
+        state = "add"
+    coded = (None if text is None else text.encode() for text in (before, after))
+    return FileChange(path, *coded, state, (_WHAT,))
+
+
+def _text(root: Path, path: Path) -> str | None:
+    raw = read_if_there(real_target(path, within=root))
+    try:
+        return None if raw is None else raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Refused(
+            f"'{path}' was left as it is: it is not UTF-8 text.", hint="Convert it, then try again."
+        ) from error
