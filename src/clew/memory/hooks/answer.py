@@ -20,13 +20,14 @@ from clew.memory.hooks.event import HookEvent
 from clew.memory.hooks.hosts import BUDGETS, PROMPT, START
 from clew.memory.hooks.named import Named, named_in, repository_paths
 from clew.memory.injection import inject
-from clew.memory.model import LONGEST_QUERY, Kind, Memory
+from clew.memory.model import LONGEST_QUERY, Kind, Memory, Trust
 from clew.memory.places import CiteState
 from clew.memory.scope import Filters
 from clew.memory.service import MemoryView
 from clew.workspace.git import api as git
 
 _OF_A_BRIEF = (Kind.DECISION, Kind.PREFERENCE, Kind.PITFALL, Kind.PROCEDURE)
+"""And facts that the user stated."""
 _LOOKED_AT = 60
 _CONSIDERED = 16
 
@@ -73,11 +74,15 @@ def _for_a_brief(view: MemoryView) -> list[Memory]:
     changed = git.uncommitted(context.root, (".",))
     paths = sorted(changed.ranges) if changed is not None else []
     near = {memory.id for memory in _citing(view, Named(repository_paths(paths, str(context.root), home.inside)))}
-    filters = Filters(kinds=tuple(kind.value for kind in _OF_A_BRIEF))
-    latest = [memory for memory, _ in view.library.latest(_LOOKED_AT, filters)]
+    filters = Filters(kinds=tuple(kind.value for kind in (*_OF_A_BRIEF, Kind.FACT)))
+    latest = [memory for memory, _ in view.library.latest(_LOOKED_AT, filters) if _is_of_a_brief(memory)]
     found = {memory.id: memory for memory in (*view.library.get_many(near).values(), *latest)}
     # Sorting keeps the latest first among equals.
     return sorted(found.values(), key=lambda each: (each.id not in near, not each.pinned, -each.importance))
+
+
+def _is_of_a_brief(memory: Memory) -> bool:
+    return memory.kind in _OF_A_BRIEF or memory.origin.trust is Trust.USER
 
 
 def _lines(view: MemoryView, memories: Iterable[Memory], seen: set[str], now: datetime) -> list[Injected]:

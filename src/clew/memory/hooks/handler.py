@@ -2,8 +2,8 @@
 
 import logging
 import threading
-import time
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from clew.memory.service import MemoryService, MemoryView
 log = logging.getLogger(__name__)
 
 _REMEMBERED = 4_096
-_EXPIRE_EVERY_SECONDS = 3_600.0
+_EXPIRED_EVERY = timedelta(hours=1)
 
 
 class HookHandler:
@@ -34,7 +34,7 @@ class HookHandler:
         """One answer at a time: two that are made at once would show the same."""
         self._answered: Cache[tuple[str, ...], float] = Cache(_REMEMBERED)
         self._is_warm = False
-        self._expires_next = 0.0
+        self._expired_at: datetime | None = None
 
     def answer(self, data: Any, reply: Callable[[str], bool], check: Callable[[], None]) -> bool:
         """Answer an event, unless it was answered before, and keep it to be handled; whether there is something to do.
@@ -60,8 +60,9 @@ class HookHandler:
     def drain(self) -> None:
         """Handle the events that wait."""
         handled = sum(spool.drain(Path(place), self._handled) for place in address.spools(str(self._root)))
-        if handled and time.monotonic() >= self._expires_next:
-            self._expires_next = time.monotonic() + _EXPIRE_EVERY_SECONDS
+        now = self._memory.context.clock()
+        if handled and (self._expired_at is None or now - self._expired_at >= _EXPIRED_EVERY):
+            self._expired_at = now
             self._episodes().expire()
         self._warm()
 

@@ -146,8 +146,9 @@ def _exit(host: str, kind: str, payload: Fields) -> int | None:
         return None
     if kind == hosts.FAILURE:
         return _number_after(_text(payload.get("error"))[:200], ("Exit code ", "status code ", "exit code ")) or 1
-    if host == "claude-code":
-        # This host reports a command that failed as another event; one that goes on in the background has not ended.
+    if host == "claude-code" and not {"conversation_id", "sessionId"} & payload.keys():
+        # This host reports a command that failed as another event; others that run its hooks do not. One that goes on
+        # in the background has not ended.
         given = payload.get("tool_input")
         goes_on = isinstance(given, dict) and given.get("run_in_background")
         return None if goes_on else 0

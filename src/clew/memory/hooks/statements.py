@@ -31,6 +31,7 @@ _RULE = (
     r"keep|put|call|write|prefer)\b"
 )
 _VERB = r"(?:use|prefer|want|write|keep|call|put|name|store)"
+_HABIT = re.compile(rf"\b(?:(?:we|i)\s+\w+|always|never)\b|^{_VERB}\b", re.I)
 _CORRECTIONS = (
     re.compile(rf"(?:no|nope|wrong)\s*[,.:;!-]+\s*(?:please\s+)?{_RULE}", re.I),
     re.compile(rf"actually\s*,?\s+{_RULE}", re.I),
@@ -75,9 +76,14 @@ def statements_in(prompt: str) -> tuple[Statement, ...]:
         form = _form(sentence)
         if form is not None:
             text = _without_lead(sentence)
-            kind = Kind.DECISION if form == "decision" else kind_of(text)
-            found[text] = Statement(text, form, Kind.PREFERENCE if kind in (Kind.FACT, Kind.QUESTION) else kind)
+            found[text] = Statement(text, form, Kind.DECISION if form == "decision" else _kind(text))
     return tuple(found.values())[:MOST]
+
+
+def _kind(text: str) -> Kind:
+    """How things are done is a preference, how they are is a fact."""
+    kind = kind_of(text)
+    return Kind.PREFERENCE if kind is Kind.FACT and _HABIT.search(text) else kind
 
 
 def _form(sentence: str) -> str | None:
