@@ -74,10 +74,11 @@ def passing_tests(context: Context, tests: Iterable[str]) -> tuple[str, ...]:
 def mended(
     command: str, code: int | None, failing: Sequence[str] | None, earlier: Sequence[Memory], context: Context
 ) -> Mended | None:
-    """What a run mended, compared with the last one like it in the session; `earlier` are the episodes before it, the
-    latest first."""
+    """What a run mended that the runs like it before failed on; `earlier` are the episodes of the session before it, the
+    latest first. The edits since the first of these failures count."""
     wanted = test_run(command)
     edited: dict[str, None] = {}
+    found: Mended | None = None
     for episode in earlier:
         told = episode.metadata
         if told.get("wrote"):
@@ -90,7 +91,7 @@ def mended(
         is_red, is_green = bool(told.get("exit")), code == 0
         if "exit" not in told or code is None:
             is_red, is_green = bool(before), bool(tests) and len(tests) == len(before)
-        if is_red and is_green and edited:
-            return Mended(wanted, told.get("exit"), tuple(edited), tests)
-        return None
-    return None
+        if not is_red or not is_green:
+            break
+        found = Mended(wanted, told.get("exit"), tuple(edited), tests)
+    return found if found is not None and found.edited else None
