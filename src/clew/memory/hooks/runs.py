@@ -74,8 +74,8 @@ def passing_tests(context: Context, tests: Iterable[str]) -> tuple[str, ...]:
 def mended(
     command: str, code: int | None, failing: Sequence[str] | None, earlier: Sequence[Memory], context: Context
 ) -> Mended | None:
-    """What a run mended that the runs like it before failed on; `earlier` are the episodes of the session before it, the
-    latest first. The edits since the first of these failures count."""
+    """What a run mended that the runs like it before failed on, with the edits since the first of these failures.
+    `earlier` are the episodes of the session before it, the latest first."""
     wanted = test_run(command)
     edited: dict[str, None] = {}
     found: Mended | None = None
