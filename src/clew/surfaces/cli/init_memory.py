@@ -92,8 +92,11 @@ def _change(path: str, before: str | None, after: str | None) -> FileChange:
         state = "remove"
     else:
         state = "add"
-    coded = (None if text is None else text.encode() for text in (before, after))
-    return FileChange(path, *coded, state, (_WHAT,))
+    return FileChange(path, _encoded(before), _encoded(after), state, (_WHAT,))
+
+
+def _encoded(text: str | None) -> bytes | None:
+    return None if text is None else text.encode()
 
 
 def _text(root: Path, path: Path) -> str | None:
