@@ -3,15 +3,19 @@
 import io
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
-from clew.config import EmbedSettings, load
+from clew.config import ClewToml, EmbedSettings, load
+from clew.edit.locking import locked
 from clew.errors import ConfigError
 from clew.surfaces.cli.main import main
-from clew.trust import records_file, user_configuration
+from clew.trust import FREE, records_file, reserved_keys, trust_of, user_configuration, without
 
 ENDPOINT = """[embedder]
 kind = "endpoint"
@@ -20,7 +24,13 @@ model = "m"
 key_variable = "AWS_SECRET_ACCESS_KEY"
 texts_per_request = 7
 """
-KEYS = ("embedder.key_variable", "embedder.kind", "embedder.model", "embedder.url")
+KEYS = ("embedder.key_variable", "embedder.kind", "embedder.model", "embedder.texts_per_request", "embedder.url")
+SERVICE = ("url", "model", "dimensions", "key_variable", "timeout_seconds", "attempts", "pause_seconds")
+RESERVED = {
+    "ai": {"command", "url", "model", "key_variable", "timeout_seconds"},
+    "embedder": {"threads", "folder", "sha256", "max_tokens", "texts_per_request", *SERVICE},
+}
+"""What needs trust. A new setting belongs here, or on the list of what every project may decide."""
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +65,7 @@ def test_keys_of_a_project_that_is_not_trusted_are_ignored_and_named(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = load(project)
-    assert config.embedder == EmbedSettings(texts_per_request=7)
+    assert config.embedder == EmbedSettings()
     assert config.trust.ignored == KEYS
     (note,) = config.notes
     assert all(f"`{key}`" in note for key in KEYS)
@@ -64,15 +74,66 @@ def test_keys_of_a_project_that_is_not_trusted_are_ignored_and_named(
     assert note in capsys.readouterr().out
 
 
-# Verifies: REQ-d00261-A
+# Verifies: REQ-d00267-A
+def test_every_setting_is_harmless_or_needs_trust() -> None:
+    for table in msgspec.structs.fields(ClewToml):
+        named = {field.name for field in msgspec.structs.fields(table.type)}
+        free, reserved = FREE.get(table.name, set()), RESERVED.get(table.name, set())
+        assert named == free | reserved, f"decide who may set {table.name}.{sorted(named ^ free ^ reserved)}"
+        assert not free & reserved
+
+
+# Verifies: REQ-d00267-A
 @pytest.mark.parametrize(
-    ("folder", "is_used"), [("models/small", True), ("../elsewhere", False), ("/elsewhere", False)]
+    ("said", "asked"),
+    [
+        ({"store": {"url": "postgresql://elsewhere"}}, ("store.url",)),
+        ({"store": "postgresql://elsewhere"}, ("store",)),
+        ({"ai": {"anything": 1}}, ("ai.anything",)),
+        ({"embedder": {"kind": "minilm"}}, ()),
+        ({"embedder": {"kind": "folder", "folder": "models"}}, ("embedder.folder", "embedder.kind")),
+        ({"embedder": {"attempts": 1_000_000}}, ("embedder.attempts",)),
+        ({"kb": {"graph": False}, "server": {"read_only": True}}, ()),
+    ],
 )
-def test_a_model_outside_of_the_project_needs_trust(project: Path, folder: str, is_used: bool) -> None:
+def test_what_is_not_known_to_be_harmless_does_not_count(
+    tmp_path: Path, said: dict[str, Any], asked: tuple[str, ...]
+) -> None:
+    trust = trust_of(tmp_path, said)
+    assert trust.ignored == asked
+    assert reserved_keys(without(said, trust.ignored)) == {}
+
+
+# Verifies: REQ-d00267-A
+@pytest.mark.parametrize("folder", ["models/small", "../elsewhere", "/elsewhere"])
+def test_a_model_of_the_project_needs_trust(project: Path, folder: str) -> None:
     (project / "clew.toml").write_text(f'[embedder]\nkind = "folder"\nfolder = "{folder}"\n', encoding="utf-8")
-    config = load(project)
-    assert (config.embedder.folder is not None) is is_used
-    assert config.trust.ignored == (() if is_used else ("embedder.folder",))
+    assert load(project).embedder == EmbedSettings()
+    assert main(["trust", str(project), "--yes"]) == 0
+    assert load(project).embedder.folder == str(project / folder)
+
+
+# Verifies: REQ-d00267-B
+def test_two_who_trust_at_once_lose_nothing(user: Path) -> None:
+    roots = [user / f"project{number}" for number in range(4)]
+    started = []
+    for root in roots:
+        root.mkdir()
+        (root / "clew.toml").write_text(ENDPOINT, encoding="utf-8")
+        command = [sys.executable, "-m", "clew", "trust", str(root), "--yes"]
+        started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL))
+    assert [each.wait() for each in started] == [0] * len(roots)
+    assert all(load(root).trust.is_trusted for root in roots)
+
+
+# Verifies: REQ-d00267-B
+def test_whoever_cannot_have_the_record_alone_changes_nothing(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clew.trust._LOCK_SECONDS", 0.0)
+    lock = records_file().with_name("trust.lock")
+    lock.parent.mkdir(parents=True)
+    with lock.open("a+b") as file, locked(file, 0.0):
+        assert main(["trust", str(project), "--yes"]) != 0
+    assert not load(project).trust.is_trusted
 
 
 # Verifies: REQ-d00261-A
@@ -95,7 +156,7 @@ def test_trust_holds_for_these_keys_and_values_and_is_kept_outside_of_the_projec
     assert trusted.embedder.key_variable == "AWS_SECRET_ACCESS_KEY"
     assert trusted.notes == ()
     # What needs no trust may change, what needs it may not.
-    (project / "clew.toml").write_text(ENDPOINT.replace("= 7", "= 8"), encoding="utf-8")
+    (project / "clew.toml").write_text(f'[project]\nname = "renamed"\n{ENDPOINT}', encoding="utf-8")
     assert load(project).trust.is_trusted
     (project / "clew.toml").write_text(ENDPOINT.replace("127.0.0.1:1", "127.0.0.1:2"), encoding="utf-8")
     changed = load(project)

@@ -50,6 +50,7 @@ _DOCUMENTS_BESIDE = ("*.md", "*.rst")
 
 
 _USUAL = ElspaisSettings()
+_NAMES_A_SERVICE = frozenset({"kind", "folder", "url", "command", "model", "key_variable"})
 
 ToolsetName = Literal["default", "all", "core", "trace", "register", "specs", "kb", "graph", "memory", "cognition"]
 NameStyleName = Literal["portable", "dotted"]
@@ -309,7 +310,8 @@ def _with_user(said: dict[str, Any], of_user: dict[str, Any], trust: Trust) -> d
     """A project's configuration on top of the user's. A table in which a trusted project names a service or a program
     counts alone: the user's key is for the user's service."""
     allowed = without(said, trust.ignored)
-    own = {key.partition(".")[0] for key in trust.asked} if trust.is_trusted else set()
+    named = [key.split(".") for key in trust.asked] if trust.is_trusted else []
+    own = {table for table, *key in named if key and key[0] in _NAMES_A_SERVICE}
     for name, table in of_user.items():
         if name not in own:
             allowed[name] = {**table, **allowed.get(name, {})}

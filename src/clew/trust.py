@@ -1,28 +1,47 @@
 """What a project's files may not decide alone: which service gets texts and keys, and which program runs.
 
-Such keys count where the user's own configuration holds them, or where the user has trusted the project. Trust is kept
-in the user's own folder, for the project's path and exactly these keys and values: another value is asked about again.
+A key that is not on the list of harmless ones counts where the user's own configuration holds it, or where the user
+has trusted the project. Trust is kept in the user's own folder, for the project's path and exactly these keys and
+values: another value is asked about again.
 """
 
 # Implements: REQ-d00261
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
-from clew.errors import ConfigError, Refused
+from clew.errors import ConfigError, Refused, StoreBusy
 
-RESERVED: Mapping[str, tuple[str, ...]] = {
-    "ai": ("command", "url", "model", "key_variable", "timeout_seconds"),
-    "embedder": ("url", "key_variable", "model"),
+_SELECTION = frozenset({"folders", "patterns", "skip"})
+_KB_LIMITS = ("timeout_seconds", "calls_per_minute", "burst", "scratch_minutes", "scratch_mb", "session_scratch_mb")
+FREE: Mapping[str, frozenset[str]] = {
+    "project": frozenset({"name"}),
+    "requirements": _SELECTION | {"namespace"},
+    "code": _SELECTION,
+    "tests": _SELECTION | {"results"},
+    "specs": _SELECTION,
+    "docs": _SELECTION,
+    "kb": frozenset({"project_id", "environment", "repository", "doc_tags", "scheme", "graph", *_KB_LIMITS}),
+    "server": frozenset({"toolsets", "names", "read_only"}),
+    "graph": frozenset({"auto_refresh"}),
+    "search": frozenset({"background"}),
+    "embedder": frozenset({"kind"}),
+    "reviews": frozenset({"file"}),
+    "limits": frozenset({"max_file_bytes"}),
 }
-"""By table, the keys that need trust. `embedder.kind` needs it too where it asks for a service, and `embedder.folder`
-where it leads out of the project."""
+"""By table, the keys that every project may decide: what is read of it, and how it is shown. All others need trust,
+also those that a later version adds, until they are named here."""
+_HARMLESS_EMBEDDERS = ("minilm", "none")
+"""The kinds that need nothing but Clew itself. A model of the project's own is read by a program that was not made for
+hostile files."""
+_LOCK_SECONDS = 10.0
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -74,7 +93,7 @@ class Trust(msgspec.Struct, frozen=True):
 
 def trust_of(root: Path, said: Mapping[str, Any]) -> Trust:
     """The trust in a project whose clew.toml says this."""
-    asked = reserved_keys(root, said)
+    asked = reserved_keys(said)
     try:
         record = _read().projects.get(str(root))
     except ConfigError:
@@ -85,17 +104,21 @@ def trust_of(root: Path, said: Mapping[str, Any]) -> Trust:
     return Trust(root, asked, "trusted" if record.hash == _hash(asked) else "changed")
 
 
-def reserved_keys(root: Path, said: Mapping[str, Any]) -> dict[str, Any]:
+def reserved_keys(said: Mapping[str, Any]) -> dict[str, Any]:
     """What a configuration says that needs trust, by the whole names of the keys."""
-    tables = {name: said[name] for name in RESERVED if isinstance(said.get(name), dict)}
-    found = {f"{name}.{key}": table[key] for name, table in tables.items() for key in RESERVED[name] if key in table}
-    embedder = tables.get("embedder", {})
-    if embedder.get("kind") == "endpoint":
-        found["embedder.kind"] = "endpoint"
-    folder = embedder.get("folder")
-    if isinstance(folder, str) and not _is_inside(root, folder):
-        found["embedder.folder"] = folder
+    found: dict[str, Any] = {}
+    for name, table in said.items():
+        if not isinstance(table, dict):
+            found[name] = table
+            continue
+        found |= {f"{name}.{key}": value for key, value in table.items() if not _is_free(name, key, value)}
     return dict(sorted(found.items()))
+
+
+def _is_free(table: str, key: str, value: object) -> bool:
+    if (table, key) == ("embedder", "kind"):
+        return value in _HARMLESS_EMBEDDERS
+    return key in FREE.get(table, ())
 
 
 def without(said: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
@@ -105,22 +128,25 @@ def without(said: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
         if isinstance(table, dict)
         else table
         for name, table in said.items()
+        if name not in keys
     }
 
 
 def record(trust: Trust, now: datetime) -> None:
     """Trust a project with the keys it asks for now."""
     made = Record(_hash(trust.asked), tuple(trust.asked), now.astimezone(UTC).isoformat(timespec="seconds"))
-    _write({**_read().projects, str(trust.root): made})
+    with _alone():
+        _write({**_read().projects, str(trust.root): made})
 
 
 def revoke(root: Path) -> bool:
     """Trust a project no longer. False where it was not trusted."""
-    projects = _read().projects
-    if str(root) not in projects:
-        return False
-    _write({name: each for name, each in projects.items() if name != str(root)})
-    return True
+    with _alone():
+        projects = _read().projects
+        if str(root) not in projects:
+            return False
+        _write({name: each for name, each in projects.items() if name != str(root)})
+        return True
 
 
 def user_configuration() -> Path:
@@ -158,22 +184,34 @@ def _read() -> _Records:
         ) from error
 
 
-def _write(projects: dict[str, Record]) -> None:
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Nobody else changes what is recorded during the block: what is read in it is still true when it is written."""
     from clew.edit.faults import translated
-    from clew.edit.replacing import replace_file
+    from clew.edit.locking import locked
 
     file = records_file()
     with translated(file):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        opened = file.with_name("trust.lock").open("a+b")
+    with opened, locked(opened, _LOCK_SECONDS) as held:
+        if not held:
+            raise StoreBusy(
+                f"Another process has been changing {file} for {_LOCK_SECONDS:.0f} s.",
+                hint="Try again, or look for a `clew trust` that hangs. Nothing was changed.",
+            )
+        yield
+
+
+def _write(projects: dict[str, Record]) -> None:
+    from clew.edit.faults import translated
+    from clew.edit.replacing import replace_file, sweep
+
+    file = records_file()
+    with translated(file):
+        sweep(file)
         replace_file(file, msgspec.json.format(msgspec.json.encode(_Records(projects)), indent=2) + b"\n")
 
 
 def _hash(asked: Mapping[str, Any]) -> str:
     return hashlib.sha256(msgspec.json.encode(dict(asked), order="sorted")).hexdigest()
-
-
-def _is_inside(root: Path, folder: str) -> bool:
-    try:
-        return (root / folder).resolve().is_relative_to(root.resolve())
-    except (OSError, ValueError):
-        return False

@@ -2,9 +2,9 @@
 
 Each line on standard input is a JSON object: what to do (`prepare`, `write`, `reopen`), with which writer, in which
 folder, and at which moment to die (0 for never). A moment is the time before something becomes durable or visible: a
-sync, a rename, a removal, a new file or folder, or the time before or after a commit of a database. A child does the
-work, so that this process has everything loaded for the next one. The answer says how the child ended, how many moments
-it passed and what it logged.
+sync, a rename, a link, a removal, a new file or folder, or the time before or after a commit of a database. A child
+does the work, so that this process has everything loaded for the next one. The answer says how the child ended, how
+many moments it passed and what it logged.
 """
 
 import json
@@ -33,7 +33,7 @@ class Moments:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def watch(self) -> None:
-        os.fsync = self._before(os.fsync)
+        os.fsync, os.link = self._before(os.fsync), self._before(os.link)
         for name in ("replace", "rename", "unlink", "rmdir", "mkdir"):
             setattr(Path, name, self._before(getattr(Path, name)))
         opening = Path.open

@@ -119,7 +119,7 @@ class Attack:
 
     def _promised(self, name: str, root: Path) -> Tree | None:
         """What the next open has to make of what is there; None where the next command writes by itself."""
-        if name == "init":
+        if WRITERS[name].writes_again:
             return None
         begun = states(root)
         if not begun:
@@ -141,7 +141,7 @@ class Attack:
             self.faults.append(f"{where}: half written: {', '.join(paths)}")
         if is_silent:
             self.faults.append(f"{where}: nobody said what became of the change")
-        left = [each for each in root.rglob("*") if each.name.endswith((".clew-tmp", ".clew-journal"))]
+        left = [each for each in root.rglob("*") if ".clew-tmp" in each.name or each.name.endswith(".clew-journal")]
         if left:
             self.faults.append(f"{where}: left {', '.join(each.name for each in left)}")
 

@@ -2,13 +2,20 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from clew.edit.edits import FileEdit, FolderMove, folder_contents
 from clew.edit.recovery import recover
+from clew.edit.replacing import make_folder
 from clew.edit.transaction import Transaction
+from clew.errors import StoreCorrupt
+from clew.store.sqlite.connections import log_of
+from clew.store.sqlite.engine import open_sqlite
+from clew.store.sqlite.rescue import rescue_in_place
 from clew.surfaces.cli.main import main as clew
 
 CONFIG = '[search]\nbackground = false\n[embedder]\nkind = "none"\n'
@@ -66,6 +73,8 @@ class Writer:
     write: Callable[[Path], None]
     reopen: Callable[[Path], None]
     """What the user does next. It must mend what was interrupted."""
+    writes_again: bool = False
+    """Whether that writes by itself, also where nothing was interrupted."""
 
 
 def command(*words: str) -> Callable[[Path], None]:
@@ -121,6 +130,43 @@ def recovered(root: Path) -> None:
     recover(root, None)
 
 
+STORE = Path(".clew", "clew.db")
+NOTES = 20
+
+
+def damaged_store(root: Path) -> None:
+    """A store whose last writes are in the log beside it, as a killed process leaves it, and one of them damaged:
+    without the log the store looks whole, and lacks them all."""
+    live = root / "live.db"
+    with closing(open_sqlite(live)) as store:
+        for number in range(NOTES):
+            with store.transaction(actor="ada") as records:
+                records.put("notes", f"{number:02}", {"text": f"note {number}"})
+        make_folder((root / STORE).parent)
+        shutil.copyfile(live, root / STORE)
+        log = bytearray(log_of(live).read_bytes())
+        log[len(log) // 2] ^= 0xFF
+        log_of(root / STORE).write_bytes(log)
+    for file in root.glob("live.db*"):
+        file.unlink()
+
+
+def rescued(root: Path) -> None:
+    rescue_in_place(root / STORE)
+
+
+def read_notes(root: Path) -> None:
+    """Rescue the store where it is said to be damaged, as the error says, and write down what it holds."""
+    try:
+        store = open_sqlite(root / STORE)
+    except StoreCorrupt:
+        rescued(root)
+        store = open_sqlite(root / STORE)
+    with closing(store):
+        held = {record.id: record.data for record in store.scan("notes")}
+    (root / "notes.json").write_text(json.dumps(held), encoding="utf-8")
+
+
 _ADD = ("req", "add", "-t", ADDED["title"], "-s", ADDED["statement"], "-r", ADDED["rationale"], "-a", "It is safe")
 _READ = command("req", "list")
 
@@ -153,6 +199,10 @@ WRITERS = {
     "req add": Writer(register("single"), command(*_ADD), _READ),
     "req batch": Writer(register("directory"), tool("req_batch", mutations=BATCH), _READ),
     "init": Writer(
-        project({"home/codex/config.toml": 'model = "x"\n', ".cursor/mcp.json": '{"mcpServers": {}}\n'}), init, init
+        project({"home/codex/config.toml": 'model = "x"\n', ".cursor/mcp.json": '{"mcpServers": {}}\n'}),
+        init,
+        init,
+        writes_again=True,
     ),
+    "rescue": Writer(damaged_store, rescued, read_notes, writes_again=True),
 }

@@ -40,7 +40,7 @@ def drafted(small: Path) -> Path:
 
 def cut(store: Path) -> None:
     # A log may hold all that the file lost.
-    store.with_name("clew.db-wal").unlink()
+    store.with_name(f"{store.name}-wal").unlink(missing_ok=True)
     store.write_bytes(store.read_bytes()[: store.stat().st_size // 2])
 
 
@@ -73,6 +73,22 @@ def test_a_damaged_store_is_said_by_whoever_would_have_used_it(drafted: Path, da
     assert examined.returncode == 0
     assert [file.name in examined.stdout for file in damaged_files(store)] == [True] * len(damaged_files(store))
     assert damaged_files(store)[0].read_bytes() == before
+
+
+# Verifies: REQ-d00247-B+C
+@pytest.mark.parametrize("damage", [cut, empty])
+def test_a_damaged_memory_is_said_and_kept_like_the_store(small: Path, damage: Callable[[Path], None]) -> None:
+    (small / "clew.toml").write_text(CONFIG)
+    remember = ("remember", "The lamp burns oil at night.", "-C", str(small))
+    assert clew(*remember).returncode == 0
+    memory = small / ".clew" / "memory.db"
+    damage(memory)
+    (check,) = [each for each in json.loads(clew("doctor", "--json", str(small)).stdout)["checks"] if not each["ok"]]
+    assert (check["name"], "is damaged" in check["detail"]) == ("memory", True)
+    assert "is damaged" in clew("recall", "lamp", "-C", str(small)).stderr
+    subprocess.run([sys.executable, "-m", "clew.store.sqlite.rescue", str(memory)], check=True, capture_output=True)
+    examined = clew("doctor", str(small))
+    assert (examined.returncode, "memory-damaged-1.db" in examined.stdout) == (0, True)
 
 
 @pytest.fixture

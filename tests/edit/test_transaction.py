@@ -191,6 +191,27 @@ def test_of_each_file_the_latest_copies_are_kept(root: Path) -> None:
     assert len(list((root / ".clew" / "backups").glob("b.txt.*"))) == 1
 
 
+# Verifies: REQ-d00268-B
+def test_a_transaction_over_many_files_of_one_name_keeps_a_copy_of_each(root: Path) -> None:
+    paths = [f"change{number:02}/spec.md" for number in range(MOST_KEPT + 5)]
+    for path in paths:
+        (root / path).parent.mkdir()
+        (root / path).write_bytes(path.encode())
+    Transaction(root, [FileEdit(path, path.encode(), b"new") for path in paths]).commit()
+    copies = (root / ".clew" / "backups").rglob("*.clew-backup")
+    assert sorted(copy.read_bytes().decode() for copy in copies) == paths
+
+
+# Verifies: REQ-d00268-B
+def test_the_copy_made_last_stays_even_where_it_seems_to_be_the_oldest(root: Path) -> None:
+    for number, (before, after) in enumerate(pairwise([b"a", *(str(each).encode() for each in range(MOST_KEPT + 2))])):
+        Transaction(root, [FileEdit("a.txt", before, after)]).commit()
+        (copy,) = (root / ".clew" / "backups").glob(f"a.txt.{content_hash(before)[:12]}.*")
+        # As if the clock had been far ahead at first.
+        os.utime(copy, (4_000_000_000 - number, 4_000_000_000 - number))
+    assert len(list((root / ".clew" / "backups").iterdir())) == MOST_KEPT
+
+
 def test_a_copy_is_as_private_as_the_file(root: Path) -> None:
     (root / "a.txt").chmod(0o600)
     Transaction(root, [FileEdit("a.txt", b"a", b"A")]).commit()

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +12,7 @@ import pytest
 from tests.init.conftest import Outcome
 
 from clew.errors import ConfigError
+from clew.setup import token
 from clew.setup.token import make_token, own_token, token_path
 
 URL = "http://127.0.0.1:8484/mcp"
@@ -34,14 +37,14 @@ def test_a_client_of_a_running_server_gets_the_name_of_the_variable_and_never_th
     assert done.code == 0
     written = json.loads((project / path).read_text(encoding="utf-8"))[entry[0]]["clew"]
     assert written == {"type": "http", "url": URL, "headers": entry[1]}
-    token = own_token()
-    assert token is not None
+    secret = own_token()
+    assert secret is not None
     assert str(token_path()) in done.out
     for file in project.rglob("*"):
-        assert not file.is_file() or token not in file.read_text(encoding="utf-8", errors="replace")
-    assert token not in done.out
+        assert not file.is_file() or secret not in file.read_text(encoding="utf-8", errors="replace")
+    assert secret not in done.out
     again = run_init("--client", client, "--url", URL)
-    assert (again.code, own_token()) == (0, token)
+    assert (again.code, own_token()) == (0, secret)
 
 
 # Verifies: REQ-d00016-F
@@ -61,3 +64,44 @@ def test_only_its_user_may_read_the_token(home: Path) -> None:
     path.chmod(0o640)
     with pytest.raises(ConfigError, match="other users"):
         own_token()
+
+
+# Verifies: REQ-d00266-A
+@pytest.mark.parametrize("content", ["", "\n", "short\n"])
+def test_a_file_without_a_secret_in_it_starts_no_server(home: Path, project: Path, content: str) -> None:
+    path = make_token()
+    path.write_text(content, encoding="ascii")
+    serve = [sys.executable, "-m", "clew", "serve", str(project), "--transport", "http", "--port", "0"]
+    done = subprocess.run(serve, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert str(path) in done.stderr
+    assert "16" in done.stderr
+    with pytest.raises(ConfigError, match="at least 16"):
+        make_token()
+
+
+# Verifies: REQ-d00266-B
+def test_of_two_who_make_the_token_at_once_both_use_the_first(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, made = token._write_private, []
+
+    def slowly(file: Path, text: str) -> None:
+        if not made:
+            made.append(text)
+            make_token()
+            made.append(own_token())
+        write(file, text)
+
+    monkeypatch.setattr(token, "_write_private", slowly)
+    path = make_token()
+    assert own_token() == made[1] != made[0].strip()
+    assert [each.name for each in path.parent.iterdir()] == ["token"]
+
+
+# Verifies: REQ-d00266-B
+def test_the_token_never_lies_in_a_folder_of_the_project(
+    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", "settings")
+    monkeypatch.chdir(project)
+    assert token_path().is_absolute()
+    assert not token_path().is_relative_to(project)

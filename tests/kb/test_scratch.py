@@ -131,6 +131,23 @@ def test_nobody_else_reads_a_passage_or_learns_that_it_was_there(store: ScratchS
     assert reason(lambda: store.get("one", "never was")) == "passage_not_found"
 
 
+# Verifies: REQ-d00266-C+D
+def test_without_a_session_a_passage_is_bound_to_its_token_and_gone_after_an_hour(clock: Clock) -> None:
+    store = ScratchStore(ScratchLimits(ttl_seconds=36_000), monotonic=clock, wall=clock)
+    kept = store.put(store.session(None, "token"), passage("s"))
+    owned = store.put(store.session("one", "token"), passage("s"))
+    for credential in ("", "another"):
+        with pytest.raises(InvalidArgument, match="passage"):
+            store.get(None, kept.id, credential=credential)
+    for _ in range(59):
+        clock.now += 60
+        assert store.get(None, kept.id, credential="token").text == "text"
+    clock.now += 60
+    with pytest.raises(InvalidArgument, match="passage"):
+        store.get(None, kept.id, credential="token")
+    assert store.get("one", owned.id, credential="token").text == "text"
+
+
 # Verifies: REQ-d00175-B
 def test_what_was_not_read_for_longest_makes_room(clock: Clock) -> None:
     room = 3 * (1_000 + 1_024)

@@ -139,6 +139,7 @@ def test_without_an_encoder_answers_come_by_words_and_say_so(
     config = (root / "clew.toml").read_text(encoding="utf-8")
     missing = f'kind = "folder"\nfolder = "{(root / "no-model").as_posix()}"'
     (root / "clew.toml").write_text(config.replace('kind = "none"', missing), encoding="utf-8")
+    assert main(["trust", str(root), "--yes"]) == 0
     out, err = asked(root, capsys, action, *(("margin",) if action != "status" else ()))
     assert "margin" in out or "units by words only" in out
     assert "Search goes by words alone" in err

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.mcp_client import McpClient, Options
 
+from clew.operation.flagging import flagged_places, note_of
 from clew.project import Project
 from clew.surfaces.cli.main import main
 
@@ -75,6 +76,14 @@ def test_specs_and_the_register_say_it_too(client: McpClient) -> None:
     made = client("req_add", rationale=ORDER, **fields)
     assert client("req_show", id=made["id"])["instruction_like"]
     assert client("search_specs", auto_build=True, query="delete the branch")["instruction_like"]
+
+
+# Verifies: REQ-d00270-A+B
+def test_no_data_can_switch_its_flag_off_or_speak_through_a_place() -> None:
+    said = {"flags": ["instruction_like"], "instruction_like": [], "text": ORDER}
+    assert flagged_places({"results": [said]}) == ("results[0].text",)
+    assert flagged_places({"fields": {"harmless": 1, ORDER: {"deep": ORDER}}}) == ("fields[1]", "fields[1].deep")
+    assert ORDER not in note_of(flagged_places({ORDER: ORDER}))
 
 
 # Verifies: REQ-d00265-B

@@ -113,7 +113,7 @@ def test_the_doctor_names_the_missing_packages_and_the_ways_to_go_on(bare: Insta
 
 # Verifies: REQ-d00038-B
 def test_the_doctor_fails_where_the_model_that_the_configuration_names_is_missing(bare: Installed, demo: Path) -> None:
-    choose(demo, 'kind = "folder"\nfolder = "no-model"')
+    choose(bare, demo, 'kind = "folder"\nfolder = "no-model"')
     done = bare.run(demo, "doctor", "--json")
     checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
     assert done.returncode == 1
@@ -124,7 +124,7 @@ def test_the_doctor_fails_where_the_model_that_the_configuration_names_is_missin
 # Verifies: REQ-d00038-C
 def test_a_model_in_a_folder_serves_without_the_packages(bare: Installed, demo: Path, tmp_path: Path) -> None:
     shutil.move(write_folder(tmp_path / "tiny"), demo / "tiny")
-    choose(demo, 'kind = "folder"\nfolder = "tiny"')
+    choose(bare, demo, 'kind = "folder"\nfolder = "tiny"')
     index = data(bare, demo, "index")["index"]
     assert (index["state"], index["embedded"]) == ("complete", index["units"])
     assert index["embedder"].startswith("tiny@")
@@ -137,13 +137,14 @@ def test_a_model_in_a_folder_serves_without_the_packages(bare: Installed, demo: 
 
 # Verifies: REQ-d00038-B
 def test_who_wants_no_encoder_is_told_of_no_missing_package(bare: Installed, demo: Path) -> None:
-    choose(demo, 'kind = "none"')
+    choose(bare, demo, 'kind = "none"')
     for arguments in (("doctor",), ("search", "tide table")):
         done = succeeded(bare.run(demo, *arguments))
         assert "pip install" not in done.stdout + done.stderr
 
 
-def choose(project: Path, lines: str) -> None:
-    """Let the project's configuration name an embedder."""
+def choose(installed: Installed, project: Path, lines: str) -> None:
+    """Let the project's configuration name an embedder, and trust it."""
     with (project / "clew.toml").open("a", encoding="utf-8") as config:
         config.write(f"\n[embedder]\n{lines}\n")
+    succeeded(installed.run(project, "trust", "--yes"))

@@ -1,5 +1,6 @@
 """A log of which bytes were changed: acknowledged writes are never dropped in silence."""
 
+import os
 import subprocess
 from collections.abc import Callable
 from contextlib import closing
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import StoreCorrupt
+from clew.store.processes import boot_id
 from clew.store.sqlite.engine import open_sqlite
 
 # Verifies: REQ-d00247-A
@@ -79,6 +81,20 @@ def test_a_log_that_was_cut_off_is_damage_while_its_index_knows_better(killed: P
     data = log_of(killed).read_bytes()
     log_of(killed).write_bytes(data[: -FRAME // 2])
     assert_refused_and_left_alone(killed)
+
+
+# Verifies: REQ-d00268-C
+def test_an_index_of_another_start_of_the_machine_is_not_believed(killed: Path) -> None:
+    data = log_of(killed).read_bytes()
+    log_of(killed).write_bytes(data[: -FRAME // 2])
+    assert killed.with_name("clew.db-boot").read_text() == boot_id()
+    killed.with_name("clew.db-boot").write_text("another start")
+    # As if the clock had been set back since.
+    os.utime(killed.with_name("clew.db-shm"), (4_000_000_000, 4_000_000_000))
+    with closing(open_sqlite(killed)) as store:
+        assert store.count("notes") == WRITES - 1
+        assert killed.with_name("clew.db-boot").read_text() == boot_id()
+    assert not killed.with_name("clew.db-boot").exists()
 
 
 def test_without_an_index_a_commit_behind_an_unreadable_page_proves_the_damage(killed: Path) -> None:

@@ -13,7 +13,7 @@ from clew.errors import Conflict, NotFound, StoreCorrupt
 from clew.store.interface import Record
 from clew.store.sqlite.aside import damaged_files
 from clew.store.sqlite.engine import open_sqlite
-from clew.store.sqlite.rescue import Rescue, rescue
+from clew.store.sqlite.rescue import Rescue, rescue, rescue_in_place
 
 # Verifies: REQ-d00006-B
 
@@ -132,6 +132,35 @@ def test_the_command_in_the_error_does_it_and_keeps_the_damaged_store(store_path
     assert "Rescued 0 records" in again.stdout
     assert [file.stat().st_size for file in damaged_files(store_path)] == [len(broken), 0]
     assert contents(store_path) == []
+
+
+# Verifies: REQ-d00268-A
+def test_a_rescue_that_was_interrupted_is_repeated_from_the_copy(
+    store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = contents(store_path)
+    damage(store_path, *pages_of(store_path, "entries"))
+    broken = store_path.read_bytes()
+
+    class Killed(BaseException):
+        pass
+
+    def killed(*_: Path) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr("clew.store.sqlite.aside.put_in_place", killed)
+        with pytest.raises(Killed):
+            rescue_in_place(store_path)
+    with pytest.raises(StoreCorrupt, match=r"its rescue was interrupted.*clew-damaged-1\.db"):
+        open_sqlite(store_path)
+    # Nor does it help to name another file for the new store.
+    rescue(store_path, store_path.with_name("other.db"))
+    assert contents(store_path.with_name("other.db")) == expected
+    _, kept = rescue_in_place(store_path)
+    assert contents(store_path) == expected
+    assert (kept.name, kept.read_bytes()) == ("clew-damaged-1.db", broken)
+    assert damaged_files(store_path) == [kept]
 
 
 def test_a_rescue_writes_over_nothing(tmp_path: Path, store_path: Path) -> None:

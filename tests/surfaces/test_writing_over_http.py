@@ -8,10 +8,13 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.lowlevel import Server
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
+from clew.surfaces.mcp.transports.guard import Guard
 from clew.surfaces.mcp.transports.http import serve_http
 from clew.surfaces.mcp.transports.settings import HttpSettings
 
@@ -85,6 +88,44 @@ async def test_a_server_without_a_token_writes_nothing_and_one_that_needs_it_for
         client_at(url, "legacy", Authorization=f"Bearer {TOKEN}") as client,
     ):
         assert await reason(client, *WRITE) is None
+
+
+# Verifies: REQ-d00266-A
+@pytest.mark.parametrize("shown", ["Bearer", "Bearer ", "Bearer \t", "bearer \xa0", "Basic "])
+async def test_an_empty_token_is_none_even_where_the_server_has_an_empty_one(shown: str) -> None:
+    states: list[bool] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        states.append(scope["state"]["may_write"])
+        await Response()(scope, receive, send)
+
+    async with httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(app=Guard(app, HttpSettings(write_token=""))), base_url="http://localhost"
+    ) as client:
+        await client.post("/mcp", headers=[(b"authorization", shown.encode("latin-1"))])
+        # No other white space is a part of the separator: this is another token than the one without it.
+        await client.post("/mcp", headers=[(b"authorization", b"Bearer \x85" + TOKEN.encode())])
+    assert states == [False, False]
+
+
+# Verifies: REQ-d00266-C
+async def test_passages_of_a_client_without_a_session_are_bound_to_its_token(serve: Serve, demo: Path) -> None:
+    own = {"Authorization": f"Bearer {TOKEN}"}
+    async with listening(serve(demo, toolsets=("all",)), write_token=TOKEN) as url:
+        async with client_at(url, "2026-07-28", **own) as client:
+            found = (await client.call_tool("kb_search", {"query": "tide table"})).structured_content
+            assert found is not None
+            uri, named = found["results"][0]["scratch_uri"], {"passage_id": found["results"][0]["passage_id"]}
+        for headers in ({}, {"Authorization": "Bearer another-token-than-that"}):
+            async with client_at(url, "2026-07-28", **headers) as stranger:
+                refused = (await stranger.call_tool("kb_read_excerpt", named)).structured_content
+                assert refused is not None
+                assert refused["error"]["details"]["reason"] == "passage_not_found"
+                with pytest.raises(MCPError, match="passage"):
+                    await stranger.read_resource(uri)
+        async with client_at(url, "2026-07-28", **own) as again:
+            assert not (await again.call_tool("kb_read_excerpt", named)).is_error
+            assert (await again.read_resource(uri)).contents
 
 
 # Verifies: REQ-d00063-D

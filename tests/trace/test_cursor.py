@@ -206,6 +206,21 @@ def test_a_client_without_a_session_names_its_cursor(ask: Ask, project: Project)
         ask(project, "cursor_next", session=None, cursor_id="guessed")
 
 
+# Verifies: REQ-d00266-D
+def test_without_a_session_a_cursor_is_gone_after_an_hour(
+    ask: Ask, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1_000.0
+    monkeypatch.setattr(project._open_cursors, "made", OpenCursors(lambda: now))
+    named = ask(project, "open_cursor", query="subtree", params={"root_id": "p1"}, session=None)["cursor_id"]
+    for _ in range(59):
+        now += 60
+        ask(project, "cursor_info", session=None, cursor_id=named)
+    now += 60
+    with pytest.raises(InvalidCursor):
+        ask(project, "cursor_info", session=None, cursor_id=named)
+
+
 # Verifies: REQ-d00063-E
 def test_a_cursor_moves_by_what_fits_into_the_answer(ask: Ask, plant: Plant) -> None:
     project = plant(

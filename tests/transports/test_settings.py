@@ -28,9 +28,11 @@ def test_listening_beyond_loopback_needs_a_token(host):
 @pytest.mark.parametrize(
     "token", ["", "short", "x" * 15, "with spaces in the middle", "ends-with-a-newline\n", "ünïcödé" * 5]
 )
-def test_a_weak_or_unusable_token_is_refused_even_on_loopback(token):
+@pytest.mark.parametrize("name", ["token", "write_token"])
+# Verifies: REQ-d00266-A
+def test_a_weak_or_unusable_token_is_refused_even_on_loopback(name, token):
     with pytest.raises(ConfigError) as refused:
-        check(HttpSettings(token=token))
+        check(HttpSettings(**{name: token}))
     assert refused.value.hint
     assert not token or token not in str(refused.value)
 

@@ -2,7 +2,10 @@
 
 import os
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.mcp_client import McpClient
@@ -13,6 +16,7 @@ from clew.project import Project
 from clew.register.git.repository import Repository
 from clew.surfaces.cli.main import main
 from clew.workspace.git import api as git
+from clew.workspace.git import run as git_run
 from clew.workspace.git.run import run as run_git
 
 SPEC = "## REQ-d00001: One\n\n**Level**: DEV | **Status**: Active\n\nIt SHALL {}.\n\n*End* *One*\n"
@@ -203,3 +207,29 @@ def test_a_command_that_nobody_looked_through_is_not_run(root: Path) -> None:
     assert load(root).root == root.resolve()
     with pytest.raises(Unavailable, match="does not run `git push`"):
         git.command(root, "push")
+
+
+# Verifies: REQ-d00269-A
+def test_a_git_that_hangs_in_one_repository_keeps_no_other_waiting(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    run(other, "init", "-q")
+    start, hangs, goes_on = git_run._start, threading.Event(), threading.Event()
+
+    def started(folder: Path, *rest: Any) -> git_run.Result:
+        if folder == root:
+            hangs.set()
+            assert goes_on.wait(120)
+        return start(folder, *rest)
+
+    monkeypatch.setattr(git_run, "_start", started)
+    with ThreadPoolExecutor(2) as threads:
+        slow = threads.submit(run_git, root, "rev-parse", "--git-dir")
+        try:
+            assert hangs.wait(120)
+            assert threads.submit(run_git, other, "rev-parse", "--git-dir").result(120).code == 0
+        finally:
+            goes_on.set()
+        assert slow.result(120).code == 0

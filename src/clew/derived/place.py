@@ -35,7 +35,8 @@ class DerivedPlace:
             )
         for part in parts if self._is_temporary else ():
             with suppress(OSError, shutil.Error):
-                shutil.copytree(folder / part, self.folder / part)
+                # A link stays one: what it leads to may lie anywhere, and be endless.
+                shutil.copytree(folder / part, self.folder / part, symlinks=True)
 
     def close(self) -> None:
         if self._is_temporary:

@@ -14,7 +14,7 @@ from clew.workspace.paths import display
 
 FOLDER = "backups"
 MOST_KEPT = 10
-"""Copies of files of one name; when another one is made, the oldest is deleted."""
+"""Copies of one file; when another one is made, the oldest is deleted."""
 _ENDING = ".clew-backup"
 
 
@@ -35,17 +35,19 @@ def backup_edits(root: Path, edits: Iterable[FileEdit], *, in_project: bool) -> 
 
 
 def forget_old_backups(root: Path, copies: Iterable[FileEdit]) -> None:
-    """Delete the oldest copies where there are too many of one file."""
-    for place in (place_of(root, copy.path) for copy in copies if copy.path.endswith(_ENDING)):
+    """Delete the oldest copies where there are too many of one file; never the ones that were made just now."""
+    made = {place_of(root, copy.path) for copy in copies if copy.path.endswith(_ENDING)}
+    for place in made:
         name = place.name.removesuffix(_ENDING).rpartition(".")[0]
-        kept = [each for each in paths_named(place.parent, f"*{_ENDING}") if _is_of(each, name)]
-        for old in sorted(kept, key=_age)[:-MOST_KEPT]:
+        # By the clock of a file system, a new copy may be older than one that was made before.
+        others = [each for each in paths_named(place.parent, f"*{_ENDING}") if _is_of(each, name) and each not in made]
+        for old in sorted(others, key=_age)[: -(MOST_KEPT - 1)]:
             with suppress(OSError):
                 old.unlink(missing_ok=True)
 
 
 def _folder(root: Path, place: Path, *, in_project: bool) -> Path:
-    """Where the copies of a file are kept, below the root."""
+    """Where the copies of a file are kept, below the root. Files of one name in two folders have theirs apart."""
     beside = place.parent.relative_to(root.resolve())
     state = root / STATE_FOLDER
     # Where something else stands in the place of the state folder, the copy goes beside the file.
@@ -53,7 +55,7 @@ def _folder(root: Path, place: Path, *, in_project: bool) -> Path:
         return beside
     with suppress(OutsideProject):
         place_of(root, STATE_FOLDER)
-        return Path(STATE_FOLDER) / FOLDER
+        return Path(STATE_FOLDER) / FOLDER / beside
     return beside
 
 

@@ -176,7 +176,8 @@ def answer(request: Operation, call: Call) -> Answer:
     text = request.text(msgspec.convert(data, result_of(type(request))) if is_told else data)
     if places := flagged_places(data):
         data = with_flags(data, places)
-        text = f"{text}\n\n{note_of(places)}" if is_told else request.text(data)
+        # Before the texts: whoever reads them has been told.
+        text = f"{note_of(places)}\n\n{text}" if is_told else request.text(data)
     return Answer(data, text, request.links(call, data))
 
 

@@ -96,8 +96,7 @@ def _filled_in(schema: dict[str, Any], inner: dict[str, dict[str, Any]]) -> dict
 @cache
 def _schema(type_: type[msgspec.Struct]) -> dict[str, Any]:
     """The schema of one type with the root inlined: hosts expect `type: object` at the top."""
-    schema = msgspec.json.schema(type_, ref_template="#/$defs/{name}")
-    definitions = schema.pop("$defs", {})
+    _, definitions = msgspec.json.schema_components((type_,), ref_template="#/$defs/{name}")
     root: dict[str, Any] = definitions.pop(type_.__name__)
     if definitions:
         root["$defs"] = definitions

@@ -7,20 +7,37 @@ server reads it from here or from the environment, and a client's configuration 
 import os
 import secrets
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from clew.errors import ConfigError
+from clew.trust import user_configuration
 
 TOKEN_VARIABLE = "CLEW_TOKEN"  # noqa: S105 - the name of a variable, not a token
+MIN_TOKEN_LENGTH = 16
+_MAKE = "Make one with: python -c 'import secrets; print(secrets.token_urlsafe())'."
 
 
 def token_path() -> Path:
-    folder = os.environ.get("XDG_CONFIG_HOME")
-    return (Path(folder) if folder else Path.home() / ".config") / "clew" / "token"
+    return user_configuration().with_name("token")
+
+
+def check_token(token: str, what: str = "The token") -> None:
+    """ConfigError for a token that could be guessed, such as none at all, or that no HTTP header can carry."""
+    if len(token) < MIN_TOKEN_LENGTH:
+        raise ConfigError(
+            f"{what} has {len(token)} characters; it needs at least {MIN_TOKEN_LENGTH}.",
+            hint=f"{_MAKE} Set the environment variable {TOKEN_VARIABLE}, or pass --token-file PATH.",
+        )
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise ConfigError(
+            f"{what} holds characters that cannot travel in an HTTP header.",
+            hint="Use only printable ASCII without spaces, and no line break at the end.",
+        )
 
 
 def own_token() -> str | None:
-    """The token of this user; None where none was made. Refused where others may read it."""
+    """The token of this user; None where none was made. Refused where others may read it, or where it is no secret."""
     path = token_path()
     try:
         mode = path.stat().st_mode
@@ -33,16 +50,41 @@ def own_token() -> str | None:
         raise ConfigError(
             f"The token file '{path}' can be read by other users.", hint=f"Run: chmod 600 {path}, or make a new one."
         )
+    try:
+        check_token(token, f"The token in '{path}'")
+    except ConfigError as error:
+        raise ConfigError(
+            error.message, hint="Remove the file; `clew init --client NAME --url URL` makes a new one."
+        ) from error
     return token
 
 
 def make_token() -> Path:
     """Make the token of this user, unless there is one; where it stands."""
+    # Not at the start of a server, which only reads.
+    from clew.edit.faults import translated
+    from clew.edit.replacing import add_in_place, temporary_beside
+
     path = token_path()
     if own_token() is None:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Never readable by others, not even for a moment, and never over one that another process made just now.
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            file.write(secrets.token_urlsafe(32) + "\n")
+        temporary = temporary_beside(path)
+        with translated(path):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                _write_private(temporary, secrets.token_urlsafe(32) + "\n")
+                # Whole or not at all, and never over one that another process made just now.
+                add_in_place(temporary, path)
+            finally:
+                with suppress(OSError):
+                    temporary.unlink(missing_ok=True)
+        own_token()
     return path
+
+
+def _write_private(file: Path, text: str) -> None:
+    """Never readable by others, not even for a moment."""
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="ascii") as opened:
+        opened.write(text)
+        opened.flush()
+        os.fsync(opened.fileno())

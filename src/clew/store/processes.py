@@ -38,14 +38,14 @@ class Process(msgspec.Struct, frozen=True):
 
 def this_process() -> Process:
     pid = os.getpid()
-    return Process(_host(), _boot(), pid, _start_of(pid) or "")
+    return Process(_host(), boot_id(), pid, _start_of(pid) or "")
 
 
 def has_ended(process: Process, *, last_word: str) -> bool:
     """`last_word` is the time of the process's last report."""
     if process.host != _host() or not _can_look():
         return last_word < before_now(SILENCE)
-    if process.boot != _boot():
+    if process.boot != boot_id():
         return True
     if process.started:
         return _start_of(process.pid) != process.started
@@ -88,7 +88,8 @@ def _host() -> str:
 
 
 @cache
-def _boot() -> str:
+def boot_id() -> str:
+    """Which start of the machine this is; empty where the system does not tell."""
     try:
         return (_PROC / "sys" / "kernel" / "random" / "boot_id").read_text().strip()
     except OSError:

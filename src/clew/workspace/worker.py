@@ -18,8 +18,9 @@ WALL_SECONDS = 300.0
 """Ends what waits instead of working, and bounds the work where the system does not count processor time."""
 
 SET_ASIDE: Final = (
-    f"Reading it took more than {PROCESSOR_SECONDS} seconds of processor time, so it is set aside. It is tried "
-    "again when it changes. Split the file, or leave it out with `skip` in clew.toml."
+    f"Reading it was ended, so it is set aside: it took more than {PROCESSOR_SECONDS} seconds of processor time or "
+    f"{WALL_SECONDS:.0f} seconds in all, or more than the system allows. It is tried again when it changes. Split the "
+    "file, or leave it out with `skip` in clew.toml."
 )
 
 
@@ -45,8 +46,10 @@ def main() -> None:
     with suppress(ImportError):  # Windows counts no processor time
         import resource
 
-        seconds = int(sys.argv[2])
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        # Whoever started this may be allowed less already.
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        allowed = int(sys.argv[2]) if hard == resource.RLIM_INFINITY else min(int(sys.argv[2]), hard)
+        resource.setrlimit(resource.RLIMIT_CPU, (allowed, allowed))
     answer = getattr(import_module(module), function)(sys.stdin.buffer.read())
     sys.stdout.buffer.write(answer)
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from clew.search.embed.embedder import Vectors
 
 _WITHOUT = (
-    'or name the folder of a model (kind = "folder") or choose to search by words alone (kind = "none") in [embedder] '
-    "of clew.toml."
+    'or name the folder of a model (kind = "folder", then `clew trust`) or choose to search by words alone (kind = '
+    '"none") in [embedder] of clew.toml.'
 )
 
 

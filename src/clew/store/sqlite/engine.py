@@ -12,6 +12,7 @@ from clew.store.interface import Event, Job, Record, Tombstone, Transaction
 from clew.store.sqlite import inspection, jobs, records
 from clew.store.sqlite.connections import Connections
 from clew.store.sqlite.faults import translated
+from clew.store.sqlite.log import forget_start
 from clew.store.sqlite.opening import open_connections
 
 BUSY_TIMEOUT = 30.0
@@ -138,6 +139,7 @@ class SqliteStore:
 
     def close(self) -> None:
         self._connections.close()
+        forget_start(self._path)
 
 
 def _limit(limit: int | None) -> int:

@@ -5,15 +5,15 @@ never finished. That is right after a loss of power, and wrong where bytes were 
 be gone without a word. So whoever is the first to open a store after all others ended looks at the log before SQLite:
 
 - a commit behind a frame that cannot be read proves that something was lost;
-- the index beside the log knows how many frames were committed since the machine was started.
+- the index beside the log knows how many frames were committed, as long as the machine runs. After another start of
+  it, the index on the disk may be ahead of the log. So a note beside the store says which start the index is of; the
+  times of files do not, since a clock may be set back.
 
 The formats are those of https://sqlite.org/walformat.html.
 """
 
-import os
 import struct
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -22,6 +22,7 @@ from pathlib import Path
 
 import msgspec
 
+from clew.store.processes import boot_id
 from clew.store.sqlite.connections import index_of, log_of, size_of
 
 if sys.platform != "win32":
@@ -133,22 +134,41 @@ def _committed(store: Path, salts: bytes) -> int:
     try:
         with index.open("rb") as file:
             head, copy = file.read(_INDEX_BYTES), file.read(_INDEX_BYTES)
-            written = os.fstat(file.fileno()).st_mtime
     except OSError:
         return 0
     order = "<" if sys.byteorder == "little" else ">"
-    if len(copy) < _INDEX_BYTES or head != copy or head[32:40] != salts or written < _started():
+    if len(copy) < _INDEX_BYTES or head != copy or head[32:40] != salts or not _is_of_this_start(store):
         return 0
     if _sums(head[:40], (0, 0), order) != struct.unpack(f"{order}2I", head[40:48]):
         return 0
     return int(struct.unpack_from(f"{order}I", head, 16)[0])
 
 
-def _started() -> float:
-    """When the machine was started. What the index said before that may have been ahead of the log on the disk."""
-    if sys.platform != "linux":
-        return float("inf")
-    return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+def start_of(store: Path) -> Path:
+    """The note of which start of the machine the index beside the store is of."""
+    return store.with_name(f"{store.name}-boot")
+
+
+def note_start(store: Path) -> None:
+    """Note that SQLite made the index beside a store since this start of the machine, where the system tells which one
+    it is. Without a note the index is not believed."""
+    if boot_id() and not _is_of_this_start(store):
+        with suppress(OSError):
+            start_of(store).write_text(boot_id(), encoding="ascii")
+
+
+def forget_start(store: Path) -> None:
+    """With the last connection SQLite removes the index, and then there is nothing to note."""
+    with suppress(OSError):
+        if not index_of(store).exists():
+            start_of(store).unlink(missing_ok=True)
+
+
+def _is_of_this_start(store: Path) -> bool:
+    try:
+        return start_of(store).read_bytes() == boot_id().encode() != b""
+    except OSError:
+        return False
 
 
 @contextmanager

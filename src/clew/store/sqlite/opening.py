@@ -6,14 +6,16 @@ import os
 import sqlite3
 import threading
 import time
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from clew.edit.replacing import add_in_place, make_folder, sweep, temporary_beside
 from clew.errors import StoreBusy, StoreError, StoreFull
+from clew.store.sqlite.aside import unfinished
 from clew.store.sqlite.connections import Connection, Connections, is_open_here, log_of, size_of
-from clew.store.sqlite.faults import damaged, fault, protected
-from clew.store.sqlite.log import lost_writes
+from clew.store.sqlite.faults import damaged, fault, protected, translated
+from clew.store.sqlite.log import lost_writes, note_start
 from clew.store.sqlite.migrations import SCHEMA_VERSION, check_origin, migrate
 
 log = logging.getLogger(__name__)
@@ -42,6 +44,8 @@ def open_connections(path: Path, *, read_only: bool, busy_timeout: float) -> Con
     except BaseException:
         connections.close()
         raise
+    if not read_only:
+        note_start(path)
     return connections
 
 
@@ -78,6 +82,8 @@ def _demand_file(path: Path, read_only: bool) -> None:
                 raise protected(path, "it does not exist, and read-only access does not create it")
             _create(path)
         elif not is_open_here(path):
+            if kept := unfinished(path):
+                raise damaged(path, f"its rescue was interrupted, and what it held is in {kept.name}")
             _check_size(path)
             if lost := lost_writes(path):
                 raise damaged(path, lost)
@@ -104,9 +110,9 @@ def _create(path: Path) -> None:
     # What is written to a file survives a loss of power only if the file's name and its folder's do.
     make_folder(path.parent)
     temporary = temporary_beside(path)
-    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o644))
     try:
-        _fill(temporary)
+        with filling(temporary):
+            pass
         add_in_place(temporary, path)
     except (OSError, StoreError) as error:
         # A process that made the store first cleared this one away.
@@ -121,15 +127,17 @@ def _create(path: Path) -> None:
             temporary.unlink(missing_ok=True)
 
 
-def _fill(path: Path) -> None:
-    """Make the tables in an empty file."""
-    with (
-        closing(Connections(path, read_only=False, busy_timeout=0)) as connections,
-        connections.reading() as connection,
-    ):
-        # One file and nothing beside it. Should the process be killed, the file is thrown away.
-        connection.execute("PRAGMA journal_mode = MEMORY")
-        migrate(connection)
+@contextmanager
+def filling(path: Path) -> Iterator[Connection]:
+    """Make a store in one file with nothing beside it, whole when the block ends. Should the process be killed, the
+    file is to be thrown away."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o644))
+    with closing(Connections(path, read_only=False, busy_timeout=0)) as connections:
+        with connections.reading() as connection:
+            connection.execute("PRAGMA journal_mode = MEMORY")
+            migrate(connection)
+        with connections.writing() as connection, translated(path):
+            yield connection
 
 
 def _refusal(path: Path, error: OSError) -> StoreError:

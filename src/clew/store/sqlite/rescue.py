@@ -8,19 +8,17 @@ and the parse cache are left behind.
 import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from clew.edit.replacing import temporary_beside
+from clew.edit.replacing import add_in_place, temporary_beside
 from clew.errors import ClewError, Conflict, InvalidArgument, NotFound, StoreCorrupt
 from clew.store.arguments import check_name
-from clew.store.sqlite.aside import put_aside
-from clew.store.sqlite.connections import index_of, log_of
-from clew.store.sqlite.faults import translated
-from clew.store.sqlite.opening import open_connections
+from clew.store.sqlite.aside import put_aside, unfinished
+from clew.store.sqlite.opening import filling
 
 _Row = tuple[Any, ...]
 _Key = tuple[str, str]
@@ -42,6 +40,34 @@ def rescue(damaged: Path, target: Path) -> Rescue:
         raise NotFound(f"There is no file {damaged}.", hint="Name the damaged store. Nothing was written.")
     if target.exists():
         raise Conflict(f"{target} already exists.", hint="Name a file that does not exist yet. Nothing was written.")
+    with _temporary(target) as temporary:
+        found = _saved(unfinished(damaged) or damaged, temporary)
+        add_in_place(temporary, target)
+    return found
+
+
+def rescue_in_place(store: Path) -> tuple[Rescue, Path]:
+    """Put a new store with what is readable in the place of a damaged one; returns what it holds, and where the damaged
+    one is kept. Where nothing can be read, the new one is empty."""
+    with _temporary(store) as temporary:
+        try:
+            found = _saved(unfinished(store) or store, temporary)
+        except StoreCorrupt:
+            with filling(temporary):
+                found = Rescue(0, 0, 0, 0)
+        return found, put_aside(store, temporary)
+
+
+@contextmanager
+def _temporary(store: Path) -> Iterator[Path]:
+    temporary = temporary_beside(store)
+    try:
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _saved(damaged: Path, new: Path) -> Rescue:
     with closing(sqlite3.connect(f"{damaged.absolute().as_uri()}?mode=ro", uri=True)) as source:
         _look_into(source, damaged)
         events = [row for row in _numbered(source, "events", "seq") if _is_sound(row[5:7], row[8:])]
@@ -50,7 +76,11 @@ def rescue(damaged: Path, target: Path) -> Rescue:
         settings = {row[0]: row for row in _from_both_ends(source, "settings", "name")}
     rebuilt = _missing(entries, events, tombstones)
     entries |= rebuilt
-    _write(target, list(entries.values()), events, tombstones, list(settings.values()))
+    with filling(new) as connection:
+        connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", entries.values())
+        connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", events)
+        connection.executemany("INSERT INTO tombstones VALUES (?, ?, ?, ?, ?, ?, ?, ?)", tombstones)
+        connection.executemany("INSERT INTO settings VALUES (?, ?)", settings.values())
     alive = {key for key, row in entries.items() if row[3] is not None}
     return Rescue(len(alive), len(alive & rebuilt.keys()), len(events), len(tombstones))
 
@@ -122,34 +152,6 @@ def _missing(entries: dict[_Key, _Row], events: list[_Row], tombstones: list[_Ro
     for _, at, _, _, _, collection, id, version, _, after in events:
         made[collection, id] = (collection, id, version, after, at)
     return {key: row for key, row in made.items() if key not in entries}
-
-
-def _write(target: Path, entries: list[_Row], events: list[_Row], tombstones: list[_Row], settings: list[_Row]) -> None:
-    with (
-        closing(open_connections(target, read_only=False, busy_timeout=0)) as connections,
-        connections.writing() as connection,
-        translated(target),
-    ):
-        connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", entries)
-        connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", events)
-        connection.executemany("INSERT INTO tombstones VALUES (?, ?, ?, ?, ?, ?, ?, ?)", tombstones)
-        connection.executemany("INSERT INTO settings VALUES (?, ?)", settings)
-
-
-def rescue_in_place(store: Path) -> tuple[Rescue, Path]:
-    """Put a new store with what is readable in the place of a damaged one; returns what it holds, and where the damaged
-    one is kept. Where nothing can be read, the new one is empty."""
-    temporary = temporary_beside(store)
-    try:
-        try:
-            found = rescue(store, temporary)
-        except StoreCorrupt:
-            _write(temporary, [], [], [], [])
-            found = Rescue(0, 0, 0, 0)
-        return found, put_aside(store, temporary)
-    finally:
-        for file in (temporary, log_of(temporary), index_of(temporary)):
-            file.unlink(missing_ok=True)
 
 
 def _main(damaged: str, *target: str) -> int:

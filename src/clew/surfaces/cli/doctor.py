@@ -5,15 +5,19 @@ import platform
 import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from importlib.metadata import version
+from pathlib import Path
 
 import msgspec
 
 from clew import __version__
 from clew.config import EmbedSettings
+from clew.context import STORE_PATIENCE_SECONDS
 from clew.errors import ClewError, ConfigError, StoreError
 from clew.project import Project
 from clew.search.embed.opening import open_embedder
+from clew.store.interface import Store
 from clew.surfaces.cli.opening import add_folder, add_json
 from clew.surfaces.cli.output import print_json
 from clew.text.terminal import coloured
@@ -118,18 +122,33 @@ def _index_check(project: Project, encoder: Check) -> Check:
 
 
 def _store_checks(project: Project) -> Iterator[Check]:
+    from clew.memory.home import STORE_FILE, places
     from clew.store.sqlite.aside import damaged_files
 
-    yield _store_check(project)
+    memory = places(project.context)[0] / STORE_FILE
+    yield _project_store_check(project)
+    if memory.exists():
+        yield _memory_store_check(memory)
     if project.context.recovered:
         yield Check("interrupted writes", True, " ".join(project.context.recovered))
-    if kept := damaged_files(project.context.store_file):
-        names = ", ".join(f"{file.name} ({file.stat().st_size:,} bytes)" for file in kept)
-        hint = f"They are in {kept[0].parent}. Delete them once nothing is missed."
-        yield Check("damaged stores", True, f"kept: {names}", hint)
+    for store in (project.context.store_file, memory):
+        if kept := damaged_files(store):
+            names = ", ".join(f"{file.name} ({file.stat().st_size:,} bytes)" for file in kept)
+            hint = f"They are in {store.parent}. Delete them once nothing is missed."
+            yield Check("damaged stores", True, f"kept: {names}", hint)
 
 
-def _store_check(project: Project) -> Check:
+def _memory_store_check(path: Path) -> Check:
+    from clew.store.sqlite.engine import open_sqlite
+
+    try:
+        with closing(open_sqlite(path, busy_timeout=STORE_PATIENCE_SECONDS)) as store:
+            return _store_check("memory", store)
+    except StoreError as error:
+        return Check("memory", False, error.message, error.hint)
+
+
+def _project_store_check(project: Project) -> Check:
     store = project.store
     if store is None:
         problem = project.context.store_problem
@@ -137,10 +156,14 @@ def _store_check(project: Project) -> Check:
         if problem is None:
             return Check("store", False, "It cannot be used.", hint)
         return Check("store", False, problem.message, f"{problem.hint} {hint}")
+    return _store_check("store", store)
+
+
+def _store_check(name: str, store: Store) -> Check:
     try:
         damage = store.check()
     except StoreError as error:
-        return Check("store", False, error.message, error.hint)
+        return Check(name, False, error.message, error.hint)
     if damage:
-        return Check("store", False, "; ".join(damage), "docs/store.md says how to save what is left.")
-    return Check("store", True, ", ".join(f"{name} {value}" for name, value in store.describe().items()))
+        return Check(name, False, "; ".join(damage), "docs/store.md says how to save what is left.")
+    return Check(name, True, ", ".join(f"{fact} {value}" for fact, value in store.describe().items()))

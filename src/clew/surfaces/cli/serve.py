@@ -80,7 +80,7 @@ def _serve(args: argparse.Namespace, project: Project, listing: Listing) -> int:
         host=args.host,
         port=args.port,
         token=token,
-        write_token=None if token else own_token(),
+        write_token=own_token() if token is None else None,
         allowed_hosts=tuple(args.allow_host),
         allowed_origins=tuple(args.allow_origin),
         sse=args.transport == "sse",
@@ -108,9 +108,9 @@ def _token(args: argparse.Namespace) -> str | None:
         return os.environ.get(TOKEN_VARIABLE) or None
     try:
         return str(args.token_file.read_text(encoding="utf-8")).strip()
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
-            f"The token file '{args.token_file}' cannot be read: {error.strerror}.", hint="Pass a file with one line."
+            f"The token file '{args.token_file}' cannot be read: {error}.", hint="Pass a file with one line."
         ) from error
 
 

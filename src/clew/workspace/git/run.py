@@ -108,13 +108,14 @@ def problem(folder: Path) -> str | None:
 
 
 _known: Cache[WorkTree, Configuration] = Cache(64)
-_knowing = threading.Lock()
+_reading: Cache[WorkTree, threading.Lock] = Cache(64)
 
 
 def configuration(tree: WorkTree, seconds: int = WORK_SECONDS) -> Configuration | Result:
     """The configuration of a work tree as far as it names programs; the failure where git cannot read it."""
-    # Threads that ask at once wait for the first, instead of starting git for the same answer.
-    with _knowing:
+    # Threads that ask about one work tree at once wait for the first, instead of starting git for the same answer. A
+    # repository in which git hangs keeps nobody else waiting.
+    with _reading.made(tree, threading.Lock):
         found = _known.get(tree)
         if found is not None and found.is_current():
             return found

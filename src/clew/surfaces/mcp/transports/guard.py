@@ -91,7 +91,7 @@ class Guard:
         self._hosts = frozenset(plain_host(host) for host in (settings.host, *settings.allowed_hosts))
         self._origins = frozenset(origin.lower() for origin in settings.allowed_origins)
         self._token = None if settings.token is None else _digest(settings.token)
-        writing = settings.token or settings.write_token
+        writing = settings.write_token if settings.token is None else settings.token
         self._writing = None if writing is None else _digest(writing)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -259,9 +259,10 @@ def _digest(token: str) -> bytes:
 
 
 def _credential(headers: Headers) -> bytes:
-    """A digest of the bearer token a request carries, empty when it carries none."""
+    """A digest of the bearer token a request carries; empty when it carries none, or an empty one."""
     value = headers.get("authorization", "")
-    return _digest(value[len(_BEARER) :].strip()) if value.lower().startswith(_BEARER) else b""
+    token = value[len(_BEARER) :].strip(" \t") if value.lower().startswith(_BEARER) else ""
+    return _digest(token) if token else b""
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

@@ -7,9 +7,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from clew.errors import ConfigError
+from clew.setup.token import check_token
 
-MIN_TOKEN_LENGTH = 16
-_CREDENTIAL_HINT = "Set the environment variable CLEW_TOKEN, or pass --token-file PATH."
 _LONGEST_ECHO = 80
 
 
@@ -46,14 +45,14 @@ class HttpSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         # Settings end up in tracebacks and debug output; the token must not.
-        secret = "set" if self.token else "none"
+        secret = "none" if self.token is None else "set"
         return f"HttpSettings(host={self.host!r}, port={self.port}, token={secret})"
 
 
 def check(settings: HttpSettings) -> None:
     """Raise ConfigError when these settings cannot be served safely."""
     check_address(settings)
-    _check_token(settings)
+    _check_tokens(settings)
     _check_limits(settings)
     for origin in settings.allowed_origins:
         if origin_host(origin) is None:
@@ -75,25 +74,15 @@ def check_address(settings: HttpSettings) -> None:
             )
 
 
-def _check_token(settings: HttpSettings) -> None:
-    token = settings.token
-    if token is None:
-        if is_loopback(settings.host):
-            return
+def _check_tokens(settings: HttpSettings) -> None:
+    if settings.token is None and not is_loopback(settings.host):
         raise ConfigError(
             f"Listening on {echo(settings.host)} lets other machines in, which needs a token.",
-            hint=f"{_CREDENTIAL_HINT} Or listen on 127.0.0.1.",
+            hint="Set the environment variable CLEW_TOKEN, or pass --token-file PATH. Or listen on 127.0.0.1.",
         )
-    if len(token) < MIN_TOKEN_LENGTH:
-        raise ConfigError(
-            f"The token has {len(token)} characters; it needs at least {MIN_TOKEN_LENGTH}.",
-            hint=f"Make one with: python -c 'import secrets; print(secrets.token_urlsafe())'. {_CREDENTIAL_HINT}",
-        )
-    if not token.isascii() or not token.isprintable() or " " in token:
-        raise ConfigError(
-            "The token holds characters that cannot travel in an HTTP header.",
-            hint="Use only printable ASCII without spaces, and no line break at the end.",
-        )
+    for token in (settings.token, settings.write_token):
+        if token is not None:
+            check_token(token)
 
 
 def _check_limits(settings: HttpSettings) -> None:
