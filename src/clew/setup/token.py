@@ -63,7 +63,7 @@ def make_token() -> Path:
     """Make the token of this user, unless there is one; where it stands."""
     # Not at the start of a server, which only reads.
     from clew.edit.faults import translated
-    from clew.edit.replacing import add_in_place, temporary_beside
+    from clew.edit.replacing import add_in_place, temporary_beside, write_private
 
     path = token_path()
     if own_token() is None:
@@ -71,7 +71,7 @@ def make_token() -> Path:
         with translated(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             try:
-                _write_private(temporary, secrets.token_urlsafe(32) + "\n")
+                write_private(temporary, f"{secrets.token_urlsafe(32)}\n".encode())
                 # Whole or not at all, and never over one that another process made just now.
                 add_in_place(temporary, path)
             finally:
@@ -79,12 +79,3 @@ def make_token() -> Path:
                     temporary.unlink(missing_ok=True)
         own_token()
     return path
-
-
-def _write_private(file: Path, text: str) -> None:
-    """Never readable by others, not even for a moment."""
-    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="ascii") as opened:
-        opened.write(text)
-        opened.flush()
-        os.fsync(opened.fileno())
