@@ -23,6 +23,7 @@ BENCHMARKS = {
     "register": register.measure,
     "hooks": hooks.measure,
     "why": why.measure,
+    "hooks": hooks.measure,
 }
 
 

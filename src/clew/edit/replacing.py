@@ -12,6 +12,7 @@ import stat
 from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
+from typing import IO
 
 from clew.workspace.find import paths_named
 
@@ -33,9 +34,19 @@ def write_beside(temporary: Path, data: bytes, place: Path) -> None:
         # Before there is anything in it: a private file stays private at every moment.
         with suppress(FileNotFoundError):
             temporary.chmod(stat.S_IMODE(place.stat().st_mode))
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+        _write_synced(file, data)
+
+
+def write_private(file: Path, data: bytes) -> None:
+    """Write and sync a new file that nobody else may read, not even for a moment."""
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
+        _write_synced(opened, data)
+
+
+def _write_synced(file: IO[bytes], data: bytes) -> None:
+    file.write(data)
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def put_in_place(temporary: Path, place: Path) -> None:

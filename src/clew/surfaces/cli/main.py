@@ -166,4 +166,8 @@ def entry() -> None:
 
         run(sys.argv[2:])
     gc.set_threshold(NEW_OBJECTS)
+    if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
+        from clew.memory.hooks.client import run
+
+        run(sys.argv[2:])
     sys.exit(main(sys.argv[1:]))
