@@ -23,7 +23,6 @@ BENCHMARKS = {
     "register": register.measure,
     "hooks": hooks.measure,
     "why": why.measure,
-    "hooks": hooks.measure,
 }
 
 

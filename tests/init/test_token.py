@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from tests.init.conftest import Outcome
 
+from clew.edit import replacing
 from clew.errors import ConfigError
-from clew.setup import token
 from clew.setup.token import make_token, own_token, token_path
 
 URL = "http://127.0.0.1:8484/mcp"
@@ -82,16 +82,16 @@ def test_a_file_without_a_secret_in_it_starts_no_server(home: Path, project: Pat
 
 # Verifies: REQ-d00266-B
 def test_of_two_who_make_the_token_at_once_both_use_the_first(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write, made = token._write_private, []
+    write, made = replacing.write_private, []
 
-    def slowly(file: Path, text: str) -> None:
+    def slowly(file: Path, data: bytes) -> None:
         if not made:
-            made.append(text)
+            made.append(data.decode())
             make_token()
             made.append(own_token())
-        write(file, text)
+        write(file, data)
 
-    monkeypatch.setattr(token, "_write_private", slowly)
+    monkeypatch.setattr(replacing, "write_private", slowly)
     path = make_token()
     assert own_token() == made[1] != made[0].strip()
     assert [each.name for each in path.parent.iterdir()] == ["token"]

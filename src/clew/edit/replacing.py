@@ -68,20 +68,6 @@ def add_in_place(temporary: Path, place: Path) -> None:
     sync_folder(place.parent)
 
 
-def add_private(place: Path, data: bytes) -> None:
-    """Add a file that nobody else may read, not even for a moment, unless there is one already."""
-    temporary = temporary_beside(place)
-    try:
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
-            opened.write(data)
-            opened.flush()
-            os.fsync(opened.fileno())
-        add_in_place(temporary, place)
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-
 def replace_file(place: Path, data: bytes) -> None:
     """Write a file, whatever it holds now. Once this returns, the new content survives a crash of the machine."""
     make_folder(place.parent)

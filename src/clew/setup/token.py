@@ -7,6 +7,7 @@ server reads it from here or from the environment, and a client's configuration 
 import os
 import secrets
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from clew.errors import ConfigError
@@ -62,13 +63,19 @@ def make_token() -> Path:
     """Make the token of this user, unless there is one; where it stands."""
     # Not at the start of a server, which only reads.
     from clew.edit.faults import translated
-    from clew.edit.replacing import add_private
+    from clew.edit.replacing import add_in_place, temporary_beside, write_private
 
     path = token_path()
     if own_token() is None:
+        temporary = temporary_beside(path)
         with translated(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # Whole or not at all, and never over one that another process made just now.
-            add_private(path, f"{secrets.token_urlsafe(32)}\n".encode())
+            try:
+                write_private(temporary, f"{secrets.token_urlsafe(32)}\n".encode())
+                # Whole or not at all, and never over one that another process made just now.
+                add_in_place(temporary, path)
+            finally:
+                with suppress(OSError):
+                    temporary.unlink(missing_ok=True)
         own_token()
     return path
