@@ -18,7 +18,7 @@ from clew.workspace.paths import raw
 
 _MOST_TESTS = 40
 _TEST_FILE = re.compile(
-    r"(?:^|/)(?:tests?|__tests__|spec|specs)/.*\.\w+$|(?:^|/)test_[^/]*\.py$|[._-](?:test|spec|tests)\.\w+$|Tests?\.\w+$"
+    r"(?:^|/)(?:tests?|__tests__)/.*\.\w+$|(?:^|/)test_[^/]*\.py$|[._-](?:test|spec|tests)\.\w+$|Tests?\.\w+$"
 )
 _AFFIXES = re.compile(r"^test_|[._-](?:test|tests|spec)$|Tests?$")
 _TESTED = (NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.TEST, NodeKind.USER_JOURNEY)
