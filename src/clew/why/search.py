@@ -173,6 +173,8 @@ class Everything:
 
     def _is_known(self, ranked: RankedUnit, known: set[tuple[str, str]]) -> bool:
         part, _, rest = ranked.id.partition(":")
+        if part == code_units.PART:
+            return any(kind == part and id.partition("::")[0] == rest for kind, id in known)
         return (part, rest) in known
 
     # What is shown
