@@ -77,6 +77,17 @@ class Change:
     def unlink(self, link: Link) -> None:
         self._delete(LINKS, link.id)
 
+    def write(self, collection: str, id: str, value: Any) -> None:
+        """Write a record that is no memory and no link."""
+        self._put(collection, id, value)
+
+    def remove(self, collection: str, id: str) -> None:
+        self._delete(collection, id)
+
+    def note(self, collection: str, id: str, value: Any) -> None:
+        """Write a record with the change that undoing the change leaves as it is."""
+        self._transaction.put(collection, id, value)
+
     def replace(self, collection: str, id: str, value: Any) -> None:
         """Bring a record to a value, or to none."""
         present = self._transaction.get(collection, id)

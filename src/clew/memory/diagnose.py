@@ -9,8 +9,10 @@ import msgspec
 
 from clew.errors import InvalidArgument
 from clew.memory.admit import check_text
+from clew.memory.cognition.agreement import as_memory
+from clew.memory.cognition.recall_check import save_question
 from clew.memory.library import normal_id
-from clew.memory.model import LONGEST_QUERY, LONGEST_TEXT, Kind, Memory, Origin, Scope
+from clew.memory.model import LONGEST_QUERY, LONGEST_TEXT, Memory
 from clew.memory.spaces import SPACES, Pair, causal_spans
 from clew.text.instruction_like import matches
 from clew.text.keywords import overlap
@@ -157,6 +159,7 @@ def recall_accuracy(view: "MemoryView", query: str, expected: Sequence[str], top
     wanted = list(dict.fromkeys(view.library.get(normal_id(id)).id for id in expected))
     if not wanted:
         raise InvalidArgument("'expected_node_ids' is empty.", hint="Name the memories that the query should find.")
+    save_question(view, query, tuple(wanted))
     ranked, _ = view.recall.rank(query, top_k)
     found = [each.memory.id for each in ranked]
     hits = [id for id in wanted if id in found]
@@ -180,7 +183,7 @@ def compare_retrieval(view: "MemoryView", query: str, spaces: Sequence[str], top
     ranked, _ = view.units.rank(query, view.asker)
     memories = view.library.get_many(each.id for each in ranked)
     candidates = [(memories[each.id], each) for each in ranked if each.id in memories]
-    asked = _as_memory(query, view.changes.now())
+    asked = as_memory(query, view.changes.now())
     best = max((found.lexical or 0.0 for _, found in candidates), default=0.0)
     lists: dict[str, tuple[SpaceHit, ...] | None] = {}
     for id in dict.fromkeys(spaces):
@@ -216,11 +219,3 @@ def _in_space(
     if not scored:
         return None
     return tuple(sorted((hit for hit in scored if hit.score > 0), key=lambda hit: -hit.score)[:top_k])
-
-
-def _as_memory(query: str, now: str) -> Memory:
-    """A query in the shape of a memory, to be compared with memories."""
-    return Memory(
-        id="", kind=Kind.QUESTION, text=query, title=query, rationale="", recorded_at=now,
-        scope=Scope(repository=""), origin=Origin(),
-    )  # fmt: skip

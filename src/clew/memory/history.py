@@ -20,7 +20,13 @@ Component = Literal["all", "storage", "retrieval", "curation", "dream", "gwt"]
 
 _FORGOTTEN = Filters(forgotten=True)
 _LEVELS: tuple[Level, ...] = ("error", "warn", "info", "debug")
-_STORAGE = ("store", "edit")
+_COMPONENTS: dict[str, Component] = {
+    "store": "storage",
+    "edit": "storage",
+    "dream": "dream",
+    **dict.fromkeys(("adjust_coupling", "adjust_neuromodulator", "trigger_workspace_broadcast"), "gwt"),
+}
+"""Of each operation; all others curate."""
 _PAGE = 100
 
 
@@ -193,7 +199,9 @@ class History:
             if entry.level not in shown or component not in ("all", entry.component):
                 continue
             ids = self._visible(entry.node_ids)
-            if not ids and not (collection == EXCHANGES and self._may_know(data)):
+            # What is about no memory at all, such as a threshold, everybody may know.
+            is_general = collection == CHANGES and not entry.node_ids
+            if not ids and not is_general and not (collection == EXCHANGES and self._may_know(data)):
                 continue
             entries.append(msgspec.structs.replace(entry, node_ids=ids))
             if len(entries) > limit:
@@ -226,7 +234,7 @@ class History:
         return LogEntry(
             timestamp=record.at,
             level="warn" if record.operation == "erase" else "info",
-            component="storage" if record.operation in _STORAGE else "curation",
+            component=_COMPONENTS.get(record.operation, "curation"),
             action=record.operation,
             node_ids=record.memories,
             reason=record.rationale,

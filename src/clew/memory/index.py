@@ -63,6 +63,11 @@ class MemoryIndex(DerivedFile):
         if seq and not self._store.events(after=seq - 1, limit=1):
             self.renew()
 
+    def renew(self) -> None:
+        with self._lock:
+            super().renew()
+            self._seq = 0
+
     @contextmanager
     def asked(self) -> Iterator[Connection]:
         """One state of the index, with all that was committed before the block began."""
@@ -133,6 +138,13 @@ class MemoryIndex(DerivedFile):
         """The memories of more than some importance, the most important first."""
         return self._rows("importance > ?", "importance DESC", asker, limit, above)
 
+    def recorded(self, asker: Asker, since: str, until: str, limit: int) -> list[Row]:
+        """The memories that were written down in a span of time, the latest first."""
+        return self._rows("recorded_at >= ? AND recorded_at < ?", "recorded_at DESC", asker, limit, since, until)
+
+    def oldest(self, asker: Asker, limit: int) -> list[Row]:
+        return self._rows("1", "made", asker, limit)
+
     def flagged(self, asker: Asker, limit: int = 20) -> list[Row]:
         return self._rows("flagged", "made DESC", asker, limit)
 
@@ -142,7 +154,7 @@ class MemoryIndex(DerivedFile):
 
     def unlinked(self, asker: Asker, before: str, limit: int) -> list[Row]:
         """Memories from before a time that nothing is linked to and that are linked to nothing, of the oldest ones."""
-        oldest = [row for row in self._rows("1", "made", asker, _OLDEST) if row.recorded_at < before]
+        oldest = [row for row in self.oldest(asker, _OLDEST) if row.recorded_at < before]
         query = """
             SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM links WHERE source = value)
             AND NOT EXISTS (SELECT 1 FROM links WHERE target = value)

@@ -27,6 +27,7 @@ _STATEMENTS = (
     "CREATE INDEX memories_by_write ON memories (written)",
     "CREATE INDEX memories_by_deletion ON memories (deleted) WHERE deleted IS NOT NULL",
     "CREATE INDEX memories_by_age ON memories (made)",
+    "CREATE INDEX memories_by_time ON memories (recorded_at)",
     "CREATE INDEX memories_by_importance ON memories (importance)",
     "CREATE INDEX memories_by_kind ON memories (kind, made)",
     "CREATE INDEX memories_flagged ON memories (made) WHERE flagged",
@@ -56,7 +57,7 @@ _STATEMENTS = (
     ) WITHOUT ROWID
     """,
 )
-SCHEMA = Schema("The index of the memory", 1, _STATEMENTS, "it is made anew from the store")
+SCHEMA = Schema("The index of the memory", 2, _STATEMENTS, "it is made anew from the store")
 
 _PUT_MEMORY = """
     INSERT INTO memories (id, hex, kind, text_hash, folder, branch, agent, visibility, session, trust, domain,

@@ -16,6 +16,7 @@ from clew.text.keywords import stems
 MOST_NODES = 500
 _CONTAINED = 0.8
 _MOST_CANDIDATES = 50
+_MOST_PATHS = 5
 
 
 class MemoryWalk:
@@ -164,6 +165,20 @@ def neighborhood(
     return Neighborhood(
         node_id=memory.id, neighbors=neighbours, count=len(neighbours), cited=cited, truncated=walk.is_cut
     )
+
+
+def paths_of(found: Neighborhood) -> list[tuple[str, ...]]:
+    """The longest paths from a memory to its neighbours, a few of them."""
+    before = {each.node_id: each.via for each in found.neighbors}
+    farthest = max((each.hop for each in found.neighbors), default=0)
+    ends = [each.node_id for each in found.neighbors if each.hop == farthest]
+    paths: list[tuple[str, ...]] = []
+    for end in list(dict.fromkeys(ends))[:_MOST_PATHS]:
+        path = [end]
+        while path[-1] in before:
+            path.append(before[path[-1]])
+        paths.append(tuple(reversed(path)))
+    return paths
 
 
 _DIRECTIONS: dict[str, Direction] = {"forward": "out", "backward": "in", "bidirectional": "both"}

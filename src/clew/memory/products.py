@@ -9,6 +9,7 @@ from msgspec import Meta
 from clew.errors import InvalidArgument
 from clew.memory.admit import check_text
 from clew.memory.changes import spelled_time
+from clew.memory.cognition.modulators import is_profile, modulated
 from clew.memory.injection import Mode, inject
 from clew.memory.model import LONGEST_QUERY, Kind, Link, LinkKind
 from clew.memory.recall import Branches, MemoryHit, Ranked, hit_of
@@ -89,11 +90,14 @@ def search_graph(
     ranked, notes = view.recall.rank(
         query, top_k, filters, tags=wanted.tags, min_similarity=min_similarity, about=about, check=call.check
     )
+    view.note_question(query, ranked)
+    if is_profile(call):
+        ranked = modulated(view, query, ranked)
     branches = Branches(view.library)
     hits = tuple(hit_of(each, branches, with_content=with_content) for each in ranked)
     for number, hit in enumerate(hits, start=1):
         call.progress(number, len(hits), f"{hit.citation_tag} {hit.title}")
-    view.note_exchange("search_graph", query, [hit.node_id for hit in hits])
+    view.note_exchange("search_graph", query, [hit.node_id for hit in hits], scores=[hit.similarity for hit in hits])
     _feel(view, ranked)
     return SearchAnswer(results=hits, count=len(hits), notes=notes)
 
@@ -163,7 +167,10 @@ def inject_context(
         check=check,
     )
     shown = tuple(item.node_id for item in block.items)
-    view.note_exchange("inject_context", query, shown, injected=True, reason=block.abstained or "")
+    view.note_question(query, block.ranked)
+    alike = {each.memory.id: each.similarity for each in block.ranked}
+    scores = [alike.get(id, 0.0) for id in shown]
+    view.note_exchange("inject_context", query, shown, scores=scores, injected=True, reason=block.abstained or "")
     _feel(view, block.ranked)
     pulse = view.service.pulses.get(view.asker.session)
     tense = "Memory hardly covers this. generate_search_plan asks in other words, epistemic_action asks the user."

@@ -5,13 +5,20 @@ import re
 import secrets
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from clew.cache import Cache
 from clew.context import Context
 from clew.errors import InvalidArgument, StoreError
 from clew.memory.admit import Note
 from clew.memory.changes import Changes
+from clew.memory.cognition.agreement import Questions
+from clew.memory.cognition.dream import Dreams
+from clew.memory.cognition.modulators import Moods, note_reward, note_search
+from clew.memory.cognition.observations import Observations
 from clew.memory.curate import Curator
 from clew.memory.history import History
 from clew.memory.home import STORE_FILE, Home, places
@@ -19,7 +26,7 @@ from clew.memory.library import Library
 from clew.memory.merge import Merger
 from clew.memory.model import EXCHANGES, Origin, Trust
 from clew.memory.places import Places
-from clew.memory.pulse import Pulses
+from clew.memory.pulse import Pulse, Pulses
 from clew.memory.recall import Recall
 from clew.memory.region import RememberedRegion
 from clew.memory.remember import Stored, Writer
@@ -31,9 +38,11 @@ from clew.once import Once
 from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
+    from clew.memory.recall import Ranked
     from clew.operation.call import Call
 
 _MOST_SESSIONS = 1_024
+_EMPTY_FOR = timedelta(seconds=5)
 _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,128}")
 
 
@@ -47,6 +56,12 @@ class MemoryService:
         self._agents: Cache[str, str] = Cache(_MOST_SESSIONS)
         """Who asks in a session."""
         self.pulses = Pulses()
+        self.questions = Questions()
+        """The last questions of each session, for the gauges."""
+        self.moods = Moods()
+        self.dreams = Dreams(self)
+        self.observations = Observations()
+        """What became of memories that were shown."""
         self.scratchpad = Scratchpad()
 
     @property
@@ -68,6 +83,7 @@ class MemoryService:
 
     def view(self, call: "Call", *, session_id: str | None = None, agent_id: str | None = None) -> "MemoryView":
         """The memory as whoever makes a call sees it."""
+        self.dreams.called()
         is_person = call.surface == "cli"
         session = self.session_of(call, session_id)
         agent = _checked("agent_id", agent_id)
@@ -78,6 +94,18 @@ class MemoryService:
             agent = self._agents.get(session)
         asker = Asker(folder=self.home.inside, agent=agent, session=session, is_owner=is_person)
         return MemoryView(self, asker, is_person=is_person)
+
+    def pulse(self, session: str | None) -> Pulse:
+        """The pulse of a session. Where its last question found nothing and five seconds have passed, the workspace is
+        empty, and the user should be asked."""
+        pulse, last = self.pulses.get(session), self.questions.last(session)
+        if not last or last[-1].ranked or self.context.clock() - last[-1].at < _EMPTY_FOR:
+            return pulse
+        return msgspec.structs.replace(pulse, suggested_action="epistemic_action")
+
+    def shared_view(self) -> "MemoryView":
+        """The memory as everybody sees it, for what is done on nobody's behalf."""
+        return MemoryView(self, Asker(folder=self.home.inside))
 
     @property
     def region(self) -> RememberedRegion:
@@ -95,6 +123,7 @@ class MemoryService:
         return f"session-{hashlib.sha256(call.session.encode()).hexdigest()[:16]}"
 
     def close(self) -> None:
+        self.dreams.close()
         opened = self._home.end()
         if opened is not None:
             opened.close()
@@ -128,6 +157,7 @@ class MemoryView:
         stored = self.writer.store(note, self.origin(), shown)
         fit = min((stored.links + 2 * len(stored.cites)) / 4, 1.0)
         self.service.pulses.note(self.asker.session, stored.steering_reward.novelty, fit)
+        note_reward(self, stored.steering_reward.value)
         return stored
 
     def near(self, text: str) -> list[str]:
@@ -138,10 +168,25 @@ class MemoryView:
         """The memories that were injected in this session."""
         return self.library.index.shown_in(self.asker.session, injected=True) if self.asker.session else []
 
+    def note_question(self, query: str, ranked: "Sequence[Ranked]") -> None:
+        """Note what a question found, for the gauges of its session; a dream may end for it."""
+        self.service.dreams.queried()
+        self.service.questions.note(self.asker.session, query, self.service.context.clock(), ranked)
+        note_search(self, len(ranked))
+
     def note_exchange(
-        self, tool: str, query: str, shown: Sequence[str], *, injected: bool | None = None, reason: str = ""
+        self,
+        tool: str,
+        query: str,
+        shown: Sequence[str],
+        *,
+        scores: Sequence[float] = (),
+        path: Sequence[str] = (),
+        injected: bool | None = None,
+        reason: str = "",
     ) -> None:
-        """Note which memories a call showed: that is their use, and they are not injected twice in a session."""
+        """Note which memories a call showed, with their similarities: that is their use, and they are not injected
+        twice in a session. `path` is along which links somebody walked."""
         exchange = {
             "at": self.changes.now(),
             "tool": tool,
@@ -150,6 +195,8 @@ class MemoryView:
             "folder": self.asker.folder,
             "query": shortened(scrub(query).text),
             "shown": list(shown),
+            **({"scores": [round(score, 4) for score in scores]} if scores else {}),
+            **({"path": list(path)} if path else {}),
             "injected": injected,
             "reason": reason,
         }

@@ -135,6 +135,12 @@ class MemoryUnits:
         engine = self._context.engine()
         return dict.fromkeys(terms, 1.0) if engine is None else engine.rarities(dict.fromkeys(terms))
 
+    def vectors_of(self, ids: Iterable[str]) -> "dict[str, Vectors]":
+        """The vectors of those of the memories that have one by now."""
+        engine = self.engine()
+        known = {} if engine is None else engine.vectors_of(_PREFIX + id for id in ids)
+        return {id.removeprefix(_PREFIX): vector for id, vector in known.items()}
+
     def vectors(self, texts: Sequence[str]) -> "Vectors | None":
         """The vectors of some texts; None where there is no encoder."""
         engine = self._context.engine()

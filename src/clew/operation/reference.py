@@ -83,6 +83,8 @@ def _type(field: Mapping[str, Any]) -> str:
     if "anyOf" in field:
         return " or ".join(_type(option) for option in field["anyOf"])
     if field.get("type") == "array":
-        return "list of " + _type(field.get("items", {}))
+        # A list of fixed length names its items one by one, and has no others.
+        first = field.get("prefixItems", (None,))[0]
+        return "list of " + _type(first or field.get("items") or {})
     type_ = field.get("type", "any")
     return " or ".join(type_) if isinstance(type_, list) else str(type_)

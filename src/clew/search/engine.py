@@ -41,6 +41,7 @@ from clew.text.keywords import keywords
 from clew.text.words import storable, terms
 
 if TYPE_CHECKING:
+    from clew.search.embed.embedder import Vectors
     from clew.search.embed.word_vectors import WordVectors
     from clew.store.sqlite.connections import Connection
 
@@ -210,6 +211,13 @@ class SearchEngine:
         """Have the vector of a query ready before it is asked, for whoever measures the two apart."""
         with self.units.reading() as connection:
             self._dense.embed_query(connection, meaning(parse_query(text), text))
+
+    def vectors_of(self, ids: Iterable[str]) -> "dict[str, Vectors]":
+        """The vectors of those of the units that have one."""
+        with self.units.reading() as connection:
+            numbers = index.numbers_of(connection, list(ids))
+            known = self._dense.vectors_of(connection, list(numbers.values()))
+        return {id: known[number] for id, number in numbers.items() if number in known}
 
     def warm(self) -> None:
         """Load what a search by meaning needs, so that the first one does not wait for it."""

@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from clew.memory import navigate
 from clew.memory.changes import spelled_time
+from clew.memory.cognition.infer import note_walks
 from clew.memory.hydrate import Hydrated, hydrate
 from clew.memory.model import EdgeType
 from clew.memory.operations.arguments import MemoryOperation, NodeId
@@ -28,8 +29,10 @@ class GetNeighborhood(
     min_weight: Annotated[float, Meta(ge=0, le=1, description="Weight at least")] = 0.3
 
     def run(self, call: Call) -> navigate.Neighborhood:
-        library = call.project.memory.view(call).library
-        return navigate.neighborhood(library, self.node_id, self.depth, self.edge_types, self.min_weight)
+        view = call.project.memory.view(call)
+        found = navigate.neighborhood(view.library, self.node_id, self.depth, self.edge_types, self.min_weight)
+        note_walks(view, "get_neighborhood", navigate.paths_of(found))
+        return found
 
 
 class FindCausalPath(
@@ -49,8 +52,12 @@ class FindCausalPath(
     )
 
     def run(self, call: Call) -> navigate.CausalPath:
-        library = call.project.memory.view(call).library
-        return navigate.causal_path(library, self.source_id, self.target_id, self.max_hops, self.direction, call.check)
+        view = call.project.memory.view(call)
+        found = navigate.causal_path(
+            view.library, self.source_id, self.target_id, self.max_hops, self.direction, call.check
+        )
+        note_walks(view, "find_causal_path", [tuple(hop.node_id for hop in found.path)])
+        return found
 
 
 class EntailmentQuery(

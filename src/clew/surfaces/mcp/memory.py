@@ -32,5 +32,5 @@ def with_pulse(result: types.CallToolResult, call: Call, server_name: str) -> ty
 
 def _pulse(call: Call) -> dict[str, Any]:
     memory = call.project.memory
-    data: dict[str, Any] = msgspec.to_builtins(memory.pulses.get(memory.session_of(call)))
+    data: dict[str, Any] = msgspec.to_builtins(memory.pulse(memory.session_of(call)))
     return data

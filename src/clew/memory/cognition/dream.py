@@ -1,0 +1,438 @@
+"""Dreaming: one offline job that keeps the memory in order while nobody needs it.
+
+A run is a list of steps. Each step commits what it found, and that it is done, in one transaction: a process that is
+killed leaves whole steps, and the next dream goes on with those that are left. Between two things that it looks at, a
+dream gives way to calls. At its end it compares recall on saved questions with that before; a drop beyond chance takes
+the whole run back.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from clew.errors import Cancelled, ClewError, Conflict
+from clew.memory.changes import moment_of
+from clew.memory.cognition.dream_steps import NREM, REM, STEPS, Marks, write
+from clew.memory.cognition.recall_check import RecallCheck, compare, recall_of
+from clew.memory.cognition.records import COGNITION, INSUFFICIENT, Records
+
+if TYPE_CHECKING:
+    from clew.memory.service import MemoryService, MemoryView
+
+log = logging.getLogger(__name__)
+
+Phase = Literal["nrem", "rem", "full", "full_cycle"]
+State = Literal["awake", "nrem", "rem", "waking"]
+KIND = "dream"
+COOLDOWN = timedelta(seconds=60)
+WAKE_MS = 100
+_RUN, _MARKS = "dream run", "dream marks"
+_QUIET_SECONDS = 0.05
+_PATIENCE_SECONDS = 0.5
+_POLL_SECONDS = 0.02
+_CLOSING_SECONDS = 5.0
+_RECENT = timedelta(minutes=10)
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """A dream as it is stored: what is left of it is seen from here."""
+
+    job: str
+    phase: str
+    steps: tuple[str, ...]
+    done: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    """The hashes that undo the steps, in their order."""
+    told: dict[str, Any] = {}
+    before: dict[str, float] = {}
+    """Recall on the saved questions when it began."""
+    started_at: str
+    ended_at: str | None = None
+    ending: str | None = None
+    recall: RecallCheck | None = None
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        return tuple(step for step in self.steps if step not in self.done)
+
+
+class Dreamed(msgspec.Struct, frozen=True, kw_only=True):
+    triggered: bool
+    phase: str
+    state: State
+    trigger_reason: str
+    forced: bool
+    resumed: bool
+    """Whether it goes on with what an earlier one left."""
+    steps: tuple[str, ...]
+    steps_done: tuple[str, ...]
+    cooldown_remaining_secs: float
+    error: str | None = None
+    report: dict[str, Any] | None = None
+    recall: RecallCheck | None = None
+    reversal_hashes: tuple[str, ...] = ()
+    """What undoes the steps, the last one first."""
+    truncated: bool = False
+
+
+class DreamStatus(msgspec.Struct, frozen=True, kw_only=True):
+    state: State
+    is_dreaming: bool
+    current_step: str | None
+    steps_left: tuple[str, ...]
+    activity_level: int
+    """Questions and changes in the last ten minutes."""
+    completed_cycles: int
+    time_since_last_dream_secs: float | None
+    scheduler: dict[str, Any]
+    last_report: dict[str, Any] | None
+    recall: RecallCheck | None
+    note: str
+    truncated: bool = False
+
+
+class Aborted(msgspec.Struct, frozen=True, kw_only=True):
+    aborted: bool
+    abort_latency_ms: float | None
+    previous_state: State
+    mandate_met: bool | None
+    reason: str
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    phase: Phase = "full_cycle"
+    rationale: str = ""
+    minutes: float = 5
+    most: int = 100
+    abort_on_query: bool = True
+    force: bool = False
+
+
+Report = Callable[[int, int, str], None]
+
+
+class Dreams:
+    """The dream of a process, and how it is told to stop."""
+
+    def __init__(self, service: "MemoryService") -> None:
+        self._service = service
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._stop = threading.Event()
+        self._ended = threading.Event()
+        self._ended.set()
+        self._why = ""
+        self._abort_on_query = False
+        self.last_call = 0.0
+        """When somebody last called a tool of the memory, by the monotonic clock."""
+
+    # Whoever calls
+
+    def called(self) -> None:
+        self.last_call = time.monotonic()
+
+    def queried(self) -> None:
+        """A question ends a dream that was started so; what it has done stays."""
+        if self._abort_on_query and not self._ended.is_set():
+            self.stop("a question came")
+
+    def stop(self, why: str) -> None:
+        self._why = why
+        self._stop.set()
+
+    def close(self) -> None:
+        self.stop("the memory was closed")
+        thread = self._thread
+        if thread is not None:
+            thread.join(_CLOSING_SECONDS)
+
+    @property
+    def is_here(self) -> bool:
+        return not self._ended.is_set()
+
+    # Starting
+
+    def begin(self, view: "MemoryView", options: Options) -> tuple[Run, bool]:
+        """The run that is to be carried out, and whether it goes on with an earlier one. Conflict where one runs."""
+        store = self._service.home.store
+        steps = tuple(NREM if options.phase == "nrem" else REM if options.phase == "rem" else STEPS)
+        with self._lock:
+            running = self._running(view)
+            if running is not None:
+                raise Conflict("A dream is running already.", hint="get_dream_status tells how far it is.")
+            job = store.start_job(KIND, total=len(steps))
+            made: list[Run] = []
+
+            def put(before: Run | None) -> Run:
+                left = before is not None and before.ended_at is None and bool(before.left)
+                made.append(
+                    msgspec.structs.replace(before, job=job.id)
+                    if left and before is not None
+                    else Run(job=job.id, phase=options.phase, steps=steps, started_at=view.changes.now())
+                )
+                return made[0]
+
+            with store.transaction(actor=view.actor, reason=options.rationale or "dream") as transaction:
+                record = transaction.get(COGNITION, _RUN)
+                before = None if record is None else msgspec.convert(record.data, Run)
+                transaction.put(COGNITION, _RUN, put(before))
+            self._stop.clear()
+            self._ended.clear()
+            self._abort_on_query = options.abort_on_query
+        return made[0], made[0].done != ()
+
+    def _running(self, view: "MemoryView") -> Run | None:
+        run = Records(view).get(_RUN, Run)
+        if run is None or run.ended_at is not None:
+            return None
+        alive = {job.id for job in self._service.home.store.jobs(state="running") if job.kind == KIND}
+        return run if run.job in alive else None
+
+    def start(self, run: Run, options: Options) -> None:
+        """Carry a run out in a thread of its own."""
+
+        def work() -> None:
+            try:
+                self.carry_out(run, options, lambda done, total, message: None)
+            except Cancelled:
+                log.info("The dream ended early: %s.", self._why)
+            except ClewError as error:
+                log.warning("The dream failed: %s", error)
+
+        self._thread = threading.Thread(target=work, name="clew-dream", daemon=True)
+        self._thread.start()
+
+    # Dreaming
+
+    def carry_out(self, run: Run, options: Options, report: Report) -> Run:
+        # Only what everybody may see is dreamt about: proposals are told to all.
+        view = self._service.shared_view()
+        until = time.monotonic() + options.minutes * 60
+        ending = "failed"
+        try:
+            if not run.done:
+                run = self._keep(msgspec.structs.replace(run, before=recall_of(view)))
+            for step in run.left:
+                self._tell(run, step, report)
+                run = self._carried(view, run, step, options, lambda: self._give_way(until))
+            run = self._checked(view, run)
+            ending = "done"
+        except Cancelled:
+            ending = "cancelled"
+            raise
+        finally:
+            self._finish(run, ending)
+        return run
+
+    def _tell(self, run: Run, step: str, report: Report) -> None:
+        message = f"{phase_of(step)}: {step}"
+        report(len(run.done), len(run.steps), message)
+        self._service.home.store.advance_job(run.job, done=len(run.done), message=message)
+
+    def _give_way(self, until: float) -> None:
+        """Let calls go first, up to half a second; end where somebody asked for it or the time is over."""
+        waited = time.monotonic() + _PATIENCE_SECONDS
+        while not self._stop.is_set():
+            now = time.monotonic()
+            if now - self.last_call >= _QUIET_SECONDS or now >= waited:
+                break
+            self._stop.wait(_POLL_SECONDS)
+        if time.monotonic() > until:
+            self._why = "its time was over"
+            raise Cancelled("The dream's time was over.", hint="The next one goes on where it stopped.")
+        if self._stop.is_set():
+            raise Cancelled(f"The dream was ended: {self._why}.", hint="The next one goes on where it stopped.")
+
+    def _carried(self, view: "MemoryView", run: Run, step: str, options: Options, give_way: Callable[[], None]) -> Run:
+        """Carry out one step, and write what it found together with that it is done."""
+        marks = Records(view).get(_MARKS, Marks) or Marks()
+        found = STEPS[step](view, marks, options.most, give_way)
+        with view.changes.make(KIND, KIND, f"dream, step {step}") as change:
+            write(view, change, found)
+            run = msgspec.structs.replace(
+                run,
+                done=(*run.done, step),
+                changes=(*run.changes, change.hash) if change.touched else run.changes,
+                told={**run.told, **found.told},
+            )
+            change.note(COGNITION, _RUN, run)
+            if found.marks is not None:
+                change.note(COGNITION, _MARKS, found.marks)
+        return run
+
+    def _keep(self, run: Run) -> Run:
+        with self._service.home.store.transaction(actor=KIND, reason="dream") as transaction:
+            transaction.put(COGNITION, _RUN, run)
+        return run
+
+    def _checked(self, view: "MemoryView", run: Run) -> Run:
+        """Compare recall with that before, and take the run back where it dropped."""
+        check, dropped = compare(run.before, recall_of(view))
+        if dropped:
+            for hash in reversed(run.changes):
+                view.changes.undo(hash, KIND)
+        return msgspec.structs.replace(
+            run, recall=check, changes=() if dropped else run.changes, ended_at=view.changes.now(), ending="done"
+        )
+
+    def _finish(self, run: Run, ending: str) -> None:
+        try:
+            self._keep(run)
+            store = self._service.home.store
+            # Whoever cancelled the job has ended it already.
+            if any(job.id == run.job for job in store.jobs(state="running")):
+                store.finish_job(run.job, state=ending)
+        finally:
+            self._ended.set()
+
+    # Looking and stopping
+
+    def watch(self, view: "MemoryView", report: Report, check: Callable[[], None]) -> None:
+        """Tell the steps of the running dream from where it is now, until it ends."""
+        told: str | None = None
+        while (run := self._running(view)) is not None:
+            check()
+            step = run.left[0] if run.left else "recall"
+            if step != told:
+                report(len(run.done), len(run.steps), f"{phase_of(step)}: {step}")
+                told = step
+            if self.is_here:
+                self._ended.wait(_POLL_SECONDS)
+            else:
+                time.sleep(_POLL_SECONDS)
+
+    def abort(self, view: "MemoryView") -> Aborted:
+        run = self._running(view)
+        if run is None:
+            return Aborted(
+                aborted=False, abort_latency_ms=None, previous_state="awake", mandate_met=None, reason="not dreaming"
+            )
+        before = phase_of(run.left[0]) if run.left else "waking"
+        began = time.perf_counter()
+        if self.is_here:
+            self.stop("abort_dream")
+            ended = self._ended.wait(_CLOSING_SECONDS)
+        else:
+            # It runs in another process, which looks at its job before each step.
+            self._service.home.store.cancel_job(run.job)
+            ended = False
+        took = (time.perf_counter() - began) * 1000
+        return Aborted(
+            aborted=ended,
+            abort_latency_ms=round(took, 1) if ended else None,
+            previous_state=before,
+            mandate_met=took <= WAKE_MS if ended else None,
+            reason="aborted; what was done stays, the next dream goes on"
+            if ended
+            else "another process was asked to stop",
+        )
+
+    def status(self, view: "MemoryView") -> DreamStatus:
+        run, running = Records(view).get(_RUN, Run), self._running(view)
+        now = view.service.context.clock()
+        store = self._service.home.store
+        finished = [job for job in store.jobs(limit=100) if job.kind == KIND and job.state == "done"]
+        ended = run.ended_at if run is not None else None
+        step = running.left[0] if running is not None and running.left else None
+        return DreamStatus(
+            state="awake" if running is None else phase_of(step) if step else "waking",
+            is_dreaming=running is not None,
+            current_step=step,
+            steps_left=run.left if run is not None and run.ended_at is None else (),
+            activity_level=activity(view),
+            completed_cycles=len(finished),
+            time_since_last_dream_secs=round((now - moment_of(ended)).total_seconds(), 3) if ended else None,
+            scheduler={
+                "decision": "started by trigger_dream only",
+                "cooldown_remaining_secs": self.cooldown(view),
+                "suggested": self._suggested(view),
+            },
+            last_report=run.told if run is not None else None,
+            recall=run.recall if run is not None else None,
+            note=f"{INSUFFICIENT}: no dream has run yet." if run is None else "What the last dream did and proposes.",
+        )
+
+    def give_up(self, view: "MemoryView") -> None:
+        """Leave undone what an unfinished dream left; what it has done stays."""
+        run = Records(view).get(_RUN, Run)
+        if run is not None and run.ended_at is None:
+            self._keep(msgspec.structs.replace(run, ended_at=view.changes.now(), ending="given up"))
+
+    def _suggested(self, view: "MemoryView") -> bool:
+        """Whether something was written since the last dream."""
+        marks = Records(view).get(_MARKS, Marks) or Marks()
+        return bool(view.library.index.written_since(marks.judged)[1][:1])
+
+    def cooldown(self, view: "MemoryView") -> float:
+        run = Records(view).get(_RUN, Run)
+        if run is None or run.ended_at is None:
+            return 0.0
+        left = COOLDOWN - (view.service.context.clock() - moment_of(run.ended_at))
+        return round(min(max(left.total_seconds(), 0.0), COOLDOWN.total_seconds()), 1)
+
+
+def phase_of(step: str) -> State:
+    return "nrem" if step in NREM else "rem" if step in REM else "waking"
+
+
+def activity(view: "MemoryView") -> int:
+    """Questions and changes of the last ten minutes, a hundred at most."""
+    since = view.service.context.clock() - _RECENT
+    store, count = view.service.home.store, 0
+    for _, collection, id in view.library.index.happened(None, 100):
+        record = store.get(collection, id)
+        if record is None or moment_of(record.data["at"]) < since:
+            break
+        count += 1
+    return count
+
+
+def trigger(
+    view: "MemoryView", options: Options, *, blocking: bool, report: Report, check: Callable[[], None]
+) -> Dreamed:
+    """Start a dream; one that waits for its end tells its steps, also those of a dream that runs already."""
+    dreams = view.service.dreams
+    wait = dreams.cooldown(view)
+    if wait and not options.force:
+        return _dreamed(view, options, error=f"The last dream ended less than a minute ago; wait {wait:g} s, or force.")
+    try:
+        run, resumed = dreams.begin(view, options)
+    except Conflict as error:
+        if blocking:
+            dreams.watch(view, report, check)
+        return _dreamed(view, options, error=None if blocking else error.message)
+    if not blocking:
+        dreams.start(run, options)
+        return _dreamed(view, options, triggered=True, resumed=resumed)
+    try:
+        dreams.carry_out(run, options, report)
+    except Cancelled as error:
+        return _dreamed(view, options, triggered=True, resumed=resumed, error=error.message)
+    return _dreamed(view, options, triggered=True, resumed=resumed)
+
+
+def _dreamed(
+    view: "MemoryView", options: Options, *, triggered: bool = False, resumed: bool = False, error: str | None = None
+) -> Dreamed:
+    dreams = view.service.dreams
+    run, status = Records(view).get(_RUN, Run), dreams.status(view)
+    return Dreamed(
+        triggered=triggered,
+        phase=options.phase,
+        state=status.state,
+        trigger_reason=options.rationale or "asked for",
+        forced=options.force,
+        resumed=resumed,
+        steps=run.steps if run is not None else (),
+        steps_done=run.done if run is not None else (),
+        cooldown_remaining_secs=dreams.cooldown(view),
+        error=error,
+        report=run.told if run is not None and not status.is_dreaming else None,
+        recall=run.recall if run is not None else None,
+        reversal_hashes=tuple(reversed(run.changes)) if run is not None and not status.is_dreaming else (),
+    )

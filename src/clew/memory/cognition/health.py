@@ -1,0 +1,269 @@
+"""Health: what works, what does not, and mending. Mending tells only what it did."""
+
+import time
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from clew.errors import ClewError
+from clew.memory.cognition import learner
+from clew.memory.cognition.awareness import ego
+from clew.memory.cognition.drift import drift
+from clew.memory.cognition.goals import Goal, north_star
+from clew.memory.cognition.modulators import RECORD as MODULATORS
+from clew.memory.cognition.oscillators import COUPLING, RECORD, coupling, synchronization
+from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
+
+if TYPE_CHECKING:
+    from clew.memory.service import MemoryView
+
+Subsystem = Literal["utl", "gwt", "dream", "storage"]
+Status = Literal["healthy", "degraded", "critical", "insufficient data"]
+SUBSYSTEMS: tuple[Subsystem, ...] = ("utl", "gwt", "dream", "storage")
+_LOW_ACCURACY = 0.7
+_FRAGMENTED = 0.5
+_SEVERITIES = ("low", "medium", "high", "critical")
+_SCORES: dict[str, float] = {"healthy": 1.0, "degraded": 0.5, "critical": 0.0}
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    status: Status
+    figures: dict[str, Any]
+    samples: int
+
+
+class Recommendation(msgspec.Struct, frozen=True):
+    subsystem: str
+    action: str
+    description: str
+
+
+class Health(Measured, frozen=True, kw_only=True):
+    overall_status: Status
+    subsystems: dict[str, Part]
+    recommendations: tuple[Recommendation, ...]
+
+
+class Healed(msgspec.Struct, frozen=True, kw_only=True):
+    success: bool
+    subsystem: str
+    actions_taken: tuple[str, ...]
+    """Only what was done; empty where there was nothing to do."""
+    old_status: Status
+    new_status: Status
+    recovery_time_ms: float
+    reversal_hash: str | None = None
+
+
+class Autonomous(Measured, frozen=True, kw_only=True):
+    north_star: Goal | None
+    services: dict[str, str]
+    overall_health: dict[str, Any]
+    recommendations: tuple[str, ...]
+    metrics: dict[str, Any] | None = None
+    history: tuple[dict[str, Any], ...] | None = None
+    truncated: bool = False
+
+
+def health(view: "MemoryView", subsystem: Subsystem | Literal["all"]) -> Health:
+    chosen = SUBSYSTEMS if subsystem == "all" else (subsystem,)
+    parts = {name: _LOOK[name](view) for name in chosen}
+    overall = _overall([part.status for part in parts.values()])
+    advice = tuple(
+        Recommendation(name, *_ADVICE[name]) for name, part in parts.items() if part.status in ("degraded", "critical")
+    )
+    # A store that can be read is healthy, however empty; whether memory is doing well is told by the others.
+    judged = [name for name, part in parts.items() if part.status != INSUFFICIENT and (part.samples or len(parts) == 1)]
+    return Health(
+        sufficient_data=bool(judged),
+        samples=sum(part.samples for part in parts.values()),
+        note="The worst of the subsystems that can be judged." if judged else f"{INSUFFICIENT}: nothing was used yet.",
+        overall_status=overall,
+        subsystems=parts,
+        recommendations=advice,
+    )
+
+
+def _overall(statuses: "list[Status]") -> Status:
+    for worst in ("critical", "degraded", "healthy"):
+        if worst in statuses:
+            return worst  # type: ignore[return-value]
+    return "insufficient data"
+
+
+def _utl(view: "MemoryView") -> Part:
+    accuracy, outcomes = learner.accuracy_of(view)
+    status: Status = "insufficient data"
+    if accuracy is not None:
+        status = "healthy" if accuracy >= _LOW_ACCURACY else "degraded" if accuracy >= _LOW_ACCURACY / 2 else "critical"
+    weights = learner.lambdas(view)
+    figures = {"accuracy": accuracy, "lambda_s": weights.delta_s, "lambda_c": weights.delta_c}
+    return Part(status=status, figures=figures, samples=outcomes)
+
+
+def _gwt(view: "MemoryView") -> Part:
+    r, _, questions = synchronization(view)
+    steady = ego(view).identity_coherence
+    status: Status = "insufficient data"
+    if r is not None:
+        status = "degraded" if r < _FRAGMENTED or (steady is not None and steady < _FRAGMENTED) else "healthy"
+    figures = {"r": None if r is None else round(r, 4), "identity_coherence": steady, "coupling": coupling(view)}
+    return Part(status=status, figures=figures, samples=questions)
+
+
+def _dream(view: "MemoryView") -> Part:
+    state = view.service.dreams.status(view)
+    left = state.steps_left if not state.is_dreaming else ()
+    status: Status = "degraded" if left else "healthy" if state.completed_cycles else "insufficient data"
+    figures = {"completed": state.completed_cycles, "left_over_steps": list(left), "is_dreaming": state.is_dreaming}
+    return Part(status=status, figures=figures, samples=state.completed_cycles)
+
+
+def _storage(view: "MemoryView") -> Part:
+    home = view.service.home
+    try:
+        told = home.store.describe()
+        count = view.library.index.count(view.asker)
+    except ClewError as error:
+        return Part(status="critical", figures={"problem": error.message}, samples=0)
+    notes = list(home.index.notes)
+    figures = {
+        "engine": told["engine"],
+        "bytes": home.size(),
+        "read_only": told["read_only"],
+        "memories": count,
+        "notes": notes,
+    }
+    return Part(status="degraded" if told["read_only"] or notes else "healthy", figures=figures, samples=count)
+
+
+_LOOK = {"utl": _utl, "gwt": _gwt, "dream": _dream, "storage": _storage}
+_ADVICE = {
+    "utl": ("trigger_lambda_recalibration", "Use of shown memories is foreseen badly."),
+    "gwt": ("trigger_dream", "The spaces disagree, or the subject changed from last week."),
+    "dream": ("trigger_dream", "A dream was left unfinished; the next one goes on."),
+    "storage": ("trigger_healing", "The index was replaced, or the store can only be read."),
+}
+
+
+def heal(view: "MemoryView", subsystem: Subsystem, severity: str) -> Healed:
+    """Mend a part, the more thoroughly the more severe; every action is reported where it was done."""
+    began, before = time.perf_counter(), _LOOK[subsystem](view).status
+    level = _SEVERITIES.index(severity)
+    actions: list[str] = []
+    hash = _HEAL[subsystem](view, level, actions)
+    after = _LOOK[subsystem](view).status
+    return Healed(
+        success=after not in ("degraded", "critical"),
+        subsystem=subsystem,
+        actions_taken=tuple(actions),
+        old_status=before,
+        new_status=after,
+        recovery_time_ms=round((time.perf_counter() - began) * 1000, 1),
+        reversal_hash=hash,
+    )
+
+
+def _heal_utl(view: "MemoryView", level: int, actions: list[str]) -> str | None:
+    view.service.observations.reset()
+    actions.append("the observations in this process were dropped and read again from the store")
+    if level == 0 or Records(view).get(learner.RECORD, learner.Kept) is None:
+        return None
+    actions.append("the weights were set back to those of the memory's stage")
+    return Records(view).update(learner.RECORD, learner.Kept, lambda _: None, "trigger_healing", "weights set back")
+
+
+def _heal_gwt(view: "MemoryView", level: int, actions: list[str]) -> str | None:
+    if count := view.service.questions.clear(view.asker.session):
+        actions.append(f"{count} questions of this session were dropped from the gauges")
+    if level == 0:
+        return None
+    with view.changes.make("trigger_healing", view.actor, "gauges set back") as change:
+        records = Records(view)
+        if coupling(view) != COUPLING:
+            records.update_in(change, RECORD, float, lambda _: None)
+            actions.append(f"the coupling was set back to {COUPLING:g}")
+        if level >= 2 and records.get(MODULATORS, tuple[Any, ...]):
+            records.update_in(change, MODULATORS, tuple[Any, ...], lambda _: None)
+            actions.append("the modulators were set back to their baselines")
+    return change.hash if change.touched else None
+
+
+def _heal_dream(view: "MemoryView", level: int, actions: list[str]) -> str | None:
+    state = view.service.dreams.status(view)
+    if state.steps_left and not state.is_dreaming:
+        view.service.dreams.give_up(view)
+        actions.append(f"the {len(state.steps_left)} steps that an unfinished dream left were given up")
+    return None
+
+
+def _heal_storage(view: "MemoryView", level: int, actions: list[str]) -> str | None:
+    if level >= 1:
+        view.service.home.index.renew()
+        actions.append("the index of the memory was made anew from the store")
+    if level >= 2:
+        view.service.context.rebuild_index()
+        view.units.engine()
+        actions.append("the search index was thrown away and made anew")
+    if level >= 3:
+        problems = view.service.home.store.check()
+        actions.append(
+            f"the store was read whole: {len(problems)} problems" + "".join(f"; {each}" for each in problems[:5])
+        )
+    return None
+
+
+_HEAL = {"utl": _heal_utl, "gwt": _heal_gwt, "dream": _heal_dream, "storage": _heal_storage}
+
+
+def autonomous(view: "MemoryView", *, metrics: bool, history: int | None) -> Autonomous:
+    """The goal, what is running, and how it all is doing."""
+    goal, state = north_star(view), health(view, "all")
+    scores = [_SCORES[part.status] for part in state.subsystems.values() if part.status in _SCORES and part.samples]
+    score = round(sum(scores) / len(scores), 4) if scores else None
+    drifted = drift(view, "7d") if goal is not None else None
+    advice = [f"{each.action}: {each.description}" for each in state.recommendations]
+    if goal is None:
+        advice.append("auto_bootstrap_north_star: no goal is known yet.")
+    if drifted is not None and drifted.overall_drift["has_drifted"]:
+        advice.append("trigger_drift_correction: the work moved away from the goal.")
+    return Autonomous(
+        sufficient_data=score is not None,
+        samples=state.samples,
+        note="The mean of the subsystems that can be judged." if scores else f"{INSUFFICIENT}: nothing was used yet.",
+        north_star=goal,
+        services={name: part.status for name, part in state.subsystems.items()},
+        overall_health={
+            "score": score,
+            "status": "not_configured"
+            if score is None
+            else "healthy"
+            if score >= 0.8
+            else "degraded"
+            if score >= 0.5
+            else "critical",
+            "judged": len(scores),
+        },
+        recommendations=tuple(advice),
+        metrics={
+            "subsystems": {name: part.figures for name, part in state.subsystems.items()},
+            "drift": None if drifted is None else drifted.overall_drift,
+        }
+        if metrics
+        else None,
+        history=_history(view, history) if history is not None else None,
+    )
+
+
+def _history(view: "MemoryView", count: int) -> tuple[dict[str, Any], ...]:
+    """The last changes that cognition made, the latest first."""
+    entries = view.history.logs("info", 500, "all").entries
+    own = [each for each in entries if each.component in ("dream", "gwt") or each.action in _OWN]
+    return tuple({"at": each.timestamp, "action": each.action, "reason": each.reason} for each in own[:count])
+
+
+_OWN = (
+    "auto_bootstrap_north_star", "trigger_drift_correction", "trigger_recalibration", "set_threshold_prior",
+    "trigger_lambda_recalibration", "observe_outcome", "update_synergy_matrix", "fuse_embeddings", "trigger_healing",
+    "manage_teleological_profile",
+)  # fmt: skip

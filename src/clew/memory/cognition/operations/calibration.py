@@ -1,0 +1,198 @@
+"""Toolset cognition: thresholds, and learning from what happened to shown memories."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from clew.memory.cognition import learner, steering, thresholds
+from clew.memory.cognition.operations.arguments import (
+    AnyDomain,
+    CognitionOperation,
+    Confidence,
+    DomainName,
+    Time,
+    Timeframe,
+)
+from clew.memory.operations.arguments import Rationale
+from clew.operation.call import Call
+
+ThresholdType = Annotated[thresholds.Name, Meta(description="Which threshold")]
+LogEvent = Literal["lambda_adjustment", "bayesian_escalation", "accuracy_alert", "accuracy_recovery", "weight_clamped"]
+
+
+class GetThresholdStatus(CognitionOperation, tool="get_threshold_status", title="Thresholds as they are"):
+    """Every threshold with its prior and how sure it is, the calibration behind it (ECE, MCE, Brier, sample size), and
+    which level of trigger_recalibration would help. Below ten observations: insufficient data."""
+
+    domain: DomainName = "General"
+    embedder_id: Annotated[Annotated[int, Meta(ge=1, le=13)] | None, Meta(description="Space 1 to 13")] = None
+
+    def run(self, call: Call) -> thresholds.ThresholdStatus:
+        return thresholds.status(call.project.memory.view(call), self.domain, self.embedder_id)
+
+
+class GetCalibrationMetrics(
+    CognitionOperation, tool="get_calibration_metrics", title="How well similarities foretell use"
+):
+    """ECE, MCE and Brier score of the similarities of shown memories against whether these were used, with targets and
+    sample size. Outcomes are counted: used, ignored, corrected, undone, told."""
+
+    timeframe: Timeframe = "24h"
+
+    def run(self, call: Call) -> thresholds.CalibrationMetrics:
+        return thresholds.metrics(call.project.memory.view(call), self.timeframe)
+
+
+class TriggerRecalibration(
+    CognitionOperation, tool="trigger_recalibration", title="Fit thresholds", writes=True, idempotent=False
+):
+    """Fits the threshold of use or the temperature to what happened to shown memories: 1 a moving average, 2 a
+    temperature, 3 the best of seven bins, 4 the best of all. Refuses below ten observations. Undoable."""
+
+    level: Annotated[int, Meta(ge=1, le=4, description="1 to 4")]
+    domain: DomainName = "General"
+
+    def run(self, call: Call) -> thresholds.Recalibration:
+        return thresholds.recalibrate(call.project.memory.view(call), self.level, self.domain)
+
+
+class SetThresholdPrior(
+    CognitionOperation,
+    tool="set_threshold_prior",
+    title="Set a threshold by hand",
+    writes=True,
+    demands=("rationale",),
+):
+    """Sets where a threshold begins, within its range and its order (optimal above acceptable above warning, duplicate
+    above edge); what was learned for it is dropped. Undoable. explain_threshold gives the range."""
+
+    threshold_type: ThresholdType
+    value: Confidence
+    domain: DomainName = "General"
+    rationale: Rationale = ""
+
+    def run(self, call: Call) -> thresholds.PriorSet:
+        view = call.project.memory.view(call)
+        return thresholds.set_prior(view, self.threshold_type, self.value, self.domain, self.rationale)
+
+
+class GetThresholdHistory(
+    CognitionOperation,
+    tool="get_threshold_history",
+    title="How a threshold changed",
+    trim=("history", "calibration_changes", "drift_events"),
+):
+    """Every change of a threshold in every domain with time, actor and reason, the earliest first; large ones and those
+    that were learned are also listed apart."""
+
+    threshold_type: ThresholdType
+    since: Time = None
+
+    def run(self, call: Call) -> thresholds.ThresholdHistory:
+        return thresholds.history(call.project.memory.view(call), self.threshold_type, self.since)
+
+
+class ExplainThreshold(CognitionOperation, tool="explain_threshold", title="Why a threshold is what it is"):
+    """The value of a threshold, its prior, what was learned and from how many observations, its range, and why."""
+
+    threshold_type: ThresholdType
+    domain: DomainName = "General"
+
+    def run(self, call: Call) -> thresholds.Explanation:
+        return thresholds.explain(call.project.memory.view(call), self.threshold_type, self.domain)
+
+
+class GetSteeringFeedback(CognitionOperation, tool="get_steering_feedback", title="Whether the memory is well kept"):
+    """Three scores from -1 to 1 with their inputs: gardener (memories with links), curator (confidence), assessor
+    (foresight and use of what was shown). With content, also the reward that storing it would bring; nothing is
+    stored."""
+
+    content: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=65_536)] | None, Meta(description="A text that might be stored")
+    ] = None
+    context: Annotated[
+        Annotated[str, Meta(max_length=4_096)] | None, Meta(description="Accepted, and not looked at")
+    ] = None
+    domain: AnyDomain = None
+
+    def run(self, call: Call) -> steering.Steering:
+        return steering.feedback(call.project.memory.view(call), self.content, self.domain)
+
+
+class GetLearnerState(
+    CognitionOperation, tool="get_learner_state", title="How well use is foreseen", trim=("open_predictions",)
+):
+    """How well it was foreseen which shown memories are used, by domain, with the weights behind it, and the open
+    predictions whose outcome observe_outcome takes."""
+
+    domain: AnyDomain = None
+
+    def run(self, call: Call) -> learner.LearnerState:
+        return learner.state(call.project.memory.view(call), self.domain)
+
+
+class ObserveOutcome(
+    CognitionOperation, tool="observe_outcome", title="Tell an outcome", writes=True, idempotent=False
+):
+    """Tells whether a shown memory was of use: 1 for yes, 0 for no. A large error moves the weights by a small step.
+    prediction_id is from get_learner_state and holds for 24 hours. Undoable."""
+
+    prediction_id: Annotated[str, Meta(min_length=1, max_length=80, description="From get_learner_state")]
+    actual_outcome: Confidence
+    context: Annotated[dict[str, Any], Meta(description="domain, query_type")] = msgspec.field(default_factory=dict)
+
+    def run(self, call: Call) -> learner.Observed:
+        view = call.project.memory.view(call)
+        return learner.observe(view, self.prediction_id, self.actual_outcome, self.context)
+
+
+class GetMetaLearningStatus(CognitionOperation, tool="get_meta_learning_status", title="State of the learning"):
+    """Accuracy and bias of what was foreseen, the two weights (they sum to 1) beside those of the memory's stage, and
+    whether a search for better ones is due."""
+
+    include_accuracy_history: Annotated[bool, Meta(description="The last 20")] = False
+    include_embedder_breakdown: Annotated[bool, Meta(description="Of either signal alone")] = False
+
+    def run(self, call: Call) -> learner.MetaStatus:
+        view = call.project.memory.view(call)
+        return learner.status(
+            view, with_history=self.include_accuracy_history, with_spaces=self.include_embedder_breakdown
+        )
+
+
+class TriggerLambdaRecalibration(
+    CognitionOperation,
+    tool="trigger_lambda_recalibration",
+    title="Fit the weights",
+    writes=True,
+    idempotent=False,
+):
+    """Moves the weights of novelty and similarity towards what happened: one step along the mean error, or with
+    force_bayesian the best of 81 that are tried. Refuses below ten outcomes; dry_run changes nothing. Undoable."""
+
+    force_bayesian: Annotated[bool, Meta(description="Try all instead of one step")] = False
+    domain: AnyDomain = None
+    dry_run: Annotated[bool, Meta(description="Only say what would change")] = False
+
+    def run(self, call: Call) -> learner.Recalibrated:
+        view = call.project.memory.view(call)
+        return learner.recalibrate(view, self.domain, search=self.force_bayesian, dry_run=self.dry_run)
+
+
+class GetMetaLearningLog(
+    CognitionOperation, tool="get_meta_learning_log", title="How the weights changed", trim=("events",)
+):
+    """Every change of the two weights behind the predictions, the latest first, with time, values before and after,
+    actor and reason."""
+
+    start_time: Time = None
+    end_time: Time = None
+    event_type: Annotated[LogEvent | None, Meta(description="Only such events")] = None
+    domain: AnyDomain = None
+    limit: Annotated[int, Meta(ge=1, le=1_000, description="Events at most")] = 100
+    offset: Annotated[int, Meta(ge=0, le=1_000_000, description="Events to pass over")] = 0
+
+    def run(self, call: Call) -> learner.MetaLog:
+        view = call.project.memory.view(call)
+        return learner.log(view, self.start_time, self.end_time, self.event_type, self.domain, self.limit, self.offset)

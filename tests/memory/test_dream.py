@@ -1,0 +1,280 @@
+"""A dream keeps order and takes nothing away; it gives way, can be ended and killed, and goes on."""
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.contract.memory_client import WHY, Memory, remembering, write_project
+from tests.memory.filling import LAMPS, NOW, at, fill, link
+
+from clew.memory.cognition import dream, dream_steps
+from clew.memory.cognition.dream_steps import Found
+from clew.memory.cognition.recall_check import compare
+from clew.memory.model import LinkKind
+
+NREM, REM = ["judge", "replay", "stale"], ["links", "episodes", "shortcuts", "thresholds"]
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tests.contract.memory_client import remembering
+from clew.memory.cognition import dream_steps
+def dying(view, marks, most, give_way):
+    with view.changes.make("dream", "dream", "half of a step") as change:
+        change.link(dream_steps.linked("a", "b", dream_steps.LinkKind.RELATED, "half"))
+        os.kill(os.getpid(), signal.SIGKILL)
+dream_steps.STEPS["replay"] = dying
+with remembering(Path(sys.argv[1])) as memory:
+    memory("trigger_dream", blocking=True)
+"""
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with remembering(write_project(tmp_path / "harbour", {"src/lamps.py": "def burn():\n    return 1\n"})) as client:
+        at(client.project, NOW)
+        yield client
+
+
+def dreamt(memory: Memory, **arguments: Any) -> dict[str, Any]:
+    return memory("trigger_dream", **{"blocking": True, "force": True, "abort_on_query": False, **arguments})
+
+
+# Verifies: REQ-d00348-A, REQ-d00348-B
+def test_a_dream_judges_links_and_proposes_and_takes_nothing_away(memory: Memory) -> None:
+    ids = fill(memory.project, ("The gate opens at six in the morning", "The gate does not open at six in the morning"))
+    same = fill(memory.project, ("The harbour lamps burn at night", "The harbour lamps burn at night, always at night"))
+    cited = memory.store("Beware of the last hour of burn.", about=["src/lamps.py::burn"])
+    (memory.root / "src/lamps.py").write_text("def burn():\n    return 2\n")
+    fill(memory.project, ["docs/guide.md tells about it"])
+    (memory.root / "docs").mkdir()
+    (memory.root / "docs/guide.md").write_text("# Guide\n")
+    store = memory.project.memory.home.store
+    before = {record.id: record.data for record in store.scan("memory")}
+    done = dreamt(memory)
+    report = done["report"]
+    assert done["steps_done"] == [*NREM, *REM]
+    assert report["contradictions_linked"] == 1
+    assert [{each["old"], each["new"]} for each in report["merge_proposals"] if each["relation"] == "same"] == [
+        set(same)
+    ]
+    assert [each["memory_id"] for each in report["stale"]] == [cited]
+    assert [each["node"] for each in report["link_proposals"]] == ["file:docs/guide.md"]
+    assert {record.id: record.data for record in store.scan("memory")} == before
+    conflicts = [task for task in memory("get_memetic_status")["curation_tasks"] if task["task_type"] == "conflict"]
+    assert [set(task["target_nodes"]) for task in conflicts] == [set(ids)]
+    # What was judged is not judged again, and every step can be undone.
+    assert dreamt(memory)["report"]["pairs_judged"] == 0
+    links = {record.id for record in store.scan("link")}
+    for hash in done["reversal_hashes"]:
+        memory("restore_from_hash", reversal_hash=hash)
+    assert {record.id for record in store.scan("link")} < links
+
+
+# Verifies: REQ-d00348-A
+def test_use_strengthens_links_and_makes_shortcuts_and_thresholds(memory: Memory) -> None:
+    ids = fill(memory.project, LAMPS)
+    link(memory.project, (ids[0], ids[1]), kind=LinkKind.RELATED, weight=0.5)
+    link(memory.project, *itertools.pairwise(ids[2:]))
+    unused = fill(memory.project, ["Ropes are coiled", "Sails are dried"])
+    link(memory.project, (unused[0], unused[1]), kind=LinkKind.RELATED, weight=0.5)
+    for _ in range(9):
+        memory("search_graph", query="harbour lamps burn at night")
+        memory("find_causal_path", source_id=ids[2], target_id=ids[5])
+    report = dreamt(memory)["report"]
+    weights = {record.id: record.data.get("weight", 0.5) for record in memory.project.memory.home.store.scan("link")}
+    assert weights[f"{ids[0]}.related.{ids[1]}"] > 0.5
+    assert weights[f"{unused[0]}.related.{unused[1]}"] == 0.5
+    assert report["edges_strengthened"] >= 1
+    assert report["shortcuts_created"] == 1
+    assert weights[f"{ids[2]}.causes.{ids[5]}"] == pytest.approx(0.512)
+    assert (report["thresholds_fitted"], report["observations"] >= 30) == (True, True)
+    assert memory("get_amortized_shortcuts")["created_this_cycle"] == 1
+
+
+# Verifies: REQ-d00348-A
+def test_repeated_episodes_are_proposed_with_a_count(memory: Memory) -> None:
+    marks = dream_steps.Marks()
+
+    class Library:
+        def latest(self, limit: int, filters: Any) -> list[tuple[Any, None]]:
+            assert filters.kinds == ("episode",)
+            texts = [f"Test run {n} failed in lamps.py" for n in range(4)] + ["Something else happened once"]
+            return [
+                (type("Episode", (), {"text": t, "id": str(n), "recorded_at": str(n)}), None)
+                for n, t in enumerate(texts)
+            ]
+
+    view: Any = type("View", (), {"library": Library()})
+    found = dream_steps.collapse_episodes(view, marks, 100, lambda: None)
+    assert [(each["count"], each["text"]) for each in found.told["repeated_episodes"]] == [
+        (4, "Test run 0 failed in lamps.py")
+    ]
+
+
+# Verifies: REQ-d00348-E
+def test_recall_on_saved_questions_is_compared_and_a_drop_takes_the_run_back(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = fill(memory.project, LAMPS)
+    assert dreamt(memory)["recall"]["note"].startswith("insufficient data")
+    for id, text in zip(ids, LAMPS, strict=True):
+        memory("test_recall_accuracy", query=text, expected_node_ids=[id])
+    steady = dreamt(memory)["recall"]
+    assert (steady["questions"], steady["before"], steady["after"], steady["taken_back"]) == (6, 1.0, 1.0, False)
+
+    def harmful(view: Any, marks: Any, most: int, give_way: Any) -> Found:
+        found = Found()
+        found.links = [dream_steps.linked(ids[0], ids[1], LinkKind.CONTRADICTS, "wrong")]
+        monkeypatch.setattr(dream, "recall_of", lambda view: dict.fromkeys(before, 0.0))
+        return found
+
+    before = dream.recall_of(memory.project.memory.shared_view())
+    monkeypatch.setitem(dream_steps.STEPS, "stale", harmful)
+    dropped = dreamt(memory)
+    assert dropped["recall"]["taken_back"]
+    assert dropped["reversal_hashes"] == []
+    links = {record.id for record in memory.project.memory.home.store.scan("link")}
+    assert f"{ids[0]}.contradicts.{ids[1]}" not in links
+
+
+# Verifies: REQ-d00348-E
+def test_one_question_less_is_within_chance() -> None:
+    assert compare({"a": 1.0, "b": 1.0}, {"a": 1.0, "b": 0.0})[1] is False
+    assert compare(dict.fromkeys("abcde", 1.0), dict.fromkeys("abcde", 0.0))[1] is True
+    assert compare({}, {})[0].before is None
+
+
+class Held:
+    """A step that goes on until it is told to end."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.free = threading.Event()
+
+    def __call__(self, view: Any, marks: Any, most: int, give_way: Any) -> Found:
+        self.begun.set()
+        while not self.free.wait(0.005):
+            give_way()
+        return Found(told={"held": True})
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
+    step = Held()
+    monkeypatch.setitem(dream_steps.STEPS, "links", step)
+    yield step
+    step.free.set()
+
+
+# Verifies: REQ-d00348-C
+def test_a_dream_runs_beside_calls_and_is_ended_by_abort_or_a_question(memory: Memory, held: Held) -> None:
+    fill(memory.project, LAMPS)
+    assert memory("abort_dream")["reason"] == "not dreaming"
+    assert memory("trigger_dream")["triggered"]
+    assert held.begun.wait(60)
+    status = memory("get_dream_status")
+    assert (status["state"], status["is_dreaming"], status["current_step"]) == ("rem", True, "links")
+    twice = memory("trigger_dream", force=True)
+    assert (twice["triggered"], twice["state"]) == (False, "rem")
+    assert "already" in twice["error"]
+    ended = memory("abort_dream")
+    assert (ended["aborted"], ended["previous_state"]) == (True, "rem")
+    assert ended["abort_latency_ms"] >= 0
+    left = memory("get_dream_status")
+    assert (left["state"], left["steps_left"]) == ("awake", REM)
+    # The next one goes on with what is left; a question ends it.
+    held.begun.clear()
+    again = memory("trigger_dream", force=True)
+    assert (again["triggered"], again["resumed"], again["steps_done"]) == (True, True, NREM)
+    assert held.begun.wait(60)
+    assert len(memory.ids("harbour lamps")) == 6
+    memory.project.memory.dreams._ended.wait(60)
+    assert memory("get_dream_status")["is_dreaming"] is False
+    held.free.set()
+    done = dreamt(memory)
+    assert (done["resumed"], done["steps_done"]) == (True, [*NREM, *REM])
+
+
+# Verifies: REQ-d00348-D
+def test_ec_mcp_005_a_client_that_comes_back_is_told_from_the_current_phase(memory: Memory, held: Held) -> None:
+    fill(memory.project, LAMPS)
+    memory("trigger_dream", abort_on_query=False)
+    assert held.begun.wait(60)
+    told: list[str] = []
+    view = memory.project.memory.shared_view()
+
+    def report(done: int, total: int, message: str) -> None:
+        told.append(message)
+        held.free.set()
+
+    options = dream.Options(force=True)
+    answer = dream.trigger(view, options, blocking=True, report=report, check=lambda: None)
+    assert told[0] == "rem: links"
+    assert not any(message.startswith("nrem") for message in told)
+    assert answer.steps_done == (*NREM, *REM)
+
+
+# Verifies: REQ-d00348-C
+def test_a_dream_waits_a_minute_after_the_last_one(memory: Memory) -> None:
+    fill(memory.project, LAMPS)
+    assert memory("trigger_dream", phase="nrem", blocking=True)["steps_done"] == NREM
+    refused = memory("trigger_dream", blocking=True)
+    assert (refused["triggered"], refused["cooldown_remaining_secs"]) == (False, 60.0)
+    at(memory.project, NOW + timedelta(seconds=61))
+    assert memory("trigger_dream", phase="rem", blocking=True)["steps_done"] == REM
+    assert memory("get_dream_status")["completed_cycles"] == 2
+
+
+# Verifies: REQ-d00348-D
+def test_a_process_killed_in_the_middle_of_a_dream_leaves_whole_steps(tmp_path: Path) -> None:
+    root = write_project(tmp_path / "harbour")
+    with remembering(root) as memory:
+        fill(memory.project, LAMPS)
+    top = Path(__file__).parent.parent.parent
+    environment = {**os.environ, "PYTHONPATH": str(top)}
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(root)], cwd=top, env=environment, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    with remembering(root) as memory:
+        status = memory("get_dream_status")
+        assert (status["is_dreaming"], status["steps_left"]) == (False, ["replay", "stale", *REM])
+        assert memory("get_health_status", subsystem="dream")["overall_status"] == "degraded"
+        assert "a.related.b" not in {record.id for record in memory.project.memory.home.store.scan("link")}
+        done = dreamt(memory)
+        assert (done["resumed"], done["steps_done"]) == (True, [*NREM, *REM])
+
+
+# Verifies: REQ-d00349-A, REQ-d00349-B
+def test_health_is_judged_by_figures_and_mending_tells_what_it_did(memory: Memory) -> None:
+    assert memory("get_health_status")["overall_status"] == "healthy"
+    assert memory("get_autonomous_status")["overall_health"]["score"] is None
+    fill(memory.project, LAMPS)
+    for _ in range(6):
+        memory("search_graph", query="harbour lamps burn at night")
+    ill = memory("get_health_status")
+    assert ill["subsystems"]["utl"]["status"] in ("degraded", "critical")
+    assert [each["action"] for each in ill["recommendations"] if each["subsystem"] == "utl"]
+    assert memory("trigger_healing", subsystem="dream")["actions_taken"] == []
+    memory("trigger_lambda_recalibration")
+    mended = memory("trigger_healing", subsystem="utl")
+    assert len(mended["actions_taken"]) == 2
+    assert memory("get_meta_learning_status")["lambda_deviation"] == 0
+    memory("adjust_coupling", new_K=5)
+    mended = memory("trigger_healing", subsystem="gwt", severity="high")
+    assert any("coupling" in each for each in mended["actions_taken"])
+    assert memory("get_kuramoto_sync")["coupling"] == 2.0
+    memory("restore_from_hash", reversal_hash=mended["reversal_hash"])
+    assert memory("get_kuramoto_sync")["coupling"] == 5.0
+    assert len(memory("trigger_healing", subsystem="storage", severity="critical")["actions_taken"]) == 3
+    assert len(memory.ids("harbour lamps")) == 6
+    state = memory("get_autonomous_status", include_metrics=True, include_history=True)
+    assert "trigger_healing" in {each["action"] for each in state["history"]}
+    assert memory("get_system_logs", component="gwt")["entries"][0]["action"] == "adjust_coupling"
+    assert WHY
