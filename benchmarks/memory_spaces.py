@@ -3,9 +3,9 @@
     python -m benchmarks.memory_spaces [FOLDER ...]
 
 A folder holds a conversation as `clew eval` takes it: corpus.jsonl, queries.jsonl, qrels.tsv. Each turn becomes a
-memory. The search's own ranking, by words and meaning, gives fifty candidates for each question. Every space orders them alone,
-and is added to the ranking with a weight of 0.3, both in standard deviations. Recall@10 is the share of the turns that
-answer a question among its first ten.
+memory. The search's own ranking, by words and meaning, gives fifty candidates for each question. Every space orders
+them alone, and is added to the ranking with a weight of 0.3, both in standard deviations. Recall@10 is the share of
+the turns that answer a question among its first ten.
 """
 
 import argparse
