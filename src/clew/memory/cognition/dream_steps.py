@@ -140,7 +140,7 @@ def replay(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Foun
     known = {frozenset((link.source, link.target)) for link in view.library.index.links(met)}
     seen = view.library.index.visible(met, view.asker)
     new = [pair for pair, count in times.items() if count >= _TOGETHER and pair not in known and pair <= seen.keys()]
-    found.links += [linked(*sorted(pair), LinkKind.RELATED, _CO_USE) for pair in new]
+    found.links += [linked(min(pair), max(pair), LinkKind.RELATED, _CO_USE) for pair in new]
     found.told = {
         "memories_replayed": len(met),
         "edges_strengthened": stronger,

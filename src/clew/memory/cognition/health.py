@@ -67,7 +67,7 @@ class Autonomous(Measured, frozen=True, kw_only=True):
 
 def health(view: "MemoryView", subsystem: Subsystem | Literal["all"]) -> Health:
     chosen = SUBSYSTEMS if subsystem == "all" else (subsystem,)
-    parts = {name: _LOOK[name](view) for name in chosen}
+    parts: dict[str, Part] = {name: _LOOK[name](view) for name in chosen}
     overall = _overall([part.status for part in parts.values()])
     advice = tuple(
         Recommendation(name, *_ADVICE[name]) for name, part in parts.items() if part.status in ("degraded", "critical")
@@ -87,7 +87,7 @@ def health(view: "MemoryView", subsystem: Subsystem | Literal["all"]) -> Health:
 def _overall(statuses: "list[Status]") -> Status:
     for worst in ("critical", "degraded", "healthy"):
         if worst in statuses:
-            return worst  # type: ignore[return-value]
+            return worst
     return "insufficient data"
 
 
@@ -183,8 +183,8 @@ def _heal_gwt(view: "MemoryView", level: int, actions: list[str]) -> str | None:
         if coupling(view) != COUPLING:
             records.update_in(change, RECORD, float, lambda _: None)
             actions.append(f"the coupling was set back to {COUPLING:g}")
-        if level >= 2 and records.get(MODULATORS, tuple[Any, ...]):
-            records.update_in(change, MODULATORS, tuple[Any, ...], lambda _: None)
+        if level >= 2 and records.get(MODULATORS, list[Any]) is not None:
+            records.update_in(change, MODULATORS, list[Any], lambda _: None)
             actions.append("the modulators were set back to their baselines")
     return change.hash if change.touched else None
 
