@@ -1,6 +1,7 @@
 """Generated histories, each with one shape that misleads those who read git carelessly."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -308,6 +309,28 @@ def specified(folder: Path) -> None:
     repo.commit("Document it")
 
 
+def own(folder: Path) -> None:
+    """Clew's own repository, without its history: a clone need not have it."""
+    root = Path(__file__).parent.parent.parent
+    for name in ("src", "spec", "tests", "docs"):
+        shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.onnx", "*.bin"))
+
+
+def scripts(folder: Path) -> None:
+    """No requirements, no usual folders, several languages."""
+    repo = Repository(folder)
+    bell = "export class Bell {\n  ring(times: number): string {\n    return 'ding'.repeat(times);\n  }\n}\n"
+    files = {
+        "lib/bell.ts": bell + "export function makeBell(): Bell {\n  return new Bell();\n}\n",
+        "lib/door.ts": 'import { makeBell } from "./bell";\nexport const door = () => makeBell().ring(2);\n',
+        "lib/bell.test.ts": 'import { makeBell } from "./bell";\ntest("rings", () => { makeBell().ring(1); });\n',
+        "go/quay.go": "package harbour\n\nfunc OpenQuay(n int) int {\n\treturn n + 1\n}\n",
+        "go/quay_test.go": "package harbour\n\nfunc TestOpenQuay(t *testing.T) {\n\tOpenQuay(1)\n}\n",
+        "README.md": "# Doors\n\nThe `makeBell` function makes a bell.\n",
+    }
+    repo.commit("Ring at the door (#3)\n\nVisitors were not heard.", files)
+
+
 SHAPES: Mapping[str, Callable[[Path], None]] = {
     "plain": plain,
     "moved lines": moved,
@@ -334,4 +357,6 @@ SHAPES: Mapping[str, Callable[[Path], None]] = {
     "hostile": hostile,
     "people": people,
     "specified": specified,
+    "scripts": scripts,
+    "clew": own,
 }

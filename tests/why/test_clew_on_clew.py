@@ -1,21 +1,17 @@
 """Clew's own source: each file leads to what asked for it and to what proves it."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.why.asking import Asker
-
-ROOT = Path(__file__).parent.parent.parent
+from tests.why.asking import Asker, judged, questions
+from tests.why.histories import own
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy without the history: what is asked here stands in the files."""
     folder = tmp_path_factory.mktemp("clew") / "clew"
-    for name in ("src", "spec", "tests"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.onnx", "*.bin"))
+    own(folder)
     return folder
 
 
@@ -38,3 +34,11 @@ def test_every_file_leads_to_a_requirement_and_a_test(asker: Asker, project: Pat
         if not asked or not found["proved_by"]:
             lacking.append((name, len(asked), len(found["proved_by"])))
     assert lacking == []
+
+
+# Verifies: REQ-o00043-A
+def test_questions_about_clew_itself_are_answered(asker: Asker, project: Path) -> None:
+    about = [each for each in questions() if each.shape == "clew"]
+    wrong = [each for each in (judged(q, *asker.why(project, q.target)) for q in about) if not each.is_right]
+    assert len(about) >= 10
+    assert [(each.question, each.text) for each in wrong] == []

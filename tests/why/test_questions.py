@@ -18,7 +18,7 @@ TOKENS_AT_MOST = 900
 def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Verdict]]:
     asker, made, found = Asker(), {}, []
     try:
-        for question in questions():
+        for question in (each for each in questions() if each.shape != "clew"):
             if question.shape not in made:
                 made[question.shape] = tmp_path_factory.mktemp("shape") / "project"
                 SHAPES[question.shape](made[question.shape])

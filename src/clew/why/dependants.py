@@ -1,6 +1,5 @@
 """Section "depends on it": what would notice a change."""
 
-import re
 from collections.abc import Callable, Iterator
 
 from clew.formats.code.imports import READ
@@ -10,11 +9,10 @@ from clew.graph.model import NodeKind
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import impact
 from clew.why.answer import Fact, Section, section
-from clew.why.grep import grep
+from clew.why.grep import grep, is_telling
 from clew.why.inquiry import Inquiry, one_line
 
 _MOST = 60
-_SHORTEST_NAME = 4
 
 
 def dependants(inquiry: Inquiry) -> Section:
@@ -66,9 +64,7 @@ def importing(inquiry: Inquiry) -> Iterator[Fact]:
 def _named(inquiry: Inquiry, shown: set[str]) -> Iterator[Fact]:
     """Lines elsewhere that hold the name of a symbol that no other has."""
     symbol, path = inquiry.target.symbol, inquiry.target.path
-    if symbol is None or path is None or len(symbol.name) < _SHORTEST_NAME or not re.fullmatch(r"\w+", symbol.name):
-        return
-    if len(inquiry.project.code.file.named(symbol.name, 3)) != 1 or symbol.name.startswith("__"):
+    if symbol is None or path is None or not is_telling(inquiry, symbol.name):
         return
     ending = path.rpartition(".")[2]
     files = shown_files(shown)

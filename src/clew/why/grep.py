@@ -1,6 +1,7 @@
 """Lines of the project's files that hold a word, by git."""
 
 import os
+import re
 
 from clew.why.inquiry import Inquiry
 from clew.workspace.git import api as git
@@ -24,3 +25,12 @@ def grep(inquiry: Inquiry, word: str, *patterns: str) -> list[tuple[str, int, st
         if len(parts) == 3 and parts[1].isdigit():
             found.append((display(os.fsdecode(parts[0])), int(parts[1]), parts[2].decode("utf-8", "replace")))
     return found
+
+
+_SHORTEST_NAME = 4
+
+
+def is_telling(inquiry: Inquiry, name: str) -> bool:
+    """Whether a name means one symbol of the project alone, so that a line that holds it is about that one."""
+    is_name = len(name) >= _SHORTEST_NAME and re.fullmatch(r"\w+", name) is not None and not name.startswith("__")
+    return is_name and len(inquiry.project.code.file.named(name, 2)) == 1

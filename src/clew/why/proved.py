@@ -1,5 +1,6 @@
 """Section "proved by": tests, their last results, and which lines a run executed."""
 
+import re
 import time
 from collections.abc import Iterator
 from functools import cached_property
@@ -11,16 +12,25 @@ from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import Proof, impact
 from clew.why.answer import Basis, Fact, Section, section
 from clew.why.asked import Cited
+from clew.why.grep import grep, is_telling
 from clew.why.inquiry import Inquiry, one_line
 from clew.workspace.paths import raw
 
 _MOST_TESTS = 40
+_TEST_FILE = re.compile(
+    r"(?:^|/)(?:tests?|__tests__)/.*\.\w+$|(?:^|/)test_[^/]*\.py$|[._-](?:test|spec|tests)\.\w+$|Tests?\.\w+$"
+)
+_AFFIXES = re.compile(r"^test_|[._-](?:test|tests|spec)$|Tests?$")
 _TESTED = (NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.TEST, NodeKind.USER_JOURNEY)
 
 
 def proved(inquiry: Inquiry, cited: Cited) -> Section:
     reports = Reports(inquiry)
-    facts = [*_by_citation(inquiry, cited, reports), *_by_lines(inquiry, reports), *_by_import(inquiry, reports)]
+    citations = list(_by_citation(inquiry, cited, reports))
+    uses = [*_by_import(inquiry, reports), *_by_name(inquiry)]
+    # What the target itself cites says more about it than an import; what its package cites says less.
+    is_own = any(basis == "stated" for _, basis, _ in cited.edges)
+    facts = [*_by_lines(inquiry, reports), *([*citations, *uses] if is_own else [*uses, *citations])]
     without = "" if inquiry.graph.evidence.has_results() else "No test report was found, so results are not known."
     return section("proved_by", facts, absent="Not known: no test was found.", note=without)
 
@@ -149,13 +159,48 @@ def _by_import(inquiry: Inquiry, reports: Reports) -> Iterator[Fact]:
             continue
         seen.add(each.path)
         tests = [node for node in inquiry.graph.memory.nodes_in_file(each.path) if node.kind is NodeKind.TEST]
-        if tests:
+        if tests or is_test_file(inquiry, each.path):
             said = f"{each.path} imports {each.name or 'it'}"
             verdicts = {inquiry.graph.evidence.verdict(node.id) for node in tests} - {None}
             if verdicts:
                 worst = "failed" if verdicts & {"failed", "error"} else sorted(str(each) for each in verdicts)[0]
                 said += f": {counted(len(tests), 'test')}, {worst}{reports.age(_reports_of(inquiry, tests))}"
             yield Fact(said, "inferred", f"{each.path}:{each.line}")
+
+
+def _by_name(inquiry: Inquiry) -> Iterator[Fact]:
+    """Test files that are called after the target's file, and lines of tests that hold the name of a symbol."""
+    path, symbol = inquiry.target.path, inquiry.target.symbol
+    if path is None or inquiry.target.node is not None or is_test_name(path):
+        return
+    stem = _stem(path)
+    if len(stem) > 2 and symbol is None:
+        for other in inquiry.project.code.file.files():
+            if other.path != path and is_test_name(other.path) and _tested_stem(other.path) == stem:
+                yield Fact(f"{other.path} is called after it", "inferred", other.path)
+    if symbol is not None and is_telling(inquiry, symbol.name):
+        seen: set[str] = set()
+        for place, line, text in grep(inquiry, symbol.name, f"*.{path.rpartition('.')[2]}"):
+            if place not in seen and place != path and is_test_file(inquiry, place) and "import" not in text:
+                seen.add(place)
+                yield Fact(f"{place} names it: {one_line(text, 80)}", "inferred", f"{place}:{line}")
+
+
+def is_test_file(inquiry: Inquiry, path: str) -> bool:
+    """Whether a file holds tests, by what it defines or by its name."""
+    return is_test_name(path) or any(each.is_test for each in inquiry.project.code.file.symbols_of(path))
+
+
+def is_test_name(path: str) -> bool:
+    return _TEST_FILE.search(path) is not None
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0].lower()
+
+
+def _tested_stem(path: str) -> str:
+    return _AFFIXES.sub("", path.rpartition("/")[2].partition(".")[0]).lower()
 
 
 def _reports_of(inquiry: Inquiry, tests: list[Node]) -> set[str]:

@@ -5,11 +5,12 @@ takes no part in the ranking.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from clew.errors import ClewError
+from clew.errors import ClewError, StoreError
 from clew.graph.model import Node, NodeKind
 from clew.kb.ingest.units import narrowed
 from clew.search.question import Question, RankedUnit
@@ -54,6 +55,8 @@ class FoundItems(msgspec.Struct, frozen=True):
     truncated: bool = False
     next_cursor: str | None = None
     notes: tuple[str, ...] = ()
+    indexed: str | None = None
+    """How much can be found by words and by meaning; null without a search index."""
 
 
 class Everything:
@@ -64,12 +67,16 @@ class Everything:
         self._project = call.project
         self._kinds = tuple(kinds) or tuple(KINDS)
         self.notes: list[str] = list(call.notes)
+        self.indexed: str | None = None
 
     def find(self, query: str, *, offset: int = 0, limit: int = 10) -> FoundItems:
         if self._kinds == ("requirement",):
             return self._requirements(query, offset=offset, limit=limit)
         exact = list(self._exact(query))
         engine, ranked = self.ranked(query, again=offset > 0)
+        if engine is None:
+            # Requirements that hold all words are found without an index.
+            return self._requirements(query, offset=offset, limit=limit)
         known = {(item.kind, item.id) for item in exact}
         items: list[FoundItem | RankedUnit] = [*exact]
         items += (each for each in ranked if not self._is_known(each, known))
@@ -77,14 +84,16 @@ class Everything:
         shown = (item if isinstance(item, FoundItem) else self._item(engine, item, query) for item in page)
         results = tuple(item for item in shown if item is not None)
         total = len(items)
-        return FoundItems(results, total, offset + limit < total, None, tuple(dict.fromkeys(self.notes)))
+        notes = tuple(dict.fromkeys(self.notes))
+        return FoundItems(results, total, offset + limit < total, None, notes, self.indexed)
 
     def _requirements(self, query: str, *, offset: int, limit: int) -> FoundItems:
         """Requirements alone have a search that knows more about them."""
         page = self._project.trace.search(query, offset=offset, limit=limit, check=self._call.check)
         nodes = (self._project.graph.get_node(each.id) for each in page.results)
         found = tuple(msgspec.structs.replace(_of_node(node), exact=False) for node in nodes if node is not None)
-        return FoundItems(found, page.total, page.truncated, None, page.notes)
+        notes = tuple(dict.fromkeys((*self.notes, *page.notes)))
+        return FoundItems(found, page.total, page.truncated, None, notes, page.indexed)
 
     def ranked(self, query: str, *, again: bool = False) -> "tuple[SearchEngine | None, list[RankedUnit]]":
         """Everything that has to do with the query, best first."""
@@ -101,6 +110,7 @@ class Everything:
         )
         ranking = engine.rank(Question(text=query, scope=scope), again=again, check=self._call.check)
         self.notes += ranking.notes
+        self.indexed = ranking.indexed
         found = [each for each in ranking.units if _is_relevant(each)]
         return engine, varied(self._visible(found))
 
@@ -154,13 +164,17 @@ class Everything:
             if path is not None:
                 yield FoundItem("file", path, path, path, exact=True)
         if "code" in self._kinds and " " not in word:
-            self.notes += self._project.code.ensure()
-            for symbol in self._project.code.file.named(word.removesuffix("()"), _MOST_EXACT):
-                place = f"{symbol.path}:{symbol.line}"
-                yield FoundItem("code", f"{symbol.path}::{symbol.qualname}", symbol.head, place, exact=True)
+            with suppress(StoreError):
+                # What keeps the outlines away is said by who brings the index in step.
+                self._project.code.ensure()
+                for symbol in self._project.code.file.named(word.removesuffix("()"), _MOST_EXACT):
+                    place = f"{symbol.path}:{symbol.line}"
+                    yield FoundItem("code", f"{symbol.path}::{symbol.qualname}", symbol.head, place, exact=True)
 
     def _is_known(self, ranked: RankedUnit, known: set[tuple[str, str]]) -> bool:
         part, _, rest = ranked.id.partition(":")
+        if part == code_units.PART:
+            return any(kind == part and id.partition("::")[0] == rest for kind, id in known)
         return (part, rest) in known
 
     # What is shown

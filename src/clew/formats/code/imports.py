@@ -100,7 +100,8 @@ def _script(text: str, masked: str, path: str) -> Iterator[Import]:
         module = "/" + posixpath.normpath(posixpath.join(posixpath.dirname(path), named))
         inner = (match["names"] or "").partition("{")[2].partition("}")[0]
         names = [each[1] for each in map(_NAME.match, map(str.strip, inner.split(","))) if each]
-        yield Import(line, _stem(module))
+        if not names:
+            yield Import(line, _stem(module))
         yield from (Import(line, _stem(module), name) for name in names)
 
 

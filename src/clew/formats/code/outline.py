@@ -9,7 +9,7 @@ from clew.formats.code.definitions.scan import CLASS, Definition, definitions_in
 from clew.formats.code.imports import Import, imports_of
 from clew.formats.code.languages import Family, family_for
 
-OUTLINE_VERSION = 1
+OUTLINE_VERSION = 2
 _LONGEST_HEAD = 200
 
 

@@ -109,7 +109,8 @@ class DenseSearch:
 
     def _describe(self, connection: "Connection", space: Space | None, note: str | None) -> IndexState:
         parts = index.parts(connection)
-        units = sum(parts.values())
+        # What is found by its words alone would never be complete.
+        units = sum(number for part, number in parts.items() if part not in WORDS_ONLY)
         notes: tuple[str, ...] = (note,) if note else ()
         if space is None:
             state = "damaged" if self.damaged else "words_only"
@@ -123,8 +124,7 @@ class DenseSearch:
         elif self.damaged:
             state = "damaged"
         else:
-            wanted = units - sum(parts.get(part, 0) for part in WORDS_ONLY)
-            state = "complete" if embedded >= wanted else "indexing"
+            state = "complete" if embedded >= units else "indexing"
             notes += space.vectors.notes(connection)
         return IndexState(
             units=units, embedded=embedded, embedder=space.embedder.name, state=state, parts=parts, notes=notes

@@ -77,7 +77,7 @@ class FindEverything(
         found = tuple(
             FoundItem("requirement", item.id, item.title, _place(node)) for item, node in nodes if node is not None
         )
-        return FoundItems(found, page.total, page.truncated, None, page.notes)
+        return FoundItems(found, page.total, page.truncated, None, page.notes, page.indexed)
 
     def render(self, result: FoundItems) -> str:
         lines = list(found_lines(result, coloured))
