@@ -468,7 +468,12 @@ def test_pruning_proposes_what_is_alone_and_forgets_what_is_named(memory: Memory
     assert found["summary"]["by_reason"] == {"orphaned": 2}
     part = fill(memory.project, ["A part of it"])[0]
     link(memory.project, (part, old[1]), kind=LinkKind.PART_OF)
-    done = memory("execute_prune", node_ids=[old[1], young[0][:-1] + "0", pinned], reason="orphan", cascade=True)
+    done = memory(
+        "execute_prune",
+        node_ids=[old[1], "00000000-0000-4000-8000-000000000000", pinned],
+        reason="orphan",
+        cascade=True,
+    )
     assert (done["pruned_count"], done["cascade_pruned"]) == (2, 1)
     assert len(done["errors"]) == 1
     assert memory.number("annotate_node", node_id=old[1], annotations={"tags": ["x"]}) == -32014

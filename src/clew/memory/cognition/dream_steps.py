@@ -68,7 +68,7 @@ def judge_pairs(view: "MemoryView", marks: Marks, most: int, give_way: Yield) ->
     found = Found(marks=Marks(seq, marks.replayed))
     pairs, proposals = 0, []
     for id, memory in _each(view, ids[:most], give_way):
-        ranked, _ = view.units.rank(memory.text[:4_000], view.asker)
+        ranked, _ = view.units.alike(memory.text, view.asker)
         near = {each.id: each.dense for each in ranked[:NEAREST] if each.id != id}
         known = _settled(view, id)
         for other in view.library.get_many(near).values():

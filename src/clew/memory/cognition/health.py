@@ -85,8 +85,7 @@ def health(view: "MemoryView", subsystem: Subsystem | Literal["all"]) -> Health:
 
 
 def _overall(statuses: "list[Status]") -> Status:
-    order: tuple[Status, ...] = ("critical", "degraded", "healthy")
-    for worst in order:
+    for worst in ("critical", "degraded", "healthy"):
         if worst in statuses:
             return worst
     return "insufficient data"
@@ -184,8 +183,8 @@ def _heal_gwt(view: "MemoryView", level: int, actions: list[str]) -> str | None:
         if coupling(view) != COUPLING:
             records.update_in(change, RECORD, float, lambda _: None)
             actions.append(f"the coupling was set back to {COUPLING:g}")
-        if level >= 2 and records.get(MODULATORS, tuple) is not None:
-            records.update_in(change, MODULATORS, tuple, lambda _: None)
+        if level >= 2 and records.get(MODULATORS, list[Any]) is not None:
+            records.update_in(change, MODULATORS, list[Any], lambda _: None)
             actions.append("the modulators were set back to their baselines")
     return change.hash if change.touched else None
 

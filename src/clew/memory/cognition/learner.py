@@ -14,7 +14,7 @@ from clew.memory.changes import moment_of, spelled_time
 from clew.memory.cognition.modulators import MODULATORS, levels
 from clew.memory.cognition.observations import FEWEST, KEPT, OBSERVED, Outcome, expected, observed
 from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
-from clew.memory.reward import GROWTH, INFANCY
+from clew.memory.reward import STAGE_WEIGHTS, stage_of
 from clew.store.interface import Event
 from clew.text.shortening import shortened
 
@@ -110,8 +110,7 @@ class MetaLog(msgspec.Struct, frozen=True, kw_only=True):
 def base_lambdas(view: "MemoryView") -> Lambdas:
     """By the stage of the memory: what is new counts at first, what fits in later."""
     count = view.library.index.count(view.asker)
-    new = 0.7 if count < INFANCY else 0.5 if count < GROWTH else 0.3
-    return Lambdas(new, round(1 - new, 6))
+    return Lambdas(*STAGE_WEIGHTS[stage_of(count)])
 
 
 def lambdas(view: "MemoryView") -> Lambdas:

@@ -112,7 +112,7 @@ def _dopamine(candidate: dict[str, Any] | None) -> float | None:
 def _candidate(view: "MemoryView", content: str) -> dict[str, Any]:
     text = check_text("content", content, LONGEST_TEXT)
     known = view.library.index.with_text(text, view.asker)
-    ranked, _ = view.units.rank(text[:4_000], view.asker)
+    ranked, _ = view.units.alike(text, view.asker)
     memories = view.library.get_many([each.id for each in ranked[:20]])
     alike = [
         each.dense if each.dense is not None else overlap(memories[each.id].text, text)
