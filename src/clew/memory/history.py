@@ -200,9 +200,9 @@ class History:
             if entry.level not in shown or component not in ("all", entry.component):
                 continue
             ids = self._visible(entry.node_ids)
-            # What is about no memory at all, such as a threshold, everybody may know; what was purged, its owner.
+            # What is about no memory at all, such as a threshold, everybody may know; what was purged, a person.
             is_purge = entry.action == PURGE
-            is_general = collection == CHANGES and not entry.node_ids and (not is_purge or self._library.asker.is_owner)
+            is_general = self._library.asker.is_owner if is_purge else collection == CHANGES and not entry.node_ids
             if not ids and not is_general and not (collection == EXCHANGES and self._may_know(data)):
                 continue
             entries.append(msgspec.structs.replace(entry, node_ids=ids))

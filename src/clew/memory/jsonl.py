@@ -15,12 +15,12 @@ from clew.memory.admit import check_lists, check_text, scrubbed_metadata
 from clew.memory.changes import moment_of
 from clew.memory.library import normal_id
 from clew.memory.model import (
-    EPISODE,
     LONGEST_NAME,
     LONGEST_NOTES,
     LONGEST_RATIONALE,
     LONGEST_TEXT,
     MEMORIES,
+    Kind,
     Link,
     Memory,
     Trust,
@@ -87,7 +87,7 @@ def exported(view: "MemoryView", filters: Filters, *, private: bool) -> Exported
 def _all(view: "MemoryView", filters: Filters) -> Iterator[Memory]:
     offset = 0
     while page := view.library.latest(_PAGE, filters, offset):
-        yield from (memory for memory, _ in page if memory.kind.value != EPISODE)
+        yield from (memory for memory, _ in page if memory.kind is not Kind.EPISODE)
         offset += len(page)
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.errors import NotFound
+from clew.memory.block import is_injectable
 from clew.memory.model import Memory
 from clew.memory.recall import Standing
 from clew.memory.scope import BY_ID, Filters
@@ -91,7 +92,7 @@ def decisions(view: "MemoryView", limit: int) -> tuple[ListedMemory, ...]:
     """The latest decisions and pitfalls that hold, of those that may be put before somebody who did not ask."""
     filters = Filters(kinds=_FIRST)
     memories = [memory for memory, _ in view.library.latest(_LOOKED_AT, filters)]
-    shown = {memory.id for memory in memories if memory.is_accepted and not memory.flags}
+    shown = {memory.id for memory in memories if is_injectable(memory)}
     found = [(memory, standing) for memory, standing, _, _ in view.recall.standing_of(memories) if memory.id in shown]
     return tuple(_listed(memory, standing) for memory, standing in found if standing == "current")[:limit]
 

@@ -15,9 +15,6 @@ EXCHANGES = "exchange"
 MIRRORS = "mirror"
 """The collections of the store."""
 
-EPISODE = "episode"
-"""The kind of what merely happened in a session: it is in no mirror and no export."""
-
 LONGEST_TEXT = 65_536
 LONGEST_RATIONALE = 1_000
 SHORTEST_RATIONALE = 10

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Collection
 from pathlib import Path
 
+import msgspec
+
 from clew.derived.file import throw_away
 from clew.search.engine import INDEX_FILE
 from clew.search.index import UnitIndex
 from clew.workspace.find import paths_named
 
 
-def purge_units(folder: Path, part: str, ids: Collection[str], holds: Callable[[str], bool]) -> int:
-    """Take units out of the index in a folder, with their words and vectors: those of these ids, and those of the part
+def purge_units(folder: Path, parts: Collection[str], ids: Collection[str], holds: Callable[[str], bool]) -> int:
+    """Take units out of the index in a folder, with their words and vectors: those of these ids, and those of the parts
     whose text `holds`. How many; 0 where there is no index."""
     if not (folder / INDEX_FILE).exists():
         return 0
@@ -18,7 +20,9 @@ def purge_units(folder: Path, part: str, ids: Collection[str], holds: Callable[[
     try:
         with index.reading() as connection:
             rows = connection.execute(
-                "SELECT units.id, units.title, body FROM units JOIN unit_bodies USING (number) WHERE part = ?", (part,)
+                "SELECT units.id, units.title, body FROM units JOIN unit_bodies USING (number)"
+                " WHERE part IN (SELECT value FROM json_each(?))",
+                (msgspec.json.encode(sorted(parts)).decode(),),
             )
             wanted = frozenset(ids)
             found = [id for id, title, body in rows if id in wanted or holds(f"{title}\n{body}")]

@@ -14,7 +14,7 @@ from clew.memory.mirror.decide import Action, FileSide, InStep, MemorySide, deci
 from clew.memory.mirror.markdown import ENDING, Said, file_name, parsed, rendered
 from clew.memory.mirror.reading import edited, forgotten, remembered
 from clew.memory.mirror.state import MirrorConflict, MirrorState
-from clew.memory.model import EPISODE, MEMORIES, Memory
+from clew.memory.model import MEMORIES, Kind, Memory
 from clew.memory.places import Places
 from clew.memory.scope import Filters
 from clew.text.hashing import content_hash
@@ -126,7 +126,7 @@ class Syncing:
     def _memory(self, id: str) -> tuple[MemorySide | None, Memory | None]:
         found = self._library.get_many((id,)).get(id)
         if found is not None:
-            is_shown = found.kind.value != EPISODE
+            is_shown = found.kind is not Kind.EPISODE
             return (MemorySide(_hash(found)), found) if is_shown else (None, None)
         is_forgotten = id in self._library.index.visible((id,), self._library.asker, _FORGOTTEN)
         return (MemorySide("") if is_forgotten else None), None

@@ -7,7 +7,7 @@ import msgspec
 
 from clew.errors import InvalidArgument, NotFound
 from clew.memory.changes import ChangeRecord, spelled_time
-from clew.memory.model import CHANGES, EPISODE, MEMORIES, Memory
+from clew.memory.model import CHANGES, MEMORIES, Kind, Memory
 from clew.memory.purge.traces import Traces, pieces_of
 from clew.text.shortening import shortened
 from clew.text.words import storable
@@ -115,7 +115,7 @@ def choose(view: "MemoryView", wanted: Wanted) -> Chosen:
         merged = [piece for piece in images.pieces(family) if traces.in_text(piece)]
         traces, ids = Traces([*images.pieces(ids), *((text,) if text else ()), *merged]), ids | family
     # What a hook saw word for word is a copy.
-    ids |= {id for id in images.holding(traces) if images.by_id[id][-1].get("kind") == EPISODE}
+    ids |= {id for id in images.holding(traces) if images.by_id[id][-1].get("kind") == Kind.EPISODE.value}
     changes = {hash: change for hash, change in images.changes.items() if ids & _memories_of(change)}
     latest = [images.by_id[id][-2 if len(images.by_id[id]) > 1 else -1] for id in sorted(ids)[:10]]
     return Chosen(

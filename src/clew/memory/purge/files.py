@@ -15,7 +15,7 @@ from clew.errors import ClewError
 from clew.memory.home import INDEX_FILE, STORE_FILE
 from clew.memory.mirror.service import remove_files
 from clew.memory.purge.traces import Traces
-from clew.memory.units import PART, unit_id
+from clew.memory.units import EPISODES, PART, unit_id
 from clew.search.purging import purge_units
 from clew.store.sqlite.aside import damaged_files
 from clew.store.sqlite.engine import open_sqlite
@@ -46,7 +46,7 @@ def state_folders(home: "Home") -> list[Path]:
 def purge_indexes(folders: "Collection[Path]", ids: "Collection[str]", traces: Traces) -> int:
     """Take memories out of the search index of every project."""
     units = [unit_id(id) for id in ids]
-    return sum(purge_units(folder / "search", PART, units, traces.in_text) for folder in folders)
+    return sum(purge_units(folder / "search", (PART, EPISODES), units, traces.in_text) for folder in folders)
 
 
 def purge_mirrors(folders: "Collection[Path]", ids: "Collection[str]") -> tuple[str, ...]:
