@@ -8,10 +8,12 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.contract.memory_client import CONFIG, WHY, Memory, remembering, write_project
 
 from clew.errors import InvalidArgument, NotFound
+from clew.memory.model import MEMORIES, Kind, new_id
 from clew.memory.purge.choose import Wanted
 from clew.memory.purge.service import Purged, plan, purge
 from clew.memory.scope import Asker
@@ -124,6 +126,19 @@ def test_what_was_merged_goes_too_and_the_other_source_comes_back(memory: Memory
     assert set(done.node_ids) == {secret, merged["merged_id"]}
     assert done.brought_back == (other,)
     assert memory.ids("ropes coiled") == [other]
+    assert holding(memory.root) == []
+
+
+# Verifies: REQ-d00320-A
+def test_what_a_hook_saw_of_it_goes_too(memory: Memory) -> None:
+    secret = memory.store(TEXT)
+    view = owner(memory.project)
+    seen = msgspec.structs.replace(view.library.get(secret), id=new_id(), kind=Kind.EPISODE, text=f"user: {TEXT}")
+    with view.service.home.store.transaction(actor="hook") as transaction:
+        transaction.put(MEMORIES, seen.id, seen)
+    assert memory.ids("key of the lamp room", filters={"kinds": ["episode"]}) == [seen.id]
+    done = take_out(memory.project, ids=(secret,))
+    assert set(done.node_ids) == {secret, seen.id}
     assert holding(memory.root) == []
 
 
