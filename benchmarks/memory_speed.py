@@ -7,6 +7,7 @@ import time
 from contextlib import nullcontext
 from pathlib import Path
 
+from benchmarks.probes.ask_memory import COGNITION
 from benchmarks.workspace import run
 from clew.search.eval.metrics import percentile
 
@@ -19,6 +20,7 @@ LIMITS: dict[str, float | None] = {
         (
             *("get_memetic_status", "utl_status", "homeostatic_status", "get_graph_manifest", "get_recent_context"),
             *("get_system_instructions", "get_system_logs", "search_tombstones", "get_johari_classification"),
+            *COGNITION,
         ),
         STATUS,
     ),

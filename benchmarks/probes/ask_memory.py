@@ -28,6 +28,13 @@ STATUS = (
     *("get_system_instructions", "get_system_logs", "search_tombstones"),
 )
 
+COGNITION = (
+    *("get_consciousness_state", "get_kuramoto_sync", "get_workspace_status", "get_ego_state", "get_dream_status"),
+    *("get_neuromodulation_state", "get_threshold_status", "get_calibration_metrics", "get_learner_state"),
+    *("get_meta_learning_status", "get_health_status", "get_autonomous_status", "get_alignment_drift"),
+    "get_steering_feedback",
+)
+
 
 def main() -> None:
     folder, rounds = Path(sys.argv[1]), int(sys.argv[2])
@@ -38,6 +45,7 @@ def main() -> None:
     asking = _Asking(project)
     asking.read(rounds)
     asking.recall(rounds)
+    asking.cognition(rounds)
     asking.write(rounds)
     project.close()
     print(
@@ -96,6 +104,11 @@ class _Asking:
                 self._ask("search_graph", {"query": asked})
             with self._sample("inject_context", at):
                 self._ask("inject_context", {"query": injected})
+
+    def cognition(self, rounds: int) -> None:
+        """What tells how the memory is doing once questions were asked of it."""
+        for tool in COGNITION:
+            self._run(tool, rounds, lambda at: {})
 
     def write(self, rounds: int) -> None:
         stored: list[dict[str, Any]] = []

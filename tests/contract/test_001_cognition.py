@@ -145,6 +145,7 @@ def test_everything_that_writes_is_undone_by_its_hash(memory: Memory) -> None:
         answer = memory.answer(tool, **arguments).data
         hashes += [answer["reversal_hash"]] if answer.get("reversal_hash") else []
         hashes += [each["reversal_hash"] for each in answer.get("pruned", ())]
+        hashes += reversed(answer.get("reversal_hashes", ()))
     assert len(hashes) >= 8
     assert dump() != before
     for hash in reversed(hashes):

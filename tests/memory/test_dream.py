@@ -18,7 +18,7 @@ from tests.memory.filling import LAMPS, NOW, at, fill, link
 from clew.memory.cognition import dream, dream_steps
 from clew.memory.cognition.dream_steps import Found
 from clew.memory.cognition.recall_check import compare
-from clew.memory.model import LinkKind
+from clew.memory.model import Kind, LinkKind
 
 NREM, REM = ["judge", "replay", "stale"], ["links", "episodes", "shortcuts", "thresholds"]
 KILLED = """
@@ -101,22 +101,20 @@ def test_use_strengthens_links_and_makes_shortcuts_and_thresholds(memory: Memory
 
 # Verifies: REQ-d00348-A
 def test_repeated_episodes_are_proposed_with_a_count(memory: Memory) -> None:
-    marks = dream_steps.Marks()
+    runs = fill(memory.project, [f"Test run {n} failed in lamps.py" for n in range(4)], kind=Kind.EPISODE)
+    fill(memory.project, ["Something else happened once"], kind=Kind.EPISODE)
+    before = memory.project.memory.home.store.count("memory")
+    (repeated,) = dreamt(memory)["report"]["repeated_episodes"]
+    assert (repeated["count"], set(repeated["episodes"])) == (4, set(runs))
+    assert memory.project.memory.home.store.count("memory") == before
 
-    class Library:
-        def latest(self, limit: int, filters: Any) -> list[tuple[Any, None]]:
-            assert filters.kinds == ("episode",)
-            texts = [f"Test run {n} failed in lamps.py" for n in range(4)] + ["Something else happened once"]
-            return [
-                (type("Episode", (), {"text": t, "id": str(n), "recorded_at": str(n)}), None)
-                for n, t in enumerate(texts)
-            ]
 
-    view: Any = type("View", (), {"library": Library()})
-    found = dream_steps.collapse_episodes(view, marks, 100, lambda: None)
-    assert [(each["count"], each["text"]) for each in found.told["repeated_episodes"]] == [
-        (4, "Test run 0 failed in lamps.py")
-    ]
+# Verifies: REQ-d00348-A
+def test_a_dream_goes_on_where_the_last_one_stopped_judging(memory: Memory) -> None:
+    fill(memory.project, [f"Berth {n} takes ships of {n} metres" for n in range(25)])
+    judged = [dreamt(memory, synthetic_query_count=10)["report"]["memories_judged"] for _ in range(4)]
+    assert judged == [10, 10, 5, 0]
+    assert memory("get_dream_status")["scheduler"]["suggested"] is False
 
 
 # Verifies: REQ-d00348-E

@@ -282,6 +282,13 @@ class MemoryIndex(DerivedFile):
             rows = connection.execute(query, (seq,)).fetchall()
             return _number(connection, _SEQ), [(id, bool(gone)) for id, gone in rows]
 
+    def written_after(self, seq: int, asker: Asker, limit: int) -> list[tuple[int, str]]:
+        """The memories that were written after an event and may be seen, in that order, each with its event."""
+        seen = condition(asker)
+        query = f"SELECT written, id FROM memories WHERE written > ? AND {seen.sql} ORDER BY written LIMIT ?"  # noqa: S608
+        with self.asked() as connection:
+            return connection.execute(query, (seq, *seen.values, limit)).fetchall()
+
     def happened(self, before: int | None, limit: int) -> list[tuple[int, str, str]]:
         """Changes and exchanges before an event, the latest first: the event, the collection and the id."""
         query = "SELECT seq, collection, id FROM happened WHERE seq < ? ORDER BY seq DESC LIMIT ?"

@@ -366,7 +366,7 @@ class Dreams:
     def _suggested(self, view: "MemoryView") -> bool:
         """Whether something was written since the last dream."""
         marks = Records(view).get(_MARKS, Marks) or Marks()
-        return bool(view.library.index.written_since(marks.judged)[1][:1])
+        return bool(view.library.index.written_after(marks.judged, view.asker, 1))
 
     def cooldown(self, view: "MemoryView") -> float:
         run = Records(view).get(_RUN, Run)

@@ -63,11 +63,11 @@ Step = Callable[["MemoryView", Marks, int, Yield], Found]
 def judge_pairs(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Found:
     """Compare what was written since the last dream with what is nearest to it, now that vectors are made."""
     index = view.library.index
-    seq, written = index.written_since(marks.judged)
-    ids = [id for id, gone in written if not gone]
-    found = Found(marks=Marks(seq, marks.replayed))
+    written = index.written_after(marks.judged, view.asker, most)
+    # What is not looked at now is left for the next dream.
+    found = Found(marks=Marks(written[-1][0] if written else marks.judged, marks.replayed))
     pairs, proposals = 0, []
-    for id, memory in _each(view, ids[:most], give_way):
+    for id, memory in _each(view, [id for _, id in written], give_way):
         ranked, _ = view.units.alike(memory.text, view.asker)
         near = {each.id: each.dense for each in ranked[:NEAREST] if each.id != id}
         known = _settled(view, id)
@@ -83,12 +83,9 @@ def judge_pairs(view: "MemoryView", marks: Marks, most: int, give_way: Yield) ->
                 found.links.append(link if sure is None else msgspec.structs.replace(link, confidence=sure))
             elif verdict.kind in ("same", "supersedes"):
                 proposals.append({"relation": verdict.kind, "old": old.id, "new": new.id, "why": list(verdict.reasons)})
-    if len(ids) > most:
-        # What was not looked at is left for the next dream.
-        found.marks = marks
     unique = {(each["old"], each["new"]): each for each in proposals}
     found.told = {
-        "memories_judged": min(len(ids), most),
+        "memories_judged": len(written),
         "pairs_judged": pairs,
         "contradictions_linked": len({link.id for link in found.links}),
         "merge_proposals": list(unique.values())[:_LOOKED_AT],

@@ -219,7 +219,12 @@ _HEAL = {"utl": _heal_utl, "gwt": _heal_gwt, "dream": _heal_dream, "storage": _h
 def autonomous(view: "MemoryView", *, metrics: bool, history: int | None) -> Autonomous:
     """The goal, what is running, and how it all is doing."""
     goal, state = north_star(view), health(view, "all")
-    scores = [_SCORES[part.status] for part in state.subsystems.values() if part.status in _SCORES and part.samples]
+    # A part that was never used is not judged as healthy; one that does not work is judged all the same.
+    scores = [
+        _SCORES[part.status]
+        for part in state.subsystems.values()
+        if part.status in _SCORES and (part.samples or part.status != "healthy")
+    ]
     score = round(sum(scores) / len(scores), 4) if scores else None
     drifted = drift(view, "7d") if goal is not None else None
     advice = [f"{each.action}: {each.description}" for each in state.recommendations]
