@@ -154,7 +154,7 @@ def test_no_figure_about_requirements_changes_by_source_code(asker: Asker, proje
 
 
 # Verifies: REQ-d00361-A, REQ-d00361-B, REQ-d00361-C, REQ-d00361-D
-def test_a_hundred_odd_lines_are_all_told_by_their_own_commit(asker: Asker, tmp_path: Path) -> None:
+def test_each_line_is_told_by_the_commit_that_wrote_it(asker: Asker, tmp_path: Path) -> None:
     repo = Repository(tmp_path)
     rows: list[str] = []
     for number in range(12):
