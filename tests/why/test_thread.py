@@ -154,7 +154,7 @@ def test_no_figure_about_requirements_changes_by_source_code(asker: Asker, proje
 
 
 # Verifies: REQ-d00361-A, REQ-d00361-B, REQ-d00361-C, REQ-d00361-D
-def test_a_hundred_odd_lines_are_all_told_by_their_own_commit(asker: Asker, tmp_path: Path) -> None:
+def test_each_line_is_told_by_the_commit_that_wrote_it(asker: Asker, tmp_path: Path) -> None:
     repo = Repository(tmp_path)
     rows: list[str] = []
     for number in range(12):
@@ -165,3 +165,22 @@ def test_a_hundred_odd_lines_are_all_told_by_their_own_commit(asker: Asker, tmp_
         made = sections(asker, tmp_path, f"rows.py:{place}")["made_by"]
         assert f'"Line {row.rpartition(" ")[2]}"' in made["facts"][0]["text"]
         assert "1 commit skipped" in made["note"]
+
+
+# Verifies: REQ-d00360-F
+def test_what_was_decided_is_told_where_it_holds_and_marked_where_it_does_not(asker: Asker, project: Path) -> None:
+    content, why = "Pilots are warned by radio.", "flags are not seen in fog"
+    asker.client(project)("store_memory", content=content, rationale=why, kind="decision", about=["src/warn.py::warn"])
+
+    def decided(target: str) -> list[tuple[str, str]]:
+        return [(each["basis"], each["text"]) for each in sections(asker, project, target)["decided"].get("facts", ())]
+
+    ((basis, text),) = decided("src/warn.py::warn")
+    assert (basis, content in text, why in text) == ("stated", True, True)
+    assert [basis for basis, _ in decided("src/warn.py:6")] == ["inferred"]
+    assert decided("src/warn.py::helper") == []
+    code = project / "src" / "warn.py"
+    code.write_text(code.read_text().replace("port.low() - 20", "port.low() - 30"))
+    ((_, text),) = decided("src/warn.py::warn")
+    assert "stale" in text
+    assert "differ from the last commit" in told(sections(asker, project, "src/warn.py::warn")["open_changes"])

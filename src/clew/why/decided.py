@@ -76,7 +76,7 @@ def _of_symbol(inquiry: Inquiry, name: str) -> Basis | None:
     symbols = inquiry.text.outline.symbols if inquiry.text is not None else ()
     for each in symbols:
         if name in (each.qualname, each.name) and each.line <= last and each.end_line >= first:
-            own = inquiry.target.symbol is not None and inquiry.target.symbol.qualname == each.qualname
+            own = inquiry.target.kind == "symbol" and (each.line, each.end_line) == (first, last)
             return "stated" if own else "inferred"
     return None
 

@@ -93,9 +93,9 @@ def find_target(call: "Call", asked: str, until: float) -> Target:
             return found
     if (found := _deleted(call, text, until)) is not None:
         return found
-    raise NotFound(
-        f"Not known: nothing in this project is called '{shortened(text)}'.", hint=f"{_near(call, text)}{_HELP}"
-    )
+    folder = (call.root / text).is_dir() if len(text) < 1_000 else False
+    near = f"'{shortened(text)}' is a folder; name a file in it. " if folder else _near(call, text)
+    raise NotFound(f"Not known: nothing in this project is called '{shortened(text)}'.", hint=f"{near}{_HELP}")
 
 
 def _memory(call: "Call", text: str) -> Target | None:

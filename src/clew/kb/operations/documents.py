@@ -85,6 +85,7 @@ class SearchOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 class SearchDocuments(
     FindingOperation,
     tool="kb.search",
+    outlined=True,
     title="Search documentation",
     needs=Freshness.DOCUMENTS,
     default=True,
@@ -295,6 +296,7 @@ class EvidenceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 class RetrieveEvidence(
     FindingOperation,
     tool="kb.retrieve_evidence",
+    outlined=True,
     title="Answer from documentation",
     needs=Freshness.DOCUMENTS,
     default=True,

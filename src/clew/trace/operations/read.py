@@ -139,6 +139,7 @@ class OfRequirement(Operation, toolset=Toolset.TRACE, default=True, pages="child
 class GetRequirement(
     OfRequirement,
     tool="get_requirement",
+    outlined=True,
     title="One requirement in full",
     trim=("children", "keywords", "broken_references", "sections"),
     whole=("body", "assertions", "parents", "title"),

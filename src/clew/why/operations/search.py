@@ -4,12 +4,22 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from clew.errors import StoreError
 from clew.operation.call import Call
-from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
+from clew.operation.declare import MaxTokens, Operation, Option, PageCursor, Toolset
 from clew.text.terminal import coloured, note
 from clew.why.ask import Answered, as_lines, ask
 from clew.why.search import Everything, FoundItem, FoundItems
 from clew.why.search import as_lines as found_lines
+
+
+def read_documents(call: Call) -> None:
+    """Have changed documents read before the graph is held. Where they cannot be kept, everything else is found."""
+    try:
+        call.notes = call.project.kb.refresh(call.progress, wait=call.surface == "cli")
+    except StoreError as error:
+        call.notes = (f"Documents are not searched: {error.message}",)
+
 
 Kind = Literal["requirement", "spec", "document", "code", "memory"]
 
@@ -19,7 +29,6 @@ class SearchEverything(
     tool="search_everything",
     toolset=Toolset.CORE,
     title="Search everything",
-    needs=Freshness.DOCUMENT_GRAPH,
     default=True,
     outlined=True,
     trim=("results", "notes"),
@@ -36,6 +45,9 @@ class SearchEverything(
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
+    def answer_early(self, call: Call) -> None:
+        read_documents(call)
+
     def run(self, call: Call) -> FoundItems:
         return Everything(call, self.kind).find(self.query, offset=call.offset, limit=self.limit)
 
@@ -48,7 +60,6 @@ class FindEverything(
     summary="find requirements, specs, documents, code and memories by words, or requirements by a pattern",
     epilog='clew search tide table\nclew search "overdue OR late" --kind requirement\n'
     "clew search --regex '^REQ-d' --field id",
-    needs=Freshness.DOCUMENT_GRAPH,
     pages="results",
 ):
     """Finds everything that has to do with some words."""
@@ -65,6 +76,10 @@ class FindEverything(
     regex: Annotated[bool, Meta(description="The query is a regular expression, for requirements")] = False
     limit: Annotated[int, Meta(ge=1, le=500, description="Results at most"), Option(metavar="N")] = 20
     cursor: PageCursor = None
+
+    def answer_early(self, call: Call) -> None:
+        if not self.regex and self.field == "all" and self.kind != ("requirement",):
+            read_documents(call)
 
     def run(self, call: Call) -> FoundItems:
         if not self.regex and self.field == "all":
@@ -106,7 +121,6 @@ class AskEverything(
     toolset=Toolset.CORE,
     summary="quotes that answer a question, from everything this project holds",
     epilog='clew ask "when are ships warned?"',
-    needs=Freshness.DOCUMENT_GRAPH,
 ):
     """Answers a question by quotes, or says that nothing here answers it."""
 
@@ -115,6 +129,9 @@ class AskEverything(
         Meta(min_length=1, max_length=4_096),
         Option(positional=True, joined=True, needed=("{command} needs a question.", 'Write `{command} "..."`.')),
     ]
+
+    def answer_early(self, call: Call) -> None:
+        read_documents(call)
 
     def run(self, call: Call) -> Answered:
         return ask(call, self.question)
