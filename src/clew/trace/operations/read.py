@@ -31,6 +31,7 @@ class GetGraphStatus(
     title="State of the graph",
     needs=Freshness.BUILT,
     default=True,
+    outlined=True,
 ):
     """Is the graph stale, when was it last read, and how many nodes of each kind does it hold? A quick check that reads
     no file. For coverage and changes call get_project_summary; if is_stale is true, refresh_graph reads the changed
@@ -48,11 +49,11 @@ def _unsaved(call: Call) -> Unsaved | None:
 class RefreshGraph(
     Operation,
     tool="refresh_graph",
-    outlined=True,
     toolset=Toolset.TRACE,
     title="Read the files again",
     needs=Freshness.NONE,
     default=True,
+    outlined=True,
 ):
     """Brings the graph in step with the files and says what was read. Unchanged files are not opened; full=true drops
     every cache and parses all of them, for when something looks wrong. Other tools notice changed files by themselves,
@@ -159,6 +160,7 @@ class GetRequirement(
     whole=("body", "assertions", "parents", "title"),
     repeated=("properties.body_text",),
     example={"req_id": "REQ-d00001"},
+    outlined=True,
 ):
     """One requirement: text, assertions and whether tests cover them, what it cites (parents) and what cites it
     (children: requirements first, paged), hash, file and lines. Text and assertions are never shortened. For its place
