@@ -119,3 +119,11 @@ def _resolves(page: Path, link: str) -> bool:
     if not target.exists():
         return False
     return not anchor or target.suffix != ".md" or anchor in anchors(target.read_text())
+
+
+# Verifies: REQ-o00044-D
+@pytest.mark.parametrize("system", ["elspais", "req", "openspec", "wekadocs"])
+def test_a_page_for_each_system_says_what_is_the_same_better_and_different(system: str) -> None:
+    told = sections((DOCS / "switching" / f"{system}.md").read_text(encoding="utf-8"), 2)
+    assert list(told) == ["The same", "Better", "Different"]
+    assert all(text.strip() for text in told.values())

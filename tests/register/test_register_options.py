@@ -65,11 +65,9 @@ def test_a_folder_that_is_begun_again_is_kept_too_and_is_not_a_second_register(s
     said = shell.run("init", "-n", "again", "--force", "-o", "many")
 
     assert f"What was there is now {tmp_path / 'many.bak-replaced'}." in said
-    assert shell.json("list")["count"] == 0
+    assert shell.json("list") == []
     assert not (tmp_path / "project.req").exists()
-    assert [each["title"] for each in shell.json("list", "--file", "many.bak-replaced")["requirements"]] == [
-        "Lock the account"
-    ]
+    assert [each["title"] for each in shell.json("list", "--file", "many.bak-replaced")] == ["Lock the account"]
 
 
 # Verifies: REQ-d00237-C
@@ -80,7 +78,7 @@ def test_a_register_is_begun_only_where_one_can_be(shell: Shell, tmp_path: Path)
         assert refused["code"] == "REQ-E-INVALID-INPUT"
         assert "--output" in refused["hint"] or "docs/project.req" in refused["hint"]
     shell.run("init", "-n", "beside", "-o", "docs", "--layout", "directory")
-    assert shell.json("list", "--file", "docs")["project"] == "beside"
+    assert shell.json("status", "--file", "docs")["project"] == "beside"
 
 
 # Verifies: REQ-d00237-D

@@ -174,6 +174,7 @@ def test_gaps_have_their_text_for_one_requirement_and_for_all(ask: Ask, project:
         "total_assertions": 2,
         "uncovered_count": 1,
         "uncovered_labels": ["B"],
+        "status": "Active",
     }
     one = ask(project, "get_uncovered_assertions", req_id="REQ-o00001")
     assert (one["req_id"], ids(one["assertions"])) == ("REQ-o00001", ["REQ-o00001-A", "REQ-o00001-B"])

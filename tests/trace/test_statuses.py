@@ -53,7 +53,7 @@ def test_references_to_what_is_retired_are_findings(
     assert "REQ-d00003, whose status is Deprecated" in shown
 
 
-# Verifies: REQ-d00383-A, REQ-d00383-D
+# Verifies: REQ-d00383-A, REQ-d00383-D, REQ-o00044-C
 def test_settings_say_which_statuses_count_and_how_references_are_reported(
     plant: Plant, ask: Ask, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

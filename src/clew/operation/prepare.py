@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from clew.operation.declare import Operation, description_of, overrides, result_of
+from clew.operation.declare import Operation, Toolset, description_of, overrides, result_of
 from clew.operation.listing import MODULES, Listed
 from clew.operation.schemas import arguments_schema, outline, result_schema, without_plain_defaults
 
@@ -63,9 +63,15 @@ def as_listed(operation: type[Operation]) -> Listed:
     )
 
 
+_TELLING_NULLS = (Toolset.KB, Toolset.GRAPH)
+"""Where clients are made from the listing, and send null for what they do not give."""
+
+
 def _arguments_schema(operation: type[Operation]) -> dict[str, Any]:
     schema, demands = arguments_schema(operation), operation.about.demands
-    schema = without_plain_defaults(schema) if operation.about.outlined else schema
+    about = operation.about
+    if about.outlined and about.toolset not in _TELLING_NULLS:
+        schema = without_plain_defaults(schema)
     return {**schema, "required": [*schema.get("required", ()), *demands]} if demands else schema
 
 

@@ -90,6 +90,7 @@ class SearchDocuments(
     needs=Freshness.DOCUMENTS,
     default=True,
     example={"query": "how is the margin set"},
+    outlined=True,
 ):
     """Use when you want to see which documents cover a topic. Do not use when a question is to be answered:
     kb.retrieve_evidence. Returns at most page_size passages with a preview, never whole texts. If you need more, call
@@ -301,6 +302,7 @@ class RetrieveEvidence(
     needs=Freshness.DOCUMENTS,
     default=True,
     example={"question": "what is the default margin?"},
+    outlined=True,
 ):
     """Use when documentation may answer a question. Do not use when you explore: kb.search. Returns at most max_quotes
     quotes with sources. If you need more, call it with next_cursor, or kb.expand_excerpt. Defaults: top_k 5, 6 quotes

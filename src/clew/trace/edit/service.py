@@ -228,6 +228,10 @@ class MutationService:
 
     # Looking and saving
 
+    def demand_tip(self, tip: str) -> None:
+        """Conflict where another draft is the newest than a caller thinks."""
+        self._pending.demand_tip(tip)
+
     def who_cites(self, id: str, progress: Progress | None) -> str:
         """The ids of those that cite a requirement, for a message."""
         from clew.trace.edit.planner import who_cites
@@ -238,7 +242,12 @@ class MutationService:
 
     def unsaved(self) -> Unsaved:
         """What waits to be saved, of this process and of others, whether or not it is shown in the graph."""
-        return Unsaved.of(self._drafts.everywhere(), len(self._pending.conflicts()))
+        try:
+            return Unsaved.of(self._drafts.everywhere(), len(self._pending.conflicts()))
+        except StoreError as error:
+            # Reading the project works without the store, and the notes say what is wrong with it.
+            log.warning("Drafts cannot be read: %s", error)
+            return Unsaved(0, 0, ())
 
     def as_filed(self) -> Mapping[str, Node | None]:
         """The nodes that drafts changed, as the files have them; None for those that no file defines."""

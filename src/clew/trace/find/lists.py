@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 
 from clew.graph.graph import Graph
 from clew.graph.model import BrokenReference, Node, NodeKind
 from clew.text.shortening import shortened
-from clew.trace.coverage import is_counted
+from clew.trace.coverage import is_counted, live_labels
 from clew.trace.find import results as results_find
 from clew.trace.find.keywords import WordIndex, matching, searchable_text, title_text
 from clew.trace.find.minimize import DEFAULT_EDGE_KINDS, minimize, superseded_by
@@ -61,17 +61,21 @@ class Gap(msgspec.Struct, frozen=True, gc=False):
     requirement: Node
 
 
-def uncovered_assertions(graph: Graph, *, implemented_only: bool = False) -> tuple[Gap, ...]:
+Lacking = Literal["test", "uat", "both"]
+"""What an uncovered assertion lacks: a test, a user journey that validates it, or either."""
+
+
+def uncovered_assertions(graph: Graph, *, implemented_only: bool = False, source: Lacking = "test") -> tuple[Gap, ...]:
     """All gaps of requirements that are neither retired nor ideas for later, in the order of ids and assertions; or of
     these, what something implements."""
 
     def of(node: Node | None) -> tuple[Gap, ...] | None:
         if node is None or node.kind is not NodeKind.REQUIREMENT or not is_counted(node):
             return None
-        return tuple(gaps_of(graph, node, implemented_only=implemented_only)) or None
+        return tuple(gaps_of(graph, node, implemented_only=implemented_only, source=source)) or None
 
     return graph.kept.list(
-        f"uncovered_assertions:{implemented_only}",
+        f"uncovered_assertions:{implemented_only}:{source}",
         lambda graph: {node.id: gaps for node in graph.nodes_by_kind(NodeKind.REQUIREMENT) if (gaps := of(node))},
         lambda graph, id: of(graph.get_node(id)),
         _in_order,
@@ -82,17 +86,30 @@ def _in_order(gaps: Mapping[str, tuple[Gap, ...]]) -> tuple[Gap, ...]:
     return tuple([gap for id in sorted(gaps) for gap in gaps[id]])
 
 
-def gaps_of(graph: Graph, node: Node, *, implemented_only: bool = False) -> Iterator[Gap]:
+def gaps_of(graph: Graph, node: Node, *, implemented_only: bool = False, source: Lacking = "test") -> Iterator[Gap]:
     """The gaps of one requirement."""
-    untested: frozenset[str] = frozenset(graph.metrics(node.id)["untested_labels"])
-    if not untested:
+    lacking: set[str] = set(graph.metrics(node.id)["untested_labels"]) if source != "uat" else set()
+    if source != "test":
+        lacking |= _without_journey(graph, node)
+    if not lacking:
         return
     if implemented_only:
         citations = list(citations_of(graph, node.id))
-        untested = frozenset(label for label in untested if any(each.implements(label) for each in citations))
+        lacking = {label for label in lacking if any(each.implements(label) for each in citations)}
     for assertion in assertions_of(graph, node.id):
-        if assertion.get_field("label") in untested:
+        if assertion.get_field("label") in lacking:
             yield Gap(assertion, node)
+
+
+def _without_journey(graph: Graph, node: Node) -> set[str]:
+    """The labels that no user journey names."""
+    named = {
+        label
+        for cited in citations_of(graph, node.id)
+        if cited.by.kind is NodeKind.USER_JOURNEY
+        for label in cited.edge.labels
+    }
+    return set(live_labels(node)[0]) - named
 
 
 def broken_references(graph: Graph) -> tuple[BrokenReference, ...]:
@@ -214,12 +231,12 @@ class TraceQueries:
     def tests(self, req_id: str) -> RequirementTests:
         return RequirementTests(self._graph, self._resolver.requirement(req_id))
 
-    def gaps(self, req_id: str | None, *, implemented_only: bool = False) -> Sequence[Gap]:
-        """Assertions that no test names: of one requirement, or of all."""
+    def gaps(self, req_id: str | None, *, implemented_only: bool = False, source: Lacking = "test") -> Sequence[Gap]:
+        """Assertions that no test, or no user journey, names: of one requirement, or of all."""
         if req_id is None:
-            return uncovered_assertions(self._graph, implemented_only=implemented_only)
+            return uncovered_assertions(self._graph, implemented_only=implemented_only, source=source)
         node = self._resolver.requirement(req_id)
-        return tuple(gaps_of(self._graph, node, implemented_only=implemented_only))
+        return tuple(gaps_of(self._graph, node, implemented_only=implemented_only, source=source))
 
     def gap_page(
         self, gaps: Sequence[Gap], req_id: str | None, *, offset: int, limit: int

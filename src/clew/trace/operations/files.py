@@ -124,10 +124,15 @@ class RestoreFromSafetyBranch(
     Index, HEAD and ignored files stay. list_safety_branches lists the names."""
 
     branch_name: Annotated[str, Meta(min_length=1, description="Such as safety/REQ-d00001-20260215-093000")]
+    if_tip_mutation_id: Annotated[
+        Annotated[str, Meta(max_length=300)] | None, Meta(description="Refuse unless it is the newest draft")
+    ] = None
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> results.RestoreReport:
         call.project.ensure_graph(call.progress)
+        if self.if_tip_mutation_id is not None:
+            call.project.mutations.demand_tip(self.if_tip_mutation_id)
         return call.project.files.restore_from_safety_branch(self.branch_name)
 
 

@@ -94,13 +94,16 @@ class GetUncoveredAssertions(
 
     req_id: Annotated[str | None, Meta(description="Only this requirement; all without it")] = None
     implemented_only: Annotated[bool, Meta(description="Only assertions that code or a requirement implements")] = False
+    source: Annotated[
+        Literal["test", "uat", "both"], Meta(description="What is lacking: a test, a user journey, or either")
+    ] = "test"
     limit: Limit = 50
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> results_find.UncoveredPage:
         find = call.project.trace.find
-        gaps = find.gaps(self.req_id, implemented_only=self.implemented_only)
+        gaps = find.gaps(self.req_id, implemented_only=self.implemented_only, source=self.source)
         return longest_page(
             lambda count: find.gap_page(gaps, self.req_id, offset=call.offset, limit=count),
             self.limit,

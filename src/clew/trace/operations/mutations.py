@@ -1,6 +1,6 @@
 """Toolset trace: mutations of the requirements graph, their undo, and saving them."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -38,8 +38,7 @@ class Mutation(Operation, toolset=Toolset.TRACE, needs=Freshness.NONE, writes=Tr
     """What is gone afterwards, if anything is: it must be confirmed."""
 
     def run(self, call: Call) -> results.MutationResult:
-        fields = msgspec.structs.fields(self)
-        arguments = {field.encode_name: getattr(self, field.name) for field in fields}
+        arguments = self.arguments()
         if_version = arguments.pop("if_version")
         if self.removes:
             from clew.trace.edit.service import confirmed
@@ -53,9 +52,20 @@ class Mutation(Operation, toolset=Toolset.TRACE, needs=Freshness.NONE, writes=Tr
             progress=call.progress,
         )
 
+    def arguments(self) -> dict[str, Any]:
+        """What the mutation is planned with, `if_version` and `confirm` among it."""
+        return {field.encode_name: getattr(self, field.name) for field in msgspec.structs.fields(self)}
+
     def removed(self, call: Call) -> str:
         """What would be gone, as a refusal says it."""
         return self.removes
+
+
+def _path_of_file(id: str) -> str:
+    """The path in the id of a file, which may name its namespace: `file:REQ:spec/a.md`."""
+    bare = id.removeprefix("file:")
+    namespace, separator, path = bare.partition(":")
+    return path if separator and "/" not in namespace else bare
 
 
 class RenameNode(
@@ -130,7 +140,17 @@ class AddRequirement(
     file_path: Annotated[Long | None, Meta(description="A spec file, new or not; that of the parent if left out")] = (
         None
     )
+    file_id: Annotated[Long | None, Meta(description="The same as elspais spells it, such as file:REQ:spec/a.md")] = (
+        None
+    )
     if_version: Annotated[Short | None, Meta(description="Of the parent")] = None
+
+    def arguments(self) -> dict[str, Any]:
+        given = super().arguments()
+        spelled = given.pop("file_id", None)
+        if spelled and not given.get("file_path"):
+            given["file_path"] = _path_of_file(spelled)
+        return given
 
 
 class DeleteRequirement(

@@ -1,11 +1,12 @@
 """Toolset trace: the requirements graph, under the names and shapes that users of elspais know."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import msgspec
 from msgspec import Meta, structs
 
+from clew.errors import InvalidArgument
 from clew.graph.model import NodeKind
 from clew.operation.call import Call, perform
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_SECTIONS = 50
 
+Detail = Literal["default", "testing", "code-refs", "coverage", "retrofit", "manager", "worktree", "all"]
+"""What users of elspais ask for; here one answer has all of it."""
 SearchField = Annotated[Literal["all", "id", "title", "body", "keywords"], Meta(description="Where to look")]
 
 
@@ -28,6 +31,7 @@ class GetGraphStatus(
     title="State of the graph",
     needs=Freshness.BUILT,
     default=True,
+    outlined=True,
 ):
     """Is the graph stale, when was it last read, and how many nodes of each kind does it hold? A quick check that reads
     no file. For coverage and changes call get_project_summary; if is_stale is true, refresh_graph reads the changed
@@ -45,19 +49,31 @@ def _unsaved(call: Call) -> Unsaved | None:
 class RefreshGraph(
     Operation,
     tool="refresh_graph",
-    outlined=True,
     toolset=Toolset.TRACE,
     title="Read the files again",
     needs=Freshness.NONE,
     default=True,
+    outlined=True,
 ):
     """Brings the graph in step with the files and says what was read. Unchanged files are not opened; full=true drops
     every cache and parses all of them, for when something looks wrong. Other tools notice changed files by themselves,
     so this is rarely needed. Changes no file of the project."""
 
     full: Annotated[bool, Meta(description="Drop every cache and parse all files again")] = False
+    path: Annotated[str, Meta(max_length=2_000, description="The project itself; others have servers of their own")] = (
+        ""
+    )
+    force: Annotated[bool, Meta(description="Drafts are kept in any case")] = False
+    if_tip_mutation_id: Annotated[str, Meta(max_length=300, description="Refuse unless it is the newest draft")] = ""
 
     def run(self, call: Call) -> results.RefreshReport:
+        if self.path and (call.root / self.path).resolve() != call.root.resolve():
+            raise InvalidArgument(
+                f"'{self.path}' is not the folder of this project, {call.root}.",
+                hint="Start a server for that folder, or leave path out.",
+            )
+        if self.if_tip_mutation_id:
+            call.project.mutations.demand_tip(self.if_tip_mutation_id)
         report = call.project.refresh(full=self.full, progress=call.progress)
         return call.project.trace.refresh_report(report)
 
@@ -145,6 +161,7 @@ class GetRequirement(
     whole=("body", "assertions", "parents", "title"),
     repeated=("properties.body_text",),
     example={"req_id": "REQ-d00001"},
+    outlined=True,
 ):
     """One requirement: text, assertions and whether tests cover them, what it cites (parents) and what cites it
     (children: requirements first, paged), hash, file and lines. Text and assertions are never shortened. For its place
@@ -180,8 +197,11 @@ class GetWorkspaceInfo(
     branch. Use it when paths or settings matter, or when something you expect is missing from the graph. For what the
     project contains call clew_brief or get_project_summary."""
 
+    detail: Annotated[Detail, Meta(description="All of them give the whole answer")] = "default"
+
     def run(self, call: Call) -> results.Workspace:
-        return call.project.trace.workspace(call.project.notes())
+        found = call.project.trace.workspace(call.project.notes())
+        return structs.replace(found, detail=self.detail, available_details=get_args(Detail))
 
 
 class GetProjectSummary(

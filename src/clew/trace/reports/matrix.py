@@ -95,16 +95,19 @@ def matrix(graph: Graph, project: str, requirements: Sequence[Node]) -> Matrix:
     return Matrix(
         project=project,
         rows=tuple(_row(graph, node) for node in requirements),
-        totals=totals(graph, requirements),
-        levels=totals_by_level(graph, requirements),
+        totals=totals(graph, _counted(requirements)),
+        levels=totals_by_level(graph, _counted(requirements)),
     )
 
 
+def _counted(requirements: Sequence[Node]) -> Sequence[Node]:
+    """Those whose status expects coverage; where none does, somebody asked for just these, and all count."""
+    return [node for node in requirements if is_expected(node)] or requirements
+
+
 def totals(graph: Graph, requirements: Iterable[Node]) -> Totals:
-    """Sums of the figures that each requirement has by itself; those whose status expects no coverage do not count,
-    unless there are no others."""
-    nodes = list(requirements)
-    metrics = [graph.metrics(node.id) for node in [node for node in nodes if is_expected(node)] or nodes]
+    """Sums of the figures that each requirement has by itself."""
+    metrics = [graph.metrics(node.id) for node in requirements]
     assertions = _sum(metrics, "total_assertions")
     known = graph.evidence.has_results()
     validated = sum(len(each["passed_labels"]) for each in metrics) if known else None
