@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Sequence
 
-from benchmarks import calls, changing, hooks, http_calls, imports, reading, register, specs, start, table, why
+from benchmarks import calls, changing, http_calls, imports, reading, register, specs, start, table, why
 from benchmarks.figures import Result
 from benchmarks.workspace import BenchmarkFailed, workspace
 
@@ -21,7 +21,6 @@ BENCHMARKS = {
     "imports": imports.measure,
     "specs": specs.measure,
     "register": register.measure,
-    "hooks": hooks.measure,
     "why": why.measure,
 }
 

@@ -7,10 +7,10 @@ measured on generated memories. Misses are marked; they never fail the command.
 import argparse
 from pathlib import Path
 
-from benchmarks import memory_promises, memory_quality, memory_speed
+from benchmarks import memory_hooks, memory_promises, memory_quality, memory_speed
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
-PARTS = (*memory_quality.REPORTS, "promises", "speed")
+PARTS = (*memory_quality.REPORTS, "promises", "hooks", "speed")
 
 
 def main() -> None:
@@ -18,6 +18,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=FOLDER, help="the folder with the development data")
     parser.add_argument("--only", choices=PARTS, help="one part")
     parser.add_argument("--memories", type=int, default=100_000, help="memories for the speed (default: 100000)")
+    parser.add_argument("--rounds", type=int, default=100, help="hooks of each sort (default: 100)")
     parser.add_argument("--kept", type=Path, help="a folder that keeps the generated memories for the next run")
     args = parser.parse_args()
     wanted = (args.only,) if args.only else PARTS
@@ -30,6 +31,8 @@ def main() -> None:
             print(f"{name}: skipped, because {args.data} is not there")
     if "promises" in wanted:
         memory_promises.report()
+    if "hooks" in wanted:
+        memory_hooks.report(args.rounds)
     if "speed" in wanted:
         memory_speed.report(args.memories, args.kept)
 

@@ -30,7 +30,7 @@ def test_a_day_from_the_first_correction_to_a_restored_decision(tmp_path: Path) 
         (first,) = wait_until(lambda: client.ids("tide heights metres"))
         kept = client("hydrate_citation", citation_tag=f"[node_{first[:8]}]")
         assert (kept["raw_content"], kept["trust"], kept["session"]) == (
-            "We keep tide heights in src/tides.py in metres, not in feet.",
+            "we keep tide heights in src/tides.py in metres, not in feet.",
             "user",
             "morning",
         )

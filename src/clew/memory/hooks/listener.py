@@ -79,7 +79,7 @@ class HookListener:
                         if is_ours:
                             self._listen()
             except OSError as error:
-                log.warning("Hooks of this project are not answered: %s.", error)
+                log.info("Hooks of this project are not answered: %s.", error)
                 return
             self._stop.wait(_POLL_SECONDS)
 

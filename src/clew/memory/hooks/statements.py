@@ -99,7 +99,7 @@ def _form(sentence: str) -> str | None:
 
 
 def _without_lead(sentence: str) -> str:
-    """The sentence without the words that only lead to it."""
+    """The sentence without the words that only lead to it; what is left is the user's own, letter by letter."""
     while lead := _LEAD.match(sentence):
         sentence = sentence[lead.end() :]
-    return sentence[:1].upper() + sentence[1:]
+    return sentence

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from benchmarks import table
 from benchmarks.figures import Figure, Result, milliseconds, over
-from benchmarks.workspace import CLEW, PATIENCE_SECONDS, BenchmarkFailed, Workspace, run
+from benchmarks.workspace import CLEW, PATIENCE_SECONDS, BenchmarkFailed, Workspace, run, workspace
 
 WITH_SERVER_MS, ALONE_MS = 120, 300
 """Limits for 19 of 20 hooks."""
@@ -17,8 +18,12 @@ MEMORIES = 200
 _PROMPT = "how are requirements of {} counted in spec/alone-{}.md, and what was decided about them"
 
 
-def measure(space: Workspace, *, quick: bool) -> Result:
-    rounds = 20 if quick else 100
+def report(rounds: int) -> None:
+    with workspace() as space:
+        print(table.render([measure(space, rounds)]))
+
+
+def measure(space: Workspace, rounds: int) -> Result:
     root = space.generated
     _remember(root)
     samples: dict[str, list[float]] = {"bare interpreter": [], "without a server": [], "with a server": []}
