@@ -6,10 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from clew.surfaces.cli import output
-
 CLEW = [sys.executable, "-m", "clew"]
 
 
@@ -50,7 +46,7 @@ def test_an_edited_file_is_found_by_its_new_words_and_only_it_is_embedded_again(
     file = small / "spec" / "small.md"
     file.write_text(file.read_text().replace("Hours go from 0 to 23.", "Hours are counted in marmalade."))
     found = data("search", "marmalade jars", "-C", str(small))
-    assert [result["id"] for result in found["related"]] == ["REQ-d00001"]
+    assert [result["id"] for result in found["results"]] == ["REQ-d00001"]
     assert found["indexed"] == "2 units by words, 1 of them by meaning"
     again = data("index", str(small))
     assert (again["written"]["changed"], again["vectors"]["embedded"]) == (0, 1)
@@ -80,18 +76,3 @@ def test_without_an_encoder_and_without_an_index_exact_matches_are_found(small: 
     state = data("index", "--status", str(small))
     assert state["index"] is None
     assert "There is no search index" in state["problem"]
-
-
-# Verifies: REQ-d00405-A
-def test_long_work_tells_its_progress_where_there_is_no_terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    times = iter((0.0, 1.0, 5.1, 5.1, 7.0, 10.3, 10.3))
-    monkeypatch.setattr(output.time, "monotonic", lambda: next(times))
-    tell = output.progress()
-    for done in (1, 2, 3, 4):
-        tell(done, 4, "docs/guide.md\x1b[0m")
-    assert capsys.readouterr().err.splitlines() == [
-        "clew: docs/guide.md␛[0m 50% 2/4",
-        "clew: docs/guide.md␛[0m 100% 4/4",
-    ]
