@@ -3,6 +3,7 @@
 What is quoted is data. It is never mixed with Clew's own words, whatever it says.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -69,6 +70,7 @@ class QuotedAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NEAREST = 3
+LONGEST_ABBREVIATION = 5
 _TOO_FAR = "Nothing in the documents answers this: the nearest place is right with a likelihood of {likely:.0%}."
 _UNMENTIONED = "Nothing in the documents answers this: they nowhere mention {names}."
 
@@ -108,8 +110,18 @@ def read_for(
     reason = (found.reason,) if found.reason and not found.sections else ()
     first = list(dict.fromkeys(each.section.document for each in found.sections))[: request.top_k]
     sections = tuple(each for each in found.sections if each.section.document in first)
-    unmentioned = finder.unmentioned(request.question, request.narrowing, boundary) if sections else ()
+    names = finder.unmentioned(request.question, request.narrowing, boundary) if sections else ()
+    texts = [each.text for each in sections]
+    unmentioned = tuple(name for name in names if not any(_spells_out(text, name) for text in texts))
     return ReadFor(sections, (*found.notes, *reason), unmentioned)
+
+
+def _spells_out(text: str, name: str) -> bool:
+    """Whether a text has the words that an abbreviation stands for: NFS, a network file system."""
+    if not (name.isupper() and name.isalpha() and 2 < len(name) <= LONGEST_ABBREVIATION):
+        return False
+    words = r"\W+".join(rf"{letter}[a-z]+" for letter in name)
+    return re.search(rf"\b{words}\b", text, re.IGNORECASE) is not None
 
 
 def quoted(finder: Finder, request: EvidenceRequest, read: ReadFor, offset: int = 0) -> QuotedAnswer:

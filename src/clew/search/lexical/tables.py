@@ -46,7 +46,7 @@ SCHEMA = (
 Item = TypeVar("Item")
 
 _BATCH = 500
-_LONGEST_ENDING = 2
+_LONGEST_ENDING, _COMMON_LETTERS = 3, 5
 _DELETE = "INSERT INTO lexical (lexical, rowid, title, body, compounds) VALUES ('delete', ?, ?, ?, ?)"
 
 
@@ -118,15 +118,16 @@ def totals(connection: sqlite3.Connection) -> Totals:
 
 
 def holds(connection: sqlite3.Connection, name: str, restrict: Condition | None = None) -> bool:
-    """Whether a unit that `restrict` lets through holds a name: its words one after the other, or all in one; an ending
-    of two letters may follow."""
-    terms, compounds = split(name)
+    """Whether a unit that `restrict` lets through holds a name: its words one after the other, or all in one; of a name
+    with dots the last part is enough. Other endings of the last word, and other spellings of them, count as well."""
+    terms, compounds = split(name.rstrip(".").rpartition(".")[2])
     words = [stem(word) for word in terms]
     if not words:
         return True
     (*start, last) = words
+    common = last[: max(_COMMON_LETTERS, len(last) - _LONGEST_ENDING)] if name.islower() else last
     endings = "SELECT term FROM lexical_terms WHERE term >= ?1 AND term < ?1 || char(1114111) AND length(term) <= ?2"
-    forms = [term for (term,) in connection.execute(endings, (last, len(last) + _LONGEST_ENDING))]
+    forms = [term for (term,) in connection.execute(endings, (common, len(last) + _LONGEST_ENDING))]
     phrases = [" ".join((*start, form)) for form in forms]
     expression = " OR ".join(f'"{each}"' for each in (*phrases, *compounds))
     if not expression:
