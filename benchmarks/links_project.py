@@ -73,7 +73,9 @@ def _observed(name: str, graph: Graph, root: Path, shares: Mapping[str, float], 
         around, elsewhere = surroundings.evidence(row.unit, row.file), surroundings.elsewhere(row.unit)
         for id, place in column.items():
             said = around.get(id, elsewhere).features()
-            logit = in_a_project(float(texts[number, place]), said, is_code=row.unit.kind == CODE)
+            logit = in_a_project(
+                float(texts[number, place]), said, candidates=len(requirements), is_code=row.unit.kind == CODE
+            )
             found[number, place] = Calibration().confidence(logit)
         labels[number, [column[id] for id in row.cited]] = True
     return Hidden(name, confidences(comparison), found, labels)

@@ -128,7 +128,8 @@ def test_with_an_embedder_texts_without_a_common_word_find_each_other(plant: Pla
 
     page = project.links.suggest("src/login.py")
 
-    assert (page.with_meaning, page.notes) == (True, ())
+    assert page.with_meaning
+    assert [note for note in page.notes if "not calibrated" not in note] == []
     assert best(page) == {"reject_stale_login": "REQ-d00004"}
     assert (tmp_path / ".clew" / "link-vectors").is_dir()
 

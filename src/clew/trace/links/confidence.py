@@ -7,7 +7,7 @@ decisions on, of suggestions at 0.8 about 80 % are right.
 """
 
 from collections.abc import Mapping, Sequence
-from math import exp
+from math import exp, log
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,6 +25,7 @@ THRESHOLD = 0.7
 """The scaled score from which on a pair is suggested as a link."""
 STEEPNESS = 8.0
 """How fast the confidence grows around it."""
+SUREST = 4.0
 SUGGESTED_FROM = 0.5
 FEWEST_DECISIONS = 5
 
@@ -40,7 +41,6 @@ IN_A_PROJECT: Mapping[str, float] = {
     "calls": 1.5,
     "others_in_file": -1.0,
     "is_code": -1.5,
-    "bias": -0.5,
 }
 """What the surroundings add to what the texts say, and that of code much less has to cite anything than of tests. An id
 in a comment says more than everything else. Two projects are at hand to learn the rest from, too few for a fit: the
@@ -57,11 +57,13 @@ def confidences(comparison: Comparison) -> "Matrix":
     return np.asarray(1 / (1 + np.exp(-np.clip(logits(comparison), -30, 30))), np.float32)
 
 
-def in_a_project(texts: float, around: Mapping[str, float], *, is_code: bool) -> float:
-    """How much speaks for a link of a test or piece of code, as the logarithm of the odds: what its text says, and what
-    stands around it."""
+def in_a_project(texts: float, around: Mapping[str, float], *, candidates: int, is_code: bool) -> float:
+    """How much speaks for a link of a test or piece of code to one of so many candidates, as the logarithm of the odds:
+    what its text says, and what stands around it. Texts that have nothing in common say no more than that one candidate
+    is as good as another, and the best match is no certainty."""
     weights = IN_A_PROJECT
-    logit = weights["bias"] + weights["texts"] * texts + weights["is_code"] * is_code
+    said = min(max(texts, -log(max(candidates, 2))), SUREST)
+    logit = weights["texts"] * said + weights["is_code"] * is_code
     return logit + sum(weights[name] * value for name, value in around.items())
 
 

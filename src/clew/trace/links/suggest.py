@@ -258,7 +258,9 @@ class LinkSuggester:
                 requirement = prepared.requirements[number]
                 evidence = around.get(requirement.id, elsewhere)
                 said = float(texts[row, number])
-                logit = in_a_project(said, evidence.features(), is_code=unit.kind != TEST)
+                logit = in_a_project(
+                    said, evidence.features(), candidates=len(prepared.requirements), is_code=unit.kind != TEST
+                )
                 likely.append(FoundLink(unit, source.version, requirement, logit, evidence, comparison.counts[row]))
             likely.sort(key=lambda each: (-each.logit, each.requirement.id))
             found += likely[:MOST_PER_UNIT]

@@ -43,6 +43,7 @@ LIKE_CANDIDATES = 3
 LIKE_SHARE = 0.2
 NEIGHBOUR_SHARE = 0.1
 STANDING_SHARE = 0.2
+FEWEST_FOR_STANDING = 10
 MOST_COMPARED_AMONG_THEMSELVES = 2_000
 """With more candidates than this, looking for those alike would take longer than everything else."""
 
@@ -85,7 +86,7 @@ class Candidates:
         if self._alike is not None and len(asking):
             scores = (1 - LIKE_SHARE) * scores + LIKE_SHARE * (scores @ self._alike)
             scores = _shared_with_neighbours(scores, self._neighbour_share)
-        if len(asking) > 1 and len(self):
+        if len(asking) >= FEWEST_FOR_STANDING and len(self):
             standing = (scores - scores.mean(axis=0)) / (scores.std(axis=0) + 1e-6)
             scores = scores + STANDING_SHARE * _scaled(standing)
         return Comparison(_scaled(np.asarray(scores, np.float32)), [term_counts(artefact) for artefact in asking])
