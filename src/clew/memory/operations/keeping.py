@@ -150,6 +150,7 @@ class PurgeMemories(
     text_: Annotated[
         str | None,
         Meta(description="Every memory that holds this text, or ever held it"),
+        MANY_LINES,
         Option("--text", metavar="TEXT"),
     ] = msgspec.field(name="text", default=None)
     kind: Annotated[KindName | None, Meta(description="Only of this kind")] = None
