@@ -12,17 +12,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.links_fit import SEED
 from benchmarks.workspace import REPOSITORY
 from clew.graph.graph import Graph
 from clew.graph.model import NodeKind
 from clew.project import Project
-from clew.trace.links.confidence import confidences, in_a_project, logits
+from clew.trace.links.confidence import Calibration, confidences, in_a_project, logits
 from clew.trace.links.match.evidence import LinksByPlace, cited_by
 from clew.trace.links.match.matching import Candidates
 from clew.trace.links.match.meaning import Vectors
 from clew.trace.links.match.texts import requirement_artefact
 from clew.trace.links.match.units import CODE, TEST, LinkUnit, SourceFile, linked_to, read_units
+
+SEED = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,8 @@ def _observed(name: str, graph: Graph, root: Path, shares: Mapping[str, float], 
     rows = list(_hidden_rows(files, graph, shares))
     requirements = [requirement_artefact(node) for node in graph.nodes_by_kind(NodeKind.REQUIREMENT)]
     asking = [row.unit.artefact() for row in rows]
-    comparison = Candidates(requirements, asking, vectors).compare(asking)
-    texts = logits(comparison, with_meaning=vectors is not None)
+    comparison = Candidates(requirements, asking, vectors, state=True).compare(asking)
+    texts = logits(comparison)
     found, labels = np.zeros_like(texts), np.zeros(texts.shape, bool)
     column = {requirement.id: number for number, requirement in enumerate(requirements)}
     forgotten = {id for row in rows for id in row.nodes}
@@ -72,9 +73,12 @@ def _observed(name: str, graph: Graph, root: Path, shares: Mapping[str, float], 
         around, elsewhere = surroundings.evidence(row.unit, row.file), surroundings.elsewhere(row.unit)
         for id, place in column.items():
             said = around.get(id, elsewhere).features()
-            found[number, place] = in_a_project(float(texts[number, place]), said, is_code=row.unit.kind == CODE)
+            logit = in_a_project(
+                float(texts[number, place]), said, candidates=len(requirements), is_code=row.unit.kind == CODE
+            )
+            found[number, place] = Calibration().confidence(logit)
         labels[number, [column[id] for id in row.cited]] = True
-    return Hidden(name, confidences(comparison, with_meaning=vectors is not None), found, labels)
+    return Hidden(name, confidences(comparison), found, labels)
 
 
 @dataclass(frozen=True, slots=True)

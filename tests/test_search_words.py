@@ -10,8 +10,9 @@ import pytest
 from clew.errors import InvalidPattern
 from clew.graph.model import NodeKind
 from clew.project import Project
-from clew.trace.find.query import compile_pattern
-from clew.trace.find.search import needed_words
+from clew.trace.find.patterns import needed_words
+from clew.trace.find.query import compile_pattern, text_matcher
+from clew.trace.operations.find import ScopedSearch
 
 Open = Callable[[Path], Project]
 
@@ -62,7 +63,7 @@ def texts_of(project: Project) -> dict[str, str]:
 
 
 def held(project: Project, query: str) -> set[str]:
-    return {match.node.id for match in project.trace.search_matches(query, related=False).found}
+    return {match.node.id for match in project.trace.search_matches(query).found}
 
 
 # Verifies: REQ-d00202-A
@@ -97,11 +98,34 @@ def test_what_a_file_says_now_is_found_and_what_it_said_is_not(project: Project)
 def test_a_scope_has_the_matches_of_all_that_lie_in_it_in_their_order(project: Project) -> None:
     inside = frozenset([*texts_of(project)][::3])
     for query in ("tide", "x", '"tide low_water"', "tide OR 潮汐", "tide -x", "=rule", "3.5 x"):
-        everywhere = project.trace.search_matches(query, related=False).found
-        scoped = project.trace.search_matches(query, related=False, within=inside).found
+        everywhere = project.trace.search_matches(query).found
+        scoped = project.trace.search_matches(query, within=inside).found
         assert list(scoped) == [match for match in everywhere if match.node.id in inside], query
     patterns = [project.trace.search_matches("tide", regex=True, within=each).found for each in (inside, None)]
     assert patterns[0] == [match for match in patterns[1] if match.node.id in inside]
+
+
+# Verifies: REQ-d00400-E
+def test_single_assertions_are_found_as_if_each_was_read(project: Project) -> None:
+    chance = random.Random(11)
+    for number in range(1, 31):
+        said = [" ".join(text(chance, 6).split()) for _ in range(3)]
+        lines = "\n".join(f"{label}. It SHALL {each}" for label, each in zip("ABC", said, strict=True))
+        above = "" if number == 1 else " | **Implements**: REQ-d00001"
+        (project.config.root / "spec" / f"{number}.md").write_text(
+            f"## REQ-d{number:05}: Rule\n\n**Level**: DEV | **Status**: Active{above}\n\n"
+            f"## Assertions\n\n{lines}\n\n*End* *Rule*\n",
+            encoding="utf-8",
+        )
+    project.ensure_graph()
+    parts = {node.id: node.title for node in project.graph.nodes_by_kind(NodeKind.ASSERTION)}
+    assert len(parts) == 90
+    queries = [(one, False) for one in ("tide", "x tide", '"low_water x"', "3.5 OR 潮汐", "tide -x", "=tide", "(see)")]
+    for query, regex in (*queries, *((pattern, True) for pattern in PATTERNS)):
+        question = ScopedSearch(query=query, scope_id="REQ-d00001", regex=regex, include_assertions=True)
+        found = {part.id for each in project.trace.find.scoped_matches(question) for part in each.assertions}
+        matches = text_matcher(query, regex=regex)
+        assert found == {id for id, said in parts.items() if matches(said)}, query
 
 
 # Verifies: REQ-d00037-A, REQ-d00202-A

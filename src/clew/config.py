@@ -115,6 +115,7 @@ class KbTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     environment: EnvironmentName | None = None
     repository: Annotated[str, msgspec.Meta(min_length=1)] | None = None
     doc_tags: tuple[Annotated[str, msgspec.Meta(min_length=1)], ...] = ()
+    tag_folder: Annotated[int, msgspec.Meta(ge=1)] | None = None
     scheme: Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9+.-]{0,31}$")] = "clew"
     graph: bool = True
     timeout_seconds: Annotated[float, msgspec.Meta(gt=0)] = 5.0

@@ -22,9 +22,11 @@ from clew.search.dense.indexing import Progress, VectorReport
 from clew.search.dense.keeper import IndexKeeper, run_job
 from clew.search.engine import SearchEngine
 from clew.search.index import Written
+from clew.search.lexical.query import is_searchable, parse_query
 from clew.search.question import IndexState, Question, RankedUnit
 from clew.search.rank.ranking import Rankings
 from clew.search.units import Scope, Unit
+from clew.trace.find.keywords import content
 from clew.trace.find.search import Relevance
 
 PART = "requirement"
@@ -34,7 +36,7 @@ MAX_BODY_CHARACTERS = 1_000_000
 
 def requirement_unit(node: Node) -> Unit:
     """A requirement as the search engine sees it."""
-    body = node.get_field("body", "")
+    body = content(node)
     level = node.get_field("level")
     return Unit(
         id=f"{PART}:{node.id}",
@@ -58,6 +60,8 @@ MAX_RELATED = 50
 RELATED_FROM = 0.3
 """The similarity of two texts that have something to do with each other, on the scale of the encoder that comes with
 Clew, where unrelated ones stay around 0.1."""
+RELATED_WORDS = 0.5
+"""The share of a query's words that a text with the same words has to hold, whatever it means."""
 REST_SECONDS = 30.0
 """How long an index that could not be opened is left alone."""
 
@@ -186,7 +190,12 @@ class ProjectIndex:
             # Where all signals give nothing, everything is as good as anything.
             best = (ranking.units[0].score if ranking.units else 0.0) or 1.0
             scores = {_requirement(unit.id): unit.score / best for unit in ranking.units}
-            related = tuple(_requirement(unit.id) for unit in ranking.units[:MAX_RELATED] if _is_related(unit))
+            asked = len({clause.text for clause in parse_query(query).clauses if is_searchable(clause)})
+            related = tuple(
+                _requirement(unit.id)
+                for unit in ranking.units[:MAX_RELATED]
+                if _is_related(unit, len(ranking.matched.get(unit.id, ())) / max(1, asked))
+            )
             return Relevance(scores, related, (*ranking.notes, *late), ranking.indexed)
 
         found, problem = self._asked(rank)
@@ -317,10 +326,10 @@ def _question(query: str) -> Question:
     return Question(text=query, scope=Scope(parts=(PART,)))
 
 
-def _is_related(unit: RankedUnit) -> bool:
-    """Whether the unit shares words with the query, or is near enough in meaning to be worth a look."""
+def _is_related(unit: RankedUnit, matched: float) -> bool:
+    """Whether the unit holds enough words of the query, or is near enough in meaning, to be worth a look."""
     similarity = unit.signal("dense")
-    return unit.signal("lexical") is not None or (similarity is not None and similarity >= RELATED_FROM)
+    return matched >= RELATED_WORDS or (similarity is not None and similarity >= RELATED_FROM)
 
 
 def _requirement(unit: str) -> str:

@@ -1,5 +1,6 @@
 """`clew links` and `clew eval links`, as a shell uses them."""
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -123,3 +124,20 @@ def test_eval_links_refuses_a_folder_without_answers(traces: Path, clew: Clew) -
 def test_eval_links_compares_by_meaning_too(traces: Path, clew: Clew) -> None:
     data = json.loads(clew(traces, "eval", "links", ".", "--json").stdout)
     assert (data["map"], data["with_meaning"]) == (1.0, True)
+
+
+# Verifies: REQ-d00410-C
+def test_suggestions_are_gone_through_by_keyboard(plain: Path, clew: Clew, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = json.loads(clew(plain, "links", "suggest", "src", "--json").stdout)["suggestions"]
+    first, second = before[0], next(each for each in before if each["source_id"] != before[0]["source_id"])
+    monkeypatch.setattr("sys.stdin", io.StringIO("a\nx\nr\nq\n"))
+    done = clew(plain, "links", "review", "src", "--json")
+    counts = json.loads(done.stdout)
+    assert (counts["accepted"], counts["rejected"], counts["skipped"]) == (1, 1, 0)
+    assert counts["left"] > 0
+    assert done.stderr.count("[a]ccept") == 4
+    cited = first["assertion_id"] or first["requirement_id"]
+    assert f"Implements: {cited}" in (plain / first["file"]).read_text()
+    after = json.loads(clew(plain, "links", "suggest", "src", "--json").stdout)["suggestions"]
+    assert first["source_id"] not in {each["source_id"] for each in after}
+    assert second

@@ -55,7 +55,7 @@ def test_a_question_is_answered_from_the_files_as_they_are_now_with_file_and_lin
     code, out, _ = run("ask", "what is the default margin?")
     assert code == 0
     assert out.startswith("docs/guide.md:")
-    assert "  Guide > Setting it\n" in out
+    assert "  Guide > Setting it  " in out
     assert "The default margin is 0.5 metres." in out
     assert "    ```sh\n    app --margin 0.7\n    ```\n" in out
     (root / "docs/guide.md").write_text("# Guide\n\nThe default margin is now 0.6 metres.\n")

@@ -53,6 +53,9 @@ class WordCounts:
         self.keys: list[str | None] = []
         self.url = ""
         self.fails = False
+        self.answers = threading.Event()
+        """Cleared, it lets everybody wait."""
+        self.answers.set()
 
     def settings(self, model: str = "words") -> EmbedSettings:
         return EmbedSettings(
@@ -78,6 +81,7 @@ def word_counts(monkeypatch: pytest.MonkeyPatch) -> Iterator[WordCounts]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             service.asked += body["input"]
+            service.answers.wait(60)
             service.keys.append(self.headers["Authorization"])
             data = [
                 {"index": place, "embedding": vector_of(text, body["model"])}
@@ -97,6 +101,7 @@ def word_counts(monkeypatch: pytest.MonkeyPatch) -> Iterator[WordCounts]:
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield service
+    service.answers.set()
     server.shutdown()
     thread.join()
     server.server_close()

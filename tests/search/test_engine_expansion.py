@@ -1,5 +1,7 @@
 """Following links: what the words of a question do not lead to, inside its scope."""
 
+import pytest
+
 from clew.search.engine import SearchEngine
 from clew.search.question import Question
 from clew.search.units import Scope, Unit
@@ -54,3 +56,21 @@ def test_a_new_title_is_mentioned_as_soon_as_it_is_there(engine: SearchEngine) -
     assert ranked(engine, "linked") == ["book", "author"]
     engine.units.delete(["author"])
     assert ranked(engine, "linked") == ["book"]
+
+
+# Verifies: REQ-d00411-A
+@pytest.mark.parametrize("linked", [True, False])
+def test_links_are_followed_where_texts_mention_each_other_and_the_answer_says_so(
+    engine: SearchEngine, linked: bool
+) -> None:
+    names = ("Ada Quill", "Bo Tern", "Cy Marsh", "Di Lark", "Ed Wren")
+    for place, name in enumerate(names):
+        other = names[(place + 1) % len(names)] if linked else "somebody"
+        body = f"The keeper of lamp {place} once met {other}."
+        engine.units.put([Unit(id=name, part="person", title=name, body=body)])
+    question = Question(text="keeper of lamp 2", scope=Scope(parts=("person",)), recipe="auto")
+    found = engine.search(question)
+    walked = [hit.id for hit in found.results if any(part.signal == "pagerank" for part in hit.why)]
+    assert bool(walked) is linked
+    share = "100%" if linked else "0%"
+    assert any(f"{share} mention the title of another text" in note for note in found.notes)

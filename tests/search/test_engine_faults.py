@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from clew.errors import InvalidArgument
+from clew.search.dense import search as dense
 from clew.search.dense import vectors
 from clew.search.engine import SearchEngine
 from clew.search.question import Question, Results
@@ -68,6 +69,44 @@ def test_a_service_that_refuses_the_query_costs_the_ranking_by_meaning_only(engi
     page = search(engine, "apples", recipe="default")
     assert [result.id for result in page.results] == ["u0"]
     assert "by words alone" in " ".join(page.notes)
+
+
+# Verifies: REQ-d00404-A
+def test_an_encoder_that_is_too_busy_costs_the_ranking_by_meaning_only(
+    engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = engines(word_counts.settings())
+    engine.units.put(rules("apples on trees", "boats at sea"))
+    engine.index_vectors()
+    word_counts.answers.clear()
+    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 0.0)
+    page = search(engine, "apples", recipe="default")
+    assert [result.id for result in page.results] == ["u0"]
+    assert dense.TOO_BUSY in page.notes
+    word_counts.answers.set()
+    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 60.0)
+    again = search(engine, "apples in boats", recipe="dense")
+    assert dense.TOO_BUSY not in again.notes
+    assert len(again.results) == 2
+
+
+# Verifies: REQ-d00402-C
+def test_windows_of_quoted_units_have_vectors_and_the_unit_the_mean_of_them(engines: Engines, word_counts: Any) -> None:
+    engine = engines(word_counts.settings())
+    body = "\n\n".join(" ".join([word] * 40) for word in ("apples", "boats", "clouds"))
+    unit = Unit(id="long", part="rule", title="", body=body, quoted=True)
+    engine.units.put([unit, Unit(id="short", part="rule", title="", body="boats", quoted=True)])
+    assert engine.window_likeness("boats", ["long", "short"]) == {}
+    word_counts.asked.clear()
+    engine.index_vectors()
+    # The first windows come first, and no text is encoded twice.
+    assert [text.split()[0] for text in word_counts.asked] == ["boats", "apples", "boats", "clouds"]
+    found = engine.window_likeness("boats", ["long", "short", "gone"])
+    assert {id: [round(float(each), 1) for each in likeness] for id, likeness in found.items()} == {
+        "long": [0.0, 1.0, 0.0],
+        "short": [1.0],
+    }
+    assert [result.id for result in search(engine, "boats").results] == ["short", "long"]
 
 
 # Verifies: REQ-d00035-B

@@ -108,7 +108,9 @@ def test_what_shares_nothing_with_the_question_is_quoted_only_where_nothing_does
     passages = [Passage("The lamp is lit.", "", 1.0), Passage("The fog bell rings.", "", 0.1)]
     assert quoted({"fog": 1.0}, passages) == ["The fog bell rings."]
     assert quoted({"whale": 1.0}, passages) == ["The lamp is lit.", "The fog bell rings."]
-    assert [quote.score for quote in window_evidence(WeightedQuestion("whale", {"whale": 1.0}), passages)] == [0.0, 0.0]
+    far = window_evidence(WeightedQuestion("whale", {"whale": 1.0}), passages)
+    assert not any(quote.may_answer for quote in far)
+    assert all(quote.score < 0.02 for quote in far)
     assert quoted({"whale": 1.0}, []) == []
 
 
@@ -130,4 +132,21 @@ def test_a_word_that_means_nearly_the_same_counts_where_words_can_be_compared() 
     assert [quote.passage for quote in window_evidence(compared, passages)] == [1]
     same = [Passage("It is deleted at noon.", "", 1.0), *passages]
     found = window_evidence(compared, same)
-    assert [(quote.passage, quote.score) for quote in found[:2]] == [(0, 1.0), (2, 0.0)]
+    assert [(quote.passage, quote.may_answer) for quote in found[:2]] == [(0, True), (2, True)]
+    assert found[0].score > found[1].score
+
+
+# Verifies: REQ-d00402-A
+def test_a_window_that_means_what_is_asked_comes_before_one_with_the_same_words() -> None:
+    near = "A crew goes ashore when the work is done.\n\nThe tower is painted white and has no crew of its own at all."
+    limits = Limits(max_quote_tokens=14, max_quote_chars=90)
+    asked = WeightedQuestion("crew free evening", {"crew": 1.0, "free": 1.0, "even": 1.0})
+    by_words = window_evidence(asked, [Passage(near, "", 1.0)], limits)
+    assert near[by_words[0].start :].startswith("A crew")
+    # The likeness is that of windows of the usual size, of which this text has one.
+    both = [Passage(near, "", 1.0, [0.1]), Passage("Sailors may leave the ship at six.", "", 1.0, [0.9])]
+    by_meaning = window_evidence(asked, both, limits)
+    assert by_meaning[0].passage == 1
+    assert by_meaning[0].may_answer
+    other_scale = WeightedQuestion(asked.text, asked.rarities, is_calibrated=False)
+    assert not window_evidence(other_scale, both[1:], limits)[0].may_answer

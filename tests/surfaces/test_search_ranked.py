@@ -56,10 +56,12 @@ async def found(client: Client, query: str, **more: Any) -> list[tuple[str, bool
     answer = await client.call_tool("search", {"query": query, **more})
     assert not answer.is_error
     assert answer.structured_content is not None
-    results = answer.structured_content["results"]
-    scores = [result["score"] for result in results]
-    assert scores == sorted(scores, reverse=True)
-    return [(result["id"], result["score"] >= 1) for result in results]
+    held, related = answer.structured_content["results"], answer.structured_content["related"]
+    assert all(result["score"] < 1 for result in related)
+    for results in (held, related):
+        scores = [result["score"] for result in results]
+        assert scores == sorted(scores, reverse=True)
+    return [*((result["id"], True) for result in held), *((result["id"], False) for result in related)]
 
 
 # Verifies: REQ-d00037-A
@@ -74,6 +76,33 @@ async def test_what_holds_all_words_comes_first_and_then_what_is_related(
         assert "REQ-d00001" in related
         assert (await found(client, "extend the lending period"))[0] == ("REQ-d00001", False)
         assert (await found(client, "overdeu"))[0] == ("REQ-d00003", False)
+
+
+CHANGELOG = """## Changelog
+
+- 2026-08-02 | 3a9ae713 | - | A Person (<person@example.com>) | Auto-fix: update hash of borrowed items
+
+"""
+
+
+# Verifies: REQ-d00400-A+B+C+D
+async def test_ids_and_titles_come_first_and_the_changelog_is_no_content(
+    serve: Callable[..., Any], library: Path
+) -> None:
+    file = library / "spec" / "rules.md"
+    text = file.read_text(encoding="utf-8").replace("twice.", "twice. See REQ-d00003 and the opening hours.")
+    file.write_text(text.replace("*End* *Opening", f"{CHANGELOG}*End* *Opening"), encoding="utf-8")
+    async with Client(serve(library)) as client:
+        for spelling in ("REQ-d00003", "req-d00003", "d00003", "d3", "REQ-d00003?"):
+            assert (await found(client, spelling))[0] == ("REQ-d00003", True), spelling
+        assert [id for id, holds in await found(client, "opening hours") if holds] == ["REQ-d00002", "REQ-d00001"]
+        assert await found(client, "3a9ae713") == []
+        assert await found(client, "hash") == []
+        assert await found(client, "person@example.com", field="body") == []
+        assert await found(client, "volcanic eruptions of the Permian") == []
+        answer = await client.call_tool("search", {"query": "borrowed fee"})
+        assert answer.structured_content is not None
+        assert answer.structured_content["total"] == len(answer.structured_content["results"]) == 1
 
 
 # Verifies: REQ-d00037-B
@@ -92,13 +121,13 @@ async def test_page_two_goes_on_where_page_one_ended_though_the_index_changes(
     serve: Callable[..., Any], library: Path, opened: Callable[[Path], Project]
 ) -> None:
     async with Client(serve(library)) as client:
-        whole = [id for id, _ in await found(client, "borrowed item morning")]
-        first = await client.call_tool("search", {"query": "borrowed item morning", "limit": 1})
+        whole = [id for id, _ in await found(client, "borrowed item")]
+        first = await client.call_tool("search", {"query": "borrowed item", "limit": 1})
         assert first.structured_content is not None
         # Another process makes the vectors anew meanwhile.
         other = opened(library)
         other.ensure_graph()
         other.index.rebuild()
         cursor = first.structured_content["next_cursor"]
-        second = await found(client, "borrowed item morning", limit=1, cursor=cursor)
+        second = await found(client, "borrowed item", limit=1, cursor=cursor)
         assert [id for id, _ in second] == whole[1:2]

@@ -13,6 +13,8 @@ from clew.trace.links.decisions import COLLECTION
 Ask = Callable[..., dict[str, Any]]
 Plant = Callable[..., Project]
 
+TOPICS = ("tides", "tokens", "prices", "queues", "bridges", "engines", "letters", "gardens")
+
 CODE = '''def ring_the_bell():
     """Rings the bell at noon."""
 
@@ -61,6 +63,46 @@ def test_a_rejected_link_is_not_suggested_again_not_even_by_another_process(proj
         assert ("ring_the_bell", "REQ-d00001") not in pairs(other)
     finally:
         other.close()
+
+
+# Verifies: REQ-d00410-A+B
+def test_confidence_is_told_to_be_uncalibrated_until_a_few_suggestions_were_decided(plant: Plant) -> None:
+    titles = {f"d{number:05}": f"{topic} are kept" for number, topic in enumerate(TOPICS, start=1)}
+    code = "\n\n".join(f"def keep_{topic}():\n    'Keeps the {topic}.'\n" for topic in TOPICS)
+    project = plant(
+        dict.fromkeys(titles, ()), titles=titles, files={"clew.toml": '[embedder]\nkind = "none"\n', "src/k.py": code}
+    )
+    project.ensure_graph()
+    first = project.links.suggest()
+    assert not first.calibrated
+    assert "not calibrated for this project" in first.notes[-1]
+    right = [each for each in first.suggestions if each.source_label.endswith(each.requirement_title.split()[0])]
+    for each in right[:5]:
+        project.links.suggest()
+        project.links.apply(each.file, each.line, each.requirement_id, decision="reject")
+    after = project.links.suggest()
+    assert after.calibrated
+    assert not any("not calibrated" in note for note in after.notes)
+    left = {(each.source_id, each.requirement_id): each.confidence for each in after.suggestions}
+    before = {(each.source_id, each.requirement_id): each.confidence for each in first.suggestions}
+    assert all(left[pair] < before[pair] for pair in left)
+
+
+# Verifies: REQ-d00055-G
+def test_an_id_in_a_docstring_says_more_than_all_words(plant: Plant) -> None:
+    code = '''def ring_the_bell():
+    """Rings the bell at noon; see REQ-d00003."""
+    return "REQ-d00002"
+'''
+    project = plant(
+        {"d00001": (), "d00002": (), "d00003": ()},
+        titles={"d00001": "The bell rings at noon", "d00002": "The dial glows", "d00003": "Battery life"},
+        files={"clew.toml": '[embedder]\nkind = "none"\n', "src/clock.py": code},
+    )
+    project.ensure_graph()
+    best, *others = project.links.suggest().suggestions
+    assert (best.requirement_id, best.reason) == ("REQ-d00003", "its comment names REQ-d00003")
+    assert "REQ-d00002" not in [each.requirement_id for each in others if "names" in each.reason]
 
 
 # Verifies: REQ-d00059-A

@@ -20,7 +20,7 @@ from clew.errors import StoreBusy, StoreCorrupt, StoreError
 from clew.kb.answer.answering import Quoting
 from clew.kb.answer.deliveries import Deliveries
 from clew.kb.answer.finding import Finder
-from clew.kb.answer.passages import Passages
+from clew.kb.answer.passages import Fate, Passages
 from clew.kb.answer.scratch import ScratchLimits, ScratchStore
 from clew.kb.answer.shortlist import Shortlist
 from clew.kb.boundary import Boundary, ScopeRequest, boundary_of
@@ -76,7 +76,15 @@ def corpus_of(context: Context) -> Corpus:
     config = context.config
     origin = Origin(config.kb.environment or "dev", config.kb.repository or config.name)
     citations = Citations(context.grammar)
-    return Corpus(config.root, config.documents, config.max_file_bytes, citations, repr(config.elspais), origin)
+    return Corpus(
+        config.root,
+        config.documents,
+        config.max_file_bytes,
+        citations,
+        repr(config.elspais),
+        origin,
+        config.kb.tag_folder,
+    )
 
 
 class KnowledgeBase:
@@ -94,7 +102,7 @@ class KnowledgeBase:
             )
         )
         """Texts that answers point to."""
-        self.passages = Passages(self.scratch, self._has_changed)
+        self.passages = Passages(self.scratch, self._fate)
         self.shortlist = Shortlist(self, graph=settings.graph)
         self.quoting = Quoting(self, graph=settings.graph)
         self.keeper = DocumentKeeper(
@@ -195,17 +203,19 @@ class KnowledgeBase:
             notes=(*library.notes, *state.notes),
         )
 
-    def _has_changed(self, document: DocumentRecord) -> bool:
-        """Whether a document has another content than it had when it was read. Looks at one file only, as a rule."""
+    def _fate(self, document: DocumentRecord) -> Fate:
+        """What became of a document since it was read. Looks at one file only, as a rule."""
         known = self.library.file_state(document.path)
         entry = entry_of(self._corpus.root, document.path)
         if known is not None and known.content_hash == document.content_hash and known.matches(entry):
-            return False
+            return Fate.SAME
         with suppress(StoreError):
             self.keeper.ensure()
         with self.library.reading() as reading:
             now = reading.document(document.path)
-        return now is None or now.content_hash != document.content_hash
+        if now is None:
+            return Fate.DELETED
+        return Fate.SAME if now.content_hash == document.content_hash else Fate.CHANGED
 
     def _stores(self) -> object:
         """Names the files that hold the documents, until another one is in the place of one of them."""

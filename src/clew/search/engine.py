@@ -36,12 +36,15 @@ from clew.search.rank.fuse import Fused, at_most_per_document, spread
 from clew.search.rank.neighbourhood import Adjacency
 from clew.search.rank.ranking import Kept, Rankings, key_of, meaning, rank
 from clew.search.rank.recipes import BUILT_IN, Recipe, Recipes
-from clew.search.units import compile_condition
+from clew.search.units import Filters, Scope, compile_condition
 from clew.text.keywords import keywords
 from clew.text.shortening import one_line
 from clew.text.words import storable, terms
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from clew.search.embed.embedder import Vectors
     from clew.search.embed.word_vectors import WordVectors
     from clew.store.sqlite.connections import Connection
@@ -107,6 +110,22 @@ class SearchEngine:
         """By which words are compared; None where no meaning is wanted, or the encoder that comes with Clew is not
         there."""
         return open_word_vectors() if self.spaces.wanted else None
+
+    def window_likeness(self, query: str, ids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
+        """How near in meaning to a query each window of some units is (`dense.indexing.window_spans`); only of units
+        whose windows have vectors."""
+        with self.units.reading() as connection:
+            numbers = index.numbers_of(connection, ids)
+            asked = meaning(parse_query(storable(query)), storable(query))
+            found = self._dense.window_likeness(connection, asked, [*numbers.values()])
+        return {id: found[number] for id, number in numbers.items() if number in found}
+
+    def absent(self, names: Iterable[str], scope: Scope, filters: Filters) -> tuple[str, ...]:
+        """Those of some names that stand in no unit that may be seen."""
+        condition = compile_condition(scope, filters)
+        with self.units.reading() as connection:
+            restrict = None if self._dense.visible.is_everything(connection, condition) else condition
+            return tuple(name for name in names if not lexical_tables.holds(connection, name, restrict))
 
     def writes(self) -> tuple[str, int]:
         """Names the index, and counts the writes that changed its units, by whatever process: one for each call with up
@@ -197,6 +216,7 @@ class SearchEngine:
             described = self._dense.state(connection)
         return Ranking(
             units=kept.units,
+            matched=kept.matched,
             reason=kept.reason,
             notes=_once(kept.notes, described.notes, self.units.notes),
             indexed=described.describe(),

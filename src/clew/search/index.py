@@ -224,14 +224,14 @@ def _insert(connection: Connection, new: _New) -> int:
     columns = (
         *(unit.id, unit.part, unit.title, unit.document, unit.path, unit.status, unit.session, unit.agent),
         *(moment(unit.time), new.content_hash, new.text_hash, len(unit.title) + len(unit.body)),
-        *(unit.place, unit.speaker, unit.role),
+        *(unit.place, unit.speaker, unit.role, unit.quoted),
     )
     inserted = connection.execute(
         """
         INSERT INTO units (
             id, part, title, document, path, status, session, agent, time, content_hash, text_hash, characters,
-            place, speaker, role
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            place, speaker, role, quoted
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """,
         columns,
     )
@@ -328,7 +328,7 @@ def _storable(value: Any) -> Any:
     return [_storable(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
-LAYOUT = 4
+LAYOUT = 5
 """Changes when a table does."""
 
 _IN_ORDER = (
@@ -381,7 +381,8 @@ _UNITS = (
         characters INTEGER NOT NULL,
         place INTEGER,
         speaker TEXT,
-        role TEXT
+        role TEXT,
+        quoted INTEGER NOT NULL
     )
     """,
     "CREATE INDEX units_by_part ON units (part)",
@@ -398,14 +399,16 @@ _UNITS = (
 _EMBEDDINGS = (
     # What an embedder made of the text of a unit: one vector, or several one after another. A row never changes, and
     # its number is never used again: whoever knows all rows up to one reads only those after it. A row outlives its
-    # unit for a while: the same text may come again.
+    # unit for a while: the same text may come again. `windows` has the vectors of the windows of a unit that is quoted;
+    # NULL until they are made.
     """
     CREATE TABLE embeddings (
         row INTEGER PRIMARY KEY AUTOINCREMENT,
         embedder TEXT NOT NULL,
         number INTEGER NOT NULL,
         text_hash TEXT NOT NULL,
-        vectors BLOB NOT NULL
+        vectors BLOB NOT NULL,
+        windows BLOB
     )
     """,
     "CREATE UNIQUE INDEX embeddings_by_number ON embeddings (embedder, number)",
@@ -424,8 +427,19 @@ _EMBEDDINGS = (
 
 
 def _upgrade(connection: Connection) -> bool:
-    """Keep units and embeddings of the two layouts before this one."""
+    """Keep units and embeddings of the layouts before this one."""
     (made,) = connection.execute("PRAGMA user_version").fetchone()
+    if made != 4 * 100 + lexical_tables.ANALYSIS and not _with_places(connection, made):
+        return False
+    if "windows" not in {row[1] for row in connection.execute("PRAGMA table_info(embeddings)")}:
+        connection.execute("ALTER TABLE embeddings ADD COLUMN windows BLOB")
+    if "quoted" not in {row[1] for row in connection.execute("PRAGMA table_info(units)")}:
+        connection.execute("ALTER TABLE units ADD COLUMN quoted INTEGER NOT NULL DEFAULT 0")
+    return True
+
+
+def _with_places(connection: Connection, made: int) -> bool:
+    """From the layout without places and speakers to the one after it."""
     if made != 3 * 100 + lexical_tables.ANALYSIS and not _with_own_embeddings(connection):
         return False
     for column in ("place INTEGER", "speaker TEXT", "role TEXT"):

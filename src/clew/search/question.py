@@ -1,5 +1,6 @@
 """What a search is asked, and what it answers."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -81,6 +82,8 @@ class RankedUnit(msgspec.Struct, frozen=True, gc=False):
 
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     units: tuple[RankedUnit, ...]
+    matched: Mapping[str, tuple[str, ...]]
+    """By id: the words of the query that a unit holds."""
     reason: str | None
     notes: tuple[str, ...]
     indexed: str

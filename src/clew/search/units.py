@@ -43,6 +43,8 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     speaker: str | None = None
     role: str | None = None
     """Who says it, in a conversation, and as what: person, user, assistant, ..."""
+    quoted: bool = False
+    """Whether parts of it are quoted as answers: each of its windows has a vector of its own then."""
 
     def content_hash(self) -> str:
         """Names everything that is searched or filtered by: equal hashes need no indexing again."""
@@ -50,7 +52,8 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
 
     def text_hash(self) -> str:
         """Names what the embedder sees."""
-        return content_hash(msgspec.msgpack.encode((self.title, self.body)))
+        seen = (self.title, self.body, self.quoted) if self.quoted else (self.title, self.body)
+        return content_hash(msgspec.msgpack.encode(seen))
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True):

@@ -50,6 +50,10 @@ _EITHER, _OPENERS = frozenset(_ANYWHERE.split()), frozenset(_FIRST_WORDS.split()
 """An abbreviation that may also end a sentence did so when the next word is one that often opens a sentence."""
 
 
+LONGEST_HEADING = 1_000
+"""What is longer says more than a heading does."""
+
+
 class Kind(StrEnum):
     """What a piece of text is part of."""
 
@@ -79,6 +83,12 @@ def plain_spans(text: str) -> tuple[tuple[int, int], ...]:
             start = cut.end()
         found.append((start, end))
     return tuple(span for span in (_trimmed(text, start, end) for start, end in found) if span[0] < span[1])
+
+
+def is_heading(text: str) -> bool:
+    """Whether a text is nothing but headings."""
+    pieces = sentences(text) if len(text) <= LONGEST_HEADING else ()
+    return bool(pieces) and all(piece.kind is Kind.HEADING for piece in pieces)
 
 
 def sentences(text: str) -> tuple[Piece, ...]:

@@ -43,8 +43,8 @@ class TraceService:
         self._config = context.config
         self._root = context.root
         self._folders = context.config.requirements.folders
-        self._search = RequirementSearch(self._graph, rank)
         self._resolver = Resolver(self._graph, self._grammar)
+        self._search = RequirementSearch(self._graph, self._resolver.find_requirement, rank)
         self.resolve = self._resolver.requirement
         """The requirement an id means: as it stands, in another spelling, or by one of its assertions."""
         self.find_node = self._resolver.find
@@ -229,6 +229,7 @@ class TraceService:
         page = tuple(scored_summary(match) for match in matches.found[offset : offset + limit])
         return SearchPage(
             results=page,
+            related=tuple(map(scored_summary, matches.related)) if offset == 0 else (),
             count=len(page),
             total=len(matches.found),
             truncated=offset + limit < len(matches.found),
@@ -242,17 +243,15 @@ class TraceService:
         *,
         field: str = "all",
         regex: bool = False,
-        related: bool = True,
         within: AbstractSet[str] | None = None,
         again: bool = False,
         check: Check = lambda: None,
     ) -> Matches:
-        """The one ranking behind search, scoped search, discovery and cursors. `related` adds what has to do with the
-        query without holding its words; `within` are the ids of those that are searched; `again` says that another
-        page of the same question is asked for."""
+        """The one ranking behind search, scoped search, discovery and cursors. `within` are the ids of those that are
+        searched; `again` says that another page of the same question is asked for."""
         if field != "all" or regex:
             return Matches(self._search.find(query, field=field, regex=regex, within=within, check=check))
-        return self._search.ranked(query, related=related, within=within, again=again, check=check)
+        return self._search.ranked(query, within=within, again=again, check=check)
 
 
 def _note(base: str | None, *compared: git.ChangedLines) -> str | None:

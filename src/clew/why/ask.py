@@ -14,10 +14,6 @@ from clew.why.search import Everything
 if TYPE_CHECKING:
     from clew.operation.call import Call
 
-ENOUGH = 0.5
-"""The share of a question, by the rarity of its words, that has to stand in a quote or above it."""
-_LEAST = 0.3
-"""What says less of the question is not quoted beside a better one, nor what says half as much."""
 _READ = 12
 _LIMITS = Limits(max_quotes=5, max_quote_tokens=90)
 _NOTHING = "Nothing in this project answers that."
@@ -30,7 +26,7 @@ class Said(msgspec.Struct, frozen=True):
     title: str
     place: str
     confidence: float
-    """The share of the question that stands in the quote or in the headings above it, from 0 to 1."""
+    """How likely the quote is to answer, from 0 to 1."""
 
 
 class Answered(msgspec.Struct, frozen=True):
@@ -49,13 +45,15 @@ def ask(call: "Call", question: str) -> Answered:
     shares = {each.id: each.score / best if best > 0 else 0.0 for each in ranked[:_READ]}
     if engine is None or not units:
         return Answered((), (), (_NOTHING, *everything.notes))
-    passages = [Passage(unit.body, unit.title, shares[unit.id]) for unit in units]
+    likeness = engine.window_likeness(question, [unit.id for unit in units])
+    passages = [Passage(unit.body, unit.title, shares[unit.id], likeness.get(unit.id)) for unit in units]
     found = window_evidence(call.project.kb.finder.asked(question), passages, _LIMITS)
     said = [_said(call, units[quote.passage], quote.start, quote.end, quote.score) for quote in found]
-    if not said or max(each.confidence for each in said) < ENOUGH:
+    if not any(quote.may_answer for quote in found):
         nearest = tuple(dict.fromkeys(f"{each.title} ({each.place})" for each in said))[:3]
         return Answered((), nearest, (_NOTHING, *everything.notes))
-    least = max(max(each.confidence for each in said) / 2, _LEAST)
+    # What is half as likely is not quoted beside a better one.
+    least = max(each.confidence for each in said) / 2
     return Answered(tuple(each for each in said if each.confidence >= least), (), tuple(everything.notes))
 
 

@@ -90,10 +90,12 @@ class Everything:
     def _requirements(self, query: str, *, offset: int, limit: int) -> FoundItems:
         """Requirements alone have a search that knows more about them."""
         page = self._project.trace.search(query, offset=offset, limit=limit, check=self._call.check)
-        nodes = (self._project.graph.get_node(each.id) for each in page.results)
+        # What is related comes after everything that holds the words.
+        related = () if page.truncated else page.related
+        nodes = (self._project.graph.get_node(each.id) for each in (*page.results, *related))
         found = tuple(msgspec.structs.replace(_of_node(node), exact=False) for node in nodes if node is not None)
         notes = tuple(dict.fromkeys((*self.notes, *page.notes)))
-        return FoundItems(found, page.total, page.truncated, None, notes, page.indexed)
+        return FoundItems(found, page.total + len(related), page.truncated, None, notes, page.indexed)
 
     def ranked(self, query: str, *, again: bool = False) -> "tuple[SearchEngine | None, list[RankedUnit]]":
         """Everything that has to do with the query, best first."""

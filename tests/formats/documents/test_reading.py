@@ -105,7 +105,7 @@ def test_restructured_text_is_read_with_its_titles_code_tables_and_references() 
     assert document.front_matter == {"author": "Ann"}
     assert outline(document) == [(1, "Title", "title"), (2, "Part", "far")]
     assert kinds(document, 1) == [
-        *("heading", "prose", "code", "code", "prose", "prose", "comment", "table", "table", "item", "item", "code")
+        *("heading", "prose", "code", "code", "prose", "prose", "table", "table", "item", "item", "code")
     ]
     assert [(link.path, link.label, link.anywhere) for link in document.links] == [
         ("install", "", False),

@@ -1,8 +1,9 @@
 """What a reader makes of a document.
 
 A document has one *text*, and everything in it is a range of that text, counted in characters (code points). Of
-markdown, reStructuredText and plain text that is the file's own text, so a range of the text is a range of the file;
-of HTML, notebooks and Python modules it is what a person would read. Lines always are lines of the file, from 1.
+markdown and plain text that is the file's own text, so a range of the text is a range of the file; of
+reStructuredText, HTML, notebooks and Python modules it is what a person would read. Lines always are lines of the
+file, from 1.
 """
 
 from collections.abc import Mapping

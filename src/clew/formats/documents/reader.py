@@ -19,8 +19,9 @@ from clew.formats.documents.notebook import read_notebook
 from clew.formats.documents.outline import LONGEST_TITLE, first_title, outline
 from clew.formats.documents.plain import scan_plain
 from clew.formats.documents.rst import docinfo, rst_links, scan_rst
+from clew.formats.documents.rst_readable import placed_links, readable
 
-VERSION = 4
+VERSION = 5
 """Changes when the same bytes would be read in another way."""
 
 FORMATS: Mapping[str, Format] = {
@@ -62,8 +63,10 @@ def _markdown(text: str, path: str) -> Document:
 def _rst(text: str, path: str) -> Document:
     lines = TextLines(text)
     front, after = docinfo(lines)
-    blocks = scan_rst(lines, after)
-    return _assembled(Format.RST, text, path, front, blocks, rst_links(text, blocks), ())
+    written = scan_rst(lines, after)
+    shown, blocks = readable(lines, written)
+    links = placed_links(lines, shown, rst_links(text, written))
+    return _assembled(Format.RST, shown.text, path, front, blocks, links, ())
 
 
 def _html(text: str, path: str) -> Document:

@@ -155,6 +155,12 @@ _CODE_NAMES = """
     code code-block sourcecode literalinclude parsed-literal doctest testcode testoutput prompt raw math
 """
 _CODE = frozenset(_CODE_NAMES.split())
+_UNSEEN_NAMES = """
+    toctree contents index include highlight currentmodule module py:currentmodule py:module meta image figure-md
+    default-domain sectnum tabularcolumns role default-role unicode replace date container
+"""
+_UNSEEN = frozenset(_UNSEEN_NAMES.split())
+"""Directives of which a reader sees nothing, or only what is not text."""
 _DEEPEST = 16
 _TABLES = frozenset({"table", "list-table", "csv-table"})
 _ROLE = re.compile(r":(doc|ref|term|any|download):`([^`<>]*?)(?:\s*<([^<>`]+)>)?`")
@@ -232,7 +238,11 @@ class _Scan:
             self._add(BlockKind.COMMENT, index, index + 1)
             return index + 1
         directive = _DIRECTIVE.match(line)
-        if directive is None:
+        if directive is None or directive[1].lower() in _UNSEEN:
+            self._add(BlockKind.COMMENT, index, after)
+        elif after == index + 1 and self._before_title(after):
+            # It names what follows: a setting, a signal.
+            self._labels.append(line[directive.end() :].strip())
             self._add(BlockKind.COMMENT, index, after)
         elif (name := directive[1].lower()) in _CODE:
             self._add(BlockKind.CODE, index, after)
@@ -245,6 +255,12 @@ class _Scan:
             self._add(BlockKind.PROSE, index, inner)
             self._inside(inner, after)
         return after
+
+    def _before_title(self, index: int) -> bool:
+        """Whether nothing but names, comments and blank lines stand between a line and the next title."""
+        while index < len(self.lines) and (self.lines.is_blank(index) or _EXPLICIT.match(self.lines.bare[index])):
+            index += 1
+        return index in self._titles
 
     def _inside(self, first: int, stop: int) -> None:
         if self._depth >= _DEEPEST:

@@ -3,6 +3,7 @@
 What is quoted is data. It is never mixed with Clew's own words, whatever it says.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -53,17 +54,25 @@ class QuotedSpan(msgspec.Struct, frozen=True):
     end_line: int
     """Lines of the file; those of the whole section where its text has other lines than the file."""
     confidence: float
-    """The share of the question that stands in the span or in the headings above it, from 0 to 1; rare words count
-    more."""
+    """How likely the span is to answer the question, from 0 to 1."""
 
 
 class QuotedAnswer(msgspec.Struct, frozen=True, kw_only=True):
     quotes: tuple[QuotedSpan, ...]
+    """None where nothing answers the question; a note says why."""
     sections: tuple[str, ...]
     """What the answer quotes, best first."""
     has_more: bool
     """Whether there are further quotes, which say less."""
     notes: tuple[str, ...]
+    nearest: tuple[QuotedSpan, ...] = ()
+    """Where nothing answers the question: what is nearest to it, without its text."""
+
+
+NEAREST = 3
+LONGEST_ABBREVIATION = 5
+_TOO_FAR = "Nothing in the documents answers this: the nearest place is right with a likelihood of {likely:.0%}."
+_UNMENTIONED = "Nothing in the documents answers this: they nowhere mention {names}."
 
 
 class ReadFor(msgspec.Struct, frozen=True):
@@ -71,6 +80,8 @@ class ReadFor(msgspec.Struct, frozen=True):
 
     sections: tuple[FoundSection, ...]
     notes: tuple[str, ...]
+    unmentioned: tuple[str, ...] = ()
+    """What the question names that stands nowhere in the documents."""
 
 
 def answer(finder: Finder, request: EvidenceRequest) -> QuotedAnswer:
@@ -99,7 +110,18 @@ def read_for(
     reason = (found.reason,) if found.reason and not found.sections else ()
     first = list(dict.fromkeys(each.section.document for each in found.sections))[: request.top_k]
     sections = tuple(each for each in found.sections if each.section.document in first)
-    return ReadFor(sections, (*found.notes, *reason))
+    names = finder.unmentioned(request.question, request.narrowing, boundary) if sections else ()
+    texts = [each.text for each in sections]
+    unmentioned = tuple(name for name in names if not any(_spells_out(text, name) for text in texts))
+    return ReadFor(sections, (*found.notes, *reason), unmentioned)
+
+
+def _spells_out(text: str, name: str) -> bool:
+    """Whether a text has the words that an abbreviation stands for: NFS, a network file system."""
+    if not (name.isupper() and name.isalpha() and 2 < len(name) <= LONGEST_ABBREVIATION):
+        return False
+    words = r"\W+".join(rf"{letter}[a-z]+" for letter in name)
+    return re.search(rf"\b{words}\b", text, re.IGNORECASE) is not None
 
 
 def quoted(finder: Finder, request: EvidenceRequest, read: ReadFor, offset: int = 0) -> QuotedAnswer:
@@ -108,16 +130,50 @@ def quoted(finder: Finder, request: EvidenceRequest, read: ReadFor, offset: int 
     # One more than is shown tells whether there is more.
     up_to = msgspec.structs.replace(request.limits, max_quotes=end + 1)
     best = max((each.score for each in read.sections), default=0.0)
+    likeness = finder.likeness(request.question, [each.section.id for each in read.sections])
     passages = [
-        WeighedText(each.text, each.section.trail, each.score / best if best > 0 else 0.0) for each in read.sections
+        WeighedText(
+            each.text,
+            each.section.trail,
+            each.score / best if best > 0 else 0.0,
+            likeness.get(each.section.id),
+        )
+        for each in read.sections
     ]
     found = window_evidence(finder.asked(request.question), passages, up_to)
+    if offset == 0 and (reason := _why_not(found, read)) is not None:
+        return _absent(read, found, reason)
     quotes = found[offset:end]
     return QuotedAnswer(
         quotes=tuple(_quoted(read.sections[quote.passage], quote) for quote in quotes),
         sections=tuple(read.sections[place].section.id for place in sorted({quote.passage for quote in quotes})),
         has_more=len(found) > end,
         notes=read.notes,
+    )
+
+
+def _why_not(found: Sequence[Quote], read: ReadFor) -> str | None:
+    """Why nothing of what was found answers the question; None where something may."""
+    if not found:
+        return None
+    if read.unmentioned:
+        return _UNMENTIONED.format(names=" and ".join(f"'{name}'" for name in read.unmentioned))
+    if any(quote.may_answer for quote in found):
+        return None
+    return _TOO_FAR.format(likely=max(quote.score for quote in found))
+
+
+def _absent(read: ReadFor, found: Sequence[Quote], reason: str) -> QuotedAnswer:
+    """The answer that there is none, with what is nearest, each section once."""
+    by_section = {quote.passage: quote for quote in reversed(found)}
+    nearest = sorted(by_section.values(), key=lambda quote: -quote.score)[:NEAREST]
+    spans = (_quoted(read.sections[quote.passage], quote) for quote in nearest)
+    return QuotedAnswer(
+        quotes=(),
+        sections=(),
+        has_more=False,
+        notes=(reason, *read.notes),
+        nearest=tuple(msgspec.structs.replace(span, quote="") for span in spans),
     )
 
 
@@ -200,8 +256,12 @@ class Quoting:
         reason = reason if reason != "none" else cut
         more = answered.has_more or len(kept) < len(answered.quotes)
         notes = (*note, *answered.notes)
+        nearest = tuple(
+            results.Nearest(each.section_id, each.title, each.line, each.confidence) for each in answered.nearest
+        )
         return results.RetrievedEvidence(
             quotes=kept,
+            nearest=nearest or UNSET,
             sources=sources,
             diagnostics=msgspec.to_builtins(
                 results.Diagnostics(

@@ -6,9 +6,10 @@ document it is the first section that counts. Whatever a section has too many of
 out, so the work is bounded, however large the library is.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,12 +21,21 @@ from clew.kb.queries import LinkOf, Reading, in_json, spellings
 from clew.kb.walk import batches
 from clew.kb.walk.batches import Place
 from clew.search.engine import SearchEngine
+from clew.search.lexical.query import telling_words
 from clew.search.question import Hit, Question, Results
 from clew.search.quote.windows import WeightedQuestion
 from clew.search.rank.fuse import Contribution
 from clew.search.units import Filters, Scope
 from clew.text.keywords import STOP_WORDS
+from clew.text.sentences import is_heading
+from clew.text.stem import stem
 from clew.text.words import terms
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from clew.search.embed.word_vectors import WordVectors
 
 
 class Mode(StrEnum):
@@ -60,6 +70,8 @@ class FoundSection(msgspec.Struct, frozen=True):
     expanded: bool
     """Whether it was reached along the graph alone."""
     why: tuple[Contribution, ...]
+    below: tuple[str, ...] = ()
+    """Of a heading with nothing but headings below it: those."""
 
 
 class FoundSections(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,11 +106,10 @@ class Finder:
         boundary = boundary or self._boundary
         used = Mode.HYBRID_LOCAL if mode is Mode.AUTO else mode
         expands = used is Mode.HYBRID_LOCAL
-        narrowing = narrowing or Narrowing()
         question = Question(
             text=query,
             scope=Scope(parts=(PART,)),
-            filters=narrowed(boundary, Filters(path=narrowing.path, after=narrowing.updated_after), narrowing.tags),
+            filters=self._filters(narrowing, boundary),
             recipe="linked" if expands else "default",
             limit=limit,
             max_per_document=max_per_document,
@@ -118,7 +129,8 @@ class Finder:
                 document = reading.document(section.document) if section is not None else None
                 text = reading.text(result.id)
                 if section is not None and document is not None and text is not None:
-                    found.append(_found(section, document, text, result))
+                    below = _titles_below(reading, section) if is_heading(text) else ()
+                    found.append(_found(section, document, text, result, below))
             is_empty = not found and reading.is_empty()
         # How something is ranked says nothing where there is nothing.
         notes = self._library.notes if is_empty else (*answer.notes, *self._library.notes)
@@ -130,7 +142,29 @@ class Finder:
     def asked(self, question: str) -> WeightedQuestion:
         """A question with what is known about its words."""
         said = [term for term in dict.fromkeys(terms(question)) if term not in STOP_WORDS]
-        return WeightedQuestion(question, self._engine.rarities(said), self._engine.word_vectors())
+        is_calibrated = self._engine.spaces.settings.kind == "minilm"
+        return WeightedQuestion(question, self._engine.rarities(said), self._engine.word_vectors(), is_calibrated)
+
+    def likeness(self, question: str, ids: Sequence[str]) -> "Mapping[str, NDArray[np.float32]]":
+        """How near in meaning the windows of some sections are to a question; of those of which that is known."""
+        return self._engine.window_likeness(question, ids)
+
+    def unmentioned(
+        self, question: str, narrowing: Narrowing | None = None, boundary: Boundary | None = None
+    ) -> tuple[str, ...]:
+        """What a question names that stands nowhere in the documents: names, identifiers and uncommon words. Whoever
+        asks about those asks somebody else."""
+        known = self._engine.word_vectors()
+        names = dict.fromkeys(
+            word
+            for word, named in telling_words(question)
+            if named or (known is not None and not _is_common(word, known))
+        )
+        return self._engine.absent(names, Scope(parts=(PART,)), self._filters(narrowing, boundary or self._boundary))
+
+    def _filters(self, narrowing: Narrowing | None, boundary: Boundary) -> Filters:
+        narrowing = narrowing or Narrowing()
+        return narrowed(boundary, Filters(path=narrowing.path, after=narrowing.updated_after), narrowing.tags)
 
     def neighbours(self, ids: Sequence[str], boundary: Boundary = EVERYTHING) -> dict[str, list[tuple[str, float]]]:
         """The sections one step from each of some sections."""
@@ -138,7 +172,19 @@ class Finder:
             return nearby(reading, ids)
 
 
-def _found(section: SectionRecord, document: DocumentRecord, text: str, result: Hit) -> FoundSection:
+def _is_common(word: str, known: "WordVectors") -> bool:
+    folded = word.lower()
+    return known.knows(folded) or known.knows(stem(folded))
+
+
+def _titles_below(reading: Reading, section: SectionRecord) -> tuple[str, ...]:
+    siblings = reading.sections_of(section.document)
+    return tuple(dict.fromkeys(each.title for each in siblings if each.parent == section.place))
+
+
+def _found(
+    section: SectionRecord, document: DocumentRecord, text: str, result: Hit, below: tuple[str, ...]
+) -> FoundSection:
     best = result.preview.anchor
     signals = {each.signal for each in result.why}
     return FoundSection(
@@ -150,6 +196,7 @@ def _found(section: SectionRecord, document: DocumentRecord, text: str, result: 
         score=result.score,
         expanded=not signals & {"lexical", "dense"},
         why=result.why,
+        below=below,
     )
 
 

@@ -6,6 +6,7 @@ is outside of the scope that is asked for.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
 from typing import TypeVar
 
 import msgspec
@@ -28,8 +29,17 @@ ITEM_BYTES = 65_536
 
 _LONGEST_TITLE = 160
 _CHANGED = "{path} changed after this was found; search again to see what it says now."
+_DELETED = "{path} was deleted after this was found; what is shown is what it said."
 
 T = TypeVar("T", bound=msgspec.Struct)
+
+
+class Fate(Enum):
+    """What became of a document since a passage of it was found."""
+
+    SAME = "same"
+    CHANGED = "changed"
+    DELETED = "deleted"
 
 
 class Caller(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,11 +61,11 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
 
 class Passages:
     def __init__(
-        self, scratch: ScratchStore, has_changed: Callable[[DocumentRecord], bool] = lambda document: False
+        self, scratch: ScratchStore, fate: Callable[[DocumentRecord], Fate] = lambda document: Fate.SAME
     ) -> None:
         self._scratch = scratch
-        self._has_changed = has_changed
-        """Whether a document says something else by now."""
+        self._fate = fate
+        """What became of a document since it was read."""
 
     def keep(
         self, section: SectionRecord, document: DocumentRecord, text: str, anchor: tuple[int, int], caller: Caller
@@ -132,7 +142,9 @@ class Passages:
     def notes_on(self, passages: Iterable[Passage]) -> tuple[str, ...]:
         """What has to be said of texts that were read a while ago."""
         documents = {passage.path: passage.document for passage in passages}
-        return tuple(_CHANGED.format(path=path) for path, each in documents.items() if self._has_changed(each))
+        told = {Fate.CHANGED: _CHANGED, Fate.DELETED: _DELETED}
+        fates = {path: self._fate(each) for path, each in documents.items()}
+        return tuple(told[fate].format(path=path) for path, fate in fates.items() if fate in told)
 
 
 def fitting(items: Sequence[T], *, share: float = 1.0) -> tuple[tuple[T, ...], results.LimitReason]:

@@ -88,7 +88,8 @@ class EvidenceQuote(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     uri: str
     confidence: float
-    """The share of the question's words that the span has."""
+    """kb.retrieve_evidence: how likely the quote is to answer, from 0 to 1. kb.extract_evidence: the share of the
+    question's words that it has."""
     line: int
     """Of the file that section_id names."""
     context_before: str | UnsetType = UNSET
@@ -122,8 +123,18 @@ class Diagnostics(msgspec.Struct, frozen=True, kw_only=True):
     elapsed_ms: int
 
 
+class Nearest(msgspec.Struct, frozen=True):
+    """A place that is nearest to a question which nothing answers."""
+
+    section_id: str
+    title: str
+    line: int
+    confidence: float
+
+
 class RetrievedEvidence(msgspec.Struct, frozen=True, kw_only=True):
     quotes: tuple[EvidenceQuote, ...]
+    """None where nothing in the documents answers the question."""
     sources: tuple[EvidenceSource, ...]
     diagnostics: dict[str, Any]
     """`Diagnostics`; its schema would cost every client more than it tells."""
@@ -132,4 +143,6 @@ class RetrievedEvidence(msgspec.Struct, frozen=True, kw_only=True):
     partial: bool
     limit_reason: LimitReason
     session_id: str
+    nearest: tuple[Nearest, ...] | UnsetType = UNSET
+    """Where there are no quotes: what is nearest, for kb.search and reading."""
     notes: Notes = UNSET

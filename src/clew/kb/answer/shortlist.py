@@ -90,13 +90,19 @@ class Shortlist:
             rank=rank,
             score=_relative(found.score, best) if shown.scores or shown.debug else None,
             source=source_of(found),
-            preview=told.text,
+            preview=_contents(found.below, shown.max_snippet_chars) or told.text,
             scratch_uri=caller.uri(passage),
             size_bytes=passage.size_bytes,
             anchor=found.section.anchor or None,
             flags=flagged(told.text, passage.title),
             debug=msgspec.to_builtins(_debug(found, shown.mode)) if shown.debug else UNSET,
         )
+
+
+def _contents(titles: Sequence[str], most: int) -> str:
+    """What a heading without a text of its own leads to."""
+    line = f"Sections below: {', '.join(titles)}" if titles else ""
+    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def chosen_mode(asked: Mode, *, graph: bool) -> tuple[Mode, tuple[str, ...]]:

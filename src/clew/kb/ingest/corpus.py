@@ -12,7 +12,7 @@ import logging
 import posixpath
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from clew.edit.locking import locked
 from clew.errors import Conflict, FormatError, NotFound, OutsideProject
 from clew.kb.ingest.citations import Citations
 from clew.kb.ingest.library import KnownDocument, Library
-from clew.kb.ingest.prepare import VERSION, prepare, unreadable
+from clew.kb.ingest.prepare import VERSION, dividing_folder, prepare, unreadable
 from clew.kb.ingest.records import ANYWHERE, Origin, Prepared
 from clew.kb.ingest.units import PART, prepared_units, units_of
 from clew.search.engine import SearchEngine
@@ -127,6 +127,13 @@ class Corpus(msgspec.Struct, frozen=True):
     grammar: str
     """Names the grammar of ids; another one finds other citations."""
     origin: Origin = ANYWHERE
+    tag_folder: int | None = None
+    """Which folder of a path gives the tag; None for the first by which the documents differ."""
+
+    def of(self, files: Sequence[FileEntry]) -> "Corpus":
+        """The same corpus with the folder that gives the tags of these files."""
+        folder = self.tag_folder or dividing_folder(entry.path for entry in files)
+        return msgspec.structs.replace(self, origin=msgspec.structs.replace(self.origin, tag_folder=folder))
 
     def reader(self) -> str:
         return content_hash(f"{VERSION}/{self.grammar}/{self.origin}".encode(), size=8)
@@ -233,7 +240,7 @@ class _Run:
         self._engine = engine
         self._progress = progress
         self._full = full
-        self._reader = corpus.reader()
+        self._reader = ""
         self._again = frozenset(again)
         self._counts: Counter[str] = Counter()
         self._problems: list[str] = []
@@ -245,6 +252,8 @@ class _Run:
 
     def run(self) -> IndexReport:
         tree = self._corpus.scan()
+        self._corpus = self._corpus.of(tree.files)
+        self._reader = self._corpus.reader()
         self._problems += [f"{path} cannot be read." for path in tree.unreadable]
         self._problems += [f"The folder {path} does not exist." for path in tree.missing]
         self._problems += [f"{path} leads out of the project and is not read." for path in tree.outside]

@@ -3,7 +3,7 @@
 import posixpath
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, get_args
 
@@ -77,7 +77,7 @@ def _record(document: Document, data: bytes, entry: FileEntry, origin: Origin) -
         path=entry.path,
         title=document.title,
         format=document.format.value,
-        tag=_tag(document, entry.path),
+        tag=_tag(document, entry.path, origin.tag_folder),
         environment=environment,
         repository=origin.repository,
         front_matter=document.front_matter,
@@ -100,9 +100,20 @@ def _environment(document: Document, origin: Origin) -> tuple[str, tuple[Diagnos
     return origin.environment, (Diagnostic("documents.unknown_environment", "warning", problem, 1),)
 
 
-def _tag(document: Document, path: str) -> str:
-    """What the author says, else the part of a file's name after two underscores, else the name of its folder in the
-    documents, else its own."""
+def dividing_folder(paths: Iterable[str]) -> int:
+    """Which folder of a path, counted from 1, is the first by which documents differ. Whether a document lies in a
+    folder or beside it is a difference too, but not at the top, where a README lies. 2 where nothing divides them."""
+    folders = [path.split("/")[:-1] for path in paths]
+    for place in range(max(map(len, folders), default=0)):
+        names = {each[place] if place < len(each) else "" for each in folders}
+        if len(names - {""} if place == 0 else names) > 1:
+            return place + 1
+    return 2
+
+
+def _tag(document: Document, path: str, folder: int) -> str:
+    """What the author says, else the part of a file's name after two underscores, else the name of the folder that
+    divides the documents, else its own."""
     given: Any = document.front_matter.get("doc_tag")
     if isinstance(given, str) and given.strip():
         return given.strip()
@@ -112,7 +123,7 @@ def _tag(document: Document, path: str) -> str:
     if scoped := _SCOPED.fullmatch(stem):
         return scoped[1]
     folders = path.split("/")[:-1]
-    return folders[1] if len(folders) > 1 else stem
+    return folders[folder - 1] if len(folders) >= folder else stem
 
 
 def _sections(document: Document, chunks: Sequence[Chunk], path: str) -> tuple[SectionRecord, ...]:

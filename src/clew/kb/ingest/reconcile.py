@@ -122,6 +122,7 @@ class Reconciliation:
 
     def _differences(self, progress: Progress) -> Iterator[Difference]:
         files = self._corpus.scan().files
+        self._corpus = self._corpus.of(files)
         known = self._library.known()
         kept = self._library.section_ids()
         indexed = self._engine.units.hashes(PART)

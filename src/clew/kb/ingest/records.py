@@ -67,6 +67,8 @@ class Origin(msgspec.Struct, frozen=True):
 
     environment: str
     repository: str
+    tag_folder: int = 2
+    """Which folder of a path gives the document's tag, counted from 1."""
 
 
 ANYWHERE = Origin("dev", "")

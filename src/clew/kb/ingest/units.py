@@ -43,6 +43,7 @@ def section_unit(section: SectionRecord, document: DocumentRecord, text: str) ->
         time=document.updated_at,
         links=(section.id,),
         place=section.place,
+        quoted=True,
     )
 
 

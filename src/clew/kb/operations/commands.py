@@ -234,10 +234,15 @@ class Ask(
         from clew.search.quote.evidence import question_tokens
 
         if not result.quotes:
-            return "No document says anything about that."
+            nearest = [
+                f"{_place(each.path, each.line)}  {each.title}  {each.confidence:.0%}" for each in result.nearest
+            ]
+            head = "No document answers that. Nearest:" if nearest else "No document says anything about that."
+            return "\n".join([head, *nearest])
         asked, lines = question_tokens(self.question), []
         for each in result.quotes:
-            lines.append(f"{_place(each.path, each.line)}  {coloured(each.title, 'dim')}")
+            about = coloured(f"{each.title}  {each.confidence:.0%}", "dim")
+            lines.append(f"{_place(each.path, each.line)}  {about}")
             # The lines of tables and code stay as they are.
             lines += [f"    {_bold(line.rstrip(), asked)}" for line in each.quote.splitlines() if line.strip()]
         return "\n".join(lines)

@@ -9,10 +9,15 @@ and no further. A text that is longer has a vector for its beginning, as any oth
 is as near to a query as the nearest of these. Each piece goes with the title: without it, the middle of a text does not
 say what it is about. Of pieces of 96 to 256 tokens, those of 100 to 160 found most (`make bench-kb`). Encoders cut text
 finer than tokens are estimated, code above all, so a piece with its title stays well below what the encoder looks at.
+
+A unit that is quoted is cut into the windows that a quote may hold, each with its title, and nothing else is encoded:
+the vector of the whole is the mean of those of its windows. Encoding is nearly all of the time that indexing takes, so
+first every unit gets the vector of its first window, with which most of it is found, and then the others follow.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +26,9 @@ import msgspec
 from clew.edit.locking import locked
 from clew.errors import StoreCorrupt, StoreError
 from clew.search.dense.spaces import Space, Spaces
+from clew.search.dense.window_vectors import packed
 from clew.search.embed.embedder import Embedder
+from clew.search.embed.sentence import normalised
 from clew.search.index import UnitIndex, units_of
 from clew.search.quote.evidence import Limits, fitting_end
 from clew.search.quote.windows import windows
@@ -62,6 +69,9 @@ def index_vectors(folder: Path, index: UnitIndex, spaces: Spaces, progress: Prog
         return _Work(index, spaces, embedder, progress).run()
 
 
+_Embed = Callable[["Space", Sequence["_Text"], Sequence[Sequence[str]]], None]
+
+
 class _Text(NamedTuple):
     """A unit without a vector."""
 
@@ -88,7 +98,8 @@ class _Work:
         for _ in range(2):
             if pending := self._pending():
                 self._reuse(pending)
-                self._embed(space, self._pending())
+                self._embed(space, self._pending(), self._embed_group)
+            self._embed(space, self._without_windows(), self._embed_windows)
         if self._embedded or self._reused or rebuilt or known is None or not known.complete:
             self._spaces.register(self._embedder, complete=True)
             self._spaces.drop_all_but(self._embedder.name)
@@ -119,11 +130,22 @@ class _Work:
         with self._index.reading() as connection:
             return [_Text(*row) for row in connection.execute(find, values).fetchall()]
 
+    def _without_windows(self) -> list[_Text]:
+        """The units that are quoted and have the vector of their first window only."""
+        find = """
+            SELECT units.number, characters FROM units
+            JOIN embeddings ON embeddings.embedder = ? AND embeddings.number = units.number
+            WHERE quoted AND windows IS NULL ORDER BY units.number
+            """
+        with self._index.reading() as connection:
+            return [_Text(*row) for row in connection.execute(find, (self._embedder.name,)).fetchall()]
+
     def _reuse(self, pending: Sequence[_Text]) -> None:
         """Give units the vectors that were made of the same text before."""
         copy = """
-            INSERT INTO embeddings (embedder, number, text_hash, vectors)
-            SELECT known.embedder, units.number, units.text_hash, known.vectors FROM json_each(?2) AS wanted
+            INSERT INTO embeddings (embedder, number, text_hash, vectors, windows)
+            SELECT known.embedder, units.number, units.text_hash, known.vectors, known.windows
+            FROM json_each(?2) AS wanted
             CROSS JOIN units ON units.number = wanted.value
             CROSS JOIN embeddings AS known ON known.row = (
                 SELECT row FROM embeddings WHERE embedder = ?1 AND text_hash = units.text_hash LIMIT 1
@@ -135,7 +157,8 @@ class _Work:
                 wanted = msgspec.json.encode(numbers).decode()
                 self._reused += connection.execute(copy, (self._embedder.name, wanted)).rowcount
 
-    def _embed(self, space: Space, pending: Sequence[_Text]) -> None:
+    def _embed(self, space: Space, pending: Sequence[_Text], embed: "_Embed") -> None:
+        first = embed == self._embed_group
         total = len(pending)
         for start in range(0, total, TEXTS_AT_ONCE):
             self._progress(start, total, "Embedding")
@@ -144,12 +167,13 @@ class _Work:
                 units = units_of(connection, (text.number for text in part))
             # A unit that was taken out in the meantime needs no vector any more.
             present = [text for text in part if text.number in units]
-            made_of = [embedded_texts(units[text.number], self._embedder) for text in present]
+            made_of = [embedded_texts(units[text.number], self._embedder, first=first) for text in present]
             for done, group in _groups([len(texts) for texts in made_of]):
                 if done:
                     self._progress(start + done, total, "Embedding")
-                self._embed_group(space, present[group], made_of[group])
-        self._progress(total, total, "Embedding")
+                embed(space, present[group], made_of[group])
+        if total:
+            self._progress(total, total, "Embedding")
 
     def _embed_group(self, space: Space, texts: Sequence[_Text], made_of: Sequence[Sequence[str]]) -> None:
         import numpy as np
@@ -158,6 +182,26 @@ class _Work:
         counts = [len(some) for some in made_of]
         space.vectors.put(np.repeat([text.number for text in texts], counts), vectors)
         self._embedded += len(texts)
+        self._fold(space)
+
+    def _embed_windows(self, space: Space, texts: Sequence[_Text], made_of: Sequence[Sequence[str]]) -> None:
+        import numpy as np
+
+        # The first window of each has its vector already.
+        with self._index.reading() as connection:
+            numbers, first = space.vectors.get(connection, [text.number for text in texts])
+        known = dict(zip(numbers.tolist(), first, strict=True))
+        made = iter(self._embedder.embed([each for some in made_of for each in some[1:]]))
+        windows = {
+            text.number: np.stack([known[text.number], *islice(made, len(some) - 1)])
+            for text, some in zip(texts, made_of, strict=True)
+            if text.number in known
+        }
+        means = normalised(np.stack([own.mean(axis=0) for own in windows.values()])) if windows else first
+        space.vectors.put([*windows], means, [packed(own) for own in windows.values()])
+        self._fold(space)
+
+    def _fold(self, space: Space) -> None:
         with self._index.reading() as connection:
             fold = space.vectors.wants_folding(connection)
         if fold:
@@ -211,15 +255,33 @@ is found by its words."""
 _PIECE_SHARE, _TITLE_SHARE = 0.625, 0.25
 """Of what an encoder looks at."""
 _GROWTH = 1.15
+WINDOW = Limits()
+"""As much as one quote may hold, unless somebody asks for another size."""
+_LONGEST_QUOTED = 100_000
+"""A longer text is no section; what comes after is found by its words."""
 
 
-def embedded_texts(unit: Unit, embedder: Embedder) -> list[str]:
-    """What the vectors of a unit are made of: its text, and where that is too long for the embedder, the pieces."""
+def embedded_texts(unit: Unit, embedder: Embedder, *, first: bool = False) -> list[str]:
+    """What the vectors of a unit are made of: its text, and where that is too long for the embedder, the pieces. Of a
+    unit that is quoted its windows, or only the first of them."""
+    if unit.quoted:
+        cuts = window_spans(unit.body)[: 1 if first else None] or [(0, 0)]
+        title = _short_title(unit, embedder)
+        return [_titled(title, unit.body[start:end]) for start, end in cuts]
     whole = _titled(unit.title, unit.body)
     if embedder.takes(whole):
         return [whole]
-    title = unit.title[: fitting_end(unit.title, 0, len(unit.title), max_tokens=_share(embedder, _TITLE_SHARE))]
+    title = _short_title(unit, embedder)
     return [whole, *(_titled(title, piece) for piece in _pieces(unit.body, _share(embedder, _PIECE_SHARE)))]
+
+
+def window_spans(body: str) -> list[tuple[int, int]]:
+    """The windows of a text that have vectors of their own, as offsets."""
+    return list(islice(windows(body[:_LONGEST_QUOTED], WINDOW), MOST_PIECES))
+
+
+def _short_title(unit: Unit, embedder: Embedder) -> str:
+    return unit.title[: fitting_end(unit.title, 0, len(unit.title), max_tokens=_share(embedder, _TITLE_SHARE))]
 
 
 def _pieces(body: str, largest: int) -> list[str]:

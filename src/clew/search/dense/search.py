@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+PATIENCE_SECONDS = 2.0
+"""How long a search waits for the vector of its query. Words answer at once."""
+TOO_BUSY = "The encoder is too busy to answer in time: this answer goes by words alone. Ask again for one by meaning."
+
 
 class DenseRanking(msgspec.Struct, frozen=True):
     hits: tuple[tuple[int, float], ...] = ()
@@ -54,7 +58,10 @@ class DenseSearch:
             if not len(space.vectors.view(connection).numbers):
                 return DenseRanking(note="No vectors have been made yet.")
             allowed = self.visible.mask(connection, condition)
-            numbers, scores = space.vectors.search(connection, space.vector(query), depth, allowed)
+            vector = space.vector(query, PATIENCE_SECONDS)
+            numbers, scores = space.vectors.search(connection, vector, depth, allowed)
+        except TimeoutError:
+            return DenseRanking(note=TOO_BUSY)
         except StoreCorrupt as error:
             return DenseRanking(note=self._noticed(error))
         except Exception as error:
@@ -81,6 +88,29 @@ class DenseSearch:
         space, _ = self._serving(connection)
         if space is not None:
             space.vector(query)
+
+    def window_likeness(
+        self, connection: "Connection", query: str, numbers: Sequence[int]
+    ) -> "dict[int, NDArray[np.float32]]":
+        """How near in meaning to a query each window of some units is; only of units whose windows have vectors."""
+        from clew.search.dense.window_vectors import unpacked
+
+        space, _ = self._serving(connection)
+        if space is None:
+            return {}
+        find = """
+            SELECT number, windows FROM json_each(?) JOIN embeddings ON embedder = ? AND number = value
+            WHERE windows IS NOT NULL
+            """
+        wanted = msgspec.json.encode(list(numbers)).decode()
+        try:
+            vector = space.vector(query, PATIENCE_SECONDS)
+            rows = connection.execute(find, (wanted, space.embedder.name)).fetchall()
+            return {number: unpacked(data, space.embedder.dimensions) @ vector for number, data in rows}
+        except Exception as error:
+            # Quotes are chosen by words then; that the encoder failed is told by the search before.
+            log.warning("The windows could not be compared: %s", error)
+            return {}
 
     def vectors_of(self, connection: "Connection", numbers: Sequence[int]) -> "dict[int, NDArray[np.float32]]":
         """The vectors of those of the units that have one."""

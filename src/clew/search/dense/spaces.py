@@ -7,6 +7,8 @@ until the new one is.
 import shutil
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 REST_SECONDS = 30.0
 
 _QUERIES_KEPT = 64
+_ENCODED_AT_ONCE = 4
 
 
 class Made(msgspec.Struct, frozen=True):
@@ -51,15 +54,34 @@ class Space:
         self.vectors = vectors
         self._queries: Cache[str, NDArray[np.float32]] = Cache(_QUERIES_KEPT)
 
-    def vector(self, query: str) -> "NDArray[np.float32]":
-        """The vector of a query; the last few are remembered, since a second page asks the same."""
-        return self._queries.made(query, lambda: self._embed_query(query))
+    def vector(self, query: str, patience: float | None = None) -> "NDArray[np.float32]":
+        """The vector of a query; the last few are remembered, since a second page asks the same. TimeoutError where it
+        is not there after so many seconds: then it is remembered when it comes."""
+        known = self._queries.get(query)
+        if known is not None:
+            return known
+        if patience is None:
+            return self._embed_query(query)
+        coming = _waiting().submit(self._embed_query, query)
+        try:
+            return coming.result(patience)
+        except TimeoutError:
+            # Whoever has not begun need not begin: on a busy machine the next one would wait for it too.
+            coming.cancel()
+            raise
 
     def _embed_query(self, query: str) -> "NDArray[np.float32]":
         """A service is given one short try: somebody waits."""
         quick = getattr(self.embedder, "embed_query", None)
         vector: NDArray[np.float32] = quick(query) if quick is not None else self.embedder.embed([query])[0]
+        self._queries.put(query, vector)
         return vector
+
+
+@cache
+def _waiting() -> ThreadPoolExecutor:
+    """Those who encode while somebody waits: a few, because more of them would only take turns."""
+    return ThreadPoolExecutor(_ENCODED_AT_ONCE, thread_name_prefix="clew-query")
 
 
 class Spaces:

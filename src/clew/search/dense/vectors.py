@@ -99,9 +99,10 @@ class VectorSpace:
 
     # Writing
 
-    def put(self, numbers: "ArrayLike", vectors: "ArrayLike") -> None:
+    def put(self, numbers: "ArrayLike", vectors: "ArrayLike", windows: Sequence[bytes] | None = None) -> None:
         """Set the vectors of units, new ones and known ones; units that are gone are passed over. A number that comes
-        several times has several vectors, of which a search takes the one that is nearest."""
+        several times has several vectors, of which a search takes the one that is nearest. `windows` are those of the
+        windows of each, packed, where each number comes once."""
         units = _numbers(numbers)
         rows = _vectors(vectors, len(units), self.dimensions)
         order = np.argsort(units, kind="stable")
@@ -110,12 +111,12 @@ class VectorSpace:
         with self._index.writing() as connection:
             connection.executemany(
                 """
-                INSERT OR REPLACE INTO embeddings (embedder, number, text_hash, vectors)
-                SELECT ?1, number, text_hash, ?3 FROM units WHERE number = ?2
+                INSERT OR REPLACE INTO embeddings (embedder, number, text_hash, vectors, windows)
+                SELECT ?1, number, text_hash, ?3, ?4 FROM units WHERE number = ?2
                 """,
                 [
-                    (self.name, number, own.tobytes())
-                    for number, own in zip(distinct.tolist(), parts, strict=len(distinct) > 0)
+                    (self.name, number, own.tobytes(), None if windows is None else windows[order[place]])
+                    for place, (number, own) in enumerate(zip(distinct.tolist(), parts, strict=len(distinct) > 0))
                 ],
             )
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from clew.search.embed.embedder import Vectors
 
+_MARKED = 3
+"""The pieces of a text of one piece, with the markers around it."""
 _STEPS = "inner.embeddings.word_embeddings.weight_q"
 _SCALES = "inner.embeddings.word_embeddings.weight_scale"
 
@@ -44,6 +46,10 @@ class WordVectors:
             np.frombuffer(steps.values, np.int8).reshape(steps.shape).copy(),
             np.frombuffer(scales.values, np.float32),
         )
+
+    def knows(self, word: str) -> bool:
+        """Whether a word is one of those that are used everywhere, rather than a name that a few use."""
+        return len(self._pieces.encode(word, LONGEST_WORD + 2)) == _MARKED
 
     def of(self, words: Sequence[str]) -> "Vectors":
         """A vector of length 1 for each word, the direction of the sum of its pieces; zeros for an unknown word."""

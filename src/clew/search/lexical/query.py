@@ -140,14 +140,18 @@ def _whole(simple: list[Word], compounds: list[Word]) -> str | None:
 
 
 def _named_share(text: str) -> float:
-    telling = named = 0
+    named = [is_named for _, is_named in telling_words(text)]
+    return sum(named) / len(named) if named else 0.0
+
+
+def telling_words(text: str) -> Iterator[tuple[str, bool]]:
+    """The words that say something, each with whether it names something: capitals inside a sentence, identifiers,
+    numbers."""
     has_case = not text.isupper()
     starts_sentence = True
     for match in _WORD_OR_END.finditer(text):
         word = match["word"] or ""
         if word and word.lower() not in STOP_WORDS:
-            telling += 1
             capital = has_case and word[0].isupper() and not starts_sentence
-            named += capital or _NAMED.search(word) is not None
+            yield word, capital or _NAMED.search(word) is not None
         starts_sentence = not word
-    return named / telling if telling else 0.0

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
+from clew.search.units import Condition
 from clew.text.stem import stem
 from clew.text.words import split
 
@@ -45,6 +46,7 @@ SCHEMA = (
 Item = TypeVar("Item")
 
 _BATCH = 500
+_LONGEST_ENDING, _COMMON_LETTERS = 3, 5
 _DELETE = "INSERT INTO lexical (lexical, rowid, title, body, compounds) VALUES ('delete', ?, ?, ?, ?)"
 
 
@@ -113,6 +115,29 @@ def streams(connection: sqlite3.Connection, units: Iterable[int]) -> list[Row]:
 
 def totals(connection: sqlite3.Connection) -> Totals:
     return Totals(*connection.execute("SELECT units, words FROM lexical_totals").fetchone())
+
+
+def holds(connection: sqlite3.Connection, name: str, restrict: Condition | None = None) -> bool:
+    """Whether a unit that `restrict` lets through holds a name: its words one after the other, or all in one; of a name
+    with dots the last part is enough. Other endings of the last word, and other spellings of them, count as well."""
+    terms, compounds = split(name.rstrip(".").rpartition(".")[2])
+    words = [stem(word) for word in terms]
+    if not words:
+        return True
+    (*start, last) = words
+    common = last[: max(_COMMON_LETTERS, len(last) - _LONGEST_ENDING)] if name.islower() else last
+    endings = "SELECT term FROM lexical_terms WHERE term >= ?1 AND term < ?1 || char(1114111) AND length(term) <= ?2"
+    forms = [term for (term,) in connection.execute(endings, (common, len(last) + _LONGEST_ENDING))]
+    phrases = [" ".join((*start, form)) for form in forms]
+    expression = " OR ".join(f'"{each}"' for each in (*phrases, *compounds))
+    if not expression:
+        return False
+    join = "" if restrict is None else "CROSS JOIN units ON units.number = lexical.rowid"
+    condition = "" if restrict is None else f"AND ({restrict.sql})"
+    # The parts of the statement that vary are Clew's own text, and words without quotes; every value is a parameter.
+    statement = f"SELECT 1 FROM lexical {join} WHERE lexical MATCH ? {condition} LIMIT 1"  # noqa: S608
+    found = connection.execute(statement, (expression, *(restrict.parameters if restrict else ())))
+    return found.fetchone() is not None
 
 
 def units_with(connection: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]:

@@ -20,7 +20,7 @@ from heapq import nsmallest
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.text.sentences import plain_spans
+from clew.text.sentences import is_heading, plain_spans
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
 
 PREVIEW_CHARS = 280
@@ -48,12 +48,14 @@ class Quote(msgspec.Struct, frozen=True):
     start: int
     end: int
     score: float
-    """The share of the question that the whole span has, from 0 to 1."""
+    """The share of the question that the whole span has, from 0 to 1; of a window how likely it is to answer."""
     truncated: bool
     """Whether the span goes on after `end`."""
     context_start: int
     context_end: int
     """The context is passage[context_start:start] and passage[end:context_end]."""
+    may_answer: bool = True
+    """Whether it is near enough to the question to be an answer at all; of a window."""
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -117,7 +119,9 @@ def preview(question: str, text: str, *, max_chars: int = PREVIEW_CHARS, max_spa
             f"A preview of {max_chars} characters and {max_spans} spans holds nothing.", hint="Pass at least 1 of each."
         )
     tokens = question_tokens(question)
-    candidates = tuple(_overlapping(tokens, 0, text))
+    everything = tuple(_overlapping(tokens, 0, text))
+    # A heading says what a text is about, and the result has it as its title.
+    candidates = tuple(each for each in everything if not is_heading(text[each.start : each.end])) or everything
     matching = [candidate for candidate in candidates if candidate.score > 0]
     best = nsmallest(max_spans, matching, key=_Candidate.rank) if matching else list(candidates[:max_spans])
     chosen: list[Span] = []

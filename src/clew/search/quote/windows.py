@@ -3,28 +3,34 @@
 `evidence` quotes single sentences by the words they share with the question. An answer seldom repeats the question: it
 uses other words, it stands beside the sentence that does, in the code block below it, or under a heading that says what
 it is about. So here a text is cut into windows, each of as many whole sentences, items, rows and code blocks as fit
-into one quote. A window is worth the sum of three shares, each from 0 to 1:
+into one quote. A window is worth the sum of
 
 - how well its passage was found, in proportion to the best one;
 - how much of the question stands in the window or in the headings above it, by the rarity of the words and by how much
   the words are alike (`WordOverlap`);
-- how much of it stands in the window alone, which tells the windows of one passage apart.
+- how much of it stands in the window alone, which tells the windows of one passage apart;
+- twice how near the window is to the question in meaning, where its vector is there.
 
-Weights of one half to two hardly change what is found (`make bench-kb`).
+The first three find what has the words of the question, the last what is meant by them, and each finds answers that the
+other does not. Weights of half or twice these hardly change what is found (`make bench-kb`).
+
+How likely a window is to answer (`Quote.score`) follows from what it is worth without the first of these, by two curves
+that were fitted to the questions for tuning, those that nothing answers included.
 
 The same word counts in full, one like it in part. Words are the same when their stems are. How much others are alike,
 from 0 to 1, is what the vectors of words say; without those no other word counts.
 """
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from clew.search.quote.evidence import Limits, Quote, checked, fitting_end, window
-from clew.text.sentences import Kind, sentences
+from clew.text.sentences import Kind, is_heading, sentences
 from clew.text.stem import stem
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
 from clew.text.words import split
@@ -101,7 +107,27 @@ _SPACE = re.compile(r"\s*+")
 
 _LEAST_ALIKE = 0.15
 """Any two words are a little alike: a text that has no word of the question says something of it from here on."""
-_OF_PASSAGE, _WITH_HEADINGS, _ALONE = 1.0, 1.0, 1.0
+_LEAST_NEAR = 0.3
+"""Likewise two texts in meaning."""
+_OF_PASSAGE, _WITH_HEADINGS, _ALONE, _MEANT = 1.0, 1.0, 1.0, 2.0
+
+
+class Curve(NamedTuple):
+    """From what a window is worth to how likely it is to answer."""
+
+    steepness: float
+    middle: float
+    """Where it is as likely as not."""
+    least: float
+    """What a window is worth that may be an answer. Of the questions for tuning that nothing answers, one in
+    twenty-five has such a window; of the others, nearly all."""
+
+    def at(self, worth: float) -> float:
+        return 1.0 / (1.0 + math.exp(-self.steepness * (worth - self.middle)))
+
+
+BY_MEANING = Curve(1.59, 3.45, 1.15)
+BY_WORDS = Curve(2.41, 2.14, 0.8)
 
 
 class WeightedQuestion(msgspec.Struct, frozen=True):
@@ -112,6 +138,9 @@ class WeightedQuestion(msgspec.Struct, frozen=True):
     """The terms of the question that count, each with its weight."""
     vectors: "WordVectors | None" = None
     """By which words are compared; without them only the same word counts."""
+    is_calibrated: bool = True
+    """Whether likeness in meaning is on the scale that the curves were fitted to: that of the encoder that comes with
+    Clew. On another scale it orders windows, and words alone say how likely they are to answer."""
 
 
 class Passage(msgspec.Struct, frozen=True):
@@ -120,6 +149,9 @@ class Passage(msgspec.Struct, frozen=True):
     """What stands above it, outermost first."""
     share: float
     """How well it was found, in proportion to the best one; from 0 to 1."""
+    likeness: "Sequence[float] | NDArray[np.float32] | None" = None
+    """How near in meaning each of its windows is to the question, for windows of the usual size; None where that is not
+    known."""
 
 
 class _Cut(msgspec.Struct, frozen=True):
@@ -133,8 +165,9 @@ class _Cut(msgspec.Struct, frozen=True):
 
 class _Window(msgspec.Struct, frozen=True):
     cut: _Cut
-    shared: float
-    """The share of the question that stands in it or above it in the same words."""
+    likely: float
+    """How likely it is to answer."""
+    may_answer: bool
     says_something: bool
     """Whether it says anything of the question at all."""
     worth: float
@@ -153,11 +186,16 @@ def window_evidence(
         _Cut(number, start, end, split(passage.text[start:end]).words)
         for number, passage in enumerate(passages)
         for start, end in windows(passage.text, limits)
+        if not is_heading(passage.text[start:end])
     ]
     words = (word for each in (*above, *(cut.words for cut in cuts)) for word in each)
     overlaps = WordOverlap(asked.text, asked.rarities, words, asked.vectors)
     headings = [overlaps.best(each) for each in above]
-    candidates = [_weighed(cut, passages[cut.passage], headings[cut.passage], overlaps) for cut in cuts]
+    meant = [_likeness(passage, limits) for passage in passages]
+    candidates = [
+        _weighed(cut, passages[cut.passage], headings[cut.passage], overlaps, meant[cut.passage], asked.is_calibrated)
+        for cut in cuts
+    ]
     speaking = [candidate for candidate in candidates if candidate.says_something] or candidates
     best = nsmallest(limits.max_quotes, speaking, key=_Window.rank)
     return tuple(_quote(passages[each.cut.passage].text, each, limits) for each in best)
@@ -211,14 +249,42 @@ def _end_of_space(text: str, start: int, end: int) -> int:
     return space.end() if space else start
 
 
-def _weighed(cut: _Cut, passage: Passage, headings: "NDArray[np.float32]", overlaps: WordOverlap) -> _Window:
+def _weighed(
+    cut: _Cut,
+    passage: Passage,
+    headings: "NDArray[np.float32]",
+    overlaps: WordOverlap,
+    meant: "_Likeness",
+    is_calibrated: bool,
+) -> _Window:
     import numpy as np
 
     own = overlaps.best(cut.words)
     alone, together = overlaps.share(own), overlaps.share(np.maximum(own, headings))
-    worth = _OF_PASSAGE * passage.share + _WITH_HEADINGS * together.alike + _ALONE * alone.alike
-    says_something = together.same > 0 or together.alike >= _LEAST_ALIKE
-    return _Window(cut, together.same, says_something, worth)
+    said = _WITH_HEADINGS * together.alike + _ALONE * alone.alike
+    near = meant(cut)
+    by_words = near is None or not is_calibrated
+    meaning = _MEANT * (near or 0.0)
+    curve, told = (BY_WORDS, said) if by_words else (BY_MEANING, said + meaning)
+    says_something = together.same > 0 or together.alike >= _LEAST_ALIKE or (near or 0.0) >= _LEAST_NEAR
+    worth = _OF_PASSAGE * passage.share + said + meaning
+    return _Window(cut, curve.at(told), told >= curve.least, says_something, worth)
+
+
+_Likeness = Callable[[_Cut], float | None]
+
+
+def _likeness(passage: Passage, limits: Limits) -> _Likeness:
+    """How near in meaning a window of a passage is: of those with vectors, the nearest that it overlaps."""
+    known = passage.likeness
+    if known is None:
+        return lambda cut: None
+    spans = list(zip(windows(passage.text, Limits()), known, strict=False))
+
+    def near(cut: _Cut) -> float | None:
+        return max((float(each) for (start, end), each in spans if start < cut.end and cut.start < end), default=None)
+
+    return near
 
 
 def _fits(text: str, start: int, end: int, limits: Limits) -> bool:
@@ -230,4 +296,4 @@ def _fits(text: str, start: int, end: int, limits: Limits) -> bool:
 def _quote(text: str, found: _Window, limits: Limits) -> Quote:
     cut = found.cut
     first, last = window(text, cut.start, cut.end, limits.context_tokens, limits.context_tokens)
-    return Quote(cut.passage, cut.start, cut.end, found.shared, False, first, last)
+    return Quote(cut.passage, cut.start, cut.end, found.likely, False, first, last, found.may_answer)

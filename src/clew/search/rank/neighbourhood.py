@@ -22,6 +22,9 @@ _BEGUN = """
 """
 
 
+SAMPLE = 100
+
+
 class Neighbourhood:
     """Edges between the numbers of units: those of an adjacency, or the mentions of titles in texts."""
 
@@ -48,6 +51,19 @@ class Neighbourhood:
             return self._mentions.neighbours(number)
         self.load([number])
         return self._known[number]
+
+    def linked_share(self, condition: Condition) -> float:
+        """The share of the texts, by a sample spread over all, that mention the title of another."""
+        # The condition is Clew's own text; every value is a parameter.
+        count = f"SELECT count(*) FROM units WHERE {condition.sql}"  # noqa: S608
+        (units,) = self._connection.execute(count, condition.parameters).fetchone()
+        every = max(1, units // SAMPLE)
+        pick = f"""
+            SELECT number FROM (SELECT number, row_number() OVER (ORDER BY number) AS place FROM units
+            WHERE {condition.sql}) WHERE place % ? = 0 LIMIT ?
+            """  # noqa: S608
+        chosen = [number for (number,) in self._connection.execute(pick, (*condition.parameters, every, SAMPLE))]
+        return sum(bool(self._mentions.neighbours(number)) for number in chosen) / max(1, len(chosen))
 
     def load(self, numbers: Iterable[int]) -> None:
         """Look up at once where some units lead, which takes little longer than to look up one."""

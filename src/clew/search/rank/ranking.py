@@ -13,6 +13,7 @@ import msgspec
 
 from clew.cache import Cache
 from clew.search.dense.search import DenseSearch
+from clew.search.index import writes
 from clew.search.lexical.plan import Correction, Planning, all_of, either, is_demand
 from clew.search.lexical.query import LexicalQuery, Sign, content_words, parse_query
 from clew.search.lexical.ranking import Bm25Settings, Streams
@@ -117,7 +118,9 @@ def rank(
         check()
     if recipe.expansion is not None and fused:
         around = Neighbourhood(connection, restrict, adjacency)
-        fused = _expanded(fused, recipe.expansion, around, question.text)
+        follow, note = _followed(connection, recipe.expansion, around, condition, adjacency)
+        notes += [note] if note else []
+        fused = _expanded(fused, recipe.expansion, around, question.text) if follow else fused
     return Ranked(
         fused=fused,
         matched={hit.unit: hit.matched for hit in words.hits},
@@ -125,6 +128,27 @@ def rank(
         reason=None if fused else NOTHING_FOUND,
         notes=tuple(notes),
     )
+
+
+_linked_shares: Cache[tuple[str, int, Condition], float] = Cache(64)
+"""By index, order of magnitude and condition: texts do not change their nature from one write to the next."""
+
+
+def _followed(
+    connection: "Connection",
+    expansion: Expansion,
+    around: Neighbourhood,
+    condition: Condition,
+    adjacency: Adjacency | None,
+) -> tuple[bool, str | None]:
+    """Whether links are followed, and why, where the texts decide that."""
+    if expansion.from_share == 0 or adjacency is not None:
+        return True, None
+    key = (writes(connection)[0], totals(connection).units.bit_length(), condition)
+    share = _linked_shares.made(key, lambda: around.linked_share(condition))
+    follow = share >= expansion.from_share
+    how = "Links between texts were" if follow else "No links between texts were"
+    return follow, f"{how} followed: of a sample, {share:.0%} mention the title of another text."
 
 
 def _expanded(

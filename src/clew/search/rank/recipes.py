@@ -64,6 +64,9 @@ class Expansion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     weight: float = 1.5
     """What the walk's best node is worth, relative to the best result before it."""
     max_edges: int = 20_000
+    from_share: float = 0.0
+    """Only where at least this share of the texts mentions the title of another, as a sample of them shows: elsewhere
+    links between texts lead nowhere. 0 follows them always."""
 
 
 class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -207,6 +210,7 @@ def _expansion_rules(expansion: Expansion) -> Iterator[_Rule]:
     yield "expansion.named", expansion.named, 0 <= expansion.named < math.inf, "a number from 0 up"
     yield "expansion.weight", expansion.weight, 0 <= expansion.weight < math.inf, "a number from 0 up"
     yield "expansion.max_edges", expansion.max_edges, expansion.max_edges >= 1, "1 or more"
+    yield "expansion.from_share", expansion.from_share, 0 <= expansion.from_share <= 1, "between 0 and 1"
 
 
 def _feedback_rules(feedback: Feedback) -> Iterator[_Rule]:
@@ -304,11 +308,13 @@ BUILT_IN = Recipes(
             signals=_BOTH.signals,
             surroundings=Surroundings(after=(0.6,), roles={"user": 1.0}),
         ),
+        msgspec.structs.replace(_BOTH, name="auto", version=1, expansion=Expansion(from_share=0.2)),
         Recipe("lexical", 2, (Signal("lexical"),), feedback=Feedback()),
         Recipe("dense", 1, (Signal("dense"),)),
     )
 )
-"""`default` for questions, `linked` for those whose answer lies behind a link, `alike` for the texts most like a given
+"""`default` for questions, `linked` for those whose answer lies behind a link, `auto`
+for that one of the two which suits the texts, `alike` for the texts most like a given
 one, `conversation` for what people said to each other, `assistant` for what a user and an assistant said, and each
 signal alone.
 

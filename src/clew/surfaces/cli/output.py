@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+import time
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -11,6 +12,8 @@ from clew.text.terminal import coloured, control
 
 ANSWER_IS_NO: Final = 1
 BAD_CALL: Final = 2
+
+SECONDS_BETWEEN_LINES = 5.0
 
 _BAR = 20
 _LINE_START = control("\r\x1b[K")
@@ -33,9 +36,9 @@ def exit_code_of(error: ClewError) -> int:
 
 
 def progress() -> Callable[[int, int, str], None]:
-    """Shows progress as a bar on one line of a terminal; silent elsewhere."""
+    """Shows progress as a bar on one line of a terminal; elsewhere as a line now and then, if the work takes long."""
     if not sys.stderr.isatty():
-        return lambda done, total, message: None
+        return _progress_lines()
     shown = -1
 
     def show(done: int, total: int, message: str) -> None:
@@ -50,6 +53,20 @@ def progress() -> Callable[[int, int, str], None]:
             print(f"{_LINE_START}{line}", end="", file=sys.stderr, flush=True)
 
     return show
+
+
+def _progress_lines() -> Callable[[int, int, str], None]:
+    told = time.monotonic()
+
+    def tell(done: int, total: int, message: str) -> None:
+        nonlocal told
+        if time.monotonic() - told < SECONDS_BETWEEN_LINES:
+            return
+        told = time.monotonic()
+        share = f" {done * 100 // total}%" if total else ""
+        print(f"clew: {printable(message)}{share} {done}/{total}", file=sys.stderr, flush=True)
+
+    return tell
 
 
 def end_progress() -> None:

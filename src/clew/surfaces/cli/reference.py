@@ -25,8 +25,9 @@ operations as MCP clients, so `--json` prints the data that an agent gets. `clew
 **Folder.** A command works on the project at or above a folder: the current one, the one given as the last argument, or
 the one given with `-C FOLDER`.
 
-**Output.** Data goes to standard output; errors, notes, progress and logs go to standard error. Colours and progress
-appear only on a terminal, and `NO_COLOR` turns colours off.
+**Output.** Data goes to standard output; errors, notes, progress and logs go to standard error. Colours
+appear only on a terminal, and `NO_COLOR` turns them off. Progress is a bar on a terminal and elsewhere a line every few
+seconds.
 
 **Exit codes.**
 

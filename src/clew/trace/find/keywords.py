@@ -14,6 +14,7 @@ from collections.abc import Set as AbstractSet
 import msgspec
 
 from clew.errors import InvalidArgument
+from clew.formats.elspais.hashes import without_changelog
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.text.inverted import Inverted
@@ -21,6 +22,7 @@ from clew.text.stem import stem
 from clew.trace.find.query import Listed, listed
 
 WORD = re.compile(r"[^\W_]+")
+_CHANGELOG = re.compile(r"^#.*changelog", re.IGNORECASE | re.MULTILINE)
 SAME_WORD, BEGINNING = 2, 1
 """What a keyword counts where it is found as a word, or as the beginning of one."""
 _FREQUENT = 2
@@ -101,8 +103,14 @@ def _words(text: str) -> dict[str, None]:
 
 def searchable_text(node: Node) -> str:
     """What a node says: title and body, a journey's actor and goal, free text as it stands."""
-    parts = (node.get_field(name) for name in ("actor", "goal", "body", "text"))
-    return "\n".join((node.title, *(part for part in parts if part)))
+    parts = (node.get_field(name) for name in ("actor", "goal", "text"))
+    return "\n".join((node.title, *(part for part in (content(node), *parts) if part)))
+
+
+def content(node: Node) -> str:
+    """What the body of a node says. Who changed it when, and to which hash, is not part of that."""
+    body: str = node.get_field("body") or ""
+    return without_changelog(body) if _CHANGELOG.search(body) else body
 
 
 def title_text(node: Node) -> str:

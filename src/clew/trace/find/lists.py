@@ -6,7 +6,7 @@ Gaps are what is missing or loose: assertions without a test, citations without 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -20,10 +20,12 @@ from clew.trace.coverage import is_counted, live_labels
 from clew.trace.find import results as results_find
 from clew.trace.find.keywords import WordIndex, matching, searchable_text, title_text
 from clew.trace.find.minimize import DEFAULT_EDGE_KINDS, minimize, superseded_by
-from clew.trace.find.query import edge_kinds, listed, node_kinds, sorted_nodes, text_matcher
+from clew.trace.find.patterns import may_match
+from clew.trace.find.query import edge_kinds, listed, node_kinds, parse, sorted_nodes, text_matcher
 from clew.trace.find.scope import Direction, scope
 from clew.trace.find.search import Check, Match, Matches
 from clew.trace.find.tests import RequirementTests
+from clew.trace.find.texts import may_hold
 from clew.trace.read.assertions import assertions_of, citations_of, owner_of
 from clew.trace.read.resolve import Resolver
 from clew.trace.read.serialize import (
@@ -49,9 +51,20 @@ if TYPE_CHECKING:
     )
 
 
+CHECKED_EVERY = 500
+"""Texts between two looks at whether the caller still waits."""
 ORPHAN_KINDS = (NodeKind.TEST, NodeKind.CODE, NodeKind.TEST_RESULT)
 _LISTED_KINDS = tuple(kind for kind in NodeKind if kind is not NodeKind.SYMBOL)
 """Functions and classes are listed for those who ask for them."""
+
+
+class AssertionText(msgspec.Struct, frozen=True, gc=False):
+    """What a search among single assertions looks at."""
+
+    node: Node
+    owner: str
+    """The id of its requirement."""
+    folded: str
 
 
 class Gap(msgspec.Struct, frozen=True, gc=False):
@@ -147,6 +160,17 @@ def orphans_by_kind(graph: Graph) -> dict[str, int]:
     )
 
 
+def _assertion_texts(graph: Graph) -> dict[str, AssertionText]:
+    found = ((node.id, _assertion_text(graph, node.id)) for node in graph.nodes_by_kind(NodeKind.ASSERTION))
+    return {id: text for id, text in found if text is not None}
+
+
+def _assertion_text(graph: Graph, id: str) -> AssertionText | None:
+    node = graph.get_node(id)
+    owner = owner_of(graph, node) if node is not None and node.kind is NodeKind.ASSERTION else None
+    return AssertionText(node, owner.id, node.title.casefold()) if node is not None and owner is not None else None
+
+
 def never() -> None:
     """The check of a caller who never takes a question back."""
 
@@ -160,7 +184,6 @@ class SearchMatches(Protocol):
         *,
         field: str,
         regex: bool,
-        related: bool,
         within: AbstractSet[str] | None = None,
         again: bool,
         check: Check,
@@ -317,7 +340,7 @@ class TraceQueries:
         """The requirements within a scope that match, best first; `again` where another page of them is asked for."""
         inside = scope(self._graph, self._resolver.node(query.scope_id), Direction(query.direction))
         matches = self._search(
-            query.query, field=query.field, regex=query.regex, related=False, within=inside, again=again, check=check
+            query.query, field=query.field, regex=query.regex, within=inside, again=again, check=check
         ).found
         if not query.include_assertions:
             return [ScopedMatch(match) for match in matches]
@@ -332,17 +355,20 @@ class TraceQueries:
         return found
 
     def _matching_assertions(self, query: "WithinScope", inside: frozenset[str], check: Check) -> dict[str, list[Node]]:
-        """By requirement: the assertions whose text matches the query by itself."""
-        matches = text_matcher(query.query, regex=query.regex)
+        """By requirement: the assertions whose text matches the query by itself, in the order of the file."""
+        matches = folded_matcher(query.query, regex=query.regex)
+        texts = self._graph.kept.list("assertion_texts", _assertion_texts, _assertion_text, dict)
+        words = self._index.words(NodeKind.ASSERTION, title_text)
+        narrowed = may_match(query.query, words) if query.regex else may_hold(parse(query.query), words)
         found: dict[str, list[Node]] = {}
-        for id in inside:
-            check()
-            node = self._graph.get_node(id)
-            if node is None or node.kind is not NodeKind.REQUIREMENT:
-                continue
-            matched = [part for part in assertions_of(self._graph, id) if matches(part.title)]
-            if matched:
-                found[id] = matched
+        for at, id in enumerate(texts if narrowed is None else narrowed):
+            if at % CHECKED_EVERY == 0:
+                check()
+            text = texts.get(id)
+            if text is not None and text.owner in inside and matches(text):
+                found.setdefault(text.owner, []).append(text.node)
+        for parts in found.values():
+            parts.sort(key=lambda part: part.source.line if part.source else 0)
         return found
 
     def scoped_page(self, query: "ScopedSearch", *, offset: int, check: Check = never) -> results_find.ScopedPage:
@@ -390,6 +416,17 @@ def _with_fields(nodes: Sequence[Node], **wanted: str) -> Sequence[Node]:
         if folded := _folded(value.strip()):
             nodes = [node for node in nodes if _folded(node.get_field(name)) == folded]
     return nodes
+
+
+def folded_matcher(query: str, *, regex: bool) -> Callable[[AssertionText], bool]:
+    """Whether an assertion matches a query by itself. Plain words, which nearly every query is, take no more than a
+    look at the text."""
+    parsed = None if regex else parse(query)
+    if parsed is not None and parsed.is_plain and not any(group[0].whole_keyword for group in parsed.groups):
+        asked = [group[0].text for group in parsed.groups]
+        return lambda text: all(word in text.folded for word in asked)
+    matches = text_matcher(query, regex=regex)
+    return lambda text: matches(text.node.title)
 
 
 def _has_gap(metrics: Mapping[str, Any]) -> bool:

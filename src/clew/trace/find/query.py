@@ -66,15 +66,20 @@ def parse(text: str) -> Query:
         if word in ("OR", "AND"):
             alternative = word == "OR"
             continue
-        if word.startswith("-"):
+        if _excludes(word):
             excluded.append(_term(word[1:]))
         elif alternative and groups:
             groups[-1].append(_term(word))
         else:
             groups.append([_term(word)])
         alternative = False
-    plain = not any(word in ("OR", "AND") or word[0] in '-="' for word in words)
+    plain = not any(word in ("OR", "AND") or word[0] in '="' or _excludes(word) for word in words)
     return Query(groups=tuple(tuple(group) for group in groups), excluded=tuple(excluded), is_plain=plain)
+
+
+def _excludes(word: str) -> bool:
+    """Two dashes begin the name of an option, which is looked for like any other word."""
+    return word.startswith("-") and not word.startswith("--")
 
 
 def _term(word: str) -> Term:

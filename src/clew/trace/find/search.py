@@ -1,13 +1,8 @@
-"""Finding requirements by words or by a pattern.
+"""Finding requirements by words or by a pattern."""
 
-Trying a pattern on very many texts: most are ruled out by the words they lack, the others are read together.
-"""
-
-import string
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import accumulate
+from enum import IntEnum
 from typing import overload
 
 import msgspec
@@ -15,9 +10,11 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.graph.graph import Graph
 from clew.graph.model import Node
-from clew.trace.find.keywords import Words
-from clew.trace.find.query import FIELDS, Pattern, Query, can_be_joined, compile_pattern, parse
+from clew.trace.find.keywords import WORD
+from clew.trace.find.patterns import matching, may_match
+from clew.trace.find.query import FIELDS, Query, can_be_joined, compile_pattern, parse
 from clew.trace.find.texts import (
+    ID_SCORE,
     OUT_OF_ORDER,
     RequirementTexts,
     field_score,
@@ -26,9 +23,15 @@ from clew.trace.find.texts import (
     plain_text,
     points_of,
 )
+from clew.trace.read.assertions import assertions_of
 
 BELOW_EXACT = 0.9999
 """The most that a requirement scores which does not hold all the words."""
+MOST_RELATED = 10
+MOST_READ = 500
+"""Of so many requirements that hold the words, each is read for where they stand; of more, those that are relevant."""
+
+_AROUND_IDS = ".,;:?!()"
 
 BATCH = 250
 """Requirements that a pattern is tried on at once."""
@@ -37,13 +40,15 @@ BATCH = 250
 class Match(msgspec.Struct, frozen=True, gc=False):
     node: Node
     score: float
-    """Sum over the words of the best place each was found in; 0 for a pattern. Where meaning takes part: from 1 to 2
+    """Sum over the words of the best place each was found in; 0 for a pattern. Where the index takes part: from 1 to 2
     for what holds all the words, below 1 for what only has to do with them."""
 
 
 class Matches(msgspec.Struct, frozen=True):
     found: Sequence[Match]
-    """Best first."""
+    """What holds all the words, best first."""
+    related: tuple[Match, ...] = ()
+    """What does not, but has to do with the query."""
     notes: tuple[str, ...] = ()
     """What limits the answer."""
     indexed: str | None = None
@@ -53,14 +58,13 @@ class Matches(msgspec.Struct, frozen=True):
 class LazyMatches(Sequence[Match]):
     """Matches in order. Those that nobody looks at are only counted: a page is a small part of what is found."""
 
-    def __init__(self, first: list[Match], others: Callable[[], list[Match]], count: int, last: list[Match]) -> None:
+    def __init__(self, first: list[Match], others: Callable[[], list[Match]], count: int) -> None:
         self._first = first
         self._others = others
         self._count = count
-        self._last = last
 
     def __len__(self) -> int:
-        return len(self._first) + self._count + len(self._last)
+        return len(self._first) + self._count
 
     def __iter__(self) -> Iterator[Match]:
         return iter(self._all())
@@ -75,7 +79,7 @@ class LazyMatches(Sequence[Match]):
         return self._all()[at]
 
     def _all(self) -> list[Match]:
-        return [*self._first, *self._others(), *self._last]
+        return [*self._first, *self._others()]
 
 
 class Relevance(msgspec.Struct, frozen=True):
@@ -92,6 +96,19 @@ class Relevance(msgspec.Struct, frozen=True):
 Check = Callable[[], None]
 Rank = Callable[[str, bool, Check], Relevance | None]
 """From a query, and whether a further page of the same ranking is wanted; None where there is no index to ask."""
+Named = Callable[[str], Node | None]
+"""The requirement that an id means, in whatever spelling; None where it means none."""
+
+
+class Place(IntEnum):
+    """Where the words of a query stand together; a higher place comes before all lower ones."""
+
+    ASSERTION = 1
+    PHRASE = 2
+    """One after the other, as they were asked for."""
+    TITLE = 3
+    WHOLE_TITLE = 4
+    ID = 5
 
 
 class _Held(msgspec.Struct, frozen=True):
@@ -105,7 +122,9 @@ class _Held(msgspec.Struct, frozen=True):
 class RequirementSearch:
     """Searches the requirements of a graph."""
 
-    def __init__(self, graph: Graph, rank: Rank = lambda query, again, check: None) -> None:
+    def __init__(self, graph: Graph, named: Named, rank: Rank = lambda query, again, check: None) -> None:
+        self._graph = graph
+        self._named = named
         self._rank = rank
         self._texts = RequirementTexts(graph)
 
@@ -128,20 +147,21 @@ class RequirementSearch:
             return [Match(node, 0.0) for node in self._by_pattern(query, field, within, check)]
         texts = self._texts.now().texts
         held = self._by_words(parse(query), field, within, check)
-        points = held.points(held.ids)
+        points = dict(held.points(held.ids))
+        if field in ("all", "id") and (id := self._id_in(query, within)) is not None:
+            points[id] = max(points.values(), default=0) + ID_SCORE
         return [Match(texts[id].node, float(points[id])) for id in self._best_first(points)]
 
     def ranked(
         self,
         query: str,
         *,
-        related: bool = True,
         within: AbstractSet[str] | None = None,
         again: bool = False,
         check: Check = lambda: None,
     ) -> Matches:
-        """What holds the words of a query, ordered by relevance, and after that, for a query of plain words, what has
-        to do with it, unless that is not wanted."""
+        """What holds the words of a query, ordered by where they stand and then by relevance, and apart from that, for
+        a query of plain words, what has to do with it."""
         if not query.strip():
             raise _nothing_to_look_for()
         parsed = parse(query)
@@ -149,27 +169,76 @@ class RequirementSearch:
         relevance = self._rank(query, again, check)
         if relevance is None:
             return Matches(self.find(query, within=within, check=check))
-        texts, scores = self._texts.now().texts, relevance.scores
-        rated = {id: round(1 + score, 4) for id, score in scores.items() if id in held.ids}
+        prepared = self._texts.now()
+        texts, scores = prepared.texts, relevance.scores
+        places = self._places(query, parsed, held.ids, scores, within)
+        rated = {
+            id: round(1 + (places.get(id, 0) + min(1.0, scores.get(id, 0.0))) / (max(Place) + 1), 4)
+            for id in places.keys() | (scores.keys() & held.ids)
+        }
         # What is equally relevant, and what the index did not rank, is ordered by the places the words were found in.
-        first = sorted(self._best_first(held.points(rated.keys())), key=rated.__getitem__, reverse=True)
+        points = {**dict.fromkeys(rated, 0), **held.points(rated.keys() & held.ids)}
+        first = sorted(self._best_first(points), key=rated.__getitem__, reverse=True)
+        missed = held.ids - rated.keys()
 
         def others() -> list[Match]:
-            left = self._best_first(held.points(held.ids - rated.keys()))
-            return [Match(texts[id].node, 1.0) for id in left]
+            return [Match(texts[id].node, 1.0) for id in self._best_first(held.points(missed))]
 
-        last = [id for id in relevance.related if id not in held.ids] if related and parsed.is_plain else []
-        found = LazyMatches(
-            [Match(texts[id].node, rated[id]) for id in first],
-            others,
-            len(held.ids) - len(first),
-            [
-                Match(texts[id].node, min(round(scores[id], 4), BELOW_EXACT))
-                for id in last
-                if id in texts and (within is None or id in within)
-            ],
+        found = LazyMatches([Match(texts[id].node, rated[id]) for id in first], others, len(missed))
+        related = [id for id in relevance.related if id not in held.ids | rated.keys()] if parsed.is_plain else []
+        seen = [id for id in related if id in texts and (within is None or id in within)]
+        return Matches(
+            found,
+            tuple(Match(texts[id].node, min(round(scores[id], 4), BELOW_EXACT)) for id in seen[:MOST_RELATED]),
+            relevance.notes,
+            relevance.indexed,
         )
-        return Matches(found, relevance.notes, relevance.indexed)
+
+    def _places(
+        self,
+        query: str,
+        parsed: Query,
+        held: AbstractSet[str],
+        relevant: Mapping[str, float],
+        within: AbstractSet[str] | None,
+    ) -> dict[str, int]:
+        """Where the words of a query stand together, for those requirements in which they do."""
+        prepared = self._texts.now()
+        found: dict[str, int] = {}
+        if parsed.is_plain:
+            asked = WORD.findall(query.casefold())
+            if len(asked) > 1:
+                for id in held if len(held) <= MOST_READ else held & relevant.keys():
+                    if (place := self._place(asked, id)) is not None:
+                        found[id] = place
+            words = [group[0].text for group in parsed.groups]
+            if all(word in prepared.titles for word in words):
+                for id in held:
+                    title = prepared.texts[id].title
+                    if all(word in title for word in words):
+                        found[id] = Place.WHOLE_TITLE if WORD.findall(title) == asked else Place.TITLE
+        if (named := self._id_in(query, within)) is not None:
+            found[named] = Place.ID
+        return found
+
+    def _place(self, asked: Sequence[str], id: str) -> Place | None:
+        """Whether whole words stand one after the other, or in one assertion, of a requirement."""
+        if f" {' '.join(asked)} " in f" {' '.join(WORD.findall(self._texts.now().texts[id].everything))} ":
+            return Place.PHRASE
+        parts = (part.title.casefold() for part in assertions_of(self._graph, id))
+        return Place.ASSERTION if any(set(asked).issubset(WORD.findall(part)) for part in parts) else None
+
+    def _id_in(self, query: str, within: AbstractSet[str] | None) -> str | None:
+        """The requirement that a query names: the whole of it in any spelling, or one of its words in any case."""
+        prepared = self._texts.now()
+        node = self._named(query.strip())
+        words = (word.strip(_AROUND_IDS) for word in query.casefold().split()) if node is None else ()
+        id = (
+            node.id
+            if node is not None
+            else next((prepared.spelt[word] for word in words if word in prepared.spelt), "")
+        )
+        return id if id in prepared.texts and (within is None or id in within) else None
 
     def _by_words(self, query: Query, field: str, within: AbstractSet[str] | None, check: Check) -> _Held:
         if not query.groups:
@@ -218,149 +287,3 @@ class RequirementSearch:
 
 def _nothing_to_look_for() -> InvalidArgument:
     return InvalidArgument("The query is empty.", hint="Pass a word, an id or a pattern to look for.")
-
-
-Alternatives = tuple[str, ...]
-
-_LITERAL = frozenset(string.ascii_letters + string.digits) - {"i", "I"}
-"""What stands for itself, whatever the case. An i also matches letters of Turkish that are not folded to it."""
-_KINDS_OF_CHARACTERS = frozenset("dDsSwWbBAZnrtfv")
-_QUANTIFIERS = frozenset("?*+{")
-_DEEPEST = 20
-_TELLING = 3
-"""Shorter parts stand in words of all kinds."""
-
-
-def needed_words(pattern: str) -> tuple[Alternatives, ...]:
-    """Parts of words, in folded case, that a text holds if the pattern matches it: of each group one at least.
-
-    Nothing is needed of a text where the pattern is not simple enough to tell.
-    """
-    try:
-        return _either(_Reader(pattern).branches(depth=0))
-    except _NotSimple:
-        return ()
-
-
-def may_match(pattern: str, words: Words) -> AbstractSet[str] | None:
-    """The ids of the nodes that have the words a pattern needs; None where all have to be looked at."""
-    found: AbstractSet[str] | None = None
-    for parts in needed_words(pattern):
-        having = words.having(*parts) if min(map(len, parts)) >= _TELLING else None
-        if having is not None and len(having) < len(words.nodes):
-            found = having if found is None else found & having
-    return found
-
-
-def matching(pattern: Pattern, texts: Sequence[str]) -> list[int]:
-    """Which of the texts a pattern matches that can be tried on all of them joined."""
-    starts = [0, *accumulate([len(text) + 1 for text in texts])]
-    found: list[int] = []
-    at = undecided = 0
-    for start, end in pattern.spans("\n".join(texts)):
-        if end < starts[undecided]:
-            continue
-        while starts[at + 1] <= start:
-            at += 1
-        if at >= undecided and end < starts[at + 1]:
-            found.append(at)
-            undecided = at + 1
-        else:
-            # The match goes beyond one text, and hides what may match in each of those it touches.
-            last = min(bisect_right(starts, end), len(texts))
-            found += [each for each in range(max(at, undecided), last) if pattern(texts[each])]
-            undecided = max(undecided, last)
-        if undecided == len(texts):
-            break
-    return found
-
-
-class _NotSimple(Exception):
-    """The pattern has what is not looked into."""
-
-
-class _Reader:
-    """Reads a pattern from left to right, and understands enough of it to know what it cannot do without."""
-
-    def __init__(self, pattern: str) -> None:
-        self._pattern = pattern
-        self._at = 0
-
-    def branches(self, depth: int) -> list[list[Alternatives]]:
-        """What each of the alternatives up to the end of a group, or of the pattern, cannot do without."""
-        found = [self._branch(depth)]
-        while self._peek() == "|":
-            self._at += 1
-            found.append(self._branch(depth))
-        if (self._peek() == ")") != (depth > 0):
-            raise _NotSimple
-        return found
-
-    def _branch(self, depth: int) -> list[Alternatives]:
-        needed: list[Alternatives] = []
-        run = ""
-        while (character := self._peek()) not in ("", "|", ")"):
-            self._at += 1
-            group: tuple[Alternatives, ...] = ()
-            if character == "(":
-                group = self._group(depth + 1)
-            elif character == "[":
-                self._pass_class()
-            elif character == "\\":
-                self._pass_escape()
-            quantifier = self._quantifier()
-            if character in _LITERAL and quantifier in ("", "+"):
-                run += character
-                if not quantifier:
-                    continue
-            needed += [(run.casefold(),)] if run else []
-            run = ""
-            needed += group if quantifier in ("", "+") else ()
-        return [*needed, (run.casefold(),)] if run else needed
-
-    def _group(self, depth: int) -> tuple[Alternatives, ...]:
-        if self._peek() == "?" or depth > _DEEPEST:
-            raise _NotSimple
-        inner = self.branches(depth)
-        self._at += 1
-        return _either(inner)
-
-    def _pass_class(self) -> None:
-        self._at += self._peek() == "^"
-        self._at += self._peek() == "]"
-        while (character := self._peek()) != "]":
-            if character in ("", "["):
-                raise _NotSimple
-            self._at += 2 if character == "\\" else 1
-        self._at += 1
-
-    def _pass_escape(self) -> None:
-        character = self._peek()
-        if character == "" or (character.isalnum() and character not in _KINDS_OF_CHARACTERS):
-            raise _NotSimple
-        self._at += 1
-
-    def _quantifier(self) -> str:
-        """The first character of what says how often something may stand there, which is passed over."""
-        kind = self._peek() if self._peek() in _QUANTIFIERS else ""
-        while kind and (character := self._peek()) in _QUANTIFIERS:
-            if character == "{":
-                self._at = self._pattern.find("}", self._at)
-                if self._at < 0:
-                    raise _NotSimple
-                kind = "{"
-            self._at += 1
-        return kind
-
-    def _peek(self) -> str:
-        return self._pattern[self._at : self._at + 1]
-
-
-def _either(branches: Sequence[Sequence[Alternatives]]) -> tuple[Alternatives, ...]:
-    """What is needed where one of several branches matches: one thing of each, the longest."""
-    if len(branches) == 1:
-        return tuple(branches[0])
-    if not all(branches):
-        return ()
-    longest = (max(branch, key=lambda group: min(map(len, group))) for branch in branches)
-    return (tuple(word for group in longest for word in group),)

@@ -8,14 +8,14 @@ import msgspec
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.text.keywords import keywords
-from clew.trace.find.keywords import WORD, WordIndex, Words
-from clew.trace.find.query import Term
+from clew.trace.find.keywords import WORD, WordIndex, Words, content
+from clew.trace.find.query import Query, Term
 
 
 def requirement_text(node: Node) -> str:
     """What a search of requirements looks at. Each part stands on lines of its own, so that the anchors of a pattern
     hold at its ends."""
-    return f"{node.id}\n{node.title}\n{node.get_field('body', '')}"
+    return f"{node.id}\n{node.title}\n{content(node)}"
 
 
 ID_SCORE = 100
@@ -47,6 +47,8 @@ class AllTexts(msgspec.Struct, frozen=True):
     """By id, in the order of the ids."""
     folded: Mapping[str, str]
     """By id: everything a requirement says."""
+    spelt: Mapping[str, str]
+    """The ids, by their spelling in folded case."""
     ids: str
     titles: str
     """Of all requirements, joined: what is not in here is in none of them."""
@@ -71,7 +73,7 @@ class RequirementTexts:
     def _prepare(self, graph: Graph) -> Prepared:
         known = graph.kept.list("requirement_texts", _all_folded, _folded, _in_order)
         words = self._index.words(NodeKind.REQUIREMENT, requirement_text)
-        return Prepared(known.texts, known.folded, known.ids, known.titles, words=words)
+        return Prepared(known.texts, known.folded, known.spelt, known.ids, known.titles, words=words)
 
 
 def _all_folded(graph: Graph) -> dict[str, Texts]:
@@ -88,6 +90,7 @@ def _in_order(texts: Mapping[str, Texts]) -> AllTexts:
     return AllTexts(
         texts=ordered,
         folded={id: each.everything for id, each in ordered.items()},
+        spelt={each.id: id for id, each in ordered.items()},
         ids="\n".join([each.id for each in ordered.values()]),
         titles="\n".join([each.title for each in ordered.values()]),
     )
@@ -100,6 +103,19 @@ def holding(group: tuple[Term, ...], candidates: AbstractSet[str], prepared: Pre
     if len(group) == 1:
         return _with(group[0].text, candidates, prepared)
     return set().union(*(_with(term.text, candidates, prepared) for term in group))
+
+
+def may_hold(query: Query, words: Words) -> AbstractSet[str] | None:
+    """The ids of the nodes that can match a query by the words they have; None where all have to be looked at."""
+    found: AbstractSet[str] | None = None
+    for group in query.groups:
+        parts = [WORD.findall(term.text) for term in group]
+        # The longest word of each alternative is enough: whoever asks looks at what is left.
+        if all(parts) and not any(term.whole_keyword for term in group):
+            having = words.having(*(max(each, key=len) for each in parts))
+            if having is not None:
+                found = having if found is None else found & having
+    return found
 
 
 def _with(text: str, candidates: AbstractSet[str], prepared: Prepared) -> AbstractSet[str]:
@@ -167,7 +183,7 @@ def field_score(term: Term, texts: Texts, field: str) -> int:
             return KEYWORD_SCORE
         return KEYWORD_PART_SCORE if any(term.text in keyword for keyword in found) else 0
     is_held = field in ("all", "body") and term.text in texts.everything
-    return BODY_SCORE if is_held and term.text in texts.node.get_field("body", "").casefold() else 0
+    return BODY_SCORE if is_held and term.text in content(texts.node).casefold() else 0
 
 
 def plain_text(texts: Texts, field: str) -> str:
@@ -179,4 +195,4 @@ def plain_text(texts: Texts, field: str) -> str:
         return node.id
     if field == "title":
         return node.title
-    return " ".join(keywords(texts.title)) if field == "keywords" else node.get_field("body", "")
+    return " ".join(keywords(texts.title)) if field == "keywords" else content(node)

@@ -29,21 +29,25 @@ class Decided(msgspec.Struct, frozen=True):
     decision: str
     texts: str
     """Names what both said at the time."""
+    logit: float | None = None
+    """What spoke for the link when it was suggested, as the logarithm of the odds; None where it was not."""
 
 
 class Decisions:
     def __init__(self, store: Store | None) -> None:
         self._store = store
 
-    def record(self, unit: LinkUnit, requirement: Node, decision: Decision, *, actor: str) -> None:
-        """Remember a decision; `reconsider` forgets it."""
+    def record(
+        self, unit: LinkUnit, requirement: Node, decision: Decision, *, actor: str, logit: float | None = None
+    ) -> None:
+        """Remember a decision, with what spoke for the link; `reconsider` forgets it."""
         if self._store is None:
             raise StoreError(
                 "The decision cannot be remembered: the project's store cannot be used.",
                 hint="`clew doctor` says what is wrong with it.",
             )
         id = _id(_name(unit), requirement.id)
-        decided = Decided(_name(unit), requirement.id, decision, _texts(unit, requirement))
+        decided = Decided(_name(unit), requirement.id, decision, _texts(unit, requirement), logit)
         with self._store.transaction(actor=actor, reason=f"{decision} a suggested link") as transaction:
             if decision != RECONSIDER:
                 transaction.put(COLLECTION, id, msgspec.to_builtins(decided))
@@ -62,6 +66,12 @@ class Decisions:
         records = self._store.scan(COLLECTION)
         decided = (msgspec.convert(record.data, Decided) for record in records)
         return {(each.unit, each.requirement): each.texts for each in decided if each.decision == REJECT}
+
+    def judged(self) -> list[tuple[float, bool]]:
+        """What spoke for each suggestion that somebody decided about, and whether it was accepted."""
+        records = self._store.scan(COLLECTION) if self._store is not None else ()
+        decided = (msgspec.convert(record.data, Decided) for record in records)
+        return [(each.logit, each.decision == ACCEPT) for each in decided if each.logit is not None]
 
     def version(self) -> str:
         """Differs after every decision."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from clew.errors import FormatError, InvalidArgument, NotFound
 from clew.search.eval.metrics import average_precision
-from clew.trace.links.confidence import confidences, worth_suggesting
+from clew.trace.links.confidence import SUGGESTED_FROM, confidences
 from clew.trace.links.match.matching import Candidates
 from clew.trace.links.match.meaning import Progress, Vectors
 from clew.trace.links.match.texts import Artefact, readable
@@ -91,14 +91,14 @@ class Measures(msgspec.Struct, frozen=True):
 def measure(links: LinkSet, vectors: Vectors | None, progress: Progress | None = None) -> Measures:
     """Suggest links between the two sides as if none was known, and compare with those that are."""
     candidates = Candidates(links.targets, links.sources, vectors, progress)
-    found = confidences(candidates.compare(links.sources, progress), with_meaning=candidates.with_meaning)
+    found = confidences(candidates.compare(links.sources, progress))
     return judge(links, found, with_meaning=candidates.with_meaning)
 
 
 def judge(links: LinkSet, found: "NDArray[np.float32]", *, with_meaning: bool) -> Measures:
     """Compare confidences, a row for each source and a column for each target, with the truth."""
     labels = links.labels()
-    threshold = worth_suggesting(found)
+    threshold = SUGGESTED_FROM
     suggested = found >= threshold
     right = int((suggested & labels).sum())
     count, existing = int(suggested.sum()), int(labels.sum())
@@ -200,7 +200,7 @@ def _artefact(path: Path, relative: str) -> Artefact:
             f"'{path}' has {size:,} bytes; files over {_MOST_BYTES:,} bytes are not read.", hint="Split or remove it."
         )
     text = path.read_bytes().decode("utf-8", "replace")
-    return Artefact(relative, path.stem, readable(text, relative))
+    return Artefact(relative, path.stem, readable(text, relative), relative, is_file=True)
 
 
 def _natural(path: Path) -> tuple[tuple[int, int | str], ...]:

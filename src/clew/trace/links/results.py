@@ -20,7 +20,7 @@ class Suggestion(msgspec.Struct, frozen=True):
     assertion_confidence: float | None
     """That it is a link to this assertion."""
     confidence: float
-    """That it is a link to the requirement: of links suggested at 0.8, about 80 % are right."""
+    """That it is a link to the requirement. Once the page says `calibrated`, of links at 0.8 about 80 % are right."""
     confidence_band: str
     """high from 0.8 on, medium from 0.5 on, else low."""
     reason: str
@@ -45,6 +45,8 @@ class SuggestionPage(msgspec.Struct, frozen=True):
     """Pairs left out because somebody rejected them."""
     with_meaning: bool
     """Whether texts were compared by meaning too, or by words alone."""
+    calibrated: bool = False
+    """Whether confidences were fitted to decisions about suggestions of this project; if not, they only order them."""
     notes: tuple[str, ...] = ()
     truncated: bool = False
     next_cursor: str | None = None

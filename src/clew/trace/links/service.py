@@ -4,6 +4,7 @@ Writing a link into a file of the project, or refusing to before anything is tou
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -150,6 +151,10 @@ class LinkService:
         """Links that are probably missing. The graph must not change meanwhile: call it under the reading lock."""
         return self._suggester.get().suggest(path, offset=offset, limit=limit, patient=patient, progress=progress)
 
+    def reading(self) -> AbstractContextManager[None]:
+        """While it is held, the graph does not change."""
+        return self._lock.reading()
+
     def decisions_state(self) -> str:
         """Differs after every decision; a further page of suggestions belongs to one state."""
         return self._decisions.version()
@@ -174,11 +179,12 @@ class LinkService:
         with self._lock.reading():
             link = self._writer.plan(path, line, requirement_id, if_version=if_version)
             unit = self._unit_at(link.edit.path, line)
+            logit = self._logit(unit, link.requirement)
         if not dry_run:
             self._writer.write(link, actor=actor)
             if not link.placed.already_there:
                 self._context.keeper.refresh()
-            self._remember(unit, link, actor)
+            self._remember(unit, link, actor, logit)
         return _applied(link, dry_run=dry_run)
 
     def _decide(self, path: str, line: int, requirement_id: str, decision: Decision, actor: str) -> AppliedLink:
@@ -186,12 +192,13 @@ class LinkService:
             requirement, _ = self._writer.target(requirement_id)
             file = self._sources.asked(path)[0].path
             unit = self._unit_at(file, line)
+            logit = self._logit(unit, requirement)
         if unit is None:
             raise InvalidArgument(
                 f"There is no test, function or class at line {line} of '{file}'.",
                 hint="Pass file and line as suggest_links gives them.",
             )
-        self._decisions.record(unit, requirement, decision, actor=actor)
+        self._decisions.record(unit, requirement, decision, actor=actor, logit=logit)
         done = "is not suggested again while both texts stay as they are" if decision == REJECT else "is open again"
         return AppliedLink(
             success=True,
@@ -203,11 +210,16 @@ class LinkService:
             owner=unit.label,
         )
 
-    def _remember(self, unit: LinkUnit | None, link: PlannedLink, actor: str) -> None:
+    def _logit(self, unit: LinkUnit | None, requirement: Node) -> float | None:
+        """What spoke for a link when this process suggested it."""
+        suggester = self._suggester.made
+        return suggester.logit_of(unit, requirement) if unit is not None and suggester is not None else None
+
+    def _remember(self, unit: LinkUnit | None, link: PlannedLink, actor: str, logit: float | None) -> None:
         if unit is None:
             return
         try:
-            self._decisions.record(unit, link.requirement, "accept", actor=actor)
+            self._decisions.record(unit, link.requirement, "accept", actor=actor, logit=logit)
         except StoreError:
             # The link itself is in the file, which is what counts.
             return
@@ -221,7 +233,8 @@ class LinkService:
     def _make_suggester(self) -> "LinkSuggester":
         from clew.trace.links.suggest import LinkSuggester
 
-        return LinkSuggester(self._graph, self._config, self._sources, self._decisions, self._folder)
+        named = Resolver(self._graph, self._context.grammar).find_requirement
+        return LinkSuggester(self._graph, self._config, self._sources, self._decisions, self._folder, named)
 
 
 def _applied(link: PlannedLink, *, dry_run: bool) -> AppliedLink:

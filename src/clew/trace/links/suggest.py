@@ -7,7 +7,7 @@ A suggestion says in words what speaks for it, and which assertion it is about.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import exp
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from clew.graph.graph import Graph
 from clew.graph.model import Node
 from clew.text.stem import stem
 from clew.text.words import split
-from clew.trace.links.confidence import band, in_a_project, logits
+from clew.trace.links.confidence import FEWEST_DECISIONS, Calibration, band, calibrated, in_a_project, logits
 from clew.trace.links.decisions import Decisions, is_rejected
 from clew.trace.links.match.evidence import Evidence, LinksByPlace
 from clew.trace.links.match.index import Counts, TermIndex
@@ -78,14 +78,16 @@ class FoundLink(msgspec.Struct, frozen=True):
     version: str
     """Of its file."""
     requirement: Node
-    confidence: float
+    logit: float
+    """What speaks for it, as the logarithm of the odds."""
     evidence: Evidence
     counts: Counts
     """The terms of the unit."""
 
 
-def in_words(graph: Graph, found: FoundLink, prepared: Prepared) -> Suggestion:
+def in_words(graph: Graph, found: FoundLink, prepared: Prepared, calibration: Calibration) -> Suggestion:
     unit, requirement = found.unit, found.requirement
+    confidence = calibration.confidence(found.logit)
     artefact = unit.artefact()
     index = prepared.candidates.index
     likely = likely_assertion(artefact, found.counts, assertion_artefacts(graph, requirement), index, prepared.vectors)
@@ -105,9 +107,9 @@ def in_words(graph: Graph, found: FoundLink, prepared: Prepared) -> Suggestion:
         requirement_id=requirement.id,
         requirement_title=requirement.title,
         assertion_id=likely.id if likely is not None else None,
-        assertion_confidence=round(found.confidence * likely.share, 3) if likely is not None else None,
-        confidence=round(found.confidence, 3),
-        confidence_band=band(found.confidence),
+        assertion_confidence=round(confidence * likely.share, 3) if likely is not None else None,
+        confidence=round(confidence, 3),
+        confidence_band=band(confidence),
         reason=reasons[0] if reasons else "fits best of all requirements",
         reasons=reasons,
         file_version=found.version,
@@ -145,10 +147,18 @@ REMEMBERED = 8
 
 class LinkSuggester:
     def __init__(
-        self, graph: Graph, config: Config, sources: ProjectSources, decisions: Decisions, folder: Path | None
+        self,
+        graph: Graph,
+        config: Config,
+        sources: ProjectSources,
+        decisions: Decisions,
+        folder: Path | None,
+        named: Callable[[str], Node | None],
     ) -> None:
-        """`folder` keeps vectors; None keeps them for as long as the process runs."""
+        """`folder` keeps vectors; None keeps them for as long as the process runs. `named` says which requirement an id
+        means, in whatever spelling."""
         self._graph = graph
+        self._named = named
         self._sources = sources
         self._decisions = decisions
         self._preparation = Preparation(graph, sources, config.embedder, folder)
@@ -171,19 +181,31 @@ class LinkSuggester:
         """
         with self._lock:
             found, considered, prepared = self._found(path, again=offset > 0, patient=patient, progress=progress)
-            rejected = self._decisions.rejected()
-            kept = [each for each in found if not is_rejected(rejected, each.unit, each.requirement)]
-            page = tuple(in_words(self._graph, each, prepared) for each in kept[offset : offset + limit])
+            rejected, calibration = self._decisions.rejected(), calibrated(self._decisions.judged())
+            likely = [each for each in found if calibration.confidence(each.logit) >= LEAST_CONFIDENCE]
+            kept = [each for each in likely if not is_rejected(rejected, each.unit, each.requirement)]
+            page = tuple(in_words(self._graph, each, prepared, calibration) for each in kept[offset : offset + limit])
         return SuggestionPage(
             suggestions=page,
             count=len(page),
             total=len(kept),
             considered=considered,
-            rejected=len(found) - len(kept),
+            rejected=len(likely) - len(kept),
             with_meaning=prepared.candidates.with_meaning,
-            notes=prepared.notes,
+            calibrated=calibration.is_calibrated,
+            notes=(*prepared.notes, *_uncalibrated(calibration)),
             truncated=offset + limit < len(kept),
         )
+
+    def logit_of(self, unit: LinkUnit, requirement: Node) -> float | None:
+        """What spoke for a link when it was last suggested; None where it was not, or something changed since."""
+        state = self._graph.state.fingerprint
+        for path in (None, unit.path):
+            remembered = self._remembered.get((state, path))
+            for each in remembered[0] if remembered is not None else ():
+                if each.unit.id == unit.id and each.requirement.id == requirement.id:
+                    return each.logit
+        return None
 
     # Finding
 
@@ -208,7 +230,7 @@ class LinkSuggester:
         found: list[FoundLink] = []
         for start in range(0, len(asked), UNITS_AT_ONCE):
             found += self._compared(asked[start : start + UNITS_AT_ONCE], prepared, surroundings, progress)
-        found.sort(key=lambda each: (-each.confidence, each.unit.path, each.unit.line, each.requirement.id))
+        found.sort(key=lambda each: (-each.logit, each.unit.path, each.unit.line, each.requirement.id))
         self._remembered.put((state, path), (found, len(asked), prepared))
         return found, len(asked), prepared
 
@@ -224,24 +246,39 @@ class LinkSuggester:
         own = {unit.id for unit, _ in asked}
         beside = [unit.artefact() for unit in prepared.background if unit.id not in own]
         comparison = prepared.candidates.compare([*(unit.artefact() for unit, _ in asked), *beside], progress)
-        texts = logits(comparison, with_meaning=prepared.candidates.with_meaning)
+        texts = logits(comparison)
         column = {node.id: number for number, node in enumerate(prepared.requirements)}
         found: list[FoundLink] = []
         for row, (unit, source) in enumerate(asked):
-            around, elsewhere = surroundings.evidence(unit, source), surroundings.elsewhere(unit)
+            around = surroundings.evidence(unit, source, self._mentioned(unit))
+            elsewhere = surroundings.elsewhere(unit)
             best = _highest(texts[row], CONSIDERED_BY_TEXT)
             likely: list[FoundLink] = []
             for number in dict.fromkeys([*best, *(column[id] for id in around if id in column)]):
                 requirement = prepared.requirements[number]
                 evidence = around.get(requirement.id, elsewhere)
                 said = float(texts[row, number])
-                confidence = in_a_project(said, evidence.features(), is_code=unit.kind != TEST)
-                likely.append(
-                    FoundLink(unit, source.version, requirement, confidence, evidence, comparison.counts[row])
+                logit = in_a_project(
+                    said, evidence.features(), candidates=len(prepared.requirements), is_code=unit.kind != TEST
                 )
-            likely.sort(key=lambda each: (-each.confidence, each.requirement.id))
-            found += [each for each in likely[:MOST_PER_UNIT] if each.confidence >= LEAST_CONFIDENCE]
+                likely.append(FoundLink(unit, source.version, requirement, logit, evidence, comparison.counts[row]))
+            likely.sort(key=lambda each: (-each.logit, each.requirement.id))
+            found += likely[:MOST_PER_UNIT]
         return found
+
+    def _mentioned(self, unit: LinkUnit) -> dict[str, str]:
+        """The requirements that comments of a unit name, each as it is written there."""
+        meant = {word: self._named(word) for word in unit.mentioned}
+        return {node.id: word for word, node in meant.items() if node is not None}
+
+
+def _uncalibrated(calibration: Calibration) -> tuple[str, ...]:
+    if calibration.is_calibrated:
+        return ()
+    return (
+        "Confidence is not calibrated for this project: it only orders the suggestions. Accept or reject "
+        f"{FEWEST_DECISIONS - calibration.decisions} more, and it says how many are right.",
+    )
 
 
 def _highest(values: "NDArray[np.float32]", count: int) -> list[int]:

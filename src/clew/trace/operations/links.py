@@ -23,10 +23,11 @@ class SuggestLinks(
     pages="suggestions",
     example={"file_path": "src", "limit": 3},
 ):
-    """For tests and code that cite no requirement: which one each probably belongs to, with a confidence (of links
-    suggested at 0.8, about 80 % are right), the likely assertion and the reasons. Returns at most `limit` (20), the
-    most likely first; next_cursor leads to the rest. Changes nothing: apply_link writes one, or rejects it so that it
-    is not suggested again. For assertions without a test call get_uncovered_assertions."""
+    """For tests and code that cite no requirement: which one each probably belongs to, with a confidence, the likely
+    assertion and the reasons. Once a few were decided, `calibrated` is true: of links at 0.8 about 80 % are right.
+    Returns at most `limit` (20), the most likely first; next_cursor leads to the rest. Changes nothing: apply_link
+    writes one, or rejects it so that it is not suggested again. For assertions without a test call
+    get_uncovered_assertions."""
 
     file_path: Annotated[
         str | None,
@@ -113,6 +114,47 @@ class ListSuggestions(
 
     def exit_code(self, result: SuggestionPage) -> int:
         return 0 if result.suggestions else 1
+
+
+class Reviewed(msgspec.Struct, frozen=True):
+    accepted: int
+    rejected: int
+    skipped: int
+    left: int
+    """Suggestions that nobody looked at."""
+
+
+class ReviewLinks(
+    Operation,
+    verb="links review",
+    toolset=Toolset.TRACE,
+    summary="go through suggested links by keyboard: accept, reject or skip each",
+    epilog="clew links review tests",
+    needs=Freshness.NONE,
+    writes=True,
+):
+    """Shows one suggestion after the other, the most likely first, and does what a key says: `a` writes the link, `r`
+    remembers that it is wrong, `s` leaves it open, `q` ends."""
+
+    file_path: Annotated[
+        str | None,
+        Option(
+            positional=True, metavar="path", about="a file of tests or code, or a folder (default: the whole project)"
+        ),
+    ] = None
+    limit: Annotated[int, Option(metavar="N", about="suggestions at most")] = 100
+
+    def run(self, call: Call) -> Reviewed:
+        from clew.trace.links.review import review
+
+        call.project.ensure_graph(call.progress)
+        return review(call.project.links, self.file_path, self.limit, _suggestion, call.progress)
+
+    def render(self, result: Reviewed) -> str:
+        return (
+            f"{result.accepted} accepted, {result.rejected} rejected, {result.skipped} skipped; {result.left} were not"
+            " looked at."
+        )
 
 
 def _suggestion(each: Suggestion) -> str:

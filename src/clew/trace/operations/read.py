@@ -84,13 +84,13 @@ class SearchRequirements(
     toolset=Toolset.TRACE,
     title="Search requirements",
     default=True,
-    trim=("results",),
+    trim=("related", "results"),
     pages="results",
     example={"query": "return", "limit": 5},
 ):
-    """Finds requirements by words and meaning: first those that hold all words, then related ones (score below 1). At
-    most `limit` (default 50) summaries and 4,000 tokens a page; next_cursor leads to the rest. With an id, call
-    get_requirement. An operator, a field or regex=true finds exact matches only."""
+    """Finds requirements. `results` hold all words: an id in any spelling first, then titles, then texts. `related` has
+    up to ten others that are near in meaning (score below 1). At most `limit` (default 50) summaries and 4,000 tokens a
+    page; next_cursor leads to the rest. An operator, a field or regex=true finds exact matches only."""
 
     query: Annotated[
         str,
@@ -119,23 +119,25 @@ class SearchRequirements(
         return "\n".join(self._lines(result))
 
     def _lines(self, page: results.SearchPage) -> Iterator[str]:
-        only_exact, related = self.regex or self.field != "all", False
-        for item in page.results:
-            if not only_exact and item.score < 1 and not related:
-                related = True
-                yield coloured("related:", "dim")
-            about = coloured(f"{item.level}, {item.status}", "dim")
-            yield f"{coloured(item.id, 'cyan')}  {item.title}  {about}"
+        yield from map(_summary_line, page.results)
         if page.truncated:
             yield coloured(f"{len(page.results)} of {page.total}; --cursor {page.next_cursor} shows more", "dim")
         elif not page.results:
-            yield "Nothing found."
+            yield "No requirement holds all words." if page.related else "Nothing found."
+        if page.related:
+            yield coloured("related:", "dim")
+            yield from map(_summary_line, page.related)
 
     def messages(self, result: results.SearchPage) -> tuple[str, ...]:
         return tuple(map(note, result.notes))
 
     def exit_code(self, result: results.SearchPage) -> int:
-        return 0 if result.results else 1
+        return 0 if result.results or result.related else 1
+
+
+def _summary_line(item: results.ScoredSummary) -> str:
+    about = coloured(f"{item.level}, {item.status}", "dim")
+    return f"{coloured(item.id, 'cyan')}  {item.title}  {about}"
 
 
 def ranking_state(call: Call, query: str, *, field: str, regex: bool) -> str:

@@ -104,9 +104,12 @@ class Hierarchy(msgspec.Struct, frozen=True):
 
 class SearchPage(msgspec.Struct, frozen=True):
     results: tuple[ScoredSummary, ...]
+    """Those that hold all words."""
     count: int
     """Results found for this page, before any was left out for size."""
     total: int
+    related: tuple[ScoredSummary, ...] = ()
+    """A few that do not hold all words but are near in meaning, or hold most of them; on the first page only."""
     truncated: bool = False
     next_cursor: str | None = None
     notes: tuple[str, ...] = ()

@@ -26,6 +26,8 @@ about any one of them."""
 class Evidence(msgspec.Struct, frozen=True):
     """What speaks for a requirement, each from 0 to 1."""
 
+    named: float = 0.0
+    """1 where a comment or docstring names the requirement."""
     same_file: float = 0.0
     """The share of the citations in the same file."""
     same_folder: float = 0.0
@@ -42,7 +44,7 @@ class Evidence(msgspec.Struct, frozen=True):
         return {name: getattr(self, name) for name in FEATURES}
 
 
-FEATURES = ("same_file", "same_folder", "imports", "calls", "others_in_file")
+FEATURES = ("named", "same_file", "same_folder", "imports", "calls", "others_in_file")
 
 
 def cited_by(graph: Graph, node: Node) -> frozenset[str]:
@@ -76,12 +78,14 @@ class LinksByPlace:
         if node.kind is NodeKind.CODE and owner:
             self._by_function[owner.rpartition(".")[2]].update(cited)
 
-    def evidence(self, unit: LinkUnit, file: SourceFile) -> dict[str, Evidence]:
-        """What speaks for each requirement that anything around the unit cites."""
+    def evidence(self, unit: LinkUnit, file: SourceFile, named: Mapping[str, str] | None = None) -> dict[str, Evidence]:
+        """What speaks for each requirement that anything around the unit cites, or that its comments name: `named` has
+        those, each as it is written there."""
         in_file = self._by_file.get(unit.path, Counter[str]())
         found: defaultdict[str, dict[str, float]] = defaultdict(dict)
         reasons: defaultdict[str, list[str]] = defaultdict(list)
         for name, given in (
+            ("named", [(id, 1.0, f"its comment names {written}") for id, written in (named or {}).items()]),
             ("calls", self._of_calls(unit)),
             ("imports", self._of_imports(file)),
             ("same_file", _in_file(in_file, unit.path)),

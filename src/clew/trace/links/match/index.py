@@ -1,8 +1,8 @@
 """Shared words: how much the texts of two sides have in common, from an inverted index.
 
-The measure is the cosine of weighted term counts. A term weighs more the rarer it is on both sides: what every
-requirement says tells as little as what every file says. A comparison costs one pass over the postings of the terms of
-a text, so texts that share nothing cost nothing.
+Two measures: the cosine of weighted term counts, and BM25. A term weighs more the rarer it is in the texts of both
+sides together. A comparison costs one pass over the postings of the terms of a text, so texts that share nothing cost
+nothing.
 """
 
 from collections import Counter
@@ -26,6 +26,47 @@ _DENSE_FROM = 0.02
 multiplying is much faster than following long postings one by one."""
 _DENSE_CELLS = 8_000_000
 _TEXTS_AT_ONCE = 256
+_SATURATION, _LENGTH_SHARE = 1.2, 0.75
+"""Of BM25, as everybody has them."""
+
+
+class Postings:
+    """Weighted terms of the candidates, for products with the weighted terms of others."""
+
+    def __init__(self, candidates: Sequence[Counts]) -> None:
+        self._size = len(candidates)
+        found: Inverted[str, int, float] = Inverted()
+        for number, weights in enumerate(candidates):
+            found.add(number, weights)
+        frequent = sorted(
+            (term for term, held in found.items() if len(held) > self._size * _DENSE_FROM),
+            key=lambda term: -len(found.holders(term)),
+        )
+        self._rows = {term: row for row, term in enumerate(frequent[: _DENSE_CELLS // max(self._size, 1)])}
+        self._dense = np.zeros((len(self._rows), self._size), np.float32)
+        self._postings: dict[str, tuple[NDArray[np.int32], Matrix]] = {}
+        for term, held in found.items():
+            numbers, values = np.array(list(held), np.int32), np.array(list(held.values()), np.float32)
+            if term in self._rows:
+                self._dense[self._rows[term], numbers] = values
+            else:
+                self._postings[term] = numbers, values
+
+    def products(self, texts: Sequence[Counts]) -> "Matrix":
+        """One row for each text, one column for each candidate."""
+        found = np.zeros((len(texts), self._size), np.float32)
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            block = texts[start : start + _TEXTS_AT_ONCE]
+            frequent = np.zeros((len(block), len(self._rows)), np.float32)
+            for number, weights in enumerate(block):
+                row = found[start + number]
+                for term, weight in weights.items():
+                    if (place := self._rows.get(term)) is not None:
+                        frequent[number, place] = weight
+                    elif (posting := self._postings.get(term)) is not None:
+                        row[posting[0]] += np.float32(weight) * posting[1]
+            found[start : start + len(block)] += frequent @ self._dense
+        return found
 
 
 class TermIndex:
@@ -33,51 +74,43 @@ class TermIndex:
 
     def __init__(self, candidates: Sequence[Counts], others: Sequence[Counts]) -> None:
         """`others` are the texts of the other side: they take part in saying how rare a term is."""
-        self._size = len(candidates)
-        self._others = len(others)
-        self._here = Counter(term for counts in candidates for term in counts)
-        self._there = Counter(term for counts in others for term in counts)
+        self._texts = len(candidates) + len(others)
+        self._holding = Counter(term for counts in (*candidates, *others) for term in counts)
         self._rarities: dict[str, float] = {}
-        found: Inverted[str, int, float] = Inverted()
-        for number, counts in enumerate(candidates):
-            found.add(number, self._weighted(counts))
-        frequent = sorted(
-            (term for term, weights in found.items() if len(weights) > self._size * _DENSE_FROM),
-            key=lambda term: -len(found.holders(term)),
-        )
-        self._rows = {term: row for row, term in enumerate(frequent[: _DENSE_CELLS // max(self._size, 1)])}
-        self._dense = np.zeros((len(self._rows), self._size), np.float32)
-        self._postings: dict[str, tuple[NDArray[np.int32], Matrix]] = {}
-        for term, weights in found.items():
-            numbers, values = np.array(list(weights), np.int32), np.array(list(weights.values()), np.float32)
-            if term in self._rows:
-                self._dense[self._rows[term], numbers] = values
-            else:
-                self._postings[term] = numbers, values
+        self._candidates = candidates
+        self._postings = Postings([self._weighted(counts) for counts in candidates])
+        self._documents: Postings | None = None
+        """The candidates as documents of BM25, once they were asked as such."""
 
     def rarity(self, term: str) -> float:
         known = self._rarities.get(term)
         if known is None:
-            here = log((self._size + 1) / (self._here[term] + 0.5))
-            known = (here + log((self._others + 1) / (self._there[term] + 0.5))) / 2
-            self._rarities[term] = known
+            known = self._rarities[term] = log((self._texts + 1) / (self._holding[term] + 0.5))
         return known
 
     def cosines(self, texts: Sequence[Counts]) -> "Matrix":
         """One row for each text, one column for each candidate."""
-        found = np.zeros((len(texts), self._size), np.float32)
-        for start in range(0, len(texts), _TEXTS_AT_ONCE):
-            block = texts[start : start + _TEXTS_AT_ONCE]
-            frequent = np.zeros((len(block), len(self._rows)), np.float32)
-            for number, counts in enumerate(block):
-                row = found[start + number]
-                for term, weight in self._weighted(counts).items():
-                    if (place := self._rows.get(term)) is not None:
-                        frequent[number, place] = weight
-                    elif (posting := self._postings.get(term)) is not None:
-                        row[posting[0]] += np.float32(weight) * posting[1]
-            found[start : start + len(block)] += frequent @ self._dense
-        return found
+        return self._postings.products([self._weighted(counts) for counts in texts])
+
+    def bm25(self, texts: Sequence[Counts], *, documents: bool) -> "Matrix":
+        """The root of BM25 with requirements as documents and files as queries: what a requirement says is looked for
+        in a file, however much else that holds. `documents` says whether the candidates are the documents."""
+        mean = _mean_length(self._candidates if documents else texts)
+        if documents:
+            if self._documents is None:
+                self._documents = Postings([self._bm25_weights(counts, mean) for counts in self._candidates])
+            found = self._documents.products([dict.fromkeys(counts, 1.0) for counts in texts])
+        else:
+            held = Postings([dict.fromkeys(counts, 1.0) for counts in self._candidates])
+            found = held.products([self._bm25_weights(counts, mean) for counts in texts])
+        return np.sqrt(np.maximum(found, 0))
+
+    def _bm25_weights(self, counts: Counts, mean_length: float) -> dict[str, float]:
+        share = 1 - _LENGTH_SHARE + _LENGTH_SHARE * sum(counts.values()) / max(mean_length, 1e-9)
+        return {
+            term: self.rarity(term) * count * (_SATURATION + 1) / (count + _SATURATION * share)
+            for term, count in counts.items()
+        }
 
     def cosine(self, one: Counts, other: Counts) -> float:
         """Of two texts that need not be candidates."""
@@ -96,3 +129,7 @@ class TermIndex:
         weights = {term: weight for term, weight in weights.items() if weight > 0}
         length = sqrt(sum(weight * weight for weight in weights.values()))
         return {term: weight / length for term, weight in weights.items()}
+
+
+def _mean_length(texts: Sequence[Counts]) -> float:
+    return sum(sum(counts.values()) for counts in texts) / max(1, len(texts))

@@ -139,6 +139,37 @@ class MeaningIndex:
         return found
 
 
+class StatementIndex:
+    """The candidates of one side by the vectors of their parts, where one side makes statements and the other has to
+    meet them: the mean over the statements of the part that is nearest to each."""
+
+    def __init__(
+        self, vectors: Vectors, candidates: Sequence[Sequence[str]], *, state: bool, progress: Progress | None = None
+    ) -> None:
+        """`state` says whether the candidates are those who make statements."""
+        self._vectors = vectors
+        self._parts = vectors.of([text for parts in candidates for text in parts], progress)
+        self._starts = _starts(candidates)
+        self._state = state
+
+    def means(self, texts: Sequence[Sequence[str]], progress: Progress | None = None) -> "Matrix":
+        """One row for each text, one column for each candidate."""
+        found = np.zeros((len(texts), len(self._starts)), np.float32)
+        for start in range(0, len(texts) if len(self._starts) else 0, _TEXTS_AT_ONCE):
+            block = texts[start : start + _TEXTS_AT_ONCE]
+            near = self._vectors.of([text for parts in block for text in parts], progress) @ self._parts.T
+            rows = _starts(block)
+            if self._state:
+                met = np.maximum.reduceat(near, rows, axis=0)
+                counts = np.diff(self._starts, append=len(self._parts))
+                found[start : start + len(block)] = np.add.reduceat(met, self._starts, axis=1) / counts
+            else:
+                met = np.maximum.reduceat(near, self._starts, axis=1)
+                counts = np.diff(rows, append=len(near))
+                found[start : start + len(block)] = np.add.reduceat(met, rows, axis=0) / counts[:, None]
+        return found
+
+
 def _starts(texts: Sequence[Sequence[str]]) -> "NDArray[np.intp]":
     """Where the passages of each text begin among those of all."""
     counts = [len(passages) for passages in texts]

@@ -1,5 +1,7 @@
 """Getting ready to suggest: the requirements of one state of the graph, indexed by words and by meaning."""
 
+import logging
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,22 +13,19 @@ from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.search.embed.embedder import Embedder
 from clew.search.embed.opening import open_embedder
-from clew.trace.links.match.matching import Candidates
+from clew.trace.links.match.matching import Candidates, encoded_texts
 from clew.trace.links.match.meaning import Progress, Vectors
 from clew.trace.links.match.sources import ProjectSources
-from clew.trace.links.match.texts import Artefact, passages, requirement_artefact
+from clew.trace.links.match.texts import Artefact, requirement_artefact
 from clew.trace.links.match.units import LinkUnit
 
 BACKGROUND = 150
 """So many units of the project are compared along with those in question: what a match is worth shows only beside
 other matches."""
-NEW_VECTORS_A_CALL = 200
-"""More texts than this are not read for meaning while somebody waits."""
-MANY_UNITS = 200
-TOO_MANY = (
-    "Compared by words alone: too many tests and pieces of code to read for meaning now. Name a file or folder, or run "
-    "`clew links suggest`, which waits for it."
-)
+NEW_VECTORS_A_CALL = 50
+"""More texts than this are not read for meaning while somebody waits, but in the background."""
+
+log = logging.getLogger(__name__)
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -64,18 +63,20 @@ class Preparation:
         """Of the requirements, and of the background."""
         self._prepared: dict[bool, Prepared] = {}
         """With meaning, and by words alone."""
+        self._reading: threading.Thread | None = None
 
     def prepare(self, asked: Sequence[LinkUnit], patient: bool, progress: Progress | None) -> Prepared:
         if self._state != self._graph.state.fingerprint:
             self._follow()
         artefacts, others = self._texts
-        in_question = [unit.artefact() for unit in asked]
+        in_question = [text for unit in asked for text in encoded_texts(unit.artefact(), states=False)]
         if True not in self._prepared:
-            in_question += [*artefacts, *others]
-        ready = self._readiness(in_question, patient, progress, many=len(asked) > MANY_UNITS)
+            in_question += [text for each in artefacts for text in encoded_texts(each, states=True)]
+            in_question += [text for each in others for text in encoded_texts(each, states=False)]
+        ready = self._readiness(in_question, patient, progress)
         known = self._prepared.get(ready.vectors is not None)
         if known is None:
-            candidates = Candidates(artefacts, others, ready.vectors, progress)
+            candidates = Candidates(artefacts, others, ready.vectors, progress, state=True)
             known = Prepared(candidates, self._requirements, self._background, ready.vectors, (), settled=True)
             self._prepared[ready.vectors is not None] = known
         return msgspec.structs.replace(
@@ -117,31 +118,42 @@ class Preparation:
         every = max(1, len(units) // BACKGROUND)
         return tuple(units[::every][:BACKGROUND])
 
-    def _readiness(
-        self, artefacts: Sequence[Artefact], patient: bool, progress: Progress | None, *, many: bool
-    ) -> _Readiness:
+    def _readiness(self, asked: Sequence[str], patient: bool, progress: Progress | None) -> _Readiness:
         """Reads texts for meaning as far as there is time for it."""
         vectors = self._opened()
         if vectors is None:
             return _Readiness(None, (self.problem,) if self.problem else ())
-        texts = list(dict.fromkeys(text for artefact in artefacts for text in passages(artefact)))
+        texts = list(dict.fromkeys(asked))
         try:
             missing = vectors.missing(texts)
-            left = 0 if patient else max(0, len(missing) - NEW_VECTORS_A_CALL)
-            if left and many:
-                return _Readiness(None, (TOO_MANY,))
-            vectors.of(missing[: len(missing) - left], progress)
+            if patient or len(missing) <= NEW_VECTORS_A_CALL:
+                vectors.of(missing, progress)
+                return _Readiness(vectors)
         except Cancelled:
             raise
         except (ClewError, ImportError) as error:
             return _Readiness(None, (f"Compared by words alone: {error}",), settled=False)
-        if not left:
-            return _Readiness(vectors)
+        self._read_later(vectors, missing)
         note = (
-            f"Compared by words alone: {left} texts are still to be read for meaning. Each call reads "
-            f"{NEW_VECTORS_A_CALL} of them; `clew links suggest` reads all."
+            f"Compared by words alone so far: {len(missing):,} texts are being read for meaning in the background. Ask "
+            "again later, or run `clew links suggest`, which waits for it."
         )
         return _Readiness(None, (note,), settled=False)
+
+    def _read_later(self, vectors: Vectors, texts: Sequence[str]) -> None:
+        """Read texts for meaning behind the answers; what is read is kept, so that it does not matter when it ends."""
+        if self._reading is not None and self._reading.is_alive():
+            return
+
+        def read() -> None:
+            try:
+                vectors.of(texts)
+            except Exception as error:
+                # Words go on answering; whoever asks patiently is told what is wrong.
+                log.warning("Texts could not be read for meaning: %s", error)
+
+        self._reading = threading.Thread(target=read, name="clew-links", daemon=True)
+        self._reading.start()
 
     def _opened(self) -> Vectors | None:
         if self._vectors is None and self.problem is None:

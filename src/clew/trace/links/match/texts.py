@@ -2,28 +2,36 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
 import msgspec
 
-from clew.formats.code.comments import BLOCK, LINE, family_for, tokens
+from clew.formats.code.comments import BLOCK, LINE, STRING, comments, family_for, tokens
+from clew.formats.code.definitions.scan import definitions
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.keywords import STOP_WORDS
+from clew.text.sentences import Kind, sentences
 from clew.text.stem import stem
 from clew.text.words import split
 
-NAME_WEIGHT = 1.0
-"""How much more often a word counts that stands in the name."""
+NAME_WEIGHT, COMMENT_WEIGHT, METHOD_WEIGHT = 3.0, 2.0, 2.0
+"""How often a word counts that stands in the name, in a comment or in the name of a method; in code it counts once."""
 PAIR_WEIGHT = 0.3
-"""How often two neighbouring words count as one term, beside the words themselves."""
-
+MOST_SENTENCES = 12
+MOST_METHODS = 24
+METHOD_WORDS = 100
 PASSAGE_WORDS = 140
 PASSAGE_OVERLAP = 20
 MOST_PASSAGES = 6
 """A long text is compared by its beginning and by this many passages, spread over all of it."""
 OPENING_CHARACTERS = 3_000
 
+_COUNTS_KEPT = 8_192
+"""Most texts are the same from one question to the next."""
 _MOST_CHARACTERS = 200_000
 """What goes beyond it in a file is data more often than language."""
 _IMPORT = re.compile(
@@ -43,24 +51,124 @@ class Artefact(msgspec.Struct, frozen=True):
     """What it is called: a title, or the name of a file or function."""
     text: str
     """What it says."""
+    path: str = ""
+    """Of the file that it is, or a part of; its ending tells the language. Empty for prose."""
+    is_file: bool = False
+    """Whether it is a whole file, which may have many functions."""
 
     @property
     def words(self) -> str:
         return f"{self.name}\n{self.text}"
 
 
+class Method(NamedTuple):
+    name: str
+    comment: str
+    text: str
+
+
+class CodeParts(NamedTuple):
+    """What a piece of code is made of."""
+
+    comments: str
+    code: str
+    methods: tuple[Method, ...]
+
+
+def code_parts(artefact: Artefact) -> CodeParts | None:
+    """The parts of code; None for prose."""
+    family = family_for(artefact.path) if artefact.path else None
+    if family is None or not family.blocks:
+        return None
+    text = artefact.text
+    found = list(tokens(text, family))
+    spoken = " ".join(text[token.text_start : token.text_end] for token in found if token.kind != STRING)
+    code, position = [], 0
+    for token in found:
+        if token.kind != STRING:
+            code.append(text[position : token.start])
+            position = token.end
+    code.append(text[position:])
+    if not artefact.is_file:
+        return CodeParts(spoken, "".join(code), (Method(artefact.name, spoken, text),))
+    lines = text.split("\n")
+    own = [(each.line, each.end_line, each.qualname) for each in definitions(text, found, family)][:MOST_METHODS]
+    said = [(each.line, each.text) for each in comments(text, family)]
+    methods = tuple(
+        Method(
+            name.rpartition(".")[2],
+            " ".join(comment for line, comment in said if first - 2 <= line <= last),
+            "\n".join(lines[first - 1 : last]),
+        )
+        for first, last, name in own
+    )
+    return CodeParts(spoken, "".join(code), methods)
+
+
+@lru_cache(maxsize=_COUNTS_KEPT)
 def term_counts(artefact: Artefact) -> Mapping[str, float]:
-    """How often each term occurs: stems without stop-words and numbers, and pairs of neighbours."""
+    """How often each term occurs: stems without stop-words and numbers."""
     counts: defaultdict[str, float] = defaultdict(float)
-    previous = ""
     for term in _terms(artefact.words):
         counts[term] += 1
-        if previous:
-            counts[f"{previous} {term}"] += PAIR_WEIGHT
-        previous = term
-    for term in _terms(artefact.name):
-        counts[term] += NAME_WEIGHT
     return counts
+
+
+@lru_cache(maxsize=_COUNTS_KEPT)
+def fielded_counts(artefact: Artefact) -> Mapping[str, float]:
+    """The same, but what names and comments say counts more often."""
+    parts = code_parts(artefact)
+    counts: defaultdict[str, float] = defaultdict(float)
+    fields = [(artefact.name, NAME_WEIGHT)]
+    if parts is None:
+        fields.append((artefact.text, 1.0))
+    else:
+        methods = " ".join(method.name for method in parts.methods) if artefact.is_file else ""
+        fields += [(parts.comments, COMMENT_WEIGHT), (parts.code, 1.0), (methods, METHOD_WEIGHT)]
+    for text, weight in fields:
+        for term in _terms(text):
+            counts[term] += weight
+    return counts
+
+
+@lru_cache(maxsize=_COUNTS_KEPT)
+def pair_counts(artefact: Artefact) -> Mapping[str, float]:
+    """The terms, and pairs of neighbours, which say more but are met less often."""
+    counts: defaultdict[str, float] = defaultdict(float)
+    terms = _terms(artefact.words)
+    for term in terms:
+        counts[term] += 1
+    for one, other in pairwise(terms):
+        counts[f"{one} {other}"] += PAIR_WEIGHT
+    return counts
+
+
+def statements(artefact: Artefact) -> tuple[str, ...]:
+    """The sentences of a requirement, its title first: each asks to be met somewhere."""
+    pieces = sentences(artefact.text[:OPENING_CHARACTERS])
+    said = (artefact.text[piece.start : piece.end] for piece in pieces if piece.kind is not Kind.HEADING)
+    found = dict.fromkeys(" ".join(split(each).words) for each in (artefact.name, *said))
+    return tuple(each for each in found if each)[:MOST_SENTENCES] or ("",)
+
+
+def spoken_parts(artefact: Artefact) -> tuple[str, ...]:
+    """What is said of each method of a piece of code by its name and comments; of prose its sentences."""
+    parts = code_parts(artefact)
+    if parts is None:
+        return statements(artefact)
+    said = (f"{artefact.name} {method.name} {method.comment}" for method in parts.methods)
+    return _shortened([*said]) or _shortened([f"{artefact.name} {parts.comments}"])
+
+
+def method_texts(artefact: Artefact) -> tuple[str, ...]:
+    """The methods of a piece of code; of prose its passages."""
+    parts = code_parts(artefact)
+    methods = () if parts is None else _shortened([f"{method.name} {method.text}" for method in parts.methods])
+    return methods or passages(artefact)
+
+
+def _shortened(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(" ".join(split(text).words[:METHOD_WORDS]) for text in texts))
 
 
 def _terms(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from clew.formats.code.comments import tokens
+from clew.formats.code.comments import comments, tokens
 from clew.formats.code.definitions.scan import definitions
 from clew.formats.code.languages import family_for
 from clew.graph.model import Node, NodeKind
@@ -23,6 +23,8 @@ _CITATION = re.compile(
     r"^.*\b(?:implements|refines|verifies|validates|tests)\b\W*(?:requirements\W*)?:.*$", re.I | re.M
 )
 """A line that cites says whom the author already thought of, not what the code does."""
+_ID_LIKE = re.compile(r"(?<![\w.-])[A-Za-z]+-[\w.+-]*\d[\w+-]*")
+_MOST_MENTIONED = 20
 _CALL = re.compile(r"([A-Za-z_]\w{2,})\s*\(")
 _COMMENT_LINE = re.compile(r"\s*(?:#|//|/\*|\*|--|;|%|<!--|'|\")")
 _LICENCE_LINES = 40
@@ -42,10 +44,12 @@ class LinkUnit(msgspec.Struct, frozen=True):
     text: str
     calls: frozenset[str]
     """Names that it calls."""
+    mentioned: tuple[str, ...] = ()
+    """What looks like an id in its comments and docstrings."""
 
     def artefact(self) -> Artefact:
         """What it says, under the names of the file and of itself: together they tell the subject."""
-        return Artefact(self.id, f"{PurePosixPath(self.path).stem} {self.label}", self.text)
+        return Artefact(self.id, f"{PurePosixPath(self.path).stem} {self.label}", self.text, self.path)
 
 
 class SourceFile(msgspec.Struct, frozen=True):
@@ -112,4 +116,14 @@ def _unit(span: _Span, path: str, lines: list[str]) -> LinkUnit:
     body = "\n".join(lines[first : span.end_line])
     text = readable(_CITATION.sub("", body), path)
     calls = frozenset(_CALL.findall(body))
-    return LinkUnit(span.id, span.kind, span.label, path, span.line, span.end_line, text, calls)
+    mentioned = _mentioned(body, path)
+    return LinkUnit(span.id, span.kind, span.label, path, span.line, span.end_line, text, calls, mentioned)
+
+
+def _mentioned(body: str, path: str) -> tuple[str, ...]:
+    """Data may look like an id as well, so only comments count."""
+    family = family_for(path)
+    if family is None or not _ID_LIKE.search(body):
+        return ()
+    said = (match[0] for comment in comments(body, family) for match in _ID_LIKE.finditer(comment.text))
+    return tuple(dict.fromkeys(said))[:_MOST_MENTIONED]
