@@ -90,7 +90,6 @@ class SearchDocuments(
     needs=Freshness.DOCUMENTS,
     default=True,
     example={"query": "how is the margin set"},
-    outlined=True,
 ):
     """Use when you want to see which documents cover a topic. Do not use when a question is to be answered:
     kb.retrieve_evidence. Returns at most page_size passages with a preview, never whole texts. If you need more, call
@@ -309,7 +308,6 @@ class RetrieveEvidence(
     needs=Freshness.DOCUMENTS,
     default=True,
     example={"question": "what is the default margin?"},
-    outlined=True,
 ):
     """Use when documentation may answer a question. Do not use when you explore: kb.search. Returns at most max_quotes
     quotes with sources and how likely each answers; none, and a note, where nothing does. If you need more, call it

@@ -163,7 +163,6 @@ class GetRequirement(
     whole=("body", "assertions", "parents", "title"),
     repeated=("properties.body_text",),
     example={"req_id": "REQ-d00001"},
-    outlined=True,
 ):
     """One requirement: text, assertions and whether tests cover them, what it cites (parents) and what cites it
     (children: requirements first, paged), hash, file and lines. Text and assertions are never shortened. For its place
