@@ -26,7 +26,8 @@ PassageId = Annotated[str, Meta(description="From a search")]
 
 def in_range(least: int, most: int, description: str | None = None) -> Meta:
     """The range of a number as the listing tells it. A larger one is lowered, not refused (`Clamped`)."""
-    return Meta(description=description or f"{least} to {most}", extra_json_schema={"minimum": least, "maximum": most})
+    told = description or f"{least} to {most}"
+    return Meta(description=told, extra_json_schema={"minimum": least, "maximum": most})
 
 
 _Tag = Annotated[str, Meta(min_length=1, max_length=200)]
