@@ -30,6 +30,7 @@ ONCE_SLOW = {
     ),
     "document html": (Pattern("<title>a"),),
     "document notebook": (Pattern(" \n"),),
+    "elspais settings": (Pattern("a. "), Pattern("a.", "x = {"), Pattern("'a'.", "x = 1\n")),
 }
 SIZE = 1_000_000
 LEAST_PATTERNS = 60

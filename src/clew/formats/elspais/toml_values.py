@@ -11,6 +11,9 @@ _AT_LINE = re.compile(r"at line (\d+)")
 _LONGEST_SHOWN = 60
 _LARGEST = 1_000_000
 _DEEPEST = 64
+_PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
+_DEEP_KEY = re.compile(rf"[ \t]*{_PART}(?:[ \t]*\.[ \t]*{_PART}){{{_DEEPEST + 1}}}")
+_KEY_BEGINS = re.compile(r"[\n{,]")
 
 
 def parse_toml(data: bytes, name: str) -> dict[str, Any]:
@@ -26,7 +29,7 @@ def parse_toml(data: bytes, name: str) -> dict[str, Any]:
         ) from None
     too_deep = ConfigError(f"{name} nests values too deeply.", hint="Flatten the nested lists or tables.")
     # The time a parser takes for a dotted key grows with the square of its parts.
-    if any(key.count(".") > _DEEPEST for key in _keys(text)):
+    if any(key.count(".") > _DEEPEST for key in _keys(text)) or any(map(_DEEP_KEY.match, _ends(text))):
         raise too_deep
     try:
         return tomllib.loads(text)
@@ -43,6 +46,11 @@ def _keys(text: str) -> Iterator[str]:
     yield from (line.partition(",")[0] for line in text.split("\n") if line.lstrip().startswith("["))
     for part in text.split("=")[:-1]:
         yield part[max(part.rfind(sign) for sign in "\n{,") + 1 :]
+
+
+def _ends(text: str) -> list[str]:
+    """Behind the last equals sign: where a key may stand that has no value, which a parser reads all the same."""
+    return _KEY_BEGINS.split(text.rpartition("=")[2])
 
 
 def merge(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
