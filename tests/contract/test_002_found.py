@@ -76,7 +76,7 @@ def test_restructured_text_is_quoted_as_it_is_read_from_the_section_it_belongs_t
     assert titles["doc:docs/settings.rst#buoys"] == "Sections below: BUOY_COLOUR"
 
 
-# Verifies: REQ-d00403-A+B+C, REQ-d00402-B
+# Verifies: REQ-d00403-A+B+C, REQ-d00402-B, REQ-o00045-B
 def test_a_question_that_nothing_answers_gets_what_is_nearest_and_no_quote(kb: Make) -> None:
     call = kb()
     known = call("kb.retrieve_evidence", question="What is the default margin of the harbour?")

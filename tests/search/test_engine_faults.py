@@ -71,7 +71,7 @@ def test_a_service_that_refuses_the_query_costs_the_ranking_by_meaning_only(engi
     assert "by words alone" in " ".join(page.notes)
 
 
-# Verifies: REQ-d00404-A
+# Verifies: REQ-d00404-A, REQ-o00045-C
 def test_an_encoder_that_is_too_busy_costs_the_ranking_by_meaning_only(
     engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

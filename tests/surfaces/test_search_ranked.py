@@ -85,7 +85,7 @@ CHANGELOG = """## Changelog
 """
 
 
-# Verifies: REQ-d00400-A+B+C+D
+# Verifies: REQ-d00400-A+B+C+D, REQ-o00045-A
 async def test_ids_and_titles_come_first_and_the_changelog_is_no_content(
     serve: Callable[..., Any], library: Path
 ) -> None:
