@@ -14,8 +14,8 @@ from clew.surfaces.cli.verbs import parser_of
 Clew = Callable[..., Any]
 
 COMMANDS = {
-    "links": {"suggest", "apply", "reject"},
-    "eval": {"retrieval", "links"},
+    "links": {"suggest", "review", "apply", "reject"},
+    "eval": {"retrieval", "links", "memory"},
     "specs": {"overview", "list", "show", "search", "validate", "index"},
     "change": {"list", "status", "show", "validate", "conflicts", "rebase", "new", "apply", "archive"},
     "kb": {"status", "index", "reconcile", "search", "ask", "show", "graph"},

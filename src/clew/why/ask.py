@@ -8,7 +8,7 @@ import msgspec
 from clew.search.quote.evidence import Limits
 from clew.search.quote.windows import Passage, window_evidence
 from clew.search.units import Unit
-from clew.why.inquiry import one_line
+from clew.text.shortening import one_line
 from clew.why.search import Everything
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from clew.errors import ClewError
 from clew.memory.model import Cite, Kind, Memory
+from clew.text.shortening import one_line
 from clew.why.answer import Basis, Fact, Section, section
-from clew.why.inquiry import Inquiry, one_line
+from clew.why.inquiry import Inquiry
 
 _FIRST = (Kind.DECISION, Kind.PITFALL)
 _SPAN = re.compile(r"lines:(?P<path>.+)#L(?P<a>\d+)-L(?P<b>\d+)")

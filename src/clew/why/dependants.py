@@ -6,11 +6,12 @@ from clew.formats.code.imports import READ
 from clew.formats.code.languages import family_for
 from clew.graph.code.region import WHOLE
 from clew.graph.model import NodeKind
+from clew.text.shortening import one_line
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import impact
 from clew.why.answer import Fact, Section, section
 from clew.why.grep import grep, is_telling
-from clew.why.inquiry import Inquiry, one_line
+from clew.why.inquiry import Inquiry
 
 _MOST = 60
 

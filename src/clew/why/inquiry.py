@@ -9,6 +9,7 @@ from clew.derived.history import Commit, History
 from clew.derived.history_reader import DEADLINE_SECONDS, Readiness
 from clew.graph.code.region import CodeRegion
 from clew.graph.model import Node, NodeKind
+from clew.text.shortening import one_line
 from clew.why.target import Text, find_target, read_text
 
 if TYPE_CHECKING:
@@ -115,12 +116,6 @@ def day(seconds: int) -> str:
         return time.strftime("%Y-%m-%d", time.gmtime(seconds))
     except (ValueError, OverflowError, OSError):
         return f"second {seconds}"
-
-
-def one_line(text: str, longest: int = 160) -> str:
-    """A text on one line, without what a terminal would obey."""
-    flat = " ".join("".join(sign if sign.isprintable() or sign.isspace() else " " for sign in text).split())
-    return flat if len(flat) <= longest else flat[: longest - 1] + "…"
 
 
 def told(commit: Commit, *, body: int = 0) -> str:

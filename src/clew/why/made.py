@@ -13,9 +13,10 @@ from clew.derived.history import Commit, Touch
 from clew.errors import ClewError
 from clew.formats.code.outline import decoded
 from clew.text.counting import counted
+from clew.text.shortening import one_line
 from clew.why.answer import Fact, Section, section
 from clew.why.blame import MOST_LINES, Blame, Blamer
-from clew.why.inquiry import Inquiry, day, one_line, told
+from clew.why.inquiry import Inquiry, day, told
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
 

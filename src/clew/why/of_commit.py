@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from clew.derived.history import Commit
 from clew.graph.model import EdgeKind, NodeKind
+from clew.text.shortening import one_line
 from clew.why.answer import Fact, Section, section
-from clew.why.inquiry import Inquiry, day, one_line, references_in, told
+from clew.why.inquiry import Inquiry, day, references_in, told
 from clew.why.made import REVERTS, around, commits_of
 from clew.why.pending import pending
 

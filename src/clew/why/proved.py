@@ -8,12 +8,13 @@ from functools import cached_property
 from clew.graph.code.region import WHOLE
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.counting import counted
+from clew.text.shortening import one_line
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import Proof, impact
 from clew.why.answer import Basis, Fact, Section, section
 from clew.why.asked import Cited
 from clew.why.grep import grep, is_telling
-from clew.why.inquiry import Inquiry, one_line
+from clew.why.inquiry import Inquiry
 from clew.workspace.paths import raw
 
 _MOST_TESTS = 40

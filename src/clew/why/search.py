@@ -16,8 +16,8 @@ from clew.kb.ingest.units import narrowed
 from clew.search.question import Question, RankedUnit
 from clew.search.quote.evidence import preview
 from clew.search.units import Filters, Scope, Unit
+from clew.text.shortening import one_line
 from clew.why import code_units
-from clew.why.inquiry import one_line
 from clew.why.target import path_of
 
 if TYPE_CHECKING:

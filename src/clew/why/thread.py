@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from clew.graph.model import EdgeKind, NodeKind
 from clew.operation.call import Call
 from clew.text.counting import counted
+from clew.text.shortening import one_line
 from clew.why.answer import Fact, Section, Thread, section
 from clew.why.asked import Cited, asked
 from clew.why.decided import decided, memory_lines
 from clew.why.dependants import dependants
-from clew.why.inquiry import Inquiry, one_line
+from clew.why.inquiry import Inquiry
 from clew.why.made import made
 from clew.why.of_commit import commit_sections
 from clew.why.pending import pending

@@ -86,7 +86,11 @@ def _tell(text: str) -> None:
 def _typed() -> str:
     """One key of a terminal; elsewhere the first character of a line."""
     if not sys.stdin.isatty():
-        line = sys.stdin.readline()
+        try:
+            line = sys.stdin.readline()
+        except OSError:
+            # There is nothing to read from, as where a job is started without an input.
+            line = ""
         return line.strip()[:1] or ("\n" if line else "")
     import termios
     import tty

@@ -22,8 +22,8 @@ LogEvent = Literal["lambda_adjustment", "bayesian_escalation", "accuracy_alert",
 
 
 class GetThresholdStatus(CognitionOperation, tool="get_threshold_status", title="Thresholds as they are"):
-    """Every threshold with its prior and how sure it is, the calibration behind it (ECE, MCE, Brier, sample size), and
-    which level of trigger_recalibration would help. Below ten observations: insufficient data."""
+    """Every threshold with its prior and how sure it is, and the calibration behind it: ECE, MCE, Brier, sample size.
+    Says which level of trigger_recalibration would help. Below ten observations: insufficient data."""
 
     domain: DomainName = "General"
     embedder_id: Annotated[Annotated[int, Meta(ge=1, le=13)] | None, Meta(description="Space 1 to 13")] = None
