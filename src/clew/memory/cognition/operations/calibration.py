@@ -124,7 +124,7 @@ class GetLearnerState(
     CognitionOperation, tool="get_learner_state", title="How well use is foreseen", trim=("open_predictions",)
 ):
     """How well it was foreseen which shown memories are used, by domain, with the weights behind it, and the open
-    predictions whose outcome observe_outcome takes."""
+    predictions. Their outcomes go to observe_outcome."""
 
     domain: AnyDomain = None
 
