@@ -28,7 +28,9 @@ FREE: Mapping[str, frozenset[str]] = {
     "tests": _SELECTION | {"results"},
     "specs": _SELECTION,
     "docs": _SELECTION,
-    "kb": frozenset({"project_id", "environment", "repository", "doc_tags", "scheme", "graph", *_KB_LIMITS}),
+    "kb": frozenset(
+        {"project_id", "environment", "repository", "doc_tags", "tag_folder", "scheme", "graph", *_KB_LIMITS}
+    ),
     "server": frozenset({"toolsets", "names", "read_only"}),
     "graph": frozenset({"auto_refresh"}),
     "search": frozenset({"background"}),
