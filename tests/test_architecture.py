@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -26,6 +27,7 @@ SERVICES = LAYERS[6]
 FORBIDDEN_WORDS = ("manager", "helper", "util", "base", "common")
 
 
+@cache
 def modules() -> dict[Path, ast.Module]:
     return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
 
@@ -33,10 +35,13 @@ def modules() -> dict[Path, ast.Module]:
 def runtime_imports(tree: ast.Module) -> set[str]:
     """Modules of Clew that are imported when the code runs; what only the type checker sees does not count."""
     found: set[str] = set()
+    checked = (
+        node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    )
+    unseen = {inner for each in checked for statement in each.body for inner in ast.walk(statement)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            node.body = []
-    for node in ast.walk(tree):
+        if node in unseen:
+            continue
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("clew"):
             found.update({node.module} if node.module != "clew" else {f"clew.{name.name}" for name in node.names})
         elif isinstance(node, ast.Import):

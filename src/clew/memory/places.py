@@ -36,6 +36,7 @@ _SYMBOL_NAME = re.compile(r"(?P<path>.+?)(?:::|#)(?P<name>[^\s#:][^#]*)")
 _IDS_IN_TEXT = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-/#.][A-Za-z0-9]+)+")
 _PATHS_IN_TEXT = re.compile(r"(?<![\w/])(?:[\w.-]+/)*[\w-]+\.[A-Za-z]\w{0,5}(?:::\w[\w.]*|:\d{1,6}(?:-\d{1,6})?)?")
 _MOST_CITED = 12
+_LONGEST_NAME = 400
 _MOST_FILES = 20_000
 _MOST_READ = 400
 """Files that are looked into for a passage that is no longer at its place."""
@@ -78,7 +79,9 @@ class Places:
 
     def mentioned(self, text: str) -> tuple[Cite, ...]:
         """Citations of what a text names: ids of the graph, and files that exist."""
-        words = dict.fromkeys([*_IDS_IN_TEXT.findall(text), *_PATHS_IN_TEXT.findall(text)])
+        # A pattern looks at a word again from each of its letters, so a word longer than any name is left out.
+        named = " ".join(word for word in text.split() if len(word) <= _LONGEST_NAME)
+        words = dict.fromkeys([*_IDS_IN_TEXT.findall(named), *_PATHS_IN_TEXT.findall(named)])
         found: dict[str, Cite] = {}
         for word in list(words)[: _MOST_CITED * 4]:
             cite = self._find(word.rstrip("."), LinkKind.CITES)
