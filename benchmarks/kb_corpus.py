@@ -43,11 +43,7 @@ LIBRARIES = {
 }
 """By distribution: its folder among the documents, and which of its modules are read."""
 
-CONFIG = """
-[docs]
-folders = ["clew", "libraries"]
-patterns = ["*.md", "*.rst", "*.txt", "*.py", "*.pyi"]
-
+NOTHING_ELSE = """
 [requirements]
 folders = []
 
@@ -60,6 +56,12 @@ folders = []
 [search]
 background = false
 """
+"""The end of a configuration under which only documents are read."""
+CONFIG = f"""
+[docs]
+folders = ["clew", "libraries"]
+patterns = ["*.md", "*.rst", "*.txt", "*.py", "*.pyi"]
+{NOTHING_ELSE}"""
 
 _ENDINGS = {"text/markdown": ".md", "text/x-rst": ".rst"}
 

@@ -16,6 +16,7 @@ from urllib.parse import urljoin
 
 import msgspec
 
+from benchmarks.kb_corpus import NOTHING_ELSE
 from benchmarks.workspace import BenchmarkFailed
 
 INDEX = "https://pypi.org/simple/{name}/"
@@ -65,18 +66,6 @@ CONFIG = """
 [docs]
 folders = [{folders}]
 patterns = ["*.md", "*.rst"]
-
-[requirements]
-folders = []
-
-[code]
-folders = []
-
-[tests]
-folders = []
-
-[search]
-background = false
 """
 
 
@@ -114,7 +103,7 @@ def build(folder: Path, cache: Path) -> Path:
     """A project that holds the pages of all projects, each in a folder of its name."""
     folder.mkdir(parents=True, exist_ok=True)
     names = ", ".join(f'"{name}"' for name in PROJECTS)
-    (folder / "clew.toml").write_text(CONFIG.format(folders=names), encoding="utf-8")
+    (folder / "clew.toml").write_text(CONFIG.format(folders=names) + NOTHING_ELSE, encoding="utf-8")
     for name, pages in PROJECTS.items():
         if not (folder / name).exists():
             _unpack(_archive(pages, cache), pages, folder / name)

@@ -3,14 +3,13 @@
 # Implements: REQ-d00363
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from clew.derived.file import DerivedFile, Schema
-from clew.formats.code.outline import OUTLINE_VERSION, Outline
+from clew.formats.code.outline import OUTLINE_VERSION, Outline, Symbol
 from clew.store.sqlite.connections import Connection
 
 FILE = "code.db"
@@ -36,7 +35,7 @@ _STATEMENTS = (
     "CREATE TABLE marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
 )
 SCHEMA = Schema("The outlines of source files", OUTLINE_VERSION, _STATEMENTS, "the files are read again")
-_SYMBOL = "files.path, place, qualname, name, kind, line, end_line, is_test, parent, head"
+_SYMBOL = "qualname, name, kind, line, end_line, is_test, parent, head, files.path, place"
 _FROM = "FROM symbols JOIN files ON files.number = symbols.file"
 
 
@@ -47,17 +46,10 @@ class SourceFile(msgspec.Struct, frozen=True):
     content_hash: str
 
 
-class FiledSymbol(msgspec.Struct, frozen=True, gc=False):
+class FiledSymbol(Symbol, frozen=True, gc=False, array_like=True):
     path: str
     place: int
-    qualname: str
-    name: str
-    kind: str
-    line: int
-    end_line: int
-    is_test: bool
-    parent: int
-    head: str
+    """Which symbol of the file it is, counted from 0."""
 
 
 class FiledImport(msgspec.Struct, frozen=True, gc=False):
@@ -85,7 +77,7 @@ class CodeFile:
 
     def put(self, read: Sequence[tuple[SourceFile, Outline]], gone: Iterable[str] = ()) -> None:
         """Put outlines in place of those that the files had."""
-        with self._writing() as connection:
+        with self._file.writing_latest() as connection:
             connection.execute("INSERT INTO marks VALUES ('writes', 1) ON CONFLICT DO UPDATE SET value = value + 1")
             for path in (*gone, *(file.path for file, _ in read)):
                 _forget(connection, path)
@@ -107,36 +99,36 @@ class CodeFile:
                 )
 
     def files(self) -> list[SourceFile]:
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             rows = connection.execute("SELECT path, size, mtime_ns, content_hash FROM files").fetchall()
         return [SourceFile(path, size, int(mtime), digest) for path, size, mtime, digest in rows]
 
     def has(self, paths: Iterable[str]) -> set[str]:
         """Those of the paths that are source files."""
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             return {
                 path for path in paths if connection.execute("SELECT 1 FROM files WHERE path=?", (path,)).fetchone()
             }
 
     def writes(self) -> int:
         """Counts the writes."""
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             row = connection.execute("SELECT value FROM marks WHERE name = 'writes'").fetchone()
         return int(row[0]) if row else 0
 
     def mark(self, name: str) -> int:
         """What somebody noted under a name; 0 before."""
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             row = connection.execute("SELECT value FROM marks WHERE name = ?", (f"of {name}",)).fetchone()
         return int(row[0]) if row else 0
 
     def set_mark(self, name: str, value: int) -> None:
-        with self._writing() as connection:
+        with self._file.writing_latest() as connection:
             connection.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (f"of {name}", value))
 
     def count(self) -> tuple[int, int]:
         """How many symbols and files there are."""
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             symbols = connection.execute("SELECT count(*) FROM symbols").fetchone()[0]
             files = connection.execute("SELECT count(*) FROM files").fetchone()[0]
         return int(symbols), int(files)
@@ -171,26 +163,14 @@ class CodeFile:
         return self._imports(f"({own}) ORDER BY files.path, line LIMIT ?", *modules, *modules, limit)
 
     def _symbols(self, where: str, *values: object) -> list[FiledSymbol]:
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             rows = connection.execute(f"SELECT {_SYMBOL} {_FROM} WHERE {where}", values).fetchall()
         return [_symbol(row) for row in rows]
 
     def _imports(self, where: str, *values: object) -> list[FiledImport]:
         query = "SELECT files.path, line, module, name FROM imports JOIN files ON files.number = imports.file WHERE "
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             return [FiledImport(*row) for row in connection.execute(query + where, values).fetchall()]
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        self._file.follow()
-        with self._file.reading() as connection:
-            yield connection
-
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        self._file.follow()
-        with self._file.writing() as connection:
-            yield connection
 
 
 def _forget(connection: Connection, path: str) -> None:
@@ -206,5 +186,5 @@ def _whole(module: str, name: str) -> str:
 
 
 def _symbol(row: Sequence[Any]) -> FiledSymbol:
-    path, place, qualname, name, kind, line, end_line, is_test, parent, head = row
-    return FiledSymbol(path, place, qualname, name, kind, line, end_line, bool(is_test), parent, head)
+    qualname, name, kind, line, end_line, is_test, *rest = row
+    return FiledSymbol(qualname, name, kind, line, end_line, bool(is_test), *rest)

@@ -109,6 +109,20 @@ class DerivedFile:
         with self._connections.writing(durable=durable) as connection, translated(self.path):
             yield connection
 
+    @contextmanager
+    def reading_latest(self) -> Iterator[Connection]:
+        """One state of the file that is there now, also where another process made it anew."""
+        self.follow()
+        with self.reading() as connection:
+            yield connection
+
+    @contextmanager
+    def writing_latest(self) -> Iterator[Connection]:
+        """A transaction on the file that is there now."""
+        self.follow()
+        with self.writing() as connection:
+            yield connection
+
     def compact(self) -> None:
         """Leave no byte of what was deleted in the file or beside it."""
         compact(self._connections, self._patience)

@@ -9,7 +9,6 @@ it is still being read.
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -97,7 +96,7 @@ class History:
     def plan(self, head: str, new: Sequence[str], gone: Iterable[str], names: str = "") -> None:
         """Note the commits that lead to `head`: `new` ones, children before their parents, and which are `gone`. Where
         `names`, which stands for how authors are called, is another one, all commits are read again."""
-        with self._writing() as connection:
+        with self._file.writing_latest() as connection:
             before = connection.execute("SELECT value FROM marks WHERE name = 'names'").fetchone()
             if before is not None and before[0] != names:
                 connection.execute("UPDATE commits SET is_read = 0")
@@ -114,18 +113,18 @@ class History:
 
     def known(self) -> set[str]:
         """The ids of all commits that are noted."""
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             return {id for (id,) in connection.execute("SELECT id FROM commits")}
 
     def unread(self, limit: int) -> list[str]:
         """The newest commits that are not read yet."""
         query = "SELECT id FROM commits WHERE is_read = 0 ORDER BY number DESC LIMIT ?"
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             return [id for (id,) in connection.execute(query, (limit,))]
 
     def put(self, records: Sequence[CommitRecord], asked: Sequence[str]) -> None:
         """Fill in commits. What was asked for and did not come counts as read: git does not have it."""
-        with self._writing() as connection:
+        with self._file.writing_latest() as connection:
             names = {path for each in records for change in each.changes for path in (change.path, change.old) if path}
             connection.executemany("INSERT OR IGNORE INTO paths (path) VALUES (?)", [(name,) for name in sorted(names)])
             paths = _numbers(connection, "SELECT path, number FROM paths WHERE path IN ({})", names)
@@ -150,7 +149,7 @@ class History:
     # Asking it
 
     def state(self) -> HistoryState:
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             head = connection.execute("SELECT value FROM marks WHERE name = 'head'").fetchone()
             (total,) = connection.execute("SELECT count(*) FROM commits").fetchone()
             unread, last = connection.execute("SELECT count(*), max(number) FROM commits WHERE is_read = 0").fetchone()
@@ -163,7 +162,7 @@ class History:
 
     def of_path(self, path: str, limit: int = 100) -> list[Touch]:
         """The commits that touched a file, newest first, also under the names that it had before."""
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             return list(_touches(connection, path, limit))
 
     def renamed_to(self, path: str) -> Touch | None:
@@ -173,21 +172,21 @@ class History:
             JOIN paths AS later ON later.number = changes.path
             WHERE paths.path = ? AND changes.status = 'R' ORDER BY changes.commit_number DESC LIMIT 1
             """
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             row = connection.execute(query, (path,)).fetchone()
             found = _named(connection, row[0], row[1] + 1, 1) if row else []
         return found[0] if found else None
 
     def changed_since(self, path: str, number: int) -> list[Touch]:
         """The commits behind a commit's number that touched the file, oldest first."""
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             found = [touch for touch in _named(connection, path, 1 << 62, 500) if touch.commit.number > number]
         return found[::-1]
 
     def commits(self, ids: Iterable[str]) -> dict[str, Commit]:
         """Those of the commits that are read."""
         found: dict[str, Commit] = {}
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             for chunk in _chunks(list(dict.fromkeys(ids))):
                 marks = ", ".join("?" * len(chunk))
                 query = f"SELECT {_COMMIT} FROM commits WHERE is_read = 1 AND id IN ({marks})"  # noqa: S608
@@ -201,7 +200,7 @@ class History:
             LEFT JOIN paths AS earlier ON earlier.number = changes.old
             WHERE commits.id = ? ORDER BY paths.path
             """
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             return [PathChange(*row) for row in connection.execute(query, (id,))]
 
     def naming(self, text: str, limit: int) -> list[Commit]:
@@ -209,18 +208,18 @@ class History:
         query = f"""
             SELECT {_COMMIT} FROM commits WHERE is_read = 1 AND instr(message, ?) ORDER BY number DESC LIMIT ?
             """  # noqa: S608
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             return [_commit(row) for row in connection.execute(query, (text, limit))]
 
     def latest(self, limit: int) -> list[Commit]:
         query = f"SELECT {_COMMIT} FROM commits WHERE is_read = 1 ORDER BY number DESC LIMIT ?"  # noqa: S608
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             return [_commit(row) for row in connection.execute(query, (limit,))]
 
     def at(self, moment: int) -> Commit | None:
         """The newest commit that was there at a time."""
         query = f"SELECT {_COMMIT} FROM commits WHERE is_read = 1 AND time <= ? ORDER BY number DESC LIMIT 1"  # noqa: S608
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             row = connection.execute(query, (moment,)).fetchone()
         return _commit(row) if row else None
 
@@ -228,30 +227,18 @@ class History:
 
     def kept(self, type_: type[T], *about: str) -> T | None:
         """What was kept under these words."""
-        with self._reading() as connection:
+        with self._file.reading_latest() as connection:
             row = connection.execute("SELECT value FROM kept WHERE key = ?", (_key(about),)).fetchone()
         return msgspec.msgpack.decode(row[0], type=type_) if row else None
 
     def keep(self, value: object, *about: str) -> None:
-        with self._writing() as connection:
+        with self._file.writing_latest() as connection:
             row = (_key(about), time.time_ns(), msgspec.msgpack.encode(value))
             connection.execute("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", row)
             (count,) = connection.execute("SELECT count(*) FROM kept").fetchone()
             if count > _MOST_KEPT:
                 oldest = "SELECT key FROM kept ORDER BY made LIMIT ?"
                 connection.execute(f"DELETE FROM kept WHERE key IN ({oldest})", (count // 2,))  # noqa: S608
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        self._file.follow()
-        with self._file.reading() as connection:
-            yield connection
-
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        self._file.follow()
-        with self._file.writing() as connection:
-            yield connection
 
 
 def _touches(connection: Connection, path: str, limit: int) -> Iterator[Touch]:

@@ -50,9 +50,8 @@ class ParseCache:
 
     def files(self, reader: str) -> dict[str, CachedFile]:
         """Every cached file of a reader, by path."""
-        self._file.follow()
         query = "SELECT path, size, mtime_ns, content_hash, payload FROM files WHERE reader = ?"
-        with self._file.reading() as connection:
+        with self._file.reading_latest() as connection:
             rows = connection.execute(query, (reader,)).fetchall()
         found = (
             CachedFile(_decoded(path), reader, size, int(mtime_ns), content_hash, payload)
@@ -70,8 +69,7 @@ class ParseCache:
             for file in files
         ]
         gone = [(reader, _encoded(path)) for reader, path in forget]
-        self._file.follow()
-        with self._file.writing() as connection:
+        with self._file.writing_latest() as connection:
             connection.executemany("DELETE FROM files WHERE reader = ? AND path = ?", gone)
             connection.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", rows)
             if only is not None:
