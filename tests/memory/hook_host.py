@@ -14,6 +14,8 @@ from clew.memory.hooks.address import sockets
 from clew.memory.hooks.listener import HookListener
 from clew.project import Project
 
+PATIENCE = "60"
+"""Hooks of tests wait for as long as a slow machine needs."""
 CLEW = (sys.executable, "-m", "clew")
 
 
@@ -35,7 +37,7 @@ class Host:
             capture_output=True,
             check=False,
             cwd=self.root,
-            env={**os.environ, **environment},
+            env={**os.environ, "CLEW_HOOK_SECONDS": PATIENCE, **environment},
         )
         assert (done.returncode, done.stderr) == (0, b"")
         return done.stdout.decode()

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 SECONDS = 1.7
-"""After which the process ends, whatever it is doing; the interpreter itself needs some time before."""
-ASKING_SECONDS = 1.2
-"""How long the server may take."""
+"""After which the process ends, whatever it is doing; the interpreter itself needs some time before. A machine that is
+slower can give `CLEW_HOOK_SECONDS` in the environment."""
+ASKING_SHARE = 0.7
+"""Of this time the server may take this much; the rest is for an answer without it."""
 _CONNECT_SECONDS = 0.25
 _LARGEST_INPUT = 8 * 1024 * 1024
 _LARGEST_ANSWER = 64 * 1024
@@ -52,13 +53,20 @@ def _end_in_time() -> None:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), end)
     if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+        signal.setitimer(signal.ITIMER_REAL, _seconds())
     else:
         import threading
 
-        timer = threading.Timer(SECONDS, end)
+        timer = threading.Timer(_seconds(), end)
         timer.daemon = True
         timer.start()
+
+
+def _seconds() -> float:
+    try:
+        return min(max(float(os.environ["CLEW_HOOK_SECONDS"]), 0.1), 60.0)
+    except (KeyError, ValueError):
+        return SECONDS
 
 
 def _answered(arguments: list[str]) -> str:
@@ -91,7 +99,7 @@ def _context(host: str, name: str, data: bytes, *, with_answers: bool) -> str:
     event["root"] = root
     if "paths" in event and not _own_paths(event, root):
         return ""
-    answer = _asked(root, json.dumps(event).encode())
+    answer = _asked(root, event)
     if answer is not None:
         context = answer.get("context")
         return context if isinstance(context, str) else ""
@@ -109,7 +117,7 @@ def _own_paths(event: dict[str, object], root: str) -> bool:
     return bool(event["paths"])
 
 
-def _asked(root: str, request: bytes) -> dict[str, object] | None:
+def _asked(root: str, event: dict[str, object]) -> dict[str, object] | None:
     """What the server of the project says; None where none took the event."""
     import socket
 
@@ -125,7 +133,7 @@ def _asked(root: str, request: bytes) -> dict[str, object] | None:
             connection.settimeout(_CONNECT_SECONDS)
             connection.connect(path)
             if peer_is_us(connection):
-                return _exchanged(connection, request)
+                return _exchanged(connection, event)
         except (OSError, ValueError):
             continue
         finally:
@@ -133,15 +141,16 @@ def _asked(root: str, request: bytes) -> dict[str, object] | None:
     return None
 
 
-def _exchanged(connection: object, request: bytes) -> dict[str, object] | None:
+def _exchanged(connection: object, event: dict[str, object]) -> dict[str, object] | None:
     import json
     import socket
     import time
 
     assert isinstance(connection, socket.socket)  # noqa: S101 - for the type checker
-    deadline = time.monotonic() + ASKING_SECONDS
-    connection.settimeout(ASKING_SECONDS)
-    connection.sendall(request + b"\n")
+    patience = _seconds() * ASKING_SHARE
+    deadline = time.monotonic() + patience
+    connection.settimeout(patience)
+    connection.sendall(json.dumps({**event, "patience": patience}).encode() + b"\n")
     received = b""
     while not received.endswith(b"\n") and len(received) < _LARGEST_ANSWER:
         connection.settimeout(max(deadline - time.monotonic(), 0.001))

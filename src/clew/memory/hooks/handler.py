@@ -50,12 +50,11 @@ class HookHandler:
                 reply("")
                 return False
             said = self._said(event, check)
+            # Kept before it is answered: the hook forgets what the server has taken.
+            is_kept = not event.is_read and self._keep(event)
             if reply(said.context) and said.shown:
                 self._note(event, said.shown)
-        if event.is_read:
-            return False
-        places = address.spools(str(self._root))
-        return spool.keep(Path(places[0]), msgspec.to_builtins(event))
+        return is_kept
 
     def drain(self) -> None:
         """Handle the events that wait."""
@@ -65,6 +64,10 @@ class HookHandler:
             self._expired_at = now
             self._episodes().expire()
         self._warm()
+
+    def _keep(self, event: HookEvent) -> bool:
+        places = address.spools(str(self._root))
+        return spool.keep(Path(places[0]), msgspec.to_builtins(event))
 
     def _said(self, event: HookEvent, check: Callable[[], None]) -> Said:
         if event.kind not in INJECTS.get(event.host, ()):

@@ -31,8 +31,9 @@ _MOST_AT_ONCE = 8
 _POLL_SECONDS = 0.5
 _CLIENT_SECONDS = 1.0
 _DRAIN_EVERY_SECONDS = 30.0
-ANSWER_SECONDS = 1.0
-"""What takes longer is not said: the hook no longer waits for it."""
+_SENDING_SECONDS = 0.2
+"""An answer is given up so long before the hook gives up: what is said later is not heard."""
+_LONGEST_PATIENCE = 60.0
 
 
 class HookListener:
@@ -149,7 +150,7 @@ class HookListener:
         if not isinstance(data, dict) or data.get("root") != str(self._root):
             _send(connection, {"taken": False})
             return
-        deadline = time.monotonic() + ANSWER_SECONDS
+        deadline = time.monotonic() + _patience(data.pop("patience", None)) - _SENDING_SECONDS
 
         def check() -> None:
             if time.monotonic() > deadline:
@@ -169,6 +170,8 @@ class HookListener:
     def _work_off(self) -> None:
         """Handle what waits in the spool, now and whenever there is more."""
         while True:
+            # Looked at first: what was kept before the stop is handled below.
+            is_last = self._stop.is_set()
             if any(spool.is_waiting(Path(place)) for place in address.spools(str(self._root))):
                 try:
                     self._handling().drain()
@@ -176,10 +179,15 @@ class HookListener:
                     return
                 except Exception:
                     log.exception("Events of hooks were not handled")
-            if self._stop.is_set():
+            if is_last:
                 return
             self._work.wait(_DRAIN_EVERY_SECONDS)
             self._work.clear()
+
+
+def _patience(told: object) -> float:
+    """For how many seconds a hook waits, by what it says."""
+    return min(float(told), _LONGEST_PATIENCE) if isinstance(told, int | float) else 0.0
 
 
 def _line(connection: socket.socket) -> bytes:
