@@ -34,16 +34,13 @@ class Surface:
         self.project = project
         self.listing = listing
         self._calls = Once(self._make_calls)
+        self._listed = Once(self._make_list)
         self.resources = ScratchResources(project, listing.scheme or project.config.kb.scheme)
 
-    async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
         # A host that lists tools is about to call one: reading begins now, behind the answer, not before it.
         self.project.build_in_background()
-        return types.ListToolsResult(
-            tools=[describe(tool, structured=is_structured(self.listing, tool)) for tool in self.listing.shown],
-            ttl_ms=LIST_TTL_MS,
-            cache_scope="private",
-        )
+        return self._listed.get()
 
     async def call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
@@ -52,6 +49,11 @@ class Surface:
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         return await self._calls.get().read_resource(ctx, params)
+
+    def _make_list(self) -> dict[str, Any]:
+        """The list as it goes over the wire, which the SDK checks: making its objects first would only cost time."""
+        shown = [describe(tool, structured=is_structured(self.listing, tool)) for tool in self.listing.shown]
+        return {"tools": shown, "ttlMs": LIST_TTL_MS, "cacheScope": "private"}
 
     def _make_calls(self) -> "Calls":
         from clew.surfaces.mcp.calling import Calls
@@ -78,21 +80,24 @@ def build_server(surface: Surface, instructions: str) -> Server[Any]:
     )
 
 
-def describe(tool: Listed, *, structured: bool = True) -> types.Tool:
-    return types.Tool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.description,
-        input_schema=tool.input_schema,
-        output_schema=tool.output_schema if structured else None,
-        annotations=types.ToolAnnotations(
-            read_only_hint=tool.read_only,
-            destructive_hint=tool.destructive,
-            idempotent_hint=tool.idempotent,
-            open_world_hint=False,
-        ),
-        _meta=meta_of(tool),
-    )
+def describe(tool: Listed, *, structured: bool = True) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": tool.input_schema,
+        "annotations": {
+            "readOnlyHint": tool.read_only,
+            "destructiveHint": tool.destructive,
+            "idempotentHint": tool.idempotent,
+            "openWorldHint": False,
+        },
+    }
+    if structured:
+        told["outputSchema"] = tool.output_schema
+    if (meta := meta_of(tool)) is not None:
+        told["_meta"] = meta
+    return told
 
 
 def is_structured(listing: Listing, tool: Listed) -> bool:
