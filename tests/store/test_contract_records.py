@@ -57,6 +57,25 @@ def test_what_a_write_returns_is_plain_json_like_every_later_read(store: Store) 
     assert store.get("notes", "n1") == written
 
 
+def test_many_records_are_read_at_once_in_the_order_of_their_ids(store: Store) -> None:
+    odd = "a'b\"c\\ \U0001f388"
+    for id in ("one", "two", odd, "gone"):
+        put(store, id, {"is": id})
+    put(store, "two", "elsewhere", collection="others")
+    delete(store, "gone")
+    found = store.get_many("notes", [odd, "gone", "two", "never", "two"])
+    assert list(found) == [odd, "two"]
+    assert [found[id] for id in found] == [store.get("notes", odd), store.get("notes", "two")]
+    assert store.get_many("notes", []) == {}
+    many = [f"n{number}" for number in range(2_000)]
+    with store.transaction(actor="ada") as transaction:
+        for id in many:
+            transaction.put("notes", id, 1)
+    assert list(store.get_many("notes", many)) == many
+    with pytest.raises(InvalidArgument):
+        store.get_many("notes", ["one", ""])
+
+
 def test_an_unknown_record_is_none_and_an_unknown_collection_is_empty(store: Store) -> None:
     assert store.get("notes", "nothing") is None
     assert store.scan("notes") == []

@@ -195,11 +195,9 @@ class History:
         """What was stored, curated and recalled, the latest first."""
         shown = _LEVELS[: _LEVELS.index(level) + 1]
         entries: list[LogEntry] = []
-        for collection, data in self._latest():
-            entry = self._change_entry(data) if collection == CHANGES else _exchange_entry(data)
+        for collection, data, entry, ids in self._latest():
             if entry.level not in shown or component not in ("all", entry.component):
                 continue
-            ids = self._visible(entry.node_ids)
             # What is about no memory at all, such as a threshold, everybody may know; what was purged, a person.
             is_purge = entry.action == PURGE
             is_general = self._library.asker.is_owner if is_purge else collection == CHANGES and not entry.node_ids
@@ -214,15 +212,24 @@ class History:
         )
         return Logs(entries=tuple(entries[:limit]), explanation_for_user=said, truncated=len(entries) > limit)
 
-    def _latest(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Changes and exchanges as they were recorded, the latest first."""
+    def _latest(self) -> Iterator[tuple[str, dict[str, Any], LogEntry, tuple[str, ...]]]:
+        """Changes and exchanges as they were recorded, the latest first, as entries of the log, with those of their
+        memories that may be seen."""
         before: int | None = None
         while rows := self._library.index.happened(before, _PAGE):
-            for seq, collection, id in rows:
-                before = seq
-                record = self._store.get(collection, id)
-                if record is not None:
-                    yield collection, record.data
+            before = rows[-1][0]
+            data = {
+                collection: self._store.get_many(collection, [id for _, each, id in rows if each == collection])
+                for collection in {each for _, each, _ in rows}
+            }
+            kept = [(collection, data[collection][id].data) for _, collection, id in rows if id in data[collection]]
+            entries = [
+                (collection, told, self._change_entry(told) if collection == CHANGES else _exchange_entry(told))
+                for collection, told in kept
+            ]
+            seen = set(self._visible(dict.fromkeys(id for *_, entry in entries for id in entry.node_ids)))
+            for collection, told, entry in entries:
+                yield collection, told, entry, tuple(id for id in entry.node_ids if id in seen)
 
     def _may_know(self, exchange: dict[str, Any]) -> bool:
         """Whether the asker may read what was asked and not found."""

@@ -40,7 +40,7 @@ class Library:
 
     def get_many(self, ids: Iterable[str], filters: Filters = EVERYTHING) -> dict[str, Memory]:
         """The memories among these ids that may be seen, in their order."""
-        return {id: self._read(id) for id in self.index.visible(ids, self.asker, filters)}
+        return self._read_many(self.index.visible(ids, self.asker, filters))
 
     def named(self, given: str) -> Memory:
         """The memory that an id, the beginning of one, or a citation tag means."""
@@ -71,7 +71,8 @@ class Library:
     def latest(self, limit: int, filters: Filters = EVERYTHING, offset: int = 0) -> list[tuple[Memory, Row]]:
         """The memories that were made or shown last, the latest first."""
         rows = self.index.latest(self.asker, filters, limit, offset)
-        return [(self._read(row.id), row) for row in rows]
+        memories = self._read_many(row.id for row in rows)
+        return [(memories[row.id], row) for row in rows if row.id in memories]
 
     def forgotten(self, id: str) -> Memory:
         """A forgotten memory as it was, for one who may see it."""
@@ -79,6 +80,11 @@ class Library:
             raise NotFound(f"No memory '{shortened(id)}' was forgotten.", hint="search_tombstones lists them.")
         events = self.home.store.events(collection=MEMORIES, id=id)
         return msgspec.convert(next(event.before for event in reversed(events) if event.after is None), Memory)
+
+    def _read_many(self, ids: Iterable[str]) -> dict[str, Memory]:
+        """Only for ids that the index let through; what has just been forgotten is left out."""
+        found = self.home.store.get_many(MEMORIES, ids)
+        return {id: msgspec.convert(record.data, Memory) for id, record in found.items()}
 
     def _read(self, id: str) -> Memory:
         """Only for ids that the index let through."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from clew.memory.balance import CANCER_DEGREE, CANCER_ENTROPY, CANCER_IMPORTANCE, neighbour_entropy
+from clew.memory.balance import CANCER_DEGREE, CANCER_ENTROPY, CANCER_IMPORTANCE, neighbour_entropies
 from clew.memory.gaps import CurationTask, curation_tasks
 from clew.memory.model import EDGE_TYPES, LinkKind
 from clew.memory.pulse import BOUNDARY, action_for
@@ -172,8 +172,9 @@ def homeostasis(view: "MemoryView") -> Homeostasis:
     index, asker = view.library.index, view.asker
     count, mean, square = index.importance(asker)
     cancers: list[Cancer] = []
-    for row in index.heaviest(asker, CANCER_IMPORTANCE, _MOST_CHECKED):
-        entropy, degree = neighbour_entropy(view.library, [row.id])
+    heaviest = index.heaviest(asker, CANCER_IMPORTANCE, _MOST_CHECKED)
+    mixed = neighbour_entropies(view.library, [[row.id] for row in heaviest])
+    for row, (entropy, degree) in zip(heaviest, mixed, strict=True):
         if entropy > CANCER_ENTROPY and degree >= CANCER_DEGREE:
             cancers.append(Cancer(row.id, row.importance, entropy, degree))
     flagged = index.flagged(asker)

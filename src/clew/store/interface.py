@@ -13,7 +13,7 @@ control characters; anything else is InvalidArgument. A store may be used by any
 not across a fork: a child process opens its own.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -111,6 +111,10 @@ class Store(Protocol):
 
     def get(self, collection: str, id: str) -> Record | None: ...
 
+    def get_many(self, collection: str, ids: Iterable[str]) -> dict[str, Record]:
+        """The records that are there, in the order of the ids. All are of one moment."""
+        ...
+
     def scan(self, collection: str, *, after: str = "", limit: int | None = None) -> list[Record]:
         """Records in the order of their ids (by code point), those greater than `after`."""
         ...
@@ -163,9 +167,9 @@ class Store(Protocol):
         the time."""
         ...
 
-    def describe(self) -> Mapping[str, Any]:
+    def describe(self, *, counts: bool = True) -> Mapping[str, Any]:
         """For `clew doctor`: `engine`, `location`, `schema_version`, `read_only`, `bytes`, and how many `records`,
-        `events`, `tombstones` and `jobs` there are. Cheap."""
+        `events`, `tombstones` and `jobs` there are, which is counted and takes longer the more there are."""
         ...
 
     def check(self) -> list[str]:

@@ -122,7 +122,7 @@ def _dream(view: "MemoryView") -> Part:
 def _storage(view: "MemoryView") -> Part:
     home = view.service.home
     try:
-        told = home.store.describe()
+        told = home.store.describe(counts=False)
         count = view.library.index.count(view.asker)
     except ClewError as error:
         return Part(status="critical", figures={"problem": error.message}, samples=0)

@@ -1,7 +1,7 @@
 """The engine itself: every method of the contract, each one call or one transaction on a connection of its own."""
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,14 @@ class SqliteStore:
         check_name("id", id)
         with self._connections.reading() as connection:
             return records.get(connection, self._path, collection, id)
+
+    def get_many(self, collection: str, ids: Iterable[str]) -> dict[str, Record]:
+        check_name("collection", collection)
+        wanted = list(dict.fromkeys(ids))
+        for id in wanted:
+            check_name("id", id)
+        with self._connections.reading() as connection:
+            return records.get_many(connection, self._path, collection, wanted)
 
     def scan(self, collection: str, *, after: str = "", limit: int | None = None) -> list[Record]:
         check_name("collection", collection)
@@ -135,9 +143,10 @@ class SqliteStore:
     def compact(self) -> None:
         rewriting.compact(self._connections, COMPACTING_SECONDS)
 
-    def describe(self) -> Mapping[str, Any]:
+    def describe(self, *, counts: bool = True) -> Mapping[str, Any]:
         with self._connections.reading() as connection:
-            return inspection.described(connection, self._path)
+            told = inspection.described(connection, self._path)
+            return told | inspection.counted(connection) if counts else told
 
     def check(self) -> list[str]:
         try:

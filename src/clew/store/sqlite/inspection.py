@@ -26,7 +26,6 @@ _UNREADABLE = """
 
 
 def described(connection: Connection, path: Path) -> dict[str, Any]:
-    counts = ", ".join(f"(SELECT count(*) FROM {table})" for table in _COUNTED.values())  # noqa: S608
     (journal,) = connection.execute("PRAGMA journal_mode").fetchone()
     return {
         "engine": "sqlite",
@@ -36,8 +35,13 @@ def described(connection: Connection, path: Path) -> dict[str, Any]:
         "journal_mode": journal,
         "read_only": not connection.writable,
         "bytes": size_of(path) + size_of(log_of(path)),
-        **dict(zip(_COUNTED, connection.execute(f"SELECT {counts}").fetchone(), strict=True)),
     }
+
+
+def counted(connection: Connection) -> dict[str, Any]:
+    """How many rows of each kind there are."""
+    counts = ", ".join(f"(SELECT count(*) FROM {table})" for table in _COUNTED.values())  # noqa: S608
+    return dict(zip(_COUNTED, connection.execute(f"SELECT {counts}").fetchone(), strict=True))
 
 
 def damage(connection: Connection) -> list[str]:

@@ -4,8 +4,10 @@ Rows are fetched before they are decoded: an error in the middle of a query woul
 others use after.
 """
 
+import json
 import sqlite3
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +162,17 @@ def get(connection: sqlite3.Connection, path: Path, collection: str, id: str) ->
         return None
     version, text, updated_at = row
     return Record(collection, id, version, decode(text, path, collection, id), updated_at)
+
+
+def get_many(connection: sqlite3.Connection, path: Path, collection: str, ids: Sequence[str]) -> dict[str, Record]:
+    query = """
+        SELECT records.id, version, data, updated_at FROM json_each(?) AS asked
+        CROSS JOIN records ON collection = ? AND records.id = asked.value ORDER BY asked.key
+    """
+    return {
+        id: Record(collection, id, version, decode(text, path, collection, id), updated_at)
+        for id, version, text, updated_at in connection.execute(query, (json.dumps(ids), collection)).fetchall()
+    }
 
 
 def scan(connection: sqlite3.Connection, path: Path, collection: str, after: str, limit: int) -> list[Record]:
