@@ -53,7 +53,7 @@ class Surface:
     def _make_list(self) -> dict[str, Any]:
         """The list as it goes over the wire, which the SDK checks: making its objects first would only cost time."""
         shown = [describe(tool, structured=is_structured(self.listing, tool)) for tool in self.listing.shown]
-        return {"tools": shown, "ttlMs": LIST_TTL_MS, "cacheScope": "private"}
+        return {"resultType": "complete", "tools": shown, "ttlMs": LIST_TTL_MS, "cacheScope": "private"}
 
     def _make_calls(self) -> "Calls":
         from clew.surfaces.mcp.calling import Calls
