@@ -5,6 +5,7 @@ the memory and of the ones beside it in its session. The weights and the thresho
 LoCoMo; `make bench-memory` measures them on two others.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
@@ -38,11 +39,24 @@ def passes(query: str, hits: Sequence[GateHit], rarities: Rarities) -> GateDecis
         return GateDecision(False, 0.0, "nothing was found")
     asked = dict.fromkeys(term for word in keywords(query) for term in terms(word)[:1])
     weights = rarities(asked)
-    scored = [_score(weights, hit) for hit in hits]
-    score, threshold = max(scored, key=lambda each: each[0] - each[1])
-    passed = score >= threshold
+    score, above = 0.0, -math.inf
+    # Those that can cover it best come first: once none of the rest can do better, their words are not read.
+    for most, hit in sorted(((_most(hit), hit) for hit in hits), key=lambda each: -each[0]):
+        if above >= most:
+            break
+        covered, threshold = _score(weights, hit)
+        if covered - threshold > above:
+            score, above = covered, covered - threshold
+    passed = above >= 0
     said = "covers" if passed else "does not cover"
     return GateDecision(passed, round(score, 3), f"the best result {said} the question ({score:.2f})")
+
+
+def _most(hit: GateHit) -> float:
+    """How far above its threshold a hit would come whose words cover everything."""
+    if hit.cosine is None:
+        return 1.0 - PASSES_FROM_BY_WORDS
+    return _COVERAGE + _COSINE * max(hit.cosine, 0.0) - PASSES_FROM
 
 
 def _score(weights: Mapping[str, float], hit: GateHit) -> tuple[float, float]:

@@ -216,20 +216,15 @@ class History:
         """Changes and exchanges as they were recorded, the latest first, as entries of the log, with those of their
         memories that may be seen."""
         before: int | None = None
-        while rows := self._library.index.happened(before, _PAGE):
+        while rows := self._library.home.happened(before, _PAGE):
             before = rows[-1][0]
-            data = {
-                collection: self._store.get_many(collection, [id for _, each, id in rows if each == collection])
-                for collection in {each for _, each, _ in rows}
-            }
-            kept = [(collection, data[collection][id].data) for _, collection, id in rows if id in data[collection]]
             entries = [
-                (collection, told, self._change_entry(told) if collection == CHANGES else _exchange_entry(told))
-                for collection, told in kept
+                self._change_entry(each.data) if each.collection == CHANGES else _exchange_entry(each.data)
+                for _, each in rows
             ]
-            seen = set(self._visible(dict.fromkeys(id for *_, entry in entries for id in entry.node_ids)))
-            for collection, told, entry in entries:
-                yield collection, told, entry, tuple(id for id in entry.node_ids if id in seen)
+            seen = set(self._visible(dict.fromkeys(id for entry in entries for id in entry.node_ids)))
+            for (_, each), entry in zip(rows, entries, strict=True):
+                yield each.collection, each.data, entry, tuple(id for id in entry.node_ids if id in seen)
 
     def _may_know(self, exchange: dict[str, Any]) -> bool:
         """Whether the asker may read what was asked and not found."""

@@ -11,7 +11,7 @@ from clew.context import STORE_PATIENCE_SECONDS, Context
 from clew.derived.file import throw_away
 from clew.errors import StoreError, StoreReadOnly
 from clew.memory.index import MemoryIndex
-from clew.store.interface import Store
+from clew.store.interface import Record, Store
 from clew.store.sqlite.connections import log_of, size_of
 from clew.store.sqlite.engine import open_sqlite
 from clew.workspace.git import api as git
@@ -84,6 +84,15 @@ class Home:
     def size(self) -> int:
         """How many bytes the store takes."""
         return size_of(self.path) + size_of(log_of(self.path))
+
+    def happened(self, before: int | None, limit: int, *, after: int = 0) -> list[tuple[int, Record]]:
+        """Changes and exchanges between two events, the latest first, each with the number of its event."""
+        rows = [row for row in self.index.happened(before, limit) if row[0] > after]
+        records: dict[tuple[str, str], Record] = {}
+        for collection in {each for _, each, _ in rows}:
+            found = self.store.get_many(collection, [id for _, each, id in rows if each == collection])
+            records |= {(collection, id): record for id, record in found.items()}
+        return [(seq, records[name]) for seq, *where in rows if (name := (where[0], where[1])) in records]
 
     def branch(self) -> str | None:
         return git.branch(self.root)

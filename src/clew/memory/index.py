@@ -52,6 +52,7 @@ class MemoryIndex(DerivedFile):
         super().__init__(path, SCHEMA)
         self._store = store
         self._lock = threading.Lock()
+        self._held = threading.local()
         self._seq = 0
         """Up to which event the file was seen to be filled."""
         self._check_store()
@@ -71,9 +72,24 @@ class MemoryIndex(DerivedFile):
     @contextmanager
     def asked(self) -> Iterator[Connection]:
         """One state of the index, with all that was committed before the block began."""
+        held: Connection | None = getattr(self._held, "connection", None)
+        if held is not None:
+            yield held
+            return
         self._sync()
         with self.reading() as connection:
             yield connection
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """All that this thread asks inside the block is of one state of the index, brought up to date only once."""
+        with self.asked() as connection:
+            before = getattr(self._held, "connection", None)
+            self._held.connection = connection
+            try:
+                yield
+            finally:
+                self._held.connection = before
 
     def _sync(self) -> None:
         with self._lock:

@@ -50,8 +50,9 @@ def inject(
     check: Callable[[], None] = lambda: None,
 ) -> Block:
     """The block for a query. `seen` are the memories that the session was shown before."""
-    ranked, notes = recall.rank(query, CONSIDERED, about=about, check=check)
-    beside = recall.beside([each.memory for each in ranked]) if gated else {}
+    with recall.held():
+        ranked, notes = recall.rank(query, CONSIDERED, about=about, check=check)
+        beside = recall.beside([each.memory for each in ranked]) if gated else {}
     decision = passes(
         query, [GateHit(beside.get(each.memory.id, ""), each.found.dense) for each in ranked], recall.rarities
     )

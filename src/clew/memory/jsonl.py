@@ -105,8 +105,8 @@ def imported(view: "MemoryView", text: str, *, as_document: bool) -> Imported:
     before somebody accepts it."""
     lines = _read(view, text)
     store = view.service.home.store
-    known = {memory.id: store.get(MEMORIES, memory.id) for memory in lines.memories}
-    present = {id: msgspec.convert(record.data, Memory) for id, record in known.items() if record is not None}
+    known = store.get_many(MEMORIES, (memory.id for memory in lines.memories))
+    present = {id: msgspec.convert(record.data, Memory) for id, record in known.items()}
     new = [memory for memory in lines.memories if memory.id not in present]
     kept = [memory.id for memory in lines.memories if memory.id in present and present[memory.id] != memory]
     if as_document:

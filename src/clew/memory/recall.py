@@ -4,7 +4,8 @@ What is current comes first; what cites something that changed comes after it, a
 shown and marked, because whoever asks may want to know what was believed before.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Literal
 
 import msgspec
@@ -110,6 +111,10 @@ class Recall:
             best += [each for each in scored if each[1] >= min_similarity]
         return self._ordered(best[:limit], filters), notes
 
+    def held(self) -> AbstractContextManager[None]:
+        """All that is recalled inside the block is of one state of the memory."""
+        return self._library.index.held()
+
     def beside(self, memories: Sequence[Memory]) -> dict[str, str]:
         """The text of each memory together with those just before and after it in its session."""
         texts = {memory.id: memory.text for memory in memories}
@@ -137,10 +142,14 @@ class Recall:
     ) -> list[tuple[Memory, Standing, str | None, tuple[CiteState, ...]]]:
         """Each memory with whether it still holds."""
         several = list(memories)
-        successors = self._successors([memory.id for memory in several])
+        return self._standings(several, self._successors(memory.id for memory in several))
+
+    def _standings(
+        self, memories: Iterable[Memory], successors: Mapping[str, str]
+    ) -> list[tuple[Memory, Standing, str | None, tuple[CiteState, ...]]]:
         places = self._places()
         found: list[tuple[Memory, Standing, str | None, tuple[CiteState, ...]]] = []
-        for memory in several:
+        for memory in memories:
             cites = tuple(places.state(cite) for cite in memory.cites)
             successor = successors.get(memory.id)
             is_old = successor is not None or memory.retired_at is not None
@@ -150,23 +159,19 @@ class Recall:
         return found
 
     def _ordered(self, best: list[tuple[Found, float, Memory]], filters: Filters) -> list[Ranked]:
-        best = self._with_successors(best) if filters == EVERYTHING else best
-        states = self.standing_of(memory for _, _, memory in best)
+        successors = self._successors(memory.id for _, _, memory in best)
+        if filters == EVERYTHING and (missing := set(successors.values()) - {memory.id for _, _, memory in best}):
+            # What replaced a result is a result too, whatever its words are: it takes the place of the weakest. It is
+            # the last in its line, so nothing replaced it.
+            added = self._library.get_many(sorted(missing))
+            best = best[: max(len(best) - len(added), 1)]
+            best += [(Found(id, 0.0, None, None), 0.0, memory) for id, memory in added.items()]
+        states = self._standings((memory for _, _, memory in best), successors)
         ranked = [
             Ranked(memory, found, similarity, standing, successor, cites)
             for (found, similarity, memory), (_, standing, successor, cites) in zip(best, states, strict=True)
         ]
         return sorted(ranked, key=lambda each: _ORDER[each.standing])
-
-    def _with_successors(self, best: list[tuple[Found, float, Memory]]) -> list[tuple[Found, float, Memory]]:
-        """What replaced a result is a result too, whatever its words are: it takes the place of the weakest."""
-        known = {memory.id for _, _, memory in best}
-        missing = [id for id in self._successors(known).values() if id not in known]
-        if not missing:
-            return best
-        memories = self._library.get_many(missing)
-        added = [(Found(id, 0.0, None, None), 0.0, memory) for id, memory in memories.items()]
-        return [*best[: max(len(best) - len(added), 1)], *added]
 
     def _successors(self, ids: Iterable[str]) -> dict[str, str]:
         """What supersedes each of these memories, followed to the last one that may be seen."""

@@ -16,7 +16,6 @@ from clew.errors import InvalidArgument, StoreError
 from clew.memory.admit import Note
 from clew.memory.changes import Changes
 from clew.memory.cognition.agreement import Questions
-from clew.memory.cognition.dream import Dreams
 from clew.memory.cognition.modulators import Moods, note_reward, note_search
 from clew.memory.cognition.observations import Observations
 from clew.memory.curate import Curator
@@ -38,6 +37,7 @@ from clew.once import Once
 from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
+    from clew.memory.cognition.dream import Dreams
     from clew.memory.listing import ListedMemory
     from clew.memory.mirror.service import Mirror
     from clew.memory.recall import Ranked
@@ -62,7 +62,7 @@ class MemoryService:
         self.questions = Questions()
         """The last questions of each session, for the gauges."""
         self.moods = Moods()
-        self.dreams = Dreams(self)
+        self._dreams = Once(self._make_dreams)
         self.observations = Observations()
         """What became of memories that were shown."""
         self.scratchpad = Scratchpad()
@@ -79,6 +79,20 @@ class MemoryService:
     @property
     def units(self) -> MemoryUnits:
         return self._units.get()
+
+    @property
+    def dreams(self) -> "Dreams":
+        return self._dreams.get()
+
+    def _make_dreams(self) -> "Dreams":
+        from clew.memory.cognition.dream import Dreams
+
+        return Dreams(self)
+
+    @property
+    def dreams_made(self) -> "Dreams | None":
+        """Those of this process, if anybody ever asked for them: nothing else has to give way to a call."""
+        return self._dreams.made
 
     @property
     def changes(self) -> Changes:
@@ -105,7 +119,8 @@ class MemoryService:
 
     def view(self, call: "Call", *, session_id: str | None = None, agent_id: str | None = None) -> "MemoryView":
         """The memory as whoever makes a call sees it."""
-        self.dreams.called()
+        if self.dreams_made is not None:
+            self.dreams_made.called()
         is_person = call.surface == "cli"
         session = self.session_of(call, session_id)
         agent = _checked("agent_id", agent_id)
@@ -158,7 +173,9 @@ class MemoryService:
         return f"session-{hashlib.sha256(call.session.encode()).hexdigest()[:16]}"
 
     def close(self) -> None:
-        self.dreams.close()
+        dreams = self._dreams.end()
+        if dreams is not None:
+            dreams.close()
         mirror = self._mirror.end()
         if mirror is not None:
             mirror.close()
@@ -208,7 +225,8 @@ class MemoryView:
 
     def note_question(self, query: str, ranked: "Sequence[Ranked]") -> None:
         """Note what a question found, for the gauges of its session; a dream may end for it."""
-        self.service.dreams.queried()
+        if self.service.dreams_made is not None:
+            self.service.dreams_made.queried()
         self.service.questions.note(self.asker.session, query, self.service.context.clock(), ranked)
         note_search(self, len(ranked))
 

@@ -69,7 +69,7 @@ class MemoryUnits:
         store, wanted = self._home.store, list(ids)
         records: Iterable[Record] = self._scanned(frozenset(wanted))
         if len(wanted) <= _PAGE:
-            records = (record for id in wanted if (record := store.get(MEMORIES, id)) is not None)
+            records = store.get_many(MEMORIES, wanted).values()
         return (unit_of(msgspec.convert(record.data, Memory)) for record in records)
 
     def _scanned(self, wanted: frozenset[str]) -> Iterator[Record]:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -128,7 +129,7 @@ class Dreams:
         self._ended.set()
         self._why = ""
         self._abort_on_query = False
-        self.last_call = 0.0
+        self.last_call = time.monotonic()
         """When somebody last called a tool of the memory, by the monotonic clock."""
 
     # Whoever calls
@@ -383,13 +384,8 @@ def phase_of(step: str) -> State:
 def activity(view: "MemoryView") -> int:
     """Questions and changes of the last ten minutes, a hundred at most."""
     since = view.service.context.clock() - _RECENT
-    store, count = view.service.home.store, 0
-    for _, collection, id in view.library.index.happened(None, 100):
-        record = store.get(collection, id)
-        if record is None or moment_of(record.data["at"]) < since:
-            break
-        count += 1
-    return count
+    latest = view.service.home.happened(None, 100)
+    return sum(1 for _ in takewhile(lambda each: moment_of(each[1].data["at"]) >= since, latest))
 
 
 def trigger(

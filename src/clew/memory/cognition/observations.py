@@ -87,13 +87,11 @@ class Observations:
 
     def read(self, home: "Home") -> "Observations":
         with self._lock:
-            rows = [row for row in home.index.happened(None, _PAGE) if row[0] > self._seq]
-            for seq, collection, id in reversed(rows):
-                record = home.store.get(collection, id)
+            for seq, record in reversed(home.happened(None, _PAGE, after=self._seq)):
                 self._seq = seq
-                if record is not None and collection == EXCHANGES:
-                    self._asked(home, seq, id, record.data)
-                elif record is not None and collection == CHANGES:
+                if record.collection == EXCHANGES:
+                    self._asked(home, seq, record.id, record.data)
+                elif record.collection == CHANGES:
                     self._changed(msgspec.convert(record.data, ChangeRecord))
         return self
 
@@ -111,9 +109,9 @@ class Observations:
             each.later += 1
             if each.later >= _IGNORED_AFTER:
                 _settled(each, "ignored", 0.0, at)
+        known = home.store.get_many(MEMORIES, shown)
         for memory, similarity in zip(shown, exchange.get("scores") or (), strict=False):
-            record = home.store.get(MEMORIES, memory)
-            domain = record.data.get("domain", "General") if record is not None else "General"
+            domain = known[memory].data.get("domain", "General") if memory in known else "General"
             made = Prediction(
                 id=content_hash(f"{id} {memory}".encode(), 8),
                 at=at,
