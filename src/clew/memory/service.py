@@ -121,7 +121,7 @@ class MemoryService:
         """The memory as whoever makes a call sees it."""
         if self.dreams_made is not None:
             self.dreams_made.called()
-        is_person = call.surface == "cli"
+        is_person = call.surface != "mcp"
         session = self.session_of(call, session_id)
         agent = _checked("agent_id", agent_id)
         # Few tools take an agent's name: whoever said it once in a session means it for the others as well.
