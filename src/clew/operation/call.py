@@ -238,7 +238,7 @@ _ON_DOCUMENTS = (Freshness.PASSAGES, Freshness.DOCUMENTS, Freshness.DOCUMENT_GRA
 
 @contextmanager
 def _ready(needs: Freshness, request: msgspec.Struct, call: Call) -> Iterator[None]:
-    """The project as an operation needs it. While an operation on the graph runs, nobody changes the graph."""
+    """The project as an operation needs it. While an operation on the graph runs, the graph does not change."""
     project = call.project
     if needs in _ON_DOCUMENTS:
         call.scope = getattr(request, "scope", None)
