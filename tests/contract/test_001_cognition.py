@@ -1,19 +1,14 @@
 """The second source document: the toolset cognition on stores of any size, with every bad input."""
 
 import itertools
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.contract.memory_client import WHY, Memory, remembering, write_project
 from tests.mcp_client import Options, list_tools
-from tests.memory.filling import LAMPS, NOW, at, fill, link
-
-from clew.memory.cognition import dream, dream_steps
-from clew.memory.cognition.dream_steps import Found
+from tests.memory.filling import NOW, at, fill, link
 
 MISSING = "00000000-0000-4000-8000-000000000000"
 NAN = float("nan")
@@ -285,37 +280,3 @@ def test_unknown_ids_and_missing_reasons_have_their_own_numbers(memory: Memory) 
     assert memory.number("set_threshold_prior", threshold_type="edge", value=0.6) == -32009
     pruned = memory("execute_prune", node_ids=[MISSING], reason="orphan")
     assert (pruned["pruned_count"], len(pruned["errors"])) == (0, 1)
-
-
-# Verifies: REQ-d00348-D
-def test_ec_mcp_005_a_client_that_comes_back_is_told_from_the_current_phase(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fill(memory.project, LAMPS)
-    begun, free = threading.Event(), threading.Event()
-
-    def held(view: Any, marks: Any, most: int, give_way: Any) -> Found:
-        begun.set()
-        while not free.wait(0.005):
-            give_way()
-        return Found()
-
-    monkeypatch.setitem(dream_steps.STEPS, "links", held)
-    watch = dream.Dreams.watch
-
-    def watched(self: Any, view: Any, report: Any, check: Any) -> None:
-        def told(*arguments: Any) -> None:
-            report(*arguments)
-            free.set()
-
-        watch(self, view, told, check)
-
-    monkeypatch.setattr(dream.Dreams, "watch", watched)
-    first = ThreadPoolExecutor(1).submit(memory.told, "trigger_dream", blocking=True, abort_on_query=False)
-    assert begun.wait(60)
-    with Memory(memory.project, Options.of(profile="context-graph")) as back:
-        messages, answer = back.told("trigger_dream", blocking=True, force=True)
-    assert messages[0] == "rem: links"
-    assert answer["steps_done"] == list(dream_steps.STEPS)
-    phases = [message.split(":")[0] for message in first.result(60)[0]]
-    assert phases == ["nrem"] * 3 + ["rem"] * 4

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from unittest.mock import Mock
 
 import pytest
 from tests.contract.memory_client import WHY, Memory, remembering, write_project
+from tests.mcp_client import Options
 from tests.memory.filling import LAMPS, NOW, at, fill, link
 
 from clew.errors import Conflict
@@ -249,6 +251,31 @@ def test_a_dream_of_another_server_is_seen_and_ended(memory: Memory, held: Held)
         ended = memory("abort_dream")
         assert (ended["aborted"], ended["previous_state"]) == (True, "rem")
         assert other("get_dream_status")["steps_left"] == REM
+
+
+# Verifies: REQ-d00348-D
+def test_ec_mcp_005_a_client_that_comes_back_is_told_from_the_current_phase(
+    memory: Memory, held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(memory.project, LAMPS)
+    watch = dream.Dreams.watch
+
+    def watched(self: Any, view: Any, report: Any, check: Any) -> None:
+        def told(*arguments: Any) -> None:
+            report(*arguments)
+            held.free.set()
+
+        watch(self, view, told, check)
+
+    monkeypatch.setattr(dream.Dreams, "watch", watched)
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(memory.told, "trigger_dream", blocking=True, abort_on_query=False)
+        assert held.begun.wait(60)
+        with Memory(memory.project, Options.of(profile="context-graph")) as back:
+            messages, answer = back.told("trigger_dream", blocking=True, force=True)
+        assert messages[0] == "rem: links"
+        assert answer["steps_done"] == [*NREM, *REM]
+        assert [message.split(":")[0] for message in first.result(60)[0]] == ["nrem"] * 3 + ["rem"] * 4
 
 
 # Verifies: REQ-d00348-C
