@@ -32,7 +32,7 @@ def test_a_task_that_no_box_or_several_are_called_is_refused(demo: Path, clew: C
     before = tasks.read_bytes()
     for name, said in (("9.9", "No task is called '9.9'"), ("3.3", "Several tasks are called '3.3'")):
         refused = clew(demo, "change", "task", CHANGE, name)
-        assert refused.returncode == 2
+        assert refused.returncode == 1
         assert said in refused.stderr
     assert "unheard-of" in clew(demo, "change", "task", "unheard-of", "1.1").stderr
     assert tasks.read_bytes() == before
