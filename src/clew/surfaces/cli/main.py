@@ -51,6 +51,8 @@ ORDER = (
     "fix",
     "review",
     "links",
+    "terms",
+    "terms",
     "specs",
     "change",
     "kb",
