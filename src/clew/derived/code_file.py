@@ -117,7 +117,7 @@ class CodeFile:
         return int(row[0]) if row else 0
 
     def mark(self, name: str) -> int:
-        """What somebody noted under a name; 0 before."""
+        """The number noted under a name; 0 if there is none."""
         with self._file.reading_latest() as connection:
             row = connection.execute("SELECT value FROM marks WHERE name = ?", (f"of {name}",)).fetchone()
         return int(row[0]) if row else 0
