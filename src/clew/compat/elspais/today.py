@@ -359,8 +359,8 @@ class ReadDocs(
     later=True,
     trim=("content",),
 ):
-    """The topics there are, or what is said about one: a topic, a tool's name, or any word. Tells what tools do and which
-    arguments they take."""
+    """The topics there are, or what is said about one: a topic, a tool's name, or any word. Tells what tools do and
+    which arguments they take."""
 
     topic: Topic = ""
     max_tokens: MaxTokens = None

@@ -108,8 +108,8 @@ class GetTermDetail(
     trim=("references",),
     whole=("definition",),
 ):
-    """One term: its whole definition, where it stands, and every place that uses it, marked or not. To find one by words
-    call search_terms."""
+    """One term: its whole definition, where it stands, and every place that uses it, marked or not. To find one by
+    words call search_terms."""
 
     term: Annotated[str, Meta(min_length=1, max_length=300, description="In any case")]
     max_tokens: MaxTokens = None
