@@ -341,8 +341,8 @@ class AskFaq(
     later=True,
     trim=("entries",),
 ):
-    """Short answers about linking, coverage, assertions, hashes, templates, terms and concurrency; all of them, or those
-    with a word. For one tool call docs."""
+    """Short answers about linking, coverage, assertions, hashes, templates, terms and concurrency; all of them, or
+    those with a word. For one tool call docs."""
 
     topic: Topic = ""
 
