@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp import MCPError
-from tests.contract.memory_client import RUNS, WHY, Memory, remembering, write_project
+from tests.contract.memory_client import CONFIG, RUNS, WHY, Memory, remembering, write_project
 from tests.memory.filling import LAMPS, NOW, SHIPS, at, fill, link
 
 QUERY = "harbour lamps burn at night"
@@ -83,6 +83,26 @@ def test_novelty_and_its_parts_follow_the_nearest_memories_only(memory: Memory) 
     fill(memory.project, ["Harbour lamps burn at night in winter, too", "In winter harbour lamps burn at night"])
     assert delta()["delta_s_per_embedder"][5] < before["delta_s_per_embedder"][5]
     assert set(made) == {"connectivity", "cluster_fit", "consistency"}
+
+
+# Verifies: REQ-d00340-E
+def test_a_changed_text_is_compared_by_its_meaning_where_there_is_a_model(tmp_path: Path) -> None:
+    root = write_project(tmp_path / "harbour", config=CONFIG.replace('"none"', '"minilm"'))
+    with remembering(root) as memory:
+        id = memory.store(LAMPS[0])
+        old, same, other = ({"content": text} for text in (LAMPS[0], LAMPS[1], SHIPS[0]))
+        changes = [
+            memory("gwt_compute_delta_sc", old_fingerprint=old, new_fingerprint=each)["change_per_embedder"][0]
+            for each in (old, same, other)
+        ]
+        assert changes == sorted(changes)
+        assert changes[0] == pytest.approx(0, abs=0.01)
+        assert changes[2] > changes[1] + 0.2
+        engine = memory.project.memory.units.engine()
+        assert engine is not None
+        engine.index_vectors()
+        kept = memory("gwt_compute_delta_sc", old_fingerprint=id, new_fingerprint=other)["change_per_embedder"][0]
+        assert kept == pytest.approx(changes[2], abs=0.01)
 
 
 # Verifies: REQ-d00345-A, REQ-d00345-C
