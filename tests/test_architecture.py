@@ -10,7 +10,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "clew"
 CONTRACT = Path(__file__).parent / "contract"
 
 LAYERS = (
-    {"text", "errors", "once", "cache"},
+    {"text", "errors", "once", "cache", "traffic"},
     {"workspace", "formats"},
     {"config", "trust", "edit"},
     {"store", "derived", "ai", "operation"},

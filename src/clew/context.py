@@ -17,6 +17,7 @@ from clew.edit.state_folder import STATE_FOLDER, make_state_folder
 from clew.errors import StoreError
 from clew.graph.lock import ReadWriteLock
 from clew.once import Once
+from clew.traffic import Traffic
 
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
@@ -60,6 +61,8 @@ class Context:
         self._builder = Once(self._make_builder)
         self._keeper = Once(self._make_keeper)
         self._cursors = Once(self._make_cursors)
+        self.traffic = Traffic()
+        """The calls that are under way."""
         # What services contribute to each other; `Project` sets these.
         self.engine: Callable[[], SearchEngine | None] = lambda: None
         """The search engine, opened by the first who searches; None where it cannot be used."""

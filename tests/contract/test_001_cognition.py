@@ -44,7 +44,7 @@ def calls(ids: list[str]) -> list[tuple[str, dict[str, Any]]]:
         ("get_neuromodulation", {"session_id": "another"}),
         ("adjust_neuromodulator", {"modulator": "dopamine", "delta": 0.5}),
         ("get_steering_feedback", {"content": "Lamps break in winter."}),
-        ("search_teleological", {"query_content": "lamps in winter"}),
+        ("search_teleological", {"query_content": "lamps are checked in season"}),
         ("compute_teleological_vector", {"content": "lamps in winter", "compute_tucker": True}),
         ("manage_teleological_profile", {"action": "create", "name": "code"}),
         ("auto_bootstrap_north_star", {"confidence_threshold": 0.1}),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from clew.memory.balance import CANCER_DEGREE, CANCER_ENTROPY, CANCER_IMPORTANCE, neighbour_entropies
+from clew.memory.expiry import Due, Expiry
 from clew.memory.gaps import CurationTask, curation_tasks
 from clew.memory.model import EDGE_TYPES, LinkKind
 from clew.memory.pulse import BOUNDARY, action_for
@@ -41,6 +42,8 @@ class MemeticStatus(msgspec.Struct, frozen=True, kw_only=True):
     forgotten: int
     embedder: str | None
     storage: dict[str, Any]
+    expiry: Due
+    """What the next run of the job that removes expired things will remove."""
     truncated: bool = False
 
 
@@ -132,6 +135,7 @@ def memetic_status(view: "MemoryView") -> MemeticStatus:
         forgotten=index.count(asker, Filters(forgotten=True)),
         embedder=_embedder(view),
         storage={"engine": "sqlite", "location": str(home.path), "bytes": home.size()},
+        expiry=Expiry(view).due(),
     )
 
 

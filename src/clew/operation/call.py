@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -214,6 +214,12 @@ def _performed(request: Operation, call: Call, *, bounded: bool) -> Any:
     early = request.answer_early(call)
     if early is not None:
         return shaped(early)
+    with call.project.context.traffic.call() if call.project is not None else nullcontext():
+        return _run(request, call, shaped, bounded=bounded)
+
+
+def _run(request: Operation, call: Call, shaped: Callable[[Any], Any], *, bounded: bool) -> Any:
+    about = request.about
     if about.needs is Freshness.NONE:
         return shaped(request.run(call))
     with _ready(about.needs, request, call):

@@ -162,6 +162,12 @@ class Store(Protocol):
         events stay, with id and time. How many rows changed. It cannot be undone, and it is for purging only."""
         ...
 
+    def erase(self, collection: str, ids: Iterable[str]) -> list[str]:
+        """Take out for good what was deleted under these ids: the tombstones, and the values in the events, which stay
+        with id, time and reason. A record that is there is left alone. The ids that were erased; it cannot be
+        undone."""
+        ...
+
     def compact(self) -> None:
         """Leave no byte of what was deleted or replaced in the store's files. StoreBusy where others use the store all
         the time."""

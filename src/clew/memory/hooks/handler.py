@@ -11,6 +11,7 @@ import msgspec
 
 from clew.cache import Cache
 from clew.errors import Cancelled, ClewError
+from clew.memory.expiry import Expiry
 from clew.memory.hooks import address, spool
 from clew.memory.hooks.answer import Said, answer
 from clew.memory.hooks.capture import Capture
@@ -64,7 +65,7 @@ class HookHandler:
         now = self._memory.context.clock()
         if handled and (self._expired_at is None or now - self._expired_at >= _EXPIRED_EVERY):
             self._expired_at = now
-            self._episodes().expire()
+            Expiry(self._memory.shared_view()).remove()
         self._warm()
 
     def _keep(self, event: HookEvent) -> bool:
@@ -115,9 +116,9 @@ class HookHandler:
         asker = Asker(folder=self._folder(event), session=event.session)
         return MemoryView(self._memory, asker)
 
-    def _episodes(self, event: HookEvent | None = None) -> Episodes:
+    def _episodes(self, event: HookEvent) -> Episodes:
         home = self._memory.home
-        asker = Asker(folder=home.inside, session=event.session if event is not None else None)
+        asker = Asker(folder=home.inside, session=event.session)
         return Episodes(MemoryView(self._memory, asker), home.inside)
 
     def _folder(self, event: HookEvent) -> str:

@@ -140,6 +140,14 @@ class SqliteStore:
         with self._connections.writing() as connection, translated(self._path):
             return rewriting.rewrite(connection, self._path, edit)
 
+    def erase(self, collection: str, ids: Iterable[str]) -> list[str]:
+        check_name("collection", collection)
+        wanted = list(dict.fromkeys(ids))
+        for id in wanted:
+            check_name("id", id)
+        with self._connections.writing() as connection, translated(self._path):
+            return rewriting.erase(connection, collection, wanted)
+
     def compact(self) -> None:
         rewriting.compact(self._connections, COMPACTING_SECONDS)
 
