@@ -1,81 +1,22 @@
 """The transport of the second source document: the tools of its profile over server-sent events."""
 
-import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import anyio
-import httpx2
 import pytest
-from tests.contract.memory_client import WHY, write_project
-from tests.mcp_client import Options, start_server
-from tests.transports.conftest import PATIENCE, FakeClock, Listener
-
-from clew.memory.cognition import dream_steps
-from clew.memory.cognition.dream_steps import Found
-from clew.project import Project
-from clew.surfaces.mcp.transports.http import serve_http
-from clew.surfaces.mcp.transports.settings import HttpSettings
+from tests.contract.memory_client import WHY
+from tests.transports.conftest import FakeClock, Listener
+from tests.transports.profile_server import HeldDream, asked, connected, serving
 
 pytestmark = pytest.mark.anyio
 
 SSE_SESSION_EXPIRED = -32016
-TOKEN = "a-token-of-the-tests-0123456789abcdef"
 TIDES = ("Tide tables are in UTC.", "Tide heights are in metres.", "Tide gauges are read at noon.")
 
 
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
-
-
-@asynccontextmanager
-async def serving(root: Path, clock: FakeClock) -> AsyncIterator[httpx2.AsyncClient]:
-    """A server of the profile on loopback, whose time stands still unless a test moves it."""
-    project = Project.open(write_project(root))
-    started = anyio.Event()
-    urls: list[str] = []
-
-    def ready(url: str) -> None:
-        urls.append(url)
-        started.set()
-
-    server = start_server(project, Options.of(profile="context-graph"))
-    settings = HttpSettings(sse=True, drain_seconds=0.0, heartbeat_events=True, token=TOKEN)
-    try:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(lambda: serve_http(server, settings, ready, clock=clock))
-            with anyio.fail_after(PATIENCE):
-                await started.wait()
-                base, known = urls[0].rsplit("/", 1)[0], {"Authorization": f"Bearer {TOKEN}"}
-                async with httpx2.AsyncClient(base_url=base, headers=known, timeout=PATIENCE) as http:
-                    yield http
-            tasks.cancel_scope.cancel()
-    finally:
-        project.close()
-
-
-@asynccontextmanager
-async def connected(http: httpx2.AsyncClient, last: str = "") -> AsyncIterator[Listener]:
-    """A stream that has been greeted; with the id of an event, the one that goes on after it."""
-    async with http.sse("/sse", headers={"Last-Event-ID": last} if last else {}) as source:
-        listener = Listener(http, source)
-        await listener.greeted()
-        if not last:
-            await listener.initialize()
-        yield listener
-
-
-async def asked(listener: Listener, tool: str, **arguments: Any) -> tuple[Any, list[str]]:
-    """The answer of a call, and what was told on the way to it."""
-    await listener.call(tool, tool, **arguments)
-    told: list[str] = []
-    while "id" not in (message := await listener.message()):
-        told.append(message["params"]["message"])
-    assert "result" in message, message
-    return message["result"]["structuredContent"], told
 
 
 # Verifies: REQ-d00017-A
@@ -138,15 +79,7 @@ async def test_tc_sse_004_us_006_ac_02_results_of_a_search_are_streamed(tmp_path
 async def test_ec_mcp_005_a_client_that_reconnects_during_a_dream_is_told_the_phases_that_follow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, free = threading.Event(), threading.Event()
-
-    def held(view: Any, marks: Any, most: int, give_way: Any) -> Found:
-        begun.set()
-        while not free.wait(0.005):
-            give_way()
-        return Found(told={"held": True})
-
-    monkeypatch.setitem(dream_steps.STEPS, "links", held)
+    held = HeldDream(monkeypatch)
     clock = FakeClock()
     async with serving(tmp_path, clock) as http:
         async with connected(http) as first:
@@ -156,11 +89,11 @@ async def test_ec_mcp_005_a_client_that_reconnects_during_a_dream_is_told_the_ph
             before = ""
             while before != "rem: links":
                 before = (await first.message())["params"]["message"]
-            assert await anyio.to_thread.run_sync(begun.wait, 60)
+            assert await anyio.to_thread.run_sync(held.begun.wait, 60)
         await clock.asleep(60.0)
         clock.advance(30)
         async with connected(http, first.last_event_id) as second:
-            free.set()
+            held.free.set()
             told = []
             while "id" not in (message := await second.message()):
                 told.append(message["params"]["message"])
