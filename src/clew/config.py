@@ -46,7 +46,7 @@ TEST_PATTERNS = tuple(_TEST_NAMES.split())
 DOCUMENT_PATTERNS = ("*.md", "*.markdown", "*.mdx", "*.rst", "*.html", "*.htm", "*.txt", "*.ipynb")
 _DOCUMENT_FOLDERS = ("docs", "doc")
 _DOCUMENTS_BESIDE = ("*.md", "*.rst")
-"""Documents of the project's own folder, such as README.md, where nobody said which folders hold documents."""
+"""Documents of the project's own folder, such as README.md, where no setting names the folders of documents."""
 
 
 _USUAL = ElspaisSettings()
