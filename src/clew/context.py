@@ -17,6 +17,7 @@ from clew.edit.state_folder import STATE_FOLDER, make_state_folder
 from clew.errors import StoreError
 from clew.graph.lock import ReadWriteLock
 from clew.once import Once
+from clew.operation.call_log import CallLog
 from clew.traffic import Traffic
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class Context:
         """Many readers of the graph or one writer."""
         self.clock: Callable[[], datetime] = lambda: datetime.now(UTC)
         """What time it is, for what is recorded or expires."""
+        self.calls = CallLog()
+        """The latest calls of agents to this process."""
         self.store_problem: StoreError | None = None
         """Why there is no store, if so."""
         self.recovered: tuple[str, ...] = ()

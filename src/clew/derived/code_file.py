@@ -133,6 +133,12 @@ class CodeFile:
             files = connection.execute("SELECT count(*) FROM files").fetchone()[0]
         return int(symbols), int(files)
 
+    def symbol_counts(self) -> dict[str, int]:
+        """How many symbols each source file has."""
+        query = "SELECT files.path, count(symbols.place) FROM files LEFT JOIN symbols ON files.number = symbols.file "
+        with self._file.reading_latest() as connection:
+            return dict(connection.execute(query + "GROUP BY files.path").fetchall())
+
     def symbols_of(self, path: str) -> list[FiledSymbol]:
         return self._symbols("files.path = ? ORDER BY place", path)
 

@@ -119,7 +119,7 @@ class MemoryService:
 
     def view(self, call: "Call", *, session_id: str | None = None, agent_id: str | None = None) -> "MemoryView":
         """The memory as whoever makes a call sees it."""
-        is_person = call.surface == "cli"
+        is_person = call.surface != "mcp"
         session = self.session_of(call, session_id)
         agent = _checked("agent_id", agent_id)
         # Few tools take an agent's name: whoever said it once in a session means it for the others as well.

@@ -122,7 +122,13 @@ class Store(Protocol):
     def count(self, collection: str) -> int: ...
 
     def events(
-        self, *, collection: str | None = None, id: str | None = None, after: int = 0, limit: int | None = None
+        self,
+        *,
+        collection: str | None = None,
+        id: str | None = None,
+        after: int = 0,
+        limit: int | None = None,
+        latest_first: bool = False,
     ) -> list[Event]:
         """Events in the order of their `seq`, those greater than `after`."""
         ...
