@@ -48,7 +48,7 @@ TEST_PATTERNS = tuple(_TEST_NAMES.split())
 DOCUMENT_PATTERNS = ("*.md", "*.markdown", "*.mdx", "*.rst", "*.html", "*.htm", "*.txt", "*.ipynb")
 _DOCUMENT_FOLDERS = ("docs", "doc")
 _DOCUMENTS_BESIDE = ("*.md", "*.rst")
-"""Documents of the project's own folder, such as README.md, where nobody said which folders hold documents."""
+"""Documents of the project's own folder, such as README.md, where no setting names the folders of documents."""
 
 
 _USUAL = ElspaisSettings()
@@ -108,6 +108,11 @@ class LimitsTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 class SearchTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     background: bool = True
+
+
+class MemoryTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    keep: Literal["usual", "forever"] = "usual"
+    """What expired is removed as usual (episodes after 90 days, what was forgotten after 30), or never."""
 
 
 class KbTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -188,6 +193,7 @@ class ClewToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     specs: FoldersTable = FoldersTable()
     docs: FoldersTable = FoldersTable()
     kb: KbTable = KbTable()
+    memory: MemoryTable = MemoryTable()
     server: ServerTable = ServerTable()
     graph: GraphTable = GraphTable()
     search: SearchTable = SearchTable()
@@ -210,6 +216,7 @@ class Config(msgspec.Struct, frozen=True):
     specs: tuple[str, ...]
     documents: Selection
     kb: KbTable
+    memory: MemoryTable
     server: ServerTable
     auto_refresh: bool
     search: SearchTable
@@ -318,6 +325,7 @@ def _composed(
         specs=_folders(root, toml.specs.folders or ()),
         documents=_documents(root, toml.docs),
         kb=_kb(toml.kb, name),
+        memory=toml.memory,
         server=toml.server,
         auto_refresh=toml.graph.auto_refresh,
         search=toml.search,
