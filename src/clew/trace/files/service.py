@@ -48,6 +48,7 @@ class RequirementFiles:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._config, self._root = context.config, context.root
+        self._live = context.live
         self._graph, self._grammar, self._lock = context.graph, context.grammar, context.lock
         self._store = context.store
         self._resolver = Resolver(self._graph, self._grammar)
@@ -101,7 +102,8 @@ class RequirementFiles:
                 f"The prompt has {len(prompt)} characters; it must have 1 to {LONGEST_PROMPT}.",
                 hint="Say in a few sentences what should become of the requirement.",
             )
-        model = open_model(of_client, settings=self._config.ai, trust=self._config.trust)
+        now = self._live.now()
+        model = open_model(of_client, settings=now.ai, trust=now.trust)
         found = self._locate(request)
         if not _is_utf8(found.data):
             raise Refused(f"'{found.path}' is not UTF-8; a model cannot be shown it.", hint="Save it as UTF-8.")
