@@ -137,17 +137,6 @@ def test_what_is_unlike_everything_is_newer(memory: Memory) -> None:
     assert len(one["johari_quadrants"]) == 13
 
 
-# Verifies: REQ-d00340-F
-def test_us_002_ac_04_an_empty_workspace_suggests_to_ask_the_user(memory: Memory) -> None:
-    fill(memory.project, LAMPS)
-    empty = memory("search_graph", query="zzz qqq")
-    assert empty["count"] == 0
-    at(memory.project, NOW + timedelta(seconds=4))
-    assert memory("get_kuramoto_sync")["_cognitive_pulse"]["suggested_action"] != "epistemic_action"
-    at(memory.project, NOW + timedelta(seconds=5))
-    assert memory("get_kuramoto_sync")["_cognitive_pulse"]["suggested_action"] == "epistemic_action"
-
-
 def scores(memory: Memory) -> dict[str, float]:
     found = memory("search_graph", query="harbour lamps burn at night")["results"]
     return {each["node_id"]: each["score"] for each in found}

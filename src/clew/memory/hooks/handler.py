@@ -24,6 +24,8 @@ from clew.memory.service import MemoryService, MemoryView
 log = logging.getLogger(__name__)
 
 _REMEMBERED = 4_096
+_KEEPING_SECONDS = 10.0
+"""An event is answered as taken only after it was kept, so nothing but a full spool makes the server give up."""
 _EXPIRED_EVERY = timedelta(hours=1)
 
 
@@ -68,13 +70,15 @@ class HookHandler:
 
     def _keep(self, event: HookEvent) -> bool:
         places = address.spools(str(self._root))
-        return spool.keep(Path(places[0]), msgspec.to_builtins(event))
+        return spool.keep(Path(places[0]), msgspec.to_builtins(event), _KEEPING_SECONDS)
 
     def _said(self, event: HookEvent, check: Callable[[], None]) -> Said:
         if event.kind not in INJECTS.get(event.host, ()):
             return Said()
         try:
-            return answer(self._view(event), event, check)
+            # Read first: what is being handled meanwhile is in the index afterwards.
+            shown = spool.shown_in(address.spools(str(self._root)), event.session)
+            return answer(self._view(event), event, shown, check)
         except (ClewError, OSError) as error:
             log.info("Nothing was injected: %s", error)
             return Said()
