@@ -3,7 +3,7 @@
 # Implements: REQ-d00421
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -12,9 +12,11 @@ from clew.edit.recovery import COLLECTION
 from clew.edit.targets import read_if_there
 from clew.edit.transaction import Purpose, Transaction
 from clew.errors import FileChanged, NotFound, Refused
-from clew.store.interface import Store
 from clew.text.hashing import content_hash
 from clew.workspace.files import resolve
+
+if TYPE_CHECKING:
+    from clew.store.interface import Store
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -29,7 +31,7 @@ class Written(msgspec.Struct, frozen=True):
     """Whether it moved folders, which is not taken back."""
 
 
-def written(store: Store, limit: int) -> list[Written]:
+def written(store: "Store", limit: int) -> list[Written]:
     """The latest recorded transactions, the newest first."""
     found = store.events(collection=COLLECTION, limit=limit, latest_first=True)
     return [_written(each.id, each.at, each.actor, each.after) for each in found if isinstance(each.after, dict)]
@@ -39,7 +41,7 @@ def _written(id: str, at: str, actor: str, data: dict[str, Any]) -> Written:
     return Written(id, at, actor, str(data.get("operation", "")), tuple(data.get("files", ())), bool(data.get("moves")))
 
 
-def undo(root: Path, store: Store, id: str, *, actor: str = "clew", dry_run: bool = False) -> str:
+def undo(root: Path, store: "Store", id: str, *, actor: str = "clew", dry_run: bool = False) -> str:
     """Give the files of a transaction their former content, all or none; the difference. A file that somebody changed
     since is refused."""
     record = store.get(COLLECTION, id)
