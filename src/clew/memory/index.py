@@ -165,7 +165,7 @@ class MemoryIndex(DerivedFile):
         """The episodes from before a time, the earliest first."""
         seen = condition(asker, Filters(kinds=("episode",)))
         query = f"""
-            SELECT {_COLUMNS} FROM memories
+            SELECT {_COLUMNS} FROM memories INDEXED BY memories_episodes
             WHERE kind = 'episode' AND deleted IS NULL AND recorded_at < ? AND {seen.sql} ORDER BY recorded_at LIMIT ?
         """  # noqa: S608
         with self.asked() as connection:
