@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _READ = 12
 _LIMITS = Limits(max_quotes=5, max_quote_tokens=90)
+_LEAST = 0.1
+"""A quote that is less likely to answer than this is no answer."""
 _NOTHING = "Nothing in this project answers that."
 
 
@@ -49,7 +51,7 @@ def ask(call: "Call", question: str) -> Answered:
     passages = [Passage(unit.body, unit.title, shares[unit.id], likeness.get(unit.id)) for unit in units]
     found = window_evidence(call.project.kb.finder.asked(question), passages, _LIMITS)
     said = [_said(call, units[quote.passage], quote.start, quote.end, quote.score) for quote in found]
-    if not any(quote.may_answer for quote in found):
+    if not any(quote.may_answer and quote.score >= _LEAST for quote in found):
         nearest = tuple(dict.fromkeys(f"{each.title} ({each.place})" for each in said))[:3]
         return Answered((), nearest, (_NOTHING, *everything.notes))
     # What is half as likely is not quoted beside a better one.

@@ -33,9 +33,14 @@ def dependants(inquiry: Inquiry) -> Section:
 def citing(inquiry: Inquiry) -> Iterator[Fact]:
     """What cites a node, tests left out: they are proofs."""
     node = inquiry.target.node
-    if node is None:
+    if node is not None:
+        subject = Subject(node.id, node.kind.value, node.title, (node.id,))
+    elif inquiry.target.kind == "spec" and inquiry.target.path is not None:
+        nodes = inquiry.graph.memory.nodes_in_file(inquiry.target.path)
+        ids = tuple(each.id for each in nodes if each.kind is NodeKind.REQUIREMENT)
+        subject = Subject(inquiry.target.name, inquiry.target.kind, inquiry.target.title, ids)
+    else:
         return
-    subject = Subject(node.id, node.kind.value, node.title, (node.id,))
     for each in impact(inquiry.graph, subject, (), limit=_MOST).dependents:
         if each.kind not in (NodeKind.TEST.value, NodeKind.TEST_RESULT.value):
             text = f"{each.id} {one_line(each.title, 80)}: {each.how}"
