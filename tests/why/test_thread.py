@@ -126,6 +126,18 @@ def test_a_report_is_as_old_as_it_says_or_as_its_commit(asker: Asker, project: P
     assert "before this change" not in result()
 
 
+# Verifies: REQ-d00364-C
+def test_executed_lines_are_told_with_their_age(asker: Asker, project: Path) -> None:
+    (project / "clew.toml").write_text('[tests]\nresults = ["reports/junit.xml", "reports/coverage.json"]\n')
+    files = '{"src/warn.py": {"executed_lines": [5, 6], "missing_lines": [10]}}'
+    meta = '{"version": "7.0", "timestamp": "2023-11-16T00:00:00+00:00"}'
+    (project / "reports" / "coverage.json").write_text(f'{{"meta": {meta}, "files": {files}}}')
+    lines = told(sections(asker, project, "src/warn.py:6")["proved_by"])
+    assert "1 of 1 line executed by the tests (2023-11-16" in lines
+    assert "before this change" in lines
+    assert "2 of 3 lines executed" in told(sections(asker, project, "src/warn.py")["proved_by"])
+
+
 # Verifies: REQ-d00360-G
 def test_a_file_is_told_by_what_it_says_and_not_by_its_licence(asker: Asker, project: Path) -> None:
     legal = "# Copyright 2020 Somebody\n# Licensed under something.\n\n"

@@ -117,6 +117,12 @@ class CodeFile:
         with self._file.reading_latest() as connection:
             return [path for (path,) in connection.execute(query, (end, len(end) + 1, f"/{end}"))]
 
+    def paths_with(self, text: str) -> list[str]:
+        """The files whose path has a text somewhere, in lower case."""
+        with self._file.reading_latest() as connection:
+            rows = connection.execute("SELECT path FROM files WHERE instr(lower(path), ?) ORDER BY path", (text,))
+            return [path for (path,) in rows]
+
     def package_of(self, path: str) -> str:
         """The package that a file says it belongs to; empty where it names none."""
         with self._file.reading_latest() as connection:

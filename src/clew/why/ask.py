@@ -9,7 +9,7 @@ from clew.search.quote.evidence import Limits
 from clew.search.quote.windows import Passage, window_evidence
 from clew.search.units import Unit
 from clew.text.shortening import one_line
-from clew.why.search import Everything
+from clew.why.search import Everything, varied
 
 if TYPE_CHECKING:
     from clew.operation.call import Call
@@ -41,7 +41,8 @@ class Answered(msgspec.Struct, frozen=True):
 def ask(call: "Call", question: str) -> Answered:
     """Hold the graph's lock."""
     everything = Everything(call, ("requirement", "spec", "document", "memory"))
-    engine, ranked = everything.ranked(question)
+    engine, in_order = everything.ranked(question)
+    ranked = varied(in_order)
     units = [unit for each in ranked[:_READ] if engine is not None and (unit := engine.units.get(each.id)) is not None]
     best = ranked[0].score if ranked else 1.0
     shares = {each.id: each.score / best if best > 0 else 0.0 for each in ranked[:_READ]}

@@ -190,7 +190,8 @@ def _by_lines(inquiry: Inquiry, reports: Reports) -> Iterator[Fact]:
     count = inquiry.graph.evidence.lines(path, *inquiry.span) if path is not None else None
     if count is None or not count.executable:
         return
-    yield Fact(f"{count.executed} of {counted(count.executable, 'line')} executed by the tests", "recorded", path or "")
+    executed = f"{count.executed} of {counted(count.executable, 'line')} executed by the tests"
+    yield Fact(executed + reports.age({*inquiry.graph.evidence.line_reports()}), "recorded", inquiry.target.place)
     for id in count.tests[:_MOST_TESTS]:
         test = inquiry.graph.get_node(id)
         if test is not None:
@@ -239,9 +240,9 @@ def _called_after(inquiry: Inquiry, how: str) -> Iterator[Fact]:
     path = inquiry.target.path or ""
     stem = _stem(path)
     if len(stem) > 2 and not is_test_name(path):
-        for other in inquiry.project.code.file.files():
-            if other.path != path and is_test_name(other.path) and _tested_stem(other.path) == stem:
-                yield Fact(f"{other.path} is {how}", "inferred", other.path)
+        for other in inquiry.project.code.file.paths_with(stem):
+            if other != path and is_test_name(other) and _tested_stem(other) == stem:
+                yield Fact(f"{other} is {how}", "inferred", other)
 
 
 def is_test_file(inquiry: Inquiry, path: str) -> bool:

@@ -16,6 +16,7 @@ from clew.formats.code.languages import Family, family_for
 
 OUTLINE_VERSION = 3
 _LONGEST_HEAD = 200
+_OWNED = re.compile(r"(\w+)(?:<[^<>()]*>)?::(~?\w+|operator\s*[^\s\w()]{1,3})\s*\(")
 _RECEIVER = re.compile(r"func\s*\(\s*(?:\w+\s+)?\*?\s*(\w+)(?:\[[^\]]*\])?\s*\)\s*\w+\s*[(\[]")
 
 
@@ -88,8 +89,8 @@ def _owner(head: str, found: Definition) -> str:
     received = _RECEIVER.match(head)
     if received is not None:
         return received[1]
-    owned = re.search(rf"(\w+)(?:<[^<>()]*>)?::{re.escape(found.names[-1])}\s*\(", head)
-    return owned[1] if owned is not None else ""
+    owned = _OWNED.search(head) if "::" in head else None
+    return owned[1] if owned is not None and owned[2] == found.names[-1] else ""
 
 
 def _head(rows: list[str], found: Definition) -> str:
