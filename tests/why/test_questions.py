@@ -37,7 +37,7 @@ def test_answers_are_right_and_a_confident_wrong_one_counts_double(verdicts: lis
     score = 1 - cost / len(verdicts)
     tokens = median(estimate_tokens(each.text) for each in verdicts)
     right = len(verdicts) - len(wrong)
-    print(f"why: {right} of {len(verdicts)} questions right, score {score:.3f}, median answer {tokens:.0f} tokens")
+    print(f"why: {right} of {len(verdicts)} questions right, score {score:.3f}, median answer {tokens:.0f} tokens")  # noqa: T201
     assert score >= RIGHT_AT_LEAST, shown
 
 
