@@ -84,9 +84,9 @@ def _state(call: Call) -> IndexReport:
 
 def _lines(report: IndexReport) -> Iterator[str]:
     if written := report.written:
-        yield f"units: {written.added} added, {written.changed} changed, {written.removed} removed"
+        yield f"texts: {written.added} added, {written.changed} changed, {written.removed} removed"
     if vectors := report.vectors:
-        made = f"vectors: {vectors.embedded} made, {vectors.reused} reused"
+        made = f"embeddings: {vectors.embedded} made, {vectors.reused} reused"
         yield made + (", damaged ones written anew" if vectors.rebuilt else "")
         if vectors.note:
             yield coloured(f"note: {vectors.note}", "yellow")
@@ -96,6 +96,6 @@ def _lines(report: IndexReport) -> Iterator[str]:
         yield f"stopped: {len(report.stopped)}"
     if (index := report.index) is not None:
         parts = ", ".join(f"{number} {part}" for part, number in index.parts.items()) or "nothing"
-        yield f"indexed: {index.units} units ({parts}) by words, {index.embedded} of them by meaning"
+        yield f"indexed: {index.units} texts ({parts}), {index.embedded} with embeddings"
         yield f"state: {index.state.replace('_', ' ')}, embedder: {index.embedder or 'none'}"
         yield from (coloured(f"note: {note}", "yellow") for note in index.notes)

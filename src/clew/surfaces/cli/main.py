@@ -24,6 +24,7 @@ FAILED = 3
 COMMANDS = {
     "init": "set up a folder: detect what it holds, write clew.toml, configure MCP clients",
     "serve": "serve a project to MCP clients over stdio, streamable HTTP or SSE",
+    "web": "show a project in a browser: requirements, proof, documents, sources, memory, activity",
     "trust": "let a project's clew.toml name services, programs and keys, after showing which",
     "doctor": "examine the installation, the configuration and the store",
     "tools": "list the tools that MCP clients see",
@@ -35,6 +36,7 @@ COMMANDS = {
 ORDER = (
     "init",
     "serve",
+    "web",
     "brief",
     "why",
     "context",
@@ -51,6 +53,8 @@ ORDER = (
     "fix",
     "review",
     "links",
+    "terms",
+    "terms",
     "specs",
     "change",
     "kb",

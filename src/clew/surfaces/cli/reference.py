@@ -45,6 +45,7 @@ The examples run in `examples/demo`.
 MORE: Final = {
     "init": "getting-started.md",
     "serve": "mcp.md",
+    "web": "page.md",
     "search": "search.md",
     "index": "search.md",
     "impact": "impact.md",
@@ -55,6 +56,7 @@ MORE: Final = {
     "fix": "findings.md",
     "review": "impact.md",
     "links": "links.md",
+    "terms": "formats/elspais.md",
     "specs": "formats/openspec.md",
     "change": "formats/openspec.md#applying-a-change",
     "kb": "documents.md",

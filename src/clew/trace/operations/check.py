@@ -11,7 +11,7 @@ from clew.operation.declare import Operation, Option, Toolset
 from clew.text.controls import pretty_json
 from clew.text.counting import counted
 from clew.text.terminal import coloured
-from clew.trace.reports.findings import Finding
+from clew.trace.reports.finding import Finding
 from clew.workspace.git import api as git
 
 _STYLES = {"error": "red", "warning": "yellow", "info": "dim"}
@@ -91,5 +91,5 @@ def _lines(finding: Finding, *, plain: bool) -> str:
 def _counts(found: Sequence[Finding]) -> str:
     errors = sum(1 for finding in found if finding.severity == "error")
     warnings = sum(1 for finding in found if finding.severity == "warning")
-    counts = ((errors, "error"), (warnings, "warning"), (len(found) - errors - warnings, "remark"))
+    counts = ((errors, "error"), (warnings, "warning"), (len(found) - errors - warnings, "note"))
     return ", ".join(counted(number, word) for number, word in counts)
