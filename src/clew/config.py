@@ -321,7 +321,7 @@ def _composed(
         requirements=_requirements(root, toml.requirements, elspais),
         code=_code(root, toml.code, elspais),
         tests=_tests(root, toml.tests, elspais),
-        results=_results(_first(toml.tests.results, elspais.result_files if _are_tests_read(elspais) else ())),
+        results=_results(_first(toml.tests.results, _results_of(elspais))),
         specs=_folders(root, toml.specs.folders or ()),
         documents=_documents(root, toml.docs),
         kb=_kb(toml.kb, name),
@@ -482,6 +482,11 @@ def _tests(root: Path, table: TestsTable, elspais: ElspaisSettings) -> Selection
 def _are_tests_read(elspais: ElspaisSettings) -> bool:
     """elspais reads tests only when told to; Clew leaves them out only when told to."""
     return elspais.tests_enabled is not False
+
+
+def _results_of(elspais: ElspaisSettings) -> tuple[str, ...]:
+    reports = elspais.result_files if _are_tests_read(elspais) else ()
+    return (*reports, *filter(None, (elspais.journey_results,)))
 
 
 def _documents(root: Path, table: FoldersTable) -> Selection:
