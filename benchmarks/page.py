@@ -1,7 +1,7 @@
 """The page on the generated project: how long views take, how large they are, and what a browser makes of them.
 
-Sizes and element counts are gates; times are orientation. With chromium and Playwright (`make browser`) the first paint,
-the time until the page can be used, a filter while typing and a saved file are measured in a real browser.
+Sizes and element counts are gates; times are orientation. With chromium and Playwright (`make browser`) the first
+paint, the time until the page can be used, a filter while typing and a saved file are measured in a real browser.
 """
 
 import re
