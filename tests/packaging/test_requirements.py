@@ -38,5 +38,5 @@ def test_the_packages_of_the_encoder_are_required_in_the_version_whose_files_are
 
 
 def test_locks_name_no_index() -> None:
-    for lock in (WORDS_LOCK, TOOLS_LOCK, PROJECT / "requirements-dev.lock"):
+    for lock in (WORDS_LOCK, TOOLS_LOCK, *(PROJECT / f"requirements-{name}.lock" for name in ("dev", "browser"))):
         assert "://" not in lock.read_text(encoding="utf-8"), lock.name

@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 16
 """Views that are made at the same time; further ones wait."""
-MOST_WATCHED = 5
+MOST_WATCHED = 40
 _MOST_FIELDS = 500
 _SAID = "clew-said"
 
@@ -303,6 +303,7 @@ def templates() -> Environment:
 
 @cache
 def static(name: str) -> tuple[bytes, str]:
-    """One of the page's own files, and the tag that changes with it."""
-    data = files("clew.surfaces.web").joinpath("static", name).read_bytes()
+    """One of the page's own files, and the tag that changes with it. The matrix has the same style."""
+    own = files("clew.surfaces.web").joinpath("static", name)
+    data = (files("clew.markup").joinpath("style.css") if name == "page.css" else own).read_bytes()
     return data, f'"{hashlib.sha256(data).hexdigest()[:20]}"'

@@ -33,6 +33,8 @@ class MatrixShown(msgspec.Struct, frozen=True):
     matrix: Matrix
     levels: tuple[str, ...]
     """The levels that requirements of this project have."""
+    root: str = ""
+    """The project's folder."""
 
     @property
     def nothing_fits(self) -> str:
@@ -61,7 +63,7 @@ class ShowMatrix(
         chosen = call.project.trace.find.requirements(
             root_id=self.id, level=self.level, status=self.status, gaps_only=self.gaps
         )
-        return MatrixShown(call.project.trace.matrix(chosen), _levels(call))
+        return MatrixShown(call.project.trace.matrix(chosen), _levels(call), str(call.root))
 
     def document(self, result: MatrixShown) -> str:
         ending = Path(self.output).suffix.lower() if self.output is not None else ""
@@ -73,13 +75,21 @@ class ShowMatrix(
             case "html":
                 from clew.trace.reports.matrix_html import as_html
 
-                return as_html(result.matrix)
+                return as_html(result.matrix, self._above(result.root))
             case "json":
                 return pretty_json(result.matrix) + "\n"
             case _:
                 from clew.trace.reports.matrix import as_markdown
 
                 return as_markdown(result.matrix)
+
+    def _above(self, root: str) -> str | None:
+        """What leads from the file to the project, where the file lies in it."""
+        if self.output is None:
+            return None
+        folder = Path(self.output).absolute().parent
+        inside = folder.is_relative_to(root)
+        return "../" * len(folder.relative_to(root).parts) if inside else None
 
     def render(self, result: MatrixShown) -> str:
         return self.document(result) if self.output is None else ""

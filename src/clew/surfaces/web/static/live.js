@@ -1,6 +1,9 @@
 // Keeps an open page in step: the server sends the ids that changed, and the page loads its own address again.
-// A hidden tab lets go of its connection, because a browser has only a few of them for all tabs.
+// A browser has only a few connections for all tabs: one tab holds the stream, and tells the others what it hears.
 
+const channel = new BroadcastChannel("clew");
+const watched = new Set();
+let leads = false;
 let source = null;
 let waiting = 0;
 
@@ -39,38 +42,58 @@ function say(text) {
   document.getElementById("live").textContent = text;
 }
 
-function changed(event) {
-  if (!isConcerned(event.data.split(" "))) return;
+function changed(ids) {
+  if (!isConcerned(ids)) return;
   clearTimeout(waiting);
   if (isBusy()) {
     say("Something changed; it is shown when you are done here.");
-    waiting = setTimeout(() => changed(event), 1000);
+    waiting = setTimeout(() => changed(ids), 1000);
     return;
   }
   waiting = setTimeout(() => reload().then(() => say("")), 60);
 }
 
-function open() {
-  if (source || document.hidden || !document.body.dataset.state) return;
+function files() {
+  return document.body.dataset.watches.split("\t").filter((path) => path.includes("/") || path.includes("."));
+}
+
+function connect() {
+  source?.close();
   const query = new URLSearchParams({ state: document.body.dataset.state });
-  for (const path of document.body.dataset.watches.split("\t")) if (path.includes("/") || path.includes(".")) query.append("watch", path);
+  for (const path of watched) query.append("watch", path);
   source = new EventSource(`/live?${query}`);
-  source.addEventListener("changed", changed);
+  source.addEventListener("changed", (event) => {
+    const ids = event.data.split(" ");
+    channel.postMessage({ ids });
+    changed(ids);
+  });
   source.onerror = () => {
     // Opened anew with the state that is shown now, so that nothing is missed while the server was away.
-    close();
-    setTimeout(open, 1000);
+    source.close();
+    setTimeout(connect, 1000);
   };
 }
 
-function close() {
-  source?.close();
-  source = null;
+// The tab that holds the stream watches the files that all tabs show.
+function watch(paths) {
+  const more = paths.filter((path) => !watched.has(path));
+  more.forEach((path) => watched.add(path));
+  if (leads && more.length) connect();
 }
 
 export function follow() {
-  open();
-  document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
-  addEventListener("pagehide", close);
-  addEventListener("pageshow", open);
+  if (!document.body.dataset.state) return;
+  watch(files());
+  channel.onmessage = ({ data }) => {
+    if (data.ids) changed(data.ids);
+    if (data.paths) watch(data.paths);
+    if (data.asks) channel.postMessage({ paths: files() });
+  };
+  channel.postMessage({ paths: files() });
+  // Held until the tab is closed or goes elsewhere; then the next one gets it.
+  navigator.locks.request("clew-live", () => new Promise(() => {
+    leads = true;
+    connect();
+    channel.postMessage({ asks: true });
+  }));
 }

@@ -42,14 +42,16 @@ function views(text) {
   });
 }
 
+// The views are known here, so what is typed and confirmed at once goes where it says.
+function showViews() {
+  found.replaceChildren(...views(words.value.trim()));
+  choose(0);
+}
+
 async function search() {
   const text = words.value.trim();
   const number = ++asked;
-  if (!text) {
-    found.replaceChildren(...views(""));
-    choose(0);
-    return;
-  }
+  if (!text) return;
   const answer = await fetch(`/search?${new URLSearchParams({ q: text, fragment: "1" })}`, { credentials: "same-origin" });
   const html = await answer.text();
   if (number !== asked) return;
@@ -62,6 +64,7 @@ export function show() {
   dialog.showModal();
   words.focus();
   words.select();
+  showViews();
   search();
 }
 
@@ -90,7 +93,7 @@ export function palette() {
     event.preventDefault();
     show();
   });
-  words.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(search, 80); });
+  words.addEventListener("input", () => { showViews(); clearTimeout(waiting); waiting = setTimeout(search, 80); });
   words.addEventListener("keydown", pressed);
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
 }

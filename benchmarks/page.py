@@ -1,0 +1,108 @@
+"""The page on the generated project: how long views take, how large they are, and what a browser makes of them.
+
+Sizes and element counts are gates; times are orientation. With chromium and Playwright (`make browser`) the first
+paint, the time until the page can be used, a filter while typing and a saved file are measured in a real browser.
+"""
+
+import re
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.figures import Figure, Result, milliseconds
+from benchmarks.http_calls import serving
+from benchmarks.workspace import CLEW, Workspace, run
+
+VIEWS = ("/", "/requirements", "/requirements?view=tree", "/requirements?q=shall&proof=missing", "/specs", "/sources")
+PAINT_MS, USABLE_MS, FILTER_MS, SAVED_MS = 500.0, 1_000.0, 150.0, 1_000.0
+MOST_ELEMENTS, MOST_BYTES = 3_000.0, 200_000.0
+_PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
+_USABLE = "performance.timing.domContentLoadedEventEnd - performance.timing.navigationStart"
+_COUNT = "document.querySelectorAll('*').length"
+
+
+def measure(space: Workspace, *, quick: bool) -> Result:
+    rounds = 3 if quick else 11
+    figures: list[Figure] = []
+    matrix = space.generated / "matrix.html"
+    with serving((CLEW, "serve", space.generated, "--transport", "http", "--port", "0")) as (_, url):
+        base = url.removesuffix("/mcp")
+        _read(base, "/")
+        id = re.findall(r'href="/r/([^"]+)"', _read(base, "/requirements")[1])[0]
+        for address in (*VIEWS, f"/r/{id}"):
+            answers = [_read(base, address) for _ in range(rounds)]
+            figures.append(Figure(f"{address}, answered", "ms", milliseconds(seconds for seconds, _ in answers)))
+            size = (float(len(answers[-1][1].encode())),)
+            figures.append(Figure(f"{address}, size", "bytes", size, MOST_BYTES))
+        run(CLEW, "trace", "-o", matrix, "-C", space.generated)
+        figures.append(Figure("matrix of 5,000 as one file, size", "bytes", (float(matrix.stat().st_size),)))
+        figures += _in_browser(base, matrix, space.generated, rounds)
+    return Result("The page on 5,000 requirements", tuple(figures))
+
+
+def _read(base: str, address: str) -> tuple[float, str]:
+    began = time.perf_counter()
+    with urllib.request.urlopen(base + address, timeout=300) as answer:  # noqa: S310 - our own server
+        text = answer.read().decode()
+    return time.perf_counter() - began, text
+
+
+def _in_browser(base: str, matrix: Path, folder: Path, rounds: int) -> Iterator[Figure]:
+    from tests.web.browser.driving import browser, missing
+
+    if missing() is not None:
+        return
+    with browser() as chromium:
+        page = chromium.new_page()
+        page.set_default_timeout(120_000)
+        for name, address in (("requirements", f"{base}/requirements"), ("matrix", matrix.as_uri())):
+            paints, usable = [], []
+            for _ in range(rounds):
+                page.goto(address)
+                paints.append(float(page.evaluate(_PAINT)))
+                usable.append(float(page.evaluate(_USABLE)))
+            yield Figure(f"{name}, first paint", "ms", tuple(paints), PAINT_MS)
+            yield Figure(f"{name}, can be used", "ms", tuple(usable), USABLE_MS)
+            yield Figure(f"{name}, elements", "", (float(page.evaluate(_COUNT)),), MOST_ELEMENTS)
+        page.locator("button[name=all]").click()
+        yield Figure("matrix, elements with all shown rows open", "", (float(page.evaluate(_COUNT)),), MOST_ELEMENTS)
+        yield Figure("matrix, a filter", "ms", tuple(_filters(page, "[name=words]", "output", rounds)), FILTER_MS)
+        page.goto(f"{base}/requirements")
+        yield Figure(
+            "requirements, a filter",
+            "ms",
+            tuple(_filters(page, ".filters [name=q]", "#found .lead", rounds)),
+            FILTER_MS,
+        )
+        yield Figure("a saved file is shown", "ms", tuple(_saves(page, base, folder, rounds)), SAVED_MS)
+
+
+def _filters(page: Any, field: str, output: str, rounds: int) -> Iterator[float]:
+    for number in range(rounds):
+        before = page.locator(output).inner_text()
+        began = time.perf_counter()
+        page.locator(field).fill(f"REQ-d{number:04}")
+        _wait(lambda before=before: page.locator(output).inner_text() != before)  # type: ignore[misc]
+        yield (time.perf_counter() - began) * 1_000
+
+
+def _saves(page: Any, base: str, folder: Path, rounds: int) -> Iterator[float]:
+    file = next(iter(sorted((folder / "spec").rglob("*.md"))))
+    found = re.search(r"^#+ (REQ-\w+): (.+)$", file.read_text(), re.MULTILINE)
+    assert found is not None
+    page.goto(f"{base}/r/{found[1]}")
+    title = found[2]
+    for number in range(rounds):
+        changed = f"Title number {number}"
+        file.write_text(file.read_text().replace(f"{found[1]}: {title}", f"{found[1]}: {changed}"))
+        began, title = time.perf_counter(), changed
+        _wait(lambda changed=changed: changed in page.locator("h1").inner_text())  # type: ignore[misc]
+        yield (time.perf_counter() - began) * 1_000
+
+
+def _wait(shown: Callable[[], bool]) -> None:
+    end = time.perf_counter() + 60
+    while not shown() and time.perf_counter() < end:
+        pass

@@ -1,0 +1,75 @@
+"""The matrix as one file: few elements however many requirements, rows made when they are opened, every row without
+scripts."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.web.browser.driving import Tab
+
+from clew.surfaces.cli.main import main
+
+BLOCK = """## REQ-d{0:05}: Title {0} <script>window.ran = 1</script>
+
+**Level**: DEV | **Status**: {1}
+
+## Assertions
+
+A. It SHALL hold {0}.
+B. It SHALL not &lt;b&gt; {0}.
+
+*End* *Title {0} <script>window.ran = 1</script>*
+"""
+COUNT = 400
+
+
+def make(folder: Path) -> Path:
+    (folder / "spec").mkdir()
+    (folder / "clew.toml").write_text("")
+    blocks = [BLOCK.format(number, "Draft" if number % 2 else "Active") for number in range(1, COUNT + 1)]
+    (folder / "spec" / "many.md").write_text("# Many\n\n" + "\n---\n\n".join(blocks))
+    file = folder / "matrix.html"
+    assert main(["trace", "-o", str(file), "-C", str(folder)]) == 0
+    return file
+
+
+# Verifies: REQ-d00066-E
+def test_the_matrix_makes_elements_of_what_is_shown(chromium: Any, tmp_path: Path, axe: str) -> None:
+    file = make(tmp_path)
+    context = chromium.new_context(viewport={"width": 420, "height": 900})
+    tab = Tab(context, file.as_uri())
+    page = tab.show("")
+    assert page.locator("table.matrix tbody").count() == 50
+    assert page.evaluate("document.querySelectorAll('*').length") < 1_500
+    assert not tab.scrolls_sideways()
+    page.locator("button[name=all]").click()
+    page.wait_for_selector("text=It SHALL hold 50.")
+    assert page.evaluate("document.querySelectorAll('*').length") < 3_000
+    assert page.locator("a.place").first.get_attribute("href") == "spec/many.md"
+    page.locator("[name=words]").fill("req-d00399")
+    assert page.locator("output").inner_text() == f"1 of {COUNT}"
+    page.locator("[name=words]").fill("")
+    page.locator("[name=status]").select_option("Draft")
+    assert page.locator("output").inner_text() == f"200 of {COUNT}"
+    page.locator("th[data-key=id] button").click()
+    page.locator("th[data-key=id] button").click()
+    assert page.locator("table.matrix tbody th").first.inner_text() == "REQ-d00399"
+    page.get_by_role("button", name="Next").click()
+    assert page.locator(".pager span").inner_text() == "51 to 100 of 200"
+    page.locator("[name=words]").fill("nothing of the kind")
+    assert page.locator("#nothing").is_visible()
+    assert page.evaluate("window.ran") is None
+    assert tab.violations(axe) == []
+    assert tab.problems == []
+    context.close()
+
+
+# Verifies: REQ-d00066-E
+def test_the_matrix_without_scripts_has_every_row(chromium: Any, tmp_path: Path) -> None:
+    file = make(tmp_path)
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(file.as_uri())
+    assert page.locator("tbody[id]").count() == COUNT
+    page.locator("summary").last.click()
+    page.get_by_text(f"It SHALL hold {COUNT}.").wait_for()
+    context.close()
