@@ -52,6 +52,7 @@ class MakeIndex(
     def _index(self, call: Call) -> IndexReport:
         project = call.project
         project.ensure_graph(call.progress)
+        call.notes = project.kb.refresh(call.progress, wait=True)
         with project.context.lock.reading():
             written = project.index.rebuild() if self.rebuild else project.index.sync()
         # What `clew why` reads in the background otherwise.
@@ -96,6 +97,6 @@ def _lines(report: IndexReport) -> Iterator[str]:
         yield f"stopped: {len(report.stopped)}"
     if (index := report.index) is not None:
         parts = ", ".join(f"{number} {part}" for part, number in index.parts.items()) or "nothing"
-        yield f"indexed: {index.units} units ({parts}) by words, {index.embedded} of them by meaning"
+        yield f"indexed: {index.units} texts ({parts}), {index.embedded} with embeddings"
         yield f"state: {index.state.replace('_', ' ')}, embedder: {index.embedder or 'none'}"
         yield from (coloured(f"note: {note}", "yellow") for note in index.notes)

@@ -105,8 +105,8 @@ class IndexState(msgspec.Struct, frozen=True, kw_only=True):
 
     def describe(self) -> str:
         if self.state == "words_only":
-            return f"{self.units:,} units by words only"
-        return f"{self.units:,} units by words, {self.embedded:,} of them by meaning"
+            return f"{self.units:,} texts indexed, by words only"
+        return f"{self.units:,} texts indexed, {self.embedded:,} with embeddings"
 
 
 class Results(msgspec.Struct, frozen=True, kw_only=True):

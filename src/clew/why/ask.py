@@ -1,6 +1,6 @@
 """A question answered by quotes from everything a project holds, or by saying that nothing here answers it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -54,7 +54,22 @@ def ask(call: "Call", question: str) -> Answered:
         return Answered((), nearest, (_NOTHING, *everything.notes))
     # What is half as likely is not quoted beside a better one.
     least = max(each.confidence for each in said) / 2
-    return Answered(tuple(each for each in said if each.confidence >= least), (), tuple(everything.notes))
+    kept = in_reading_order([each for each in said if each.confidence >= least])
+    return Answered(tuple(kept), (), tuple(everything.notes))
+
+
+def in_reading_order(quotes: Sequence[Said]) -> list[Said]:
+    """The quotes of one file together and from top to bottom; the file with the best quote comes first."""
+    best: dict[str, float] = {}
+    for each in quotes:
+        path = each.place.rpartition(":")[0] or each.place
+        best[path] = max(best.get(path, 0.0), each.confidence)
+
+    def order(each: Said) -> tuple[float, str, int]:
+        path, _, line = each.place.rpartition(":")
+        return -best[path or each.place], path or each.place, int(line) if line.isdecimal() else 0
+
+    return sorted(quotes, key=order)
 
 
 def _said(call: "Call", unit: Unit, start: int, end: int, score: float) -> Said:

@@ -12,9 +12,8 @@ from clew.formats.code.languages import source_patterns
 from clew.formats.code.outline import Outline, decoded, outline_of
 from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry, read_bytes
-from clew.workspace.find import Selection
+from clew.workspace.find import PRODUCTS, Selection
 from clew.workspace.follow import Changes, FileState, Follower, Key
-from clew.workspace.survey import SKIPPED_FOLDERS
 
 log = logging.getLogger(__name__)
 
@@ -31,9 +30,7 @@ class CodeKeeper:
         self._root = root
         self._folder = folder
         self._limit = min(max_file_bytes, LARGEST_FILE)
-        selection = Selection(
-            folders=(".",), patterns=source_patterns(), skip=tuple(sorted(SKIPPED_FOLDERS)), gitignore=True
-        )
+        selection = Selection(folders=(".",), patterns=source_patterns(), skip=PRODUCTS, gitignore=True)
         self._follower = Follower(root, {_READER: selection}, max_file_bytes=self._limit)
         self._lock = threading.Lock()
         """Held by who looks for changes and reads them."""

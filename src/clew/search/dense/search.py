@@ -56,7 +56,7 @@ class DenseSearch:
             return DenseRanking(note=note)
         try:
             if not len(space.vectors.view(connection).numbers):
-                return DenseRanking(note="No vectors have been made yet.")
+                return DenseRanking(note="The semantic index is not built yet.")
             allowed = self.visible.mask(connection, condition)
             vector = space.vector(query, PATIENCE_SECONDS)
             numbers, scores = space.vectors.search(connection, vector, depth, allowed)
