@@ -253,3 +253,30 @@ def test_the_installed_command_speaks_through_its_exit_code(small, home):
     assert "created       clew.toml" in done.stdout
     assert wrong.stdout == ""
     assert "missing' is not a folder" in wrong.stderr
+
+
+# Verifies: REQ-d00442-D
+def test_the_next_step_in_the_client_is_told_and_memory_is_offered(small, run_init, monkeypatch):
+    monkeypatch.setattr(init, "own_command", lambda: "clew")
+    out = run_init("--client", "copilot", "--client", "gemini").out
+
+    assert "Next, in Copilot CLI: Start `copilot` in this folder and trust the folder" in out
+    assert "Next, in Gemini CLI: Start `gemini`" in out
+    assert "--client gemini --memory` also lets the client's hooks remember" in out
+    assert "Warning" not in out
+    assert "Memory is not connected" not in run_init("--client", "gemini", "--memory").out
+
+
+# Verifies: REQ-d00442-D
+def test_a_path_of_this_computer_in_a_shared_file_is_warned_of(small, run_init, monkeypatch):
+    monkeypatch.setattr(init, "own_command", lambda: "/home/me/.venv/bin/clew")
+
+    out = run_init("--client", "claude-code", "--client", "codex").out
+
+    assert "Warning: .mcp.json names /home/me/.venv/bin/clew, which is a place on this computer." in out
+
+
+# Verifies: REQ-d00442-A
+def test_the_rule_of_what_is_read_is_shown_and_written(small, run_init):
+    assert init.READING_RULE in run_init().out
+    assert "are read in the whole project, as without this file" in (small / "clew.toml").read_text()

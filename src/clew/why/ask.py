@@ -1,5 +1,6 @@
 """A question answered by quotes from everything a project holds, or by saying that nothing here answers it."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,12 +10,15 @@ from clew.search.quote.evidence import Limits
 from clew.search.quote.windows import Passage, window_evidence
 from clew.search.units import Unit
 from clew.text.shortening import one_line
+from clew.text.terminal import coloured
 from clew.why.search import Everything
 
 if TYPE_CHECKING:
     from clew.operation.call import Call
 
 _READ = 12
+_MOST_LINES = 14
+"""Of a quote, on a terminal."""
 _LIMITS = Limits(max_quotes=5, max_quote_tokens=90)
 _NOTHING = "Nothing in this project answers that."
 
@@ -99,6 +103,19 @@ def as_lines(found: Answered) -> Iterator[str]:
         if found.nearest:
             yield "Nearest, and not enough: " + "; ".join(found.nearest)
         return
-    for each in found.quotes:
-        yield f"{each.place}  {each.title} ({each.kind}, confidence {each.confidence:g})"
-        yield from (f"  {line}" for line in each.quote.splitlines())
+    for number, each in enumerate(found.quotes):
+        if number:
+            yield ""
+        about = coloured(f"({each.kind}, confidence {each.confidence:g})", "dim")
+        yield f"{coloured(each.place, 'cyan')}  {each.title}  {about}"
+        yield from (f"  {line}".rstrip() for line in _tidy(each))
+
+
+def _tidy(said: Said) -> list[str]:
+    """The lines of a quote without its heading, which stands above it, and without gaps of several lines."""
+    lines = re.sub(r"\n\s*\n\s*\n+", "\n\n", said.quote).splitlines()
+    if len(lines) > 1 and said.title.endswith(lines[0].strip("# ").strip()):
+        lines = lines[1:]
+    while lines and not lines[0].strip():
+        lines = lines[1:]
+    return [*lines[:_MOST_LINES], "…"] if len(lines) > _MOST_LINES else lines

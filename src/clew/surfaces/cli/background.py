@@ -26,11 +26,18 @@ def index_news(project: "Project") -> tuple[str | None, bool]:
     if not sys.stderr.isatty() or not project.config.search.background:
         return None, False
     state, job = project.index.state(), _running(project)
-    if state is None or state.state not in ("indexing", "changing_embedder", "damaged"):
+    if state is None or not _is_unfinished(state):
         return None, False
     if job is not None:
         return _progress(state, job), False
     return "The search index is built in the background. Until then answers go by words.", True
+
+
+def _is_unfinished(state: "IndexState") -> bool:
+    """Whether something can be found by words only, or nothing was read yet."""
+    return state.state in ("indexing", "changing_embedder", "damaged") or (
+        not state.units and state.state != "words_only"
+    )
 
 
 def _running(project: "Project") -> "Job | None":

@@ -251,11 +251,12 @@ def _next_steps(args: argparse.Namespace, plans: list[ClientPlan]) -> Iterator[s
     for plan in plans:
         if plan.state != "differs":
             yield f"\nNext, in {CLIENTS[plan.client].title}: {CLIENTS[plan.client].next_step}"
-    shared = [plan for plan in plans if plan.within is not None and not args.url and own_command() != SERVER_NAME]
+    command = own_command()
+    shared = [plan for plan in plans if plan.within is not None and not args.url and command != SERVER_NAME]
     if shared:
         names = ", ".join(_shown(plan.path, plan.within or plan.path) for plan in shared)
         yield (
-            f"\nWarning: {names} names {own_command()}, which is a place on this computer. Before you share the file, "
+            f"\nWarning: {names} names {command}, which is a place on this computer. Before you share the file, "
             "install Clew so that `clew` is on everybody's PATH, and run this again with --force."
         )
     hooked = [name for name in dict.fromkeys(args.client) if name in HOOK_FILES]

@@ -53,7 +53,7 @@ def run_verb(operation: type[Operation], words: list[str]) -> int:
             print(coloured(more, "dim"))
     code = request.exit_code(result)
     messages = request.messages(result) if code or not as_json else ()
-    for line in (*map(note, call.notes), *messages):
+    for line in dict.fromkeys((*map(note, call.notes), *messages)):
         print(wrapped(as_commands(line), columns(sys.stderr)), file=sys.stderr)
     if call.news is not None:
         print(coloured(call.news, "dim", stream=sys.stderr), file=sys.stderr)

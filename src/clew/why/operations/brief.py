@@ -260,7 +260,8 @@ def _about(result: Brief, seen: Overview) -> list[tuple[str, str]]:
         rows.append(("Requirements", _requirements(result)))
     languages = ", ".join(f"{number:,} {name}" for name, number in list(holds.languages.items())[:4])
     packages = f", in {counted(holds.packages, 'package')}" if holds.packages > 1 else ""
-    rows.append(("Code", f"{languages or 'no source files'}{packages}"))
+    files = "files" if holds.source_files != 1 else "file"
+    rows.append(("Code", f"{languages} {files}{packages}" if languages else "no source files"))
     tests = result.node_counts.get(NodeKind.TEST, 0)
     if holds.test_files:
         named = f"{counted(tests, 'test')} in " if tests else ""

@@ -37,7 +37,7 @@ def next_commands(project: "Project", seen: Overview, concerns: "tuple[Group, ..
 
 def _questions(seen: Overview) -> Iterator[NextCommand]:
     if seen.about.opening:
-        yield NextCommand(f'clew ask "{_question(seen.about)}"', "quotes from the documents that answer it")
+        yield NextCommand(f'clew ask "{_question(seen.about)}"', "quotes that answer it")
 
 
 def _question(about: AboutProject) -> str:
@@ -61,7 +61,7 @@ def _reasons(project: "Project", seen: Overview) -> Iterator[NextCommand]:
         symbol = main_symbol(project, busy.path)
         if symbol is not None:
             place = shlex.quote(f"{busy.path}:{symbol.line}")
-            yield NextCommand(f"clew why {place}", f"who asked for {symbol.name}, what proves it, what uses it")
+            yield NextCommand(f"clew why {place}", "who asked for it, what proves it")
             return
 
 
@@ -69,9 +69,9 @@ def _lists(project: "Project", concerns: "tuple[Group, ...]") -> Iterator[NextCo
     """What fits the requirements of the project, where it has any."""
     uncovered = next((each for each in concerns if each.code == UNCOVERED and len(each.findings) > FLOOD), None)
     if uncovered is not None and project.links.has_unlinked_tests():
-        yield NextCommand("clew links suggest --tests", "which test proves which of them, the most likely first")
+        yield NextCommand("clew links suggest --tests", "which test proves which")
     elif (top := top_requirement(project)) is not None:
-        yield NextCommand(f"clew show {shlex.quote(top)}", "what stands below it and what proves it")
+        yield NextCommand(f"clew show {shlex.quote(top)}", "what is below, what proves it")
 
 
 def _others(project: "Project", seen: Overview) -> Iterator[NextCommand]:
@@ -79,12 +79,12 @@ def _others(project: "Project", seen: Overview) -> Iterator[NextCommand]:
     busy = seen.past.busy[0].path if seen.past is not None and seen.past.busy else None
     symbol = main_symbol(project, busy) if busy is not None else None
     if symbol is not None:
-        yield NextCommand(f"clew search {shlex.quote(symbol.name)}", "code, documents and requirements that say it")
+        yield NextCommand(f"clew search {shlex.quote(symbol.name)}", "everything that says it")
     if seen.holds.documents:
         yield NextCommand("clew kb", "which documents are read")
     if seen.past is not None and seen.past.commits:
-        yield NextCommand("clew why HEAD", "what the last commit changed, and why")
-    yield NextCommand("clew init", "set the project up for an MCP client")
+        yield NextCommand("clew why HEAD", "what the last commit changed")
+    yield NextCommand("clew init", "set up an MCP client")
 
 
 def top_requirement(project: "Project") -> str | None:
