@@ -127,6 +127,11 @@ class SearchTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True)
     background: bool = True
 
 
+class MemoryTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    keep: Literal["usual", "forever"] = "usual"
+    """What expired is removed as usual (episodes after 90 days, what was forgotten after 30), or never."""
+
+
 class KbTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which documents may be seen. In a loaded configuration `project_id` and `repository` are always given."""
 
@@ -205,6 +210,7 @@ class ClewToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     specs: FoldersTable = FoldersTable()
     docs: FoldersTable = FoldersTable()
     kb: KbTable = KbTable()
+    memory: MemoryTable = MemoryTable()
     server: ServerTable = ServerTable()
     graph: GraphTable = GraphTable()
     search: SearchTable = SearchTable()
@@ -227,6 +233,7 @@ class Config(msgspec.Struct, frozen=True):
     specs: tuple[str, ...]
     documents: Selection
     kb: KbTable
+    memory: MemoryTable
     server: ServerTable
     auto_refresh: bool
     search: SearchTable
@@ -292,6 +299,7 @@ def _composed(
         specs=_folders(root, toml.specs.folders or ()),
         documents=_documents(root, toml.docs),
         kb=_kb(toml.kb, name),
+        memory=toml.memory,
         server=toml.server,
         auto_refresh=toml.graph.auto_refresh,
         search=toml.search,

@@ -285,7 +285,7 @@ class Project:
         return self.context.keeper.refresh(full=full, progress=progress)
 
     def build_in_background(self) -> None:
-        """Begin building unless somebody did already; returns at once."""
+        """Begin building unless that has begun already; returns at once."""
         if self._starting is None:
             self._starting = threading.Thread(target=self._start, name="clew-start", daemon=True)
             self._starting.start()

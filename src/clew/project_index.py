@@ -86,7 +86,7 @@ class ProjectIndex:
         self._hashes: dict[str, str] = {}
         """Of these nodes' units."""
         self._there: dict[str, str] = {}
-        """What the index holds of requirements, by id, as long as nobody else writes."""
+        """What the index holds of requirements, by id, as long as no other process writes."""
         self._files: str | None = None
         """The state of the files that the index was brought in step with."""
         self._writes: tuple[str, int] | None = None
@@ -135,7 +135,7 @@ class ProjectIndex:
             if (files, writes) == (self._files, self._writes):
                 return Written()
             if writes != self._writes:
-                # Somebody else wrote, or nobody here did yet.
+                # Another process wrote, or this one has not yet.
                 self._there = {_requirement(id): hash for id, hash in engine.units.hashes(PART).items()}
             self._writes = None
             written, own_writes = self._put(engine, check)
@@ -224,7 +224,7 @@ class ProjectIndex:
             raise
         except Exception as error:
             self.problem = problem = f"The search index could not be asked: {getattr(error, 'message', error)}"
-            # What is no error of Clew's own tree is a fault in Clew: whoever reads the log needs to see where.
+            # What is no error of Clew's own tree is a fault in Clew: the log needs to say where.
             log.warning("%s", problem, exc_info=None if isinstance(error, ClewError) else error)
             return None, problem
         self.problem = None

@@ -1,6 +1,7 @@
 """The second source document: navigation, reflection and diagnosis, each test named after its case or criterion."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from tests.contract.memory_client import WHY, Memory, remembering, write_project
 from tests.mcp_client import Options, list_tools
 
 SPACES = 13
+NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -116,6 +118,17 @@ def test_us_003_ac_04_recent_memories_come_in_the_order_of_their_use(memory: Mem
     assert order() == [second, first]
     assert memory.ids("lamps at night", top_k=1) == [first]
     assert order() == [first, second]
+
+
+# Verifies: REQ-d00340-F
+def test_us_002_ac_04_five_seconds_of_an_empty_workspace_suggest_to_ask_the_user(memory: Memory) -> None:
+    fill(memory)
+    memory.project.context.clock = lambda: NOON
+    assert memory("search_graph", query="zzz qqq")["count"] == 0
+    memory.project.context.clock = lambda: NOON + timedelta(seconds=4)
+    assert memory("get_graph_manifest")["_cognitive_pulse"]["suggested_action"] != "epistemic_action"
+    memory.project.context.clock = lambda: NOON + timedelta(seconds=5)
+    assert memory("get_graph_manifest")["_cognitive_pulse"]["suggested_action"] == "epistemic_action"
 
 
 # Verifies: REQ-d00306-C

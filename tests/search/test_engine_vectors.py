@@ -87,7 +87,7 @@ def test_an_answer_says_how_much_is_indexed(engines: Engines, word_counts: Any) 
     page = search(engine, recipe="default")
     assert page.results
     assert page.indexed == "10 texts indexed, 0 with embeddings"
-    assert "The semantic index is not built yet." in page.notes
+    assert "The semantic index is not built yet: this answer goes by words alone." in page.notes
     assert engine.state().state == "indexing"
     report = engine.index_vectors()
     assert (report.embedded, report.reused) == (10, 0)
@@ -308,7 +308,7 @@ def test_without_an_embedder_or_with_a_failing_one_words_are_searched(engines: E
     assert engine.index_vectors().note is not None
     page = search(engine, recipe="default")
     assert page.results
-    assert page.indexed == "10 texts indexed, by words only"
+    assert page.indexed == "10 texts indexed by words only"
     word_counts.fails = True
     failing = engines(word_counts.settings())
     page = search(failing, recipe="default")

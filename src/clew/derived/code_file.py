@@ -117,7 +117,7 @@ class CodeFile:
         return int(row[0]) if row else 0
 
     def mark(self, name: str) -> int:
-        """What somebody noted under a name; 0 before."""
+        """The number noted under a name; 0 if there is none."""
         with self._file.reading_latest() as connection:
             row = connection.execute("SELECT value FROM marks WHERE name = ?", (f"of {name}",)).fetchone()
         return int(row[0]) if row else 0
@@ -132,6 +132,12 @@ class CodeFile:
             symbols = connection.execute("SELECT count(*) FROM symbols").fetchone()[0]
             files = connection.execute("SELECT count(*) FROM files").fetchone()[0]
         return int(symbols), int(files)
+
+    def symbol_counts(self) -> dict[str, int]:
+        """How many symbols each source file has."""
+        query = "SELECT files.path, count(symbols.place) FROM files LEFT JOIN symbols ON files.number = symbols.file "
+        with self._file.reading_latest() as connection:
+            return dict(connection.execute(query + "GROUP BY files.path").fetchall())
 
     def symbols_of(self, path: str) -> list[FiledSymbol]:
         return self._symbols("files.path = ? ORDER BY place", path)

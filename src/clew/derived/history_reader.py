@@ -1,6 +1,6 @@
 """Reads the history of a repository once, in the background, and what is new whenever HEAD moved.
 
-Whoever asks waits for a while and then goes on with what there is: the newest commits are read first. Nothing is
+A caller waits for a while and then goes on with what there is: the newest commits are read first. Nothing is
 written to the repository.
 """
 

@@ -2,7 +2,7 @@
 
 The new contents are written to temporary files, and a journal notes when they are complete. From then on the
 transaction happens: the files are renamed into place, and where the process is killed in the middle, `recover` does the
-rest. A file that somebody else changed is never replaced: then everything is taken back. With a store, the transaction
+rest. A file that others changed is never replaced: then everything is taken back. With a store, the transaction
 is recorded as one event that holds its inverse; without one, a copy of each file that is replaced is kept.
 """
 
@@ -65,7 +65,7 @@ class Transaction:
     def commit(self, store: RecordStore | None = None) -> None:
         """Carry out all steps and record them, or raise with every file as it was. FileChanged where a file is not
         what its edit was made from."""
-        # Also where nothing is to be written: whoever writes again after a death expects no trace of it.
+        # Also where nothing is to be written: a retry after a crash must leave no trace of the crash.
         recover(self._root, store)
         if not self._steps:
             return

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from clew.derived.file import DerivedFile
-from clew.memory.index_tables import SCHEMA, apply_event, text_hash
+from clew.memory.index_tables import SCHEMA, apply_event, drop_memory, text_hash
 from clew.memory.model import Link, LinkKind
 from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Asker, Filters, condition
 from clew.store.interface import Store
@@ -161,6 +161,30 @@ class MemoryIndex(DerivedFile):
     def oldest(self, asker: Asker, limit: int) -> list[Row]:
         return self._rows("1", "made", asker, limit)
 
+    def old_episodes(self, asker: Asker, before: str, limit: int) -> list[Row]:
+        """The episodes from before a time, the earliest first."""
+        seen = condition(asker, Filters(kinds=("episode",)))
+        query = f"""
+            SELECT {_COLUMNS} FROM memories
+            WHERE kind = 'episode' AND deleted IS NULL AND recorded_at < ? AND {seen.sql} ORDER BY recorded_at LIMIT ?
+        """  # noqa: S608
+        with self.asked() as connection:
+            return [Row(*row) for row in connection.execute(query, (before, *seen.values, limit)).fetchall()]
+
+    def forgotten_first(self, asker: Asker, limit: int, offset: int = 0) -> list[Row]:
+        """What was forgotten, the earliest first."""
+        seen = condition(asker, FORGOTTEN_BY_ID)
+        query = f"SELECT {_COLUMNS} FROM memories WHERE {seen.sql} ORDER BY deleted LIMIT ? OFFSET ?"  # noqa: S608
+        with self.asked() as connection:
+            return [Row(*row) for row in connection.execute(query, (*seen.values, limit, offset)).fetchall()]
+
+    def drop(self, ids: Iterable[str]) -> None:
+        """Know nothing more of memories that were erased from the store."""
+        self._sync()
+        with self.writing() as connection:
+            for id in ids:
+                drop_memory(connection, id)
+
     def flagged(self, asker: Asker, limit: int = 20) -> list[Row]:
         return self._rows("flagged", "made DESC", asker, limit)
 
@@ -305,11 +329,11 @@ class MemoryIndex(DerivedFile):
         with self.asked() as connection:
             return connection.execute(query, (seq, *seen.values, limit)).fetchall()
 
-    def happened(self, before: int | None, limit: int) -> list[tuple[int, str, str]]:
-        """Changes and exchanges before an event, the latest first: the event, the collection and the id."""
-        query = "SELECT seq, collection, id FROM happened WHERE seq < ? ORDER BY seq DESC LIMIT ?"
+    def happened(self, before: int | None, limit: int, after: int = 0) -> list[tuple[int, str, str]]:
+        """Changes and exchanges between two events, the latest first: the event, the collection and the id."""
+        query = "SELECT seq, collection, id FROM happened WHERE seq < ? AND seq > ? ORDER BY seq DESC LIMIT ?"
         with self.asked() as connection:
-            return connection.execute(query, (before or 2**62, limit)).fetchall()
+            return connection.execute(query, (before or 2**62, after, limit)).fetchall()
 
     def mark(self, name: str) -> int:
         """How far somebody who reads the index has come; 0 for one who never did."""

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import msgspec
 from msgspec import structs
 
-from clew.errors import Cancelled, InvalidArgument, TimedOut
+from clew.errors import Cancelled, ClewError, InvalidArgument, TimedOut
 from clew.operation.budget import EVERYTHING, Budget, fit
 from clew.operation.declare import Freshness, Operation, ResourceRef, result_of
 from clew.operation.flagging import flagged_places, note_of, with_flags
@@ -58,7 +58,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 Progress = Callable[[int, int, str], None]
 
-AnySurface = Literal["mcp", "cli"]
+AnySurface = Literal["mcp", "cli", "web"]
 
 OWN_SESSION = ""
 """The session of a process that serves one client only: over stdio, or from the command line."""
@@ -87,7 +87,7 @@ class Call:
         self.root = project.config.root if project is not None else Path()
         """The folder of the project; the current one without a project."""
         self.surface = surface
-        """Where the call comes from: an agent's client, or a person's command line."""
+        """Where the call comes from: an agent's client, a person's command line or a person's browser."""
         self.whole = whole
         """Whether the caller knows no pages and gets everything at once, however long that is."""
         self.as_data = as_data
@@ -169,7 +169,18 @@ class Answer(msgspec.Struct, frozen=True):
 def carry_out(tool: Listed, arguments: Mapping[str, Any], call: Call) -> Answer:
     """Carry out a tool call: the arguments are decoded, and the operation answers within its bounds."""
     call.tool = tool
-    return answer(decode_as(tool.operation, arguments, tool.tool or ""), call)
+    began, error = time.monotonic(), ""
+    try:
+        return answer(decode_as(tool.operation, arguments, tool.tool or ""), call)
+    except ClewError as refused:
+        error = refused.code
+        raise
+    except Exception:
+        error = "internal"
+        raise
+    finally:
+        if call.project is not None:
+            call.project.context.calls.note(tool.name, arguments, call.session, time.monotonic() - began, error)
 
 
 def answer(request: Operation, call: Call) -> Answer:
@@ -218,6 +229,12 @@ def _performed(request: Operation, call: Call, *, bounded: bool) -> Any:
     early = request.answer_early(call)
     if early is not None:
         return shaped(early)
+    with call.project.context.traffic.call() if call.project is not None else nullcontext():
+        return _run(request, call, shaped, bounded=bounded)
+
+
+def _run(request: Operation, call: Call, shaped: Callable[[Any], Any], *, bounded: bool) -> Any:
+    about = request.about
     if about.needs is Freshness.NONE:
         return shaped(request.run(call))
     with _ready(about.needs, request, call):
@@ -242,7 +259,7 @@ _ON_DOCUMENTS = (Freshness.PASSAGES, Freshness.DOCUMENTS, Freshness.DOCUMENT_GRA
 
 @contextmanager
 def _ready(needs: Freshness, request: msgspec.Struct, call: Call) -> Iterator[None]:
-    """The project as an operation needs it. While an operation on the graph runs, nobody changes the graph."""
+    """The project as an operation needs it. While an operation on the graph runs, the graph does not change."""
     project = call.project
     if needs in _ON_DOCUMENTS:
         call.scope = getattr(request, "scope", None)

@@ -85,9 +85,9 @@ def _state(call: Call) -> IndexReport:
 
 def _lines(report: IndexReport) -> Iterator[str]:
     if written := report.written:
-        yield f"units: {written.added} added, {written.changed} changed, {written.removed} removed"
+        yield f"texts: {written.added} added, {written.changed} changed, {written.removed} removed"
     if vectors := report.vectors:
-        made = f"vectors: {vectors.embedded} made, {vectors.reused} reused"
+        made = f"embeddings: {vectors.embedded} made, {vectors.reused} reused"
         yield made + (", damaged ones written anew" if vectors.rebuilt else "")
         if vectors.note:
             yield coloured(f"note: {vectors.note}", "yellow")

@@ -16,6 +16,7 @@ from clew.text.counting import counted
 from clew.trace import coverage
 from clew.trace.find.lists import TraceQueries
 from clew.trace.find.search import Check, Matches, Rank, RequirementSearch
+from clew.trace.find.table import Branch, Table, TableFilter, branches, table
 from clew.trace.read.resolve import Resolver
 from clew.trace.read.results import (
     Changes,
@@ -167,6 +168,14 @@ class TraceService:
     def matrix(self, requirements: Sequence[Node]) -> Matrix:
         """What implements and what proves these requirements."""
         return matrix(self._graph, self._config.name, requirements)
+
+    def table(self, chosen: TableFilter, *, offset: int = 0, limit: int = 100) -> Table:
+        """One page of all requirements that pass a filter."""
+        return table(self._graph, chosen, offset=offset, limit=limit)
+
+    def branches(self, id: str | None, *, limit: int = 200) -> tuple[tuple[Branch, ...], int]:
+        """What stands directly below a requirement, or at the top, and how many there are."""
+        return branches(self._graph, id, limit=limit)
 
     # Single requirements
 

@@ -50,7 +50,7 @@ class Selection(msgspec.Struct, frozen=True):
     globs: tuple[str, ...] = ()
     """Files besides, wherever they lie: each is matched against the whole path, whatever the patterns say."""
     assumed: bool = False
-    """Nobody named the folders; they are the usual ones, and one that is missing is no news."""
+    """The folders are defaults, not named by the user; a missing one is not reported."""
     own_only: bool = False
     """Leave out folders that are projects of their own."""
     not_named: tuple[str, ...] = ()

@@ -113,7 +113,7 @@ class CodeKeeper:
             self._follower.note(
                 {(file.path, _READER): FileState(file.size, file.mtime_ns, file.content_hash) for file, _ in read}
             )
-            # Somebody who asks something else meanwhile must not wait for all of it.
+            # Other calls must not wait for all of it.
             time.sleep(0)
         if not keys and gone:
             self.file.put((), gone)

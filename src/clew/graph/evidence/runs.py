@@ -41,7 +41,7 @@ class Executed:
     def __init__(self) -> None:
         self._reported: dict[FileKey, tuple[ExecutedLines, ...]] = {}
         self._by_name: dict[str, list[ExecutedLines]] | None = None
-        """What was reported, by the name of the file without its folders; None until somebody asks."""
+        """What was reported, by the name of the file without its folders; None until the first question."""
         self._files: dict[str, list[str]] | None = None
         """The files of the graph, likewise."""
         self._by_path: dict[str, ExecutedLines | None] = {}
@@ -133,7 +133,7 @@ _BADNESS = {UNKNOWN: 0, SKIPPED: 1, PASSED: 2, FAILED: 3, ERROR: 4}
 
 
 class Evidence:
-    """Belongs to one graph. It is written by whoever reads files, under the same lock as the graph."""
+    """Belongs to one graph. It is written by the thread that reads files, under the same lock as the graph."""
 
     def __init__(self, graph: "Graph") -> None:
         self._graph = graph
@@ -152,7 +152,7 @@ class Evidence:
         self._executed = Executed()
         self._had_results = False
         self._places: dict[str, Place] | None = None
-        """Where results stand; made when somebody asks, which few do."""
+        """Where results stand; made at the first question, which is rare."""
 
     # Asking
 

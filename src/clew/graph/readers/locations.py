@@ -126,7 +126,7 @@ def spec_roots(config: Config) -> tuple[Root, ...]:
 
 @lru_cache(maxsize=16)
 def _nested(root: Path) -> tuple[Root, ...]:
-    """Looked for once: whoever moves specs into a package configures them, or starts again."""
+    """Looked for once: specs that move into a package later need a setting or a restart."""
     # Most projects need none of it.
     from clew.workspace.survey import survey
 

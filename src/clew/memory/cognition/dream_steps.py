@@ -53,8 +53,8 @@ class Found(msgspec.Struct):
     links: list[Link] = msgspec.field(default_factory=list)
     told: dict[str, Any] = msgspec.field(default_factory=dict)
     marks: Marks | None = None
-    fits: bool = False
-    """Whether thresholds are fitted when it is written."""
+    fitted: thresholds.Kept | None = None
+    """Thresholds as observations make them."""
 
 
 Step = Callable[["MemoryView", Marks, int, Yield], Found]
@@ -226,8 +226,9 @@ def make_shortcuts(view: "MemoryView", marks: Marks, most: int, give_way: Yield)
 
 def fit_thresholds(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Found:
     give_way()
-    count = len(observed(view).outcomes())
-    return Found(told={"observations": count, "thresholds_fitted": False}, fits=count >= thresholds.ENOUGH)
+    known = observed(view).outcomes()
+    new = thresholds.fit(view, known, give_way) if len(known) >= thresholds.ENOUGH else None
+    return Found(told={"observations": len(known), "thresholds_fitted": new is not None}, fitted=new)
 
 
 NREM: dict[str, Step] = {"judge": judge_pairs, "replay": replay, "stale": find_stale}
@@ -246,5 +247,5 @@ def write(view: "MemoryView", change: "Change", found: Found) -> None:
         is_new = link.origin in (SHORTCUT, _CO_USE) or link.kind is LinkKind.CONTRADICTS
         if is_new or change.present("link", link.id) is not None:
             change.link(link)
-    if found.fits:
-        found.told["thresholds_fitted"] = thresholds.fit_in(view, change, observed(view).outcomes())
+    if found.fitted is not None:
+        thresholds.fit_in(view, change, found.fitted)

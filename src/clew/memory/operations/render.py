@@ -118,6 +118,12 @@ def status(result: MemeticStatus) -> str:
     lines = [f"{counted(result.node_count, 'memory', 'memories')}" + (f": {kinds}" if kinds else "")]
     if result.forgotten:
         lines.append(f"{result.forgotten} forgotten; `clew memory list --forgotten` shows them")
+    due = result.expiry
+    if due.episodes or due.forgotten:
+        lines.append(
+            f"to be removed for good: {due.episodes} episodes older than 90 days, {due.forgotten} forgotten more than"
+            ' 30 days ago; `keep = "forever"` in `[memory]` of clew.toml prevents it'
+        )
     lines.append(f"kept in {result.storage['location']} ({result.storage['bytes']:,} bytes)")
     lines += [
         f"{task.priority}: {task.task_type} {' '.join(id[:ID] for id in task.target_nodes)}: {task.reason}"

@@ -22,7 +22,7 @@ AGAIN_SECONDS = 60.0
 """After how long work that could not be done is tried again: an embedder may come back, and another process that does
 the work may end before it is done."""
 CLOSING_SECONDS = 10.0
-"""How long whoever closes waits for a batch. A service that does not answer must not keep a process alive."""
+"""How long closing waits for a batch. A service that does not answer must not keep a process alive."""
 
 
 class IndexKeeper:
@@ -56,7 +56,7 @@ class IndexKeeper:
             thread.join(CLOSING_SECONDS)
 
     def _work(self) -> None:
-        # Whoever starts a server asks it something first; loading the encoder meanwhile would make that slower.
+        # A new server gets its first question at once; loading the encoder meanwhile would slow the answer.
         self._closing.wait(PAUSE_SECONDS)
         done = True
         while True:
@@ -67,7 +67,7 @@ class IndexKeeper:
             done = self._made_vectors()
 
     def _made_vectors(self) -> bool:
-        """Whether every unit has its vector now, or somebody wished it otherwise."""
+        """Whether every unit has its vector now, or the work was stopped."""
         engine = self._engine()
         if engine is None:
             return False

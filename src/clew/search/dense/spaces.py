@@ -66,12 +66,12 @@ class Space:
         try:
             return coming.result(patience)
         except TimeoutError:
-            # Whoever has not begun need not begin: on a busy machine the next one would wait for it too.
+            # A request that has not begun is dropped: on a busy machine the next one would wait for it too.
             coming.cancel()
             raise
 
     def _embed_query(self, query: str) -> "NDArray[np.float32]":
-        """A service is given one short try: somebody waits."""
+        """A service is given one short try, because a caller waits."""
         quick = getattr(self.embedder, "embed_query", None)
         vector: NDArray[np.float32] = quick(query) if quick is not None else self.embedder.embed([query])[0]
         self._queries.put(query, vector)
@@ -80,7 +80,7 @@ class Space:
 
 @cache
 def _waiting() -> ThreadPoolExecutor:
-    """Those who encode while somebody waits: a few, because more of them would only take turns."""
+    """Threads that encode for waiting callers: a few, because more of them would only take turns."""
     return ThreadPoolExecutor(_ENCODED_AT_ONCE, thread_name_prefix="clew-query")
 
 
@@ -202,7 +202,7 @@ class Spaces:
             if settings in self._being_opened:
                 raise Unavailable("The embedder is still being opened.", hint="Until then, words are searched.")
             self._being_opened.add(settings)
-        # A service is asked for its dimensions here, which may take long: nobody else waits for it.
+        # A service is asked for its dimensions here, which may take long: no other caller waits for it.
         try:
             opened = open_embedder(settings)
         finally:

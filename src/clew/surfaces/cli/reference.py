@@ -49,6 +49,7 @@ The examples run in `examples/demo`.
 MORE: Final = {
     "init": "getting-started.md",
     "serve": "mcp.md",
+    "web": "page.md",
     "search": "search.md",
     "index": "search.md",
     "impact": "impact.md",

@@ -5,7 +5,7 @@ at a time: whoever mutates has the graph for itself, and readers wait only while
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -267,9 +267,10 @@ class MutationService:
         save_branch: bool = False,
         message: str | None = None,
         if_tip: str | None = None,
+        dry_run: bool = False,
         progress: Progress | None = None,
     ) -> SaveResult:
-        """Write all drafts to the files, or none."""
+        """Write all drafts to the files, or none; with `dry_run` only say what would be written."""
         with self._turn(progress):
             self._pending.demand_tip(if_tip)
             if self._pending.conflicts() and self._context.keeper.follows_files:
@@ -279,6 +280,8 @@ class MutationService:
             drafts = list(self._pending)
             if not drafts:
                 return SaveResult(True, 0, (), "There is nothing to save.")
+            if dry_run:
+                return self._preview(drafts, message)
             saved = self._saves.save(drafts, save_branch=save_branch, message=message)
             self._pending.saved()
             if saved.read:
@@ -300,6 +303,16 @@ class MutationService:
                 saved_mutations=tuple(each.draft.id for each in drafts),
                 safety_branch=saved.safety_branch,
             )
+
+    def _preview(self, drafts: Sequence[Pending], message: str | None) -> SaveResult:
+        paths, difference = self._saves.difference(drafts, message)
+        return SaveResult(
+            success=True,
+            saved_count=0,
+            files_modified=paths,
+            message=f"{counted(len(drafts), 'mutation')} would change {counted(len(paths), 'file')}; nothing is saved.",
+            diff=difference,
+        )
 
     def _refuse_conflicts(self) -> None:
         conflicts = self._pending.conflicts()

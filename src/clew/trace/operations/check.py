@@ -142,5 +142,5 @@ def _way_out(group: Group, report: CheckReport) -> str:
 def _counts(found: Sequence[Finding]) -> str:
     errors = sum(1 for finding in found if finding.severity == "error")
     warnings = sum(1 for finding in found if finding.severity == "warning")
-    counts = ((errors, "error"), (warnings, "warning"), (len(found) - errors - warnings, "remark"))
+    counts = ((errors, "error"), (warnings, "warning"), (len(found) - errors - warnings, "note"))
     return ", ".join(counted(number, word) for number, word in counts)

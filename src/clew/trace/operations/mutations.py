@@ -396,7 +396,7 @@ class SaveMutations(
     needs=Freshness.NONE,
     writes=True,
     destructive=True,
-    trim=("saved_mutations", "files_modified"),
+    trim=("saved_mutations", "files_modified", "diff"),
     example={"message": "Nothing yet"},
 ):
     """Writes all pending mutations to their files, or none of them. Only the text of what was mutated changes, with its
@@ -406,11 +406,13 @@ class SaveMutations(
     save_branch: Annotated[bool, Meta(description="Make a git safety branch first")] = False
     message: Annotated[Long | None, Meta(description="Why, for the record"), MANY_LINES] = None
     if_tip_mutation_id: Tip = None
+    dry_run: Annotated[bool, Meta(description="Show the difference of the files, write nothing")] = False
 
     def run(self, call: Call) -> results.SaveResult:
         return call.project.mutations.save(
             save_branch=self.save_branch,
             message=self.message,
             if_tip=self.if_tip_mutation_id,
+            dry_run=self.dry_run,
             progress=call.progress,
         )

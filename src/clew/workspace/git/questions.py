@@ -2,7 +2,7 @@
 
 No answer depends on how the user set git up: what a setting could change about the output is said with every call.
 Paths are spelled like those of the files of a project, and the folders are those of a configuration, globs included.
-A revision that somebody names is resolved once, and only the id of its commit goes on to other commands.
+A revision is resolved once, and only the id of its commit is passed to other commands.
 """
 
 import os

@@ -1,7 +1,7 @@
 """The only place where Clew starts git.
 
 What holds for every call is said once: here, in `find` and in `protect`. No program that a repository names is run, no
-answer depends on where a hook runs, on the user's language, or on a pager, and nothing waits for somebody to type.
+answer depends on where a hook runs, on the user's language, or on a pager, and nothing waits for input.
 """
 
 import os
@@ -114,7 +114,7 @@ _reading: Cache[WorkTree, threading.Lock] = Cache(64)
 def configuration(tree: WorkTree, seconds: int = WORK_SECONDS) -> Configuration | Result:
     """The configuration of a work tree as far as it names programs; the failure where git cannot read it."""
     # Threads that ask about one work tree at once wait for the first, instead of starting git for the same answer. A
-    # repository in which git hangs keeps nobody else waiting.
+    # repository in which git hangs blocks no other call.
     with _reading.made(tree, threading.Lock):
         found = _known.get(tree)
         if found is not None and found.is_current():
