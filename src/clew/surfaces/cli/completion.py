@@ -7,10 +7,9 @@ import sys
 
 from clew.errors import InvalidArgument
 
-EXAMPLE = """clew completion bash
-source <(clew completion bash)                               # in ~/.bashrc
-clew completion zsh > "${fpath[1]}/_clew"                    # then start zsh again
-clew completion fish > ~/.config/fish/completions/clew.fish"""
+EXAMPLE = """clew completion bash    # in ~/.bashrc: source <(clew completion bash)
+clew completion zsh     # once: clew completion zsh > "${fpath[1]}/_clew", then start zsh again
+clew completion fish    # once: clew completion fish > ~/.config/fish/completions/clew.fish"""
 
 _BASH = r"""
 _clew() {
