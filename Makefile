@@ -71,7 +71,7 @@ docs: $(STAMP) ## write the listing of operations, docs/tools, docs/cli.md and t
 	@$(BIN)/python -c "from clew.operation.prepare import write_listing; print(write_listing())"
 	@$(BIN)/clew tools --write-docs docs/tools
 	@$(BIN)/python -m clew.surfaces.cli.reference docs/cli.md
-	@$(BIN)/python -m clew.config_schema docs/clew.schema.json
+	@$(BIN)/python -m clew.setup.config_schema docs/clew.schema.json
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
   --no-emit-find-links --no-header --upgrade

@@ -7,9 +7,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from clew.config_schema import config_schema
+from clew.setup.config_schema import config_schema
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 # Verifies: REQ-d00446-A
