@@ -37,7 +37,7 @@ COMMANDS = {
 TASKS = {
     "Understand a project": ("brief", "why", "ask", "search", "show", "context", "status"),
     "Keep requirements and tests in step": (
-        *("check", "coverage", "trace", "links", "impact", "changed", "review", "fix"),
+        *("check", "coverage", "trace", "links", "impact", "changed", "review", "fix", "terms"),
     ),
     "Work with specs, registers and documents": ("specs", "change", "req", "kb", "index"),
     "Remember": ("remember", "recall", "memory"),

@@ -13,7 +13,7 @@ from clew.operation.declare import Operation, Option, Toolset
 from clew.text.controls import pretty_json
 from clew.text.counting import counted
 from clew.text.terminal import coloured
-from clew.trace.reports.findings import Finding
+from clew.trace.reports.finding import Finding
 from clew.trace.reports.groups import FLOOD, SHOWN, UNCOVERED, Group, grouped, proposed_for
 from clew.workspace.git import api as git
 

@@ -8,7 +8,7 @@ import msgspec
 
 from clew.graph.graph import Graph
 from clew.trace.links.results import Suggestion
-from clew.trace.reports.findings import Finding
+from clew.trace.reports.finding import Finding
 
 FLOOD = 10
 """More findings of one kind than this are shown as a group."""
