@@ -90,6 +90,42 @@ def test_what_was_remembered_stands_before_what_commits_decided(clew: Clew, proj
     assert re.match(r"  2025-02-21 [0-9a-f]{7}  ", decided[1])
 
 
+ANYWHERE = (
+    *(
+        "check",
+        "status",
+        "coverage",
+        "links suggest",
+        "specs",
+        "change",
+        "kb",
+        "memory list",
+        "recall cents",
+        "changed",
+    ),
+    *("search zyzzyva", "ask zyzzyva", "specs search zyzzyva", "kb search zyzzyva", "impact README.md", "req brief"),
+)
+
+
+# Verifies: REQ-d00440-D
+def test_no_command_answers_with_nothing_but_nothing(clew: Clew, project: Path) -> None:
+    for command in ANYWHERE:
+        done = clew(project, *command.split())
+        assert done.returncode in (0, 1, 2), (command, done.stderr)
+        said = " ".join((done.stdout + done.stderr).split())
+        assert len(said) > 25, command
+        if re.match(r"(?:clew: )?(?:Nothing|No |There (?:is|are) no)", said):
+            assert "clew " in said.removeprefix("clew: "), (command, said)
+
+
+# Verifies: REQ-d00443-H
+def test_a_command_that_is_written_wrong_says_what_to_do_next(clew: Clew, tmp_path: Path) -> None:
+    for words in (["show"], ["check", "--bad"], ["serach", "x"], ["kb", "serach"], ["-C", "nowhere", "check"]):
+        done = clew(tmp_path, *words)
+        assert done.returncode == 2
+        assert re.search(r"`clew[^`]*`", done.stderr), words
+
+
 # Verifies: REQ-d00441-A+B
 def test_many_findings_of_one_kind_are_one_group_with_a_true_way_out(clew: Clew, specs: Path) -> None:
     shown = clew(specs, "check").stdout

@@ -102,6 +102,7 @@ def as_lines(found: Answered) -> Iterator[str]:
         yield _NOTHING
         if found.nearest:
             yield "Nearest, and not enough: " + "; ".join(found.nearest)
+        yield "`clew search` lists everything that has the words; `clew kb` says which documents are read."
         return
     for number, each in enumerate(found.quotes):
         if number:

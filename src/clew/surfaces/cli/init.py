@@ -111,7 +111,9 @@ def run(args: argparse.Namespace) -> int:
 
         print_json(_as_data(args, root, findings, files, plans))
     else:
-        print("\n".join(_as_text(args, root, findings, files, plans)))
+        from clew.text.terminal import columns, wrapped
+
+        print(wrapped("\n".join(_as_text(args, root, findings, files, plans)), None if args.dry_run else columns()))
     return 1 if any(plan.state == "differs" for plan in plans) else 0
 
 

@@ -113,8 +113,10 @@ def module_and_parser(name: str) -> "tuple[ModuleType, argparse.ArgumentParser]"
     import argparse
     from importlib import import_module
 
+    from clew.surfaces.cli.parsing import CommandParser
+
     module = import_module(f"clew.surfaces.cli.{name}")
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=f"clew {name}",
         description=COMMANDS[name][0].upper() + COMMANDS[name][1:] + ".",
         epilog="example:\n  " + module.EXAMPLE.strip().replace("\n", "\n  "),

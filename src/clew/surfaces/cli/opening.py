@@ -21,12 +21,12 @@ def add_folder(parser: argparse.ArgumentParser, *, positional: bool = True) -> N
 
 def add_place(parser: argparse.ArgumentParser) -> None:
     """-C for a command that takes its folder in another way, or none."""
-    parser.add_argument("-C", dest="place", metavar="FOLDER", help="do it in this folder (default: this one)")
+    parser.add_argument("-C", dest="in_folder", metavar="FOLDER", help="do it in this folder (default: this one)")
 
 
 def go_to_place(args: argparse.Namespace) -> argparse.Namespace:
     """Enter the folder of -C, where one was given."""
-    place = getattr(args, "place", None)
+    place = getattr(args, "in_folder", None)
     if place is not None:
         try:
             os.chdir(place)

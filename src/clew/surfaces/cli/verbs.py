@@ -13,6 +13,7 @@ from clew.operation.budget import EVERYTHING
 from clew.operation.declare import About, Operation, overrides, result_of
 from clew.operation.options import add_options, arguments_of, without_bounds, writes_json
 from clew.surfaces.cli.groups import group_of
+from clew.surfaces.cli.parsing import CommandParser
 from clew.text.terminal import coloured
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def parser_of(operation: type[Operation]) -> argparse.ArgumentParser:
 
     about = operation.about
     summary = about.summary or about.title
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=f"clew {about.verb}",
         description=f"{summary[:1].upper()}{summary[1:]}.",
         epilog="example:\n  " + about.epilog.strip().replace("\n", "\n  ") if about.epilog else None,

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from clew.graph.model import NodeKind
 from clew.operation.call import Call
 from clew.operation.declare import Operation, Option, Toolset
 from clew.text.controls import pretty_json
@@ -18,6 +19,10 @@ from clew.trace.reports.groups import FLOOD, SHOWN, UNCOVERED, Group, grouped, p
 from clew.workspace.git import api as git
 
 _EVERY = 1_000_000
+_NO_REQUIREMENTS = (
+    "There is nothing to check: this project has no requirements or specs. `clew` says what it has, and `clew why "
+    "FILE:LINE` works without any."
+)
 _STYLES = {"error": "red", "warning": "yellow", "info": "dim"}
 
 
@@ -29,6 +34,8 @@ class CheckReport(msgspec.Struct, frozen=True):
     """The kinds of which there are many."""
     proposed: int | None = None
     """For how many assertions without a test `clew links suggest --tests` proposes one; None where nobody asked."""
+    is_empty: bool = False
+    """Whether there is no requirement or spec that could be checked."""
     by_words: bool = False
     """Whether that is known by words alone so far."""
 
@@ -55,7 +62,8 @@ class CheckProject(
     def run(self, call: Call) -> CheckReport:
         project = call.project
         found = project.trace.findings()
-        report = CheckReport(found, _in_repository(project.config.root))
+        is_empty = not found and not any(True for _ in project.graph.nodes_by_kind(NodeKind.REQUIREMENT))
+        report = CheckReport(found, _in_repository(project.config.root), is_empty=is_empty)
         if self.format != "text" or self.output is not None or self.all_ or call.as_data:
             return report
         floods = tuple(each for each in grouped(found, project.graph) if len(each.findings) > FLOOD)
@@ -89,7 +97,8 @@ class CheckProject(
                 flooding = {(each.code, each.severity) for each in result.floods}
                 single = [each for each in found if (each.code, each.severity) not in flooding]
                 groups = "".join(_flood(each, result) for each in result.floods)
-                return "".join(_lines(each, plain=plain) for each in single) + groups + _counts(found) + "\n"
+                whole = "".join(_lines(each, plain=plain) for each in single) + groups + _counts(found) + "\n"
+                return whole + (f"{_NO_REQUIREMENTS}\n" if result.is_empty and not plain else "")
 
     def render(self, result: CheckReport) -> str:
         if self.output is None:

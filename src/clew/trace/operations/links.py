@@ -172,7 +172,8 @@ def _suggestion(each: Suggestion) -> str:
 def _summary(page: SuggestionPage) -> str:
     looked = f"{page.considered} tests and pieces of code cite no requirement"
     if not page.total:
-        return f"Nothing to suggest: {looked}."
+        fits = "no requirement or scenario fits any of them. `clew brief` says what there is."
+        return f"Nothing to suggest: {looked}, and {fits}"
     more = f"; {page.total - page.count} more with --limit {page.total}" if page.truncated else ""
     return f"{page.count} of {page.total} suggestions, {looked}{more}."
 
