@@ -194,7 +194,7 @@ class FindSections(
         from clew.search.quote.evidence import question_tokens
 
         if not result.sections:
-            return result.reason or "Nothing found in the documents. `clew search` looks everywhere."
+            return f"{result.reason or 'Nothing found in the documents.'} `clew search` looks everywhere."
         asked, lines = question_tokens(self.query), []
         for each in result.sections:
             section = each.section
