@@ -178,12 +178,11 @@ class Recall:
     def _successors(self, ids: Iterable[str]) -> dict[str, str]:
         """What supersedes each of these memories, followed to the last one that may be seen."""
         found: dict[str, str] = {}
-        replaced = self._library.index.links(list(ids), (LinkKind.SUPERSEDES,), outward=False)
-        for id in dict.fromkeys(link.target for link in replaced):
+        index, asker = self._library.index, self._library.asker
+        for id in index.replacing(list(ids)):
             last, met = id, {id}
             while True:
-                links = self._library.index.links([last], (LinkKind.SUPERSEDES,), outward=False)
-                seen = self._library.index.visible([link.source for link in links], self._library.asker)
+                seen = index.visible(index.replacing([last]).get(last, ()), asker)
                 following = next((each for each in seen if each not in met), None)
                 if following is None:
                     break
