@@ -8,17 +8,19 @@ the user's own configuration, or by a project that the user trusts.
 # Implements: REQ-d00019
 
 import os
+import threading
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
-from clew.errors import ConfigError
+from clew.errors import ConfigError, FormatError
 from clew.formats.elspais.settings import Associate, ElspaisSettings, read_settings
 from clew.formats.elspais.toml_values import parse_toml
 from clew.text.choices import explained
-from clew.trust import Trust, trust_of, user_configuration, without
+from clew.trust import Trust, records_file, trust_of, user_configuration, without
 from clew.workspace.find import Selection, normal_folder
+from clew.workspace.follow import FileContents
 from clew.workspace.paths import is_glob
 
 CLEW_TOML = "clew.toml"
@@ -242,7 +244,50 @@ def find_root(folder: Path) -> Path:
 
 def load(folder: Path) -> Config:
     """The configuration of the project at or above a folder."""
-    root = find_root(folder)
+    return _load(find_root(folder))
+
+
+class LiveConfig:
+    """A configuration whose keys that need trust are as the user's trust and the files say now: a server that runs for
+    days must not go on with what the user took back. What a project is made of stays as it was when it was opened."""
+
+    # Implements: REQ-d00261-F
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._lock = threading.Lock()
+        self._contents = FileContents(config.max_file_bytes)
+        self._seen: tuple[bytes | None, ...] = ()
+
+    def now(self) -> Config:
+        """ConfigError where a file of it cannot be read any more."""
+        root = self._config.root
+        with self._lock:
+            seen = tuple(map(self._content, (root / CLEW_TOML, user_configuration(), records_file())))
+            if seen != self._seen:
+                fresh = _load(root)
+                self._config = msgspec.structs.replace(
+                    self._config, trust=fresh.trust, ai=fresh.ai, embedder=fresh.embedder, notes=fresh.notes
+                )
+                # What changed since it was seen is seen at the next call.
+                self._seen = seen
+            return self._config
+
+    def embedder(self) -> EmbedSettings:
+        """Who makes vectors now. Where that cannot be read, nobody does: a service may not be trusted any more."""
+        try:
+            return self.now().embedder
+        except ConfigError:
+            return EmbedSettings(kind="none")
+
+    def _content(self, file: Path) -> bytes | None:
+        try:
+            return self._contents.read(file)
+        except (OSError, FormatError):
+            return None
+
+
+def _load(root: Path) -> Config:
     files: list[str] = []
     said = _clew_toml(root, files)
     trust = trust_of(root, said)
@@ -276,7 +321,7 @@ def _composed(
         requirements=_requirements(root, toml.requirements, elspais),
         code=_code(root, toml.code, elspais),
         tests=_tests(root, toml.tests, elspais),
-        results=_results(_first(toml.tests.results, elspais.result_files if _are_tests_read(elspais) else ())),
+        results=_results(_first(toml.tests.results, _results_of(elspais))),
         specs=_folders(root, toml.specs.folders or ()),
         documents=_documents(root, toml.docs),
         kb=_kb(toml.kb, name),
@@ -437,6 +482,11 @@ def _tests(root: Path, table: TestsTable, elspais: ElspaisSettings) -> Selection
 def _are_tests_read(elspais: ElspaisSettings) -> bool:
     """elspais reads tests only when told to; Clew leaves them out only when told to."""
     return elspais.tests_enabled is not False
+
+
+def _results_of(elspais: ElspaisSettings) -> tuple[str, ...]:
+    reports = elspais.result_files if _are_tests_read(elspais) else ()
+    return (*reports, *filter(None, (elspais.journey_results,)))
 
 
 def _documents(root: Path, table: FoldersTable) -> Selection:

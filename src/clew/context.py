@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from clew.config import Config
+from clew.config import Config, LiveConfig
 from clew.edit.state_folder import STATE_FOLDER, make_state_folder
 from clew.errors import StoreError
 from clew.graph.lock import ReadWriteLock
@@ -46,6 +46,8 @@ STORE_PATIENCE_SECONDS = 10.0
 class Context:
     def __init__(self, config: Config, make_graph: "Callable[[], Graph]") -> None:
         self.config = config
+        self.live = LiveConfig(config)
+        """What needs trust is asked for here whenever it is used."""
         self._graph = Once(make_graph)
         self.lock = ReadWriteLock()
         """Many readers of the graph or one writer."""

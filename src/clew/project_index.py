@@ -78,7 +78,7 @@ class ProjectIndex:
         self._graph = context.graph
         self._store = context.store
         self._cursors = context.cursors
-        self._settings = context.config.embedder
+        self._settings = context.live.embedder()
         self._rankings = Rankings()
         """They outlive an index that is made anew, so that page two is page two."""
         self._lock = threading.RLock()
@@ -115,11 +115,16 @@ class ProjectIndex:
                     self._engine = self._opened()
             finally:
                 self._lock.release()
-        if self._engine is not None and self._engine.is_replaced:
+        if self._engine is not None and self._is_outdated(self._engine):
             with self._lock:
-                if not self._closed and self._engine is not None and self._engine.is_replaced:
+                if not self._closed and self._engine is not None and self._is_outdated(self._engine):
+                    self._settings = self._context.live.embedder()
                     return self._reopened(discard=False)
         return self._engine
+
+    def _is_outdated(self, engine: SearchEngine) -> bool:
+        """Whether another process replaced its files, or vectors are no longer to be made as it makes them."""
+        return engine.is_replaced or self._settings != self._context.live.embedder()
 
     # Keeping it
 

@@ -235,6 +235,10 @@ def test_a_dream_runs_beside_calls_and_is_ended_by_abort_or_a_question(memory: M
     assert len(memory.ids("harbour lamps")) == 6
     memory.project.memory.dreams._ended.wait(60)
     assert memory("get_dream_status")["is_dreaming"] is False
+    mended = memory("trigger_healing", subsystem="dream")
+    assert (len(mended["actions_taken"]), memory("get_dream_status")["steps_left"]) == (1, [])
+    memory("restore_from_hash", reversal_hash=mended["reversal_hash"])
+    assert memory("get_dream_status")["steps_left"] == REM
     held.free.set()
     done = dreamt(memory)
     assert (done["resumed"], done["steps_done"]) == (True, [*NREM, *REM])
@@ -284,7 +288,9 @@ def test_a_dream_waits_a_minute_after_the_last_one(memory: Memory) -> None:
     assert memory("trigger_dream", phase="nrem", blocking=True)["steps_done"] == NREM
     refused = memory("trigger_dream", blocking=True)
     assert (refused["triggered"], refused["cooldown_remaining_secs"]) == (False, 60.0)
+    assert memory("get_memetic_status")["dream_available"] is False
     at(memory.project, NOW + timedelta(seconds=61))
+    assert memory("get_memetic_status")["dream_available"] is True
     assert memory("trigger_dream", phase="rem", blocking=True)["steps_done"] == REM
     assert memory("get_dream_status")["completed_cycles"] == 2
 

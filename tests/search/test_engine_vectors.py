@@ -231,7 +231,7 @@ def test_two_processes_that_index_at_once_leave_one_whole_index(engines: Engines
 def test_the_vectors_of_an_earlier_embedder_answer_until_new_ones_are_complete(
     engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = engines(word_counts.settings("old"))
+    old = engines(EmbedSettings())
     old.units.put(rules(20))
     old.index_vectors()
     before = [result.id for result in search(old).results]

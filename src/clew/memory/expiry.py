@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 EPISODES_KEPT = timedelta(days=90)
 _AT_ONCE = 50
-_COUNTED = 500
+_COUNTED = 50
+"""Whoever asks how much is due must not wait for it to be counted."""
 
 
 class Due(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,9 +32,9 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
 
     keep: Literal["usual", "forever"]
     episodes: int
-    """Older than 90 days; of more than 500, 500."""
+    """Older than 90 days; of more than 50, 50."""
     forgotten: int
-    """Forgotten more than 30 days ago; of more than 500, 500."""
+    """Forgotten more than 30 days ago; of more than 50, 50."""
     note: str
 
 

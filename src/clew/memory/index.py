@@ -15,7 +15,7 @@ import msgspec
 
 from clew.derived.file import DerivedFile
 from clew.memory.index_tables import SCHEMA, apply_event, drop_memory, text_hash
-from clew.memory.model import Link, LinkKind
+from clew.memory.model import EXCHANGES, Link, LinkKind
 from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Asker, Filters, condition
 from clew.store.interface import Store
 from clew.store.sqlite.connections import Connection
@@ -194,7 +194,10 @@ class MemoryIndex(DerivedFile):
 
     def of_kind(self, kind: str, asker: Asker, limit: int) -> list[Row]:
         """The memories of a kind, the latest first."""
-        return self._rows("kind = ?", "made DESC", asker, limit, kind)
+        seen = condition(asker, Filters(kinds=(kind,)))
+        query = f"SELECT {_COLUMNS} FROM memories WHERE kind = ? AND {seen.sql} ORDER BY made DESC LIMIT ?"  # noqa: S608
+        with self.asked() as connection:
+            return [Row(*row) for row in connection.execute(query, (kind, *seen.values, limit)).fetchall()]
 
     def unlinked(self, asker: Asker, before: str, limit: int) -> list[Row]:
         """Memories from before a time that nothing is linked to and that are linked to nothing, of the oldest ones."""
@@ -349,6 +352,13 @@ class MemoryIndex(DerivedFile):
         query = "SELECT seq, collection, id FROM happened WHERE seq < ? AND seq > ? ORDER BY seq DESC LIMIT ?"
         with self.asked() as connection:
             return connection.execute(query, (before or 2**62, after, limit)).fetchall()
+
+    def exchanges_from(self, limit: int) -> tuple[int | None, int]:
+        """The event of the first of the last exchanges, if there was any, and the last event of all."""
+        query = "SELECT min(seq) FROM (SELECT seq FROM happened WHERE collection = ? ORDER BY seq DESC LIMIT ?)"
+        with self.asked() as connection:
+            (first,), last = connection.execute(query, (EXCHANGES, limit)).fetchone(), _number(connection, _SEQ)
+        return first, last
 
     def mark(self, name: str) -> int:
         """How far somebody who reads the index has come; 0 for one who never did."""

@@ -9,13 +9,15 @@ from clew.search.quote.evidence import Limits
 from clew.search.quote.windows import Passage, window_evidence
 from clew.search.units import Unit
 from clew.text.shortening import one_line
-from clew.why.search import Everything
+from clew.why.search import Everything, varied
 
 if TYPE_CHECKING:
     from clew.operation.call import Call
 
 _READ = 12
 _LIMITS = Limits(max_quotes=5, max_quote_tokens=90)
+_LEAST = 0.1
+"""A quote that is less likely to answer than this is no answer."""
 _NOTHING = "Nothing in this project answers that."
 
 
@@ -39,7 +41,8 @@ class Answered(msgspec.Struct, frozen=True):
 def ask(call: "Call", question: str) -> Answered:
     """Hold the graph's lock."""
     everything = Everything(call, ("requirement", "spec", "document", "memory"))
-    engine, ranked = everything.ranked(question)
+    engine, in_order = everything.ranked(question)
+    ranked = varied(in_order)
     units = [unit for each in ranked[:_READ] if engine is not None and (unit := engine.units.get(each.id)) is not None]
     best = ranked[0].score if ranked else 1.0
     shares = {each.id: each.score / best if best > 0 else 0.0 for each in ranked[:_READ]}
@@ -49,7 +52,7 @@ def ask(call: "Call", question: str) -> Answered:
     passages = [Passage(unit.body, unit.title, shares[unit.id], likeness.get(unit.id)) for unit in units]
     found = window_evidence(call.project.kb.finder.asked(question), passages, _LIMITS)
     said = [_said(call, units[quote.passage], quote.start, quote.end, quote.score) for quote in found]
-    if not any(quote.may_answer for quote in found):
+    if not any(quote.may_answer and quote.score >= _LEAST for quote in found):
         nearest = tuple(dict.fromkeys(f"{each.title} ({each.place})" for each in said))[:3]
         return Answered((), nearest, (_NOTHING, *everything.notes))
     # What is half as likely is not quoted beside a better one.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from fnmatch import filter as names_matching
 from fnmatch import translate
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -39,6 +39,8 @@ class Selection(msgspec.Struct, frozen=True):
     against the whole path only."""
     gitignore: bool = False
     """Leave out what .gitignore files name."""
+    tracked: tuple[str, ...] = ()
+    """Files that are not left out although .gitignore files name them, because git keeps them."""
     globs: tuple[str, ...] = ()
     """Files besides, wherever they lie: each is matched against the whole path, whatever the patterns say."""
     assumed: bool = False
@@ -137,6 +139,8 @@ class _Walk:
         self._skipped_paths = frozenset(rooted)
         self._skip_globs = tuple(Glob.of(pattern) for pattern in rooted if is_glob(pattern))
         self._ignores: dict[str, tuple[IgnoreRules, ...]] = {}
+        tracked = [raw(path) for path in selection.tracked]
+        self._tracked = {*tracked, *(str(above) for path in tracked for above in PurePosixPath(path).parents)}
         self._walked: set[str] = set()
         self._found: dict[str, FileEntry] = {}
         self._marks: dict[str, int] = {}
@@ -236,7 +240,8 @@ class _Walk:
         for entry in self._entries(folder):
             path = f"{folder}/{entry.name}" if folder else entry.name
             is_folder = _is_folder(entry)
-            if not self._skipped(entry.name, path) and not _ignored(f"{path}/" if is_folder else path, rules):
+            is_ignored = path not in self._tracked and _ignored(f"{path}/" if is_folder else path, rules)
+            if not self._skipped(entry.name, path) and not is_ignored:
                 yield entry, path, is_folder
 
     def _entries(self, folder: str) -> "list[os.DirEntry[str]]":

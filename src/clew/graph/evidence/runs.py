@@ -50,6 +50,11 @@ class Executed:
         """Whether any report was read."""
         return bool(self._reported)
 
+    @property
+    def paths(self) -> frozenset[str]:
+        """The reports that say which lines were executed."""
+        return frozenset(path for path, _ in self._reported)
+
     def update(self, contributions: "Mapping[FileKey, Contribution | None]", *, moved: bool) -> bool:
         """Take what files contribute now; `moved` says that code or tests came or went. Returns whether answers that
         were given before may be others now."""
@@ -177,6 +182,10 @@ class Evidence:
             return count
         tests = {id for name in count.tests for id in self._tests_called(name)}
         return LineCount(count.executable, count.executed, tuple(sorted(tests)))
+
+    def line_reports(self) -> frozenset[str]:
+        """The reports that say which lines were executed."""
+        return self._executed.paths
 
     def place_of(self, result: str) -> "Place | None":
         """Which report gave a result, and as which of its results."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from clew.errors import InvalidArgument
 from clew.memory.admit import check_text
-from clew.memory.cognition.agreement import as_memory
+from clew.memory.cognition.agreement import as_memory, is_text
 from clew.memory.cognition.compare import Comparer, Values, rounded
 from clew.memory.cognition.records import INSUFFICIENT, Measured
 from clew.memory.model import LONGEST_TEXT, Memory
@@ -80,8 +80,11 @@ def _fingerprint(view: "MemoryView", name: str, given: object) -> Memory:
 
 
 def _changes(view: "MemoryView", before: Memory, after: Memory) -> Values:
-    one = as_memory(before.text, before.recorded_at, "old") if not before.id else before
-    values = Comparer(view, [each for each in (one, after) if each.id not in ("", "old")]).values(one, after)
+    one, other = (
+        as_memory(each.text, each.recorded_at, name) if is_text(each) else each
+        for each, name in ((before, "old"), (after, "new"))
+    )
+    values = Comparer(view, [one, other]).values(one, other)
     return rounded(tuple(None if value is None else 1 - value for value in values))
 
 

@@ -313,17 +313,23 @@ class Dreams:
             note=f"{INSUFFICIENT}: no dream has run yet." if run is None else "What the last dream did and proposes.",
         )
 
-    def give_up(self, view: "MemoryView") -> None:
-        """Leave undone what an unfinished dream left; what it has done stays."""
-        run = Records(view).get(_RUN, Run)
-        if run is not None and run.ended_at is None:
-            self._keep(msgspec.structs.replace(run, ended_at=view.changes.now(), ending="given up"))
+    def give_up(self, view: "MemoryView") -> str:
+        """Leave undone what an unfinished dream left; what it has done stays. The hash that undoes it."""
+
+        def given_up(run: Run | None) -> Run | None:
+            return run and msgspec.structs.replace(run, ended_at=view.changes.now(), ending="given up")
+
+        return Records(view).update(_RUN, Run, given_up, "trigger_healing", "an unfinished dream was given up")
 
     def _suggested(self, view: "MemoryView") -> bool:
         """Whether something was written since the last dream."""
         marks = Records(view).get(_MARKS, Marks) or Marks()
         everybody = self._service.shared_view().asker
         return bool(view.library.index.written_after(marks.judged, everybody, 1))
+
+    def is_available(self, view: "MemoryView") -> bool:
+        """Whether one would start now."""
+        return self._running(view) is None and not self.cooldown(view)
 
     def cooldown(self, view: "MemoryView") -> float:
         run = Records(view).get(_RUN, Run)

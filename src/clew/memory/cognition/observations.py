@@ -107,6 +107,10 @@ class Observations:
     def _news(self, home: "Home") -> list[tuple[int, Record]]:
         """What happened since it was last read, the latest first; the first time, as far back as predictions are kept,
         whatever else was written since."""
+        if not self._seq:
+            # What happened before the first of these questions says nothing about what they showed.
+            first, last = home.index.exchanges_from(_MOST)
+            self._seq = last if first is None else first - 1
         found: list[tuple[int, Record]] = []
         before, shown = None, 0
         while shown < _MOST and len(found) < _MOST_READ and (page := home.happened(before, _PAGE, after=self._seq)):

@@ -72,7 +72,7 @@ class IndexKeeper:
         if engine is None:
             return False
         try:
-            report = run_job(engine, self._store, self._stop)
+            report = run_job(engine, self._store, lambda *_: self._stop(engine))
             engine.warm()
         except Cancelled:
             log.info("Making vectors was cancelled.")
@@ -85,9 +85,13 @@ class IndexKeeper:
             return False
         return report.note is None
 
-    def _stop(self, done: int, total: int, message: str) -> None:
+    def _stop(self, engine: SearchEngine) -> None:
+        """Ends the work where it is of no use any more, or not wanted: who makes vectors may change meanwhile."""
         if self._closing.is_set():
             raise Cancelled("The project was closed.")
+        if self._engine() is not engine:
+            self._wake.set()
+            raise Cancelled("The index was opened anew.")
 
 
 def run_job(engine: SearchEngine, store: Store | None, progress: Progress) -> VectorReport:

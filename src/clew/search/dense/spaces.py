@@ -1,7 +1,8 @@
 """The vector spaces of an index: one for each embedder that made vectors of its units.
 
 Normally there is one. While another embedder is being introduced there are two: the old one, which is complete, serves
-until the new one is.
+until the new one is, if it is the encoder that comes with Clew. A service that only the index names is never asked: the
+index may have come with the project, and whoever made it would choose where texts and keys go.
 """
 
 import shutil
@@ -126,7 +127,7 @@ class Spaces:
 
     def serving(self, connection: "Connection") -> Space | None:
         """The space that answers queries now: that of the configured embedder once it is complete; until then one that
-        an earlier embedder completed, where both its vectors and the embedder can still be used."""
+        the encoder of Clew completed, where its vectors can still be used."""
         if not self.wanted:
             return None
         embedder = self.configured()
@@ -187,9 +188,13 @@ class Spaces:
             elif path != kept and not path.name.startswith(f"{kept.stem}-"):
                 path.unlink(missing_ok=True)
 
+    # Implements: REQ-d00261-G
     def _earlier(self, made: Made) -> Space | None:
+        if made.settings.kind != EmbedSettings().kind:
+            return None
         try:
-            embedder = self._embedder(made.settings)
+            # Of what the index says about it, only its name counts.
+            embedder = self._embedder(EmbedSettings(threads=self.settings.threads))
             return self.space(embedder) if embedder is not None and embedder.name == made.name else None
         except (ClewError, ImportError):
             # It was replaced, perhaps because it is gone. The new one is on its way.

@@ -53,6 +53,8 @@ ORDER = (
     "fix",
     "review",
     "links",
+    "terms",
+    "terms",
     "specs",
     "change",
     "kb",

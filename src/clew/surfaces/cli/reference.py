@@ -56,6 +56,7 @@ MORE: Final = {
     "fix": "findings.md",
     "review": "impact.md",
     "links": "links.md",
+    "terms": "formats/elspais.md",
     "specs": "formats/openspec.md",
     "change": "formats/openspec.md#applying-a-change",
     "kb": "documents.md",

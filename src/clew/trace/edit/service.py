@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     # Whoever only reads plans nothing.
     from clew.trace.edit.plan import Plan
     from clew.trace.edit.planner import Planner
+    from clew.trace.edit.text.blocks import Record
 
 T = TypeVar("T")
 
@@ -239,6 +240,14 @@ class MutationService:
         self._context.keeper.ensure(progress)
         with self._lock.reading():
             return who_cites(self._graph, self._planner().subject(id).id)
+
+    def record(self, id: str) -> "Record":
+        """What the text of a requirement or journey says now, drafts included."""
+        return self._planner().record(id)
+
+    def version(self, id: str) -> str:
+        """The version that guards mutations of a node: that of the requirement or journey that it belongs to."""
+        return version_of(self._graph, self._planner().subject(id))
 
     def unsaved(self) -> Unsaved:
         """What waits to be saved, of this process and of others, whether or not it is shown in the graph."""

@@ -234,7 +234,9 @@ class LinkService:
         from clew.trace.links.suggest import LinkSuggester
 
         named = Resolver(self._graph, self._context.grammar).find_requirement
-        return LinkSuggester(self._graph, self._config, self._sources, self._decisions, self._folder, named)
+        return LinkSuggester(
+            self._graph, self._context.live.embedder, self._sources, self._decisions, self._folder, named
+        )
 
 
 def _applied(link: PlannedLink, *, dry_run: bool) -> AppliedLink:

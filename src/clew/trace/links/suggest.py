@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from clew.cache import Cache
-from clew.config import Config
+from clew.config import EmbedSettings
 from clew.graph.graph import Graph
 from clew.graph.model import Node
 from clew.text.stem import stem
@@ -149,19 +149,19 @@ class LinkSuggester:
     def __init__(
         self,
         graph: Graph,
-        config: Config,
+        embedder: Callable[[], EmbedSettings],
         sources: ProjectSources,
         decisions: Decisions,
         folder: Path | None,
         named: Callable[[str], Node | None],
     ) -> None:
-        """`folder` keeps vectors; None keeps them for as long as the process runs. `named` says which requirement an id
-        means, in whatever spelling."""
+        """`embedder` says who makes vectors now. `folder` keeps them; None keeps them for as long as the process runs.
+        `named` says which requirement an id means, in whatever spelling."""
         self._graph = graph
         self._named = named
         self._sources = sources
         self._decisions = decisions
-        self._preparation = Preparation(graph, sources, config.embedder, folder)
+        self._preparation = Preparation(graph, sources, embedder, folder)
         self._lock = threading.Lock()
         self._remembered: Cache[tuple[str, str | None], tuple[list[FoundLink], int, Prepared]] = Cache(REMEMBERED)
 

@@ -11,7 +11,7 @@ from clew.operation.declare import Operation, Option, Toolset
 from clew.text.controls import pretty_json
 from clew.text.counting import counted
 from clew.text.terminal import coloured
-from clew.trace.reports.findings import Finding
+from clew.trace.reports.finding import Finding
 from clew.workspace.git import api as git
 
 _STYLES = {"error": "red", "warning": "yellow", "info": "dim"}

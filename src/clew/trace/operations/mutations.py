@@ -61,7 +61,7 @@ class Mutation(Operation, toolset=Toolset.TRACE, needs=Freshness.NONE, writes=Tr
         return self.removes
 
 
-def _path_of_file(id: str) -> str:
+def path_of_file(id: str) -> str:
     """The path in the id of a file, which may name its namespace: `file:REQ:spec/a.md`."""
     bare = id.removeprefix("file:")
     namespace, separator, path = bare.partition(":")
@@ -149,7 +149,7 @@ class AddRequirement(
         given = super().arguments()
         spelled = given.pop("file_id", None)
         if spelled and not given.get("file_path"):
-            given["file_path"] = _path_of_file(spelled)
+            given["file_path"] = path_of_file(spelled)
         return given
 
 

@@ -12,6 +12,7 @@ from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.text.shortening import LONGEST_SHOWN, shortened
 from clew.trace.read.assertions import owner_of
+from clew.trace.read.copies import find_copy
 from clew.workspace.files import path_inside
 
 
@@ -45,6 +46,7 @@ class Resolver:
 
     def node(self, id: str) -> Node:
         node = self.find(id)
+        self._refuse_copy(id, node)
         if node is None:
             raise NotFound(f"Node '{shortened(id)}' not found.", hint=self._suggestion(id))
         return node
@@ -53,6 +55,7 @@ class Resolver:
         node = self.find(id)
         if node is not None and node.kind is NodeKind.ASSERTION:
             node = owner_of(self._graph, node)
+        self._refuse_copy(id, node)
         if node is None:
             raise NotFound(f"Requirement '{shortened(id)}' not found.", hint=self._suggestion(id))
         if node.kind is not NodeKind.REQUIREMENT:
@@ -61,6 +64,15 @@ class Resolver:
                 hint="Pass the id of a requirement; search finds them.",
             )
         return node
+
+    def _refuse_copy(self, id: str, node: Node | None) -> None:
+        """What is known of a template's copy is asked for elsewhere; nothing else can be done with one."""
+        copy = find_copy(self._graph, id.strip()) if node is None else None
+        if copy is not None:
+            raise WrongKind(
+                f"'{copy.id}' is the copy of the template {copy.template.id}, which has no text of its own.",
+                hint=f"Pass {copy.template.id}, which every copy follows, or {copy.declaring.id}, which satisfies it.",
+            )
 
     def _suggestion(self, id: str) -> str:
         ids: Iterable[str] = (node.id for node in self._graph.nodes_by_kind(NodeKind.REQUIREMENT))

@@ -17,7 +17,7 @@ from clew.trace import coverage
 
 if TYPE_CHECKING:
     from clew.project import Project
-    from clew.trace.reports.findings import Finding
+    from clew.trace.reports.finding import Finding
 
 
 EXAMPLES_PER_CODE = 3

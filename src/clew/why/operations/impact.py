@@ -17,6 +17,7 @@ from clew.text.terminal import coloured
 from clew.trace.read.resolve import Resolver, Subject, subject_of
 from clew.trace.reports.impact import Affected, Impact, documented, impact
 from clew.trace.reports.suspect import suspects
+from clew.why.proved import is_test_name
 from clew.why.target import path_of
 
 _RESULTS = {"passed": "green", "failed": "red", "error": "red"}
@@ -54,9 +55,9 @@ def _users(call: Call, path: str) -> Iterator[Affected]:
     for layer in walk.layers(_FARTHEST):
         for step in layer:
             name = step.id.removeprefix("symbol:")
-            tests = any(node.kind is NodeKind.TEST for node in graph.memory.nodes_in_file(name))
+            tests = is_test_name(name) or any(node.kind is NodeKind.TEST for node in graph.memory.nodes_in_file(name))
             kind = NodeKind.TEST.value if tests else NodeKind.FILE.value
-            how = f"imports {step.own.removeprefix('symbol:')}"
+            how = f"imports {step.own.removeprefix('symbol:')}" + (" (a test)" if tests else "")
             yield Affected(name, kind, "", name, 1, how, walk.depth)
 
 

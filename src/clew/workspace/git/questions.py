@@ -178,6 +178,19 @@ def ignored(root: Path, paths: Iterable[str], *, also_tracked: bool = False) -> 
     return frozenset(name.removeprefix("./") for name in parse.names(output))
 
 
+def tracked_though_ignored(root: Path) -> tuple[str, ...]:
+    """The files that git keeps although .gitignore files name them; none without git."""
+    output = answer(root, "ls-files", "--cached", "--ignored", "--exclude-standard", "-z")
+    return tuple(display(name) for name in parse.names(output)) if output is not None else ()
+
+
+def folders_with_files(root: Path, names: Iterable[str]) -> frozenset[str]:
+    """Those of the names of folders in which git keeps a file, wherever they stand; none without git."""
+    asked = frozenset(names)
+    output = answer(root, "ls-files", "-z", "--", *(f":(glob)**/{name}/**" for name in sorted(asked)), patterns=True)
+    return frozenset(part for path in parse.names(output or b"") for part in path.split("/")[:-1]) & asked
+
+
 def filters_of(root: Path, paths: Iterable[str]) -> dict[str, str]:
     """Those of the paths that .gitattributes give a filter, such as `lfs`, with its name: what git holds of them is
     not what lies in the folder."""

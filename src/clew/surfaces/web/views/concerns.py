@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from clew.surfaces.web import addresses
-from clew.trace.reports.findings import Finding
+from clew.trace.reports.finding import Finding
 
 SHOWN = 5
 
