@@ -71,8 +71,9 @@ def _conversations(data: Path) -> list[Path]:
 
 
 def gate(data: Path) -> None:
-    """Questions about the conversation are kept; those about other conversations get nothing. Where the names are
-    exchanged as well, many others are about the same things (pets, books, trips), so that figure only informs."""
+    """Questions about the conversation are kept; those about people it does not know get nothing. Where the names are
+    exchanged, or two conversations have a speaker of the same name, many questions are about the same things (pets,
+    books, trips), so that figure only informs."""
     collections = {folder.name: read_collection(folder) for folder in _conversations(data)}
     print("Gate: prompts for which memory is injected, on conversations of LoCoMo as memories")
     shares: dict[tuple[bool, str], list[bool]] = {}
@@ -95,9 +96,10 @@ def _prompts(name: str, collections: dict[str, Collection]) -> dict[str, list[st
         if other is not collections[name]
         for query in draw.sample(other.queries, _FOREIGN_OF_EACH)
     ]
+    known = re.compile(rf"\b(?:{'|'.join(map(re.escape, _speakers(collections[name])))})\b")
     return {
         "own": own,
-        "foreign": [text for text, _ in others],
+        "foreign": [text for text, _ in others if not known.search(text)],
         "exchanged": [_with_names_of(text, other, collections[name]) for text, other in others],
     }
 

@@ -63,7 +63,7 @@ def test_tests_that_elspais_toml_switches_off_are_not_read_unless_clew_toml_name
     tmp_path: Path, text: str
 ) -> None:
     (tmp_path / ".elspais.toml").write_text(text, encoding="utf-8")
-    assert (load(tmp_path).tests.folders, load(tmp_path).results) == (("tests",), ("reports/*.xml",))
+    assert (load(tmp_path).tests.folders, load(tmp_path).results) == (("tests",), ("reports/*.xml", "uat-results.csv"))
     (tmp_path / ".elspais.toml").write_text(text.replace("true", "false"), encoding="utf-8")
     assert (load(tmp_path).tests.folders, load(tmp_path).results) == ((), ())
     (tmp_path / "clew.toml").write_text('[tests]\nfolders = ["check"]\nresults = ["out/*.xml"]\n', encoding="utf-8")

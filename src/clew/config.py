@@ -1,24 +1,27 @@
 """Configuration: `clew.toml`, the user's own file, and the files of the systems that Clew replaces where they exist.
 
 `.elspais.toml` (with `.elspais.local.toml`) gives the grammar of ids, levels and folders; `clew.toml` wins where both
-say something. Without either, the usual folders are looked at. Which services, programs and keys are used is said by
-the user's own configuration, or by a project that the user trusts.
+say something. Documents, code and tests are read in the whole project, as far as neither file names their folders.
+Which services, programs and keys are used is said by the user's own configuration, or by a project that the user
+trusts.
 """
 
 # Implements: REQ-d00019
 
 import os
+import threading
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
-from clew.errors import ConfigError
+from clew.errors import ConfigError, FormatError
 from clew.formats.elspais.settings import Associate, ElspaisSettings, read_settings
 from clew.formats.elspais.toml_values import parse_toml
 from clew.text.choices import explained
-from clew.trust import Trust, trust_of, user_configuration, without
-from clew.workspace.find import Selection, normal_folder
+from clew.trust import Trust, records_file, trust_of, user_configuration, without
+from clew.workspace.find import PRODUCTS, Selection, normal_folder
+from clew.workspace.follow import FileContents
 from clew.workspace.paths import is_glob
 
 CLEW_TOML = "clew.toml"
@@ -40,14 +43,32 @@ _TEST_NAMES = """
     *.spec.ts *.spec.jsx *.spec.tsx *.spec.mjs *_test.dart *_test.rs *_tests.rs **/tests/*.rs *_spec.rb *_test.rb
     test_*.rb *Test.java *Tests.java *IT.java *Test.kt *Tests.kt *Spec.kt *Test.scala *Spec.scala *Spec.groovy *Test.cs
     *Tests.cs *Test.php *Tests.swift *_test.c *_test.cc *_test.cpp *_test.exs *_spec.lua *_test.lua test-*.R test_*.R
-    *_test.zig *.bats *Tests.ps1
+    *_test.zig *.bats *Tests.ps1 **/__tests__/**/*.js **/__tests__/**/*.jsx **/__tests__/**/*.ts **/__tests__/**/*.tsx
 """
 TEST_PATTERNS = tuple(_TEST_NAMES.split())
 DOCUMENT_PATTERNS = ("*.md", "*.markdown", "*.mdx", "*.rst", "*.html", "*.htm", "*.txt", "*.ipynb")
-_DOCUMENT_FOLDERS = ("docs", "doc")
-_DOCUMENTS_BESIDE = ("*.md", "*.rst")
-"""Documents of the project's own folder, such as README.md, where nobody said which folders hold documents."""
-
+_DOCUMENTS_ANYWHERE = (
+    *("*.md", "*.markdown", "*.mdx", "*.rst", "*.ipynb"),
+    *(f"**/{folder}/**/*.{ending}" for folder in ("docs", "doc") for ending in ("html", "htm", "txt")),
+)
+"""Documents of a whole project. Pages and plain texts elsewhere than in a folder of documents are mostly something
+else."""
+_NO_DOCUMENTS = (
+    "/spec",
+    "openspec",
+    "/specs/**/spec.md",
+    "/test",
+    "/tests",
+    "__tests__",
+    "__fixtures__",
+    "fixtures",
+    "testdata",
+)
+"""Where texts are specs, or made up for tests. It does not depend on what else is configured: a file that says where
+requirements are takes no document away."""
+_TESTS_ONLY = ("/test", "/tests", "__tests__")
+"""Folders in which nothing is code that only tests use."""
+WHOLE_PROJECT = (".",)
 
 _USUAL = ElspaisSettings()
 _NAMES_A_SERVICE = frozenset({"kind", "folder", "url", "command", "model", "key_variable"})
@@ -106,6 +127,11 @@ class LimitsTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 class SearchTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     background: bool = True
+
+
+class MemoryTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    keep: Literal["usual", "forever"] = "usual"
+    """What expired is removed as usual (episodes after 90 days, what was forgotten after 30), or never."""
 
 
 class KbTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -186,6 +212,7 @@ class ClewToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     specs: FoldersTable = FoldersTable()
     docs: FoldersTable = FoldersTable()
     kb: KbTable = KbTable()
+    memory: MemoryTable = MemoryTable()
     server: ServerTable = ServerTable()
     graph: GraphTable = GraphTable()
     search: SearchTable = SearchTable()
@@ -208,6 +235,7 @@ class Config(msgspec.Struct, frozen=True):
     specs: tuple[str, ...]
     documents: Selection
     kb: KbTable
+    memory: MemoryTable
     server: ServerTable
     auto_refresh: bool
     search: SearchTable
@@ -235,7 +263,50 @@ def find_root(folder: Path) -> Path:
 
 def load(folder: Path) -> Config:
     """The configuration of the project at or above a folder."""
-    root = find_root(folder)
+    return _load(find_root(folder))
+
+
+class LiveConfig:
+    """A configuration whose keys that need trust are as the user's trust and the files say now: a server that runs for
+    days must not go on with what the user took back. What a project is made of stays as it was when it was opened."""
+
+    # Implements: REQ-d00261-F
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._lock = threading.Lock()
+        self._contents = FileContents(config.max_file_bytes)
+        self._seen: tuple[bytes | None, ...] = ()
+
+    def now(self) -> Config:
+        """ConfigError where a file of it cannot be read any more."""
+        root = self._config.root
+        with self._lock:
+            seen = tuple(map(self._content, (root / CLEW_TOML, user_configuration(), records_file())))
+            if seen != self._seen:
+                fresh = _load(root)
+                self._config = msgspec.structs.replace(
+                    self._config, trust=fresh.trust, ai=fresh.ai, embedder=fresh.embedder, notes=fresh.notes
+                )
+                # What changed since it was seen is seen at the next call.
+                self._seen = seen
+            return self._config
+
+    def embedder(self) -> EmbedSettings:
+        """Who makes vectors now. Where that cannot be read, nobody does: a service may not be trusted any more."""
+        try:
+            return self.now().embedder
+        except ConfigError:
+            return EmbedSettings(kind="none")
+
+    def _content(self, file: Path) -> bytes | None:
+        try:
+            return self._contents.read(file)
+        except (OSError, FormatError):
+            return None
+
+
+def _load(root: Path) -> Config:
     files: list[str] = []
     said = _clew_toml(root, files)
     trust = trust_of(root, said)
@@ -267,12 +338,13 @@ def _composed(
         name=name,
         elspais=elspais,
         requirements=_requirements(root, toml.requirements, elspais),
-        code=_code(root, toml.code, elspais),
-        tests=_tests(root, toml.tests, elspais),
-        results=_results(_first(toml.tests.results, elspais.result_files if _are_tests_read(elspais) else ())),
+        code=_code(root, toml.code, elspais, named=ELSPAIS_TOML in files),
+        tests=_tests(root, toml.tests, elspais, named=ELSPAIS_TOML in files),
+        results=_results(_first(toml.tests.results, _results_of(elspais))),
         specs=_folders(root, toml.specs.folders or ()),
         documents=_documents(root, toml.docs),
         kb=_kb(toml.kb, name),
+        memory=toml.memory,
         server=toml.server,
         auto_refresh=toml.graph.auto_refresh,
         search=toml.search,
@@ -403,12 +475,17 @@ def associate_selection(associate: Associate) -> Selection:
     )
 
 
-def _code(root: Path, table: FoldersTable, elspais: ElspaisSettings) -> Selection:
+def _code(root: Path, table: FoldersTable, elspais: ElspaisSettings, *, named: bool) -> Selection:
+    """`named` says whether folders of elspais count, as its users expect."""
     names = tuple(pattern for pattern in elspais.code_patterns if "/" not in pattern)
+    skip = _first(table.skip, (*elspais.code_skip_files, *elspais.code_skip_dirs, *elspais.skip))
+    patterns = _first(table.patterns, (*CODE_PATTERNS, *names))
+    if table.folders is None and not named:
+        return _whole_project(patterns, (*skip, *_TESTS_ONLY))
     return Selection(
         folders=_folders(root, _first(table.folders, elspais.code_directories)),
-        patterns=_first(table.patterns, (*CODE_PATTERNS, *names)),
-        skip=_first(table.skip, (*elspais.code_skip_files, *elspais.code_skip_dirs, *elspais.skip)),
+        patterns=patterns,
+        skip=skip,
         gitignore=True,
         # To elspais these name files of the whole project, not only of the directories.
         globs=elspais.code_patterns if table.patterns is None else (),
@@ -416,13 +493,29 @@ def _code(root: Path, table: FoldersTable, elspais: ElspaisSettings) -> Selectio
     )
 
 
-def _tests(root: Path, table: TestsTable, elspais: ElspaisSettings) -> Selection:
+def _tests(root: Path, table: TestsTable, elspais: ElspaisSettings, *, named: bool) -> Selection:
+    skip = _first(table.skip, (*elspais.test_skip_files, *elspais.test_skip_dirs, *elspais.skip))
+    patterns = _first(table.patterns, (*TEST_PATTERNS, *elspais.test_patterns))
+    if table.folders is None and not named:
+        return _whole_project(patterns, skip)
     return Selection(
         folders=_folders(root, _first(table.folders, elspais.test_directories if _are_tests_read(elspais) else ())),
-        patterns=_first(table.patterns, (*TEST_PATTERNS, *elspais.test_patterns)),
-        skip=_first(table.skip, (*elspais.test_skip_files, *elspais.test_skip_dirs, *elspais.skip)),
+        patterns=patterns,
+        skip=skip,
         gitignore=True,
         assumed=table.folders is None and elspais.test_directories == _USUAL.test_directories,
+    )
+
+
+def _whole_project(patterns: tuple[str, ...], skip: tuple[str, ...]) -> Selection:
+    """What is read of a kind of files where nobody names their folders."""
+    return Selection(
+        folders=WHOLE_PROJECT,
+        patterns=patterns,
+        skip=tuple(dict.fromkeys((*skip, *PRODUCTS))),
+        gitignore=True,
+        assumed=True,
+        own_only=True,
     )
 
 
@@ -431,14 +524,19 @@ def _are_tests_read(elspais: ElspaisSettings) -> bool:
     return elspais.tests_enabled is not False
 
 
+def _results_of(elspais: ElspaisSettings) -> tuple[str, ...]:
+    reports = elspais.result_files if _are_tests_read(elspais) else ()
+    return (*reports, *filter(None, (elspais.journey_results,)))
+
+
 def _documents(root: Path, table: FoldersTable) -> Selection:
+    if table.folders is None:
+        return _whole_project(_first(table.patterns, _DOCUMENTS_ANYWHERE), (*(table.skip or ()), *_NO_DOCUMENTS))
     return Selection(
-        folders=_folders(root, _first(table.folders, _DOCUMENT_FOLDERS)),
+        folders=_folders(root, table.folders),
         patterns=_first(table.patterns, DOCUMENT_PATTERNS),
         skip=table.skip or (),
         gitignore=True,
-        globs=_DOCUMENTS_BESIDE if table.folders is None else (),
-        assumed=table.folders is None,
     )
 
 

@@ -12,11 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from clew.config import Config
+from clew.config import Config, LiveConfig
 from clew.edit.state_folder import STATE_FOLDER, make_state_folder
 from clew.errors import StoreError
 from clew.graph.lock import ReadWriteLock
 from clew.once import Once
+from clew.operation.call_log import CallLog
+from clew.traffic import Traffic
 
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
@@ -44,11 +46,15 @@ STORE_PATIENCE_SECONDS = 10.0
 class Context:
     def __init__(self, config: Config, make_graph: "Callable[[], Graph]") -> None:
         self.config = config
+        self.live = LiveConfig(config)
+        """What needs trust is asked for here whenever it is used."""
         self._graph = Once(make_graph)
         self.lock = ReadWriteLock()
         """Many readers of the graph or one writer."""
         self.clock: Callable[[], datetime] = lambda: datetime.now(UTC)
         """What time it is, for what is recorded or expires."""
+        self.calls = CallLog()
+        """The latest calls of agents to this process."""
         self.store_problem: StoreError | None = None
         """Why there is no store, if so."""
         self.recovered: tuple[str, ...] = ()
@@ -60,6 +66,8 @@ class Context:
         self._builder = Once(self._make_builder)
         self._keeper = Once(self._make_keeper)
         self._cursors = Once(self._make_cursors)
+        self.traffic = Traffic()
+        """The calls that are under way."""
         # What services contribute to each other; `Project` sets these.
         self.engine: Callable[[], SearchEngine | None] = lambda: None
         """The search engine, opened by the first who searches; None where it cannot be used."""

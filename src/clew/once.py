@@ -1,4 +1,4 @@
-"""A value that is made when it is first asked for, once, whoever asks first."""
+"""A value that is made once, at the first request."""
 
 import threading
 from collections.abc import Callable
@@ -14,7 +14,7 @@ class Once(Generic[T]):
         self._make = make
         self._lock = threading.Lock()
         self.made: T | None = None
-        """None as long as nobody asked."""
+        """None before the first request."""
         self._has_ended = False
 
     def get(self) -> T:

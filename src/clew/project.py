@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from clew.config import Config, load
 from clew.context import Context
-from clew.errors import Cancelled, ClewError
+from clew.errors import Cancelled, ClewError, ConfigError
 from clew.once import Once
 
 if TYPE_CHECKING:
@@ -268,7 +268,11 @@ class Project:
         index = opened.problem if opened is not None else None
         problems = ((str(problem),) if problem is not None else ()) + ((index,) if index else ())
         unsaved = self.unsaved().note
-        return (*self.config.notes, *self.context.recovered, *problems, *((unsaved,) if unsaved else ()))
+        try:
+            said = self.context.live.now().notes
+        except ConfigError as error:
+            said = (str(error),)
+        return (*said, *self.context.recovered, *problems, *((unsaved,) if unsaved else ()))
 
     def unsaved(self) -> "Unsaved":
         """What waits to be saved, whether or not this process shows it in its graph."""
@@ -285,7 +289,7 @@ class Project:
         return self.context.keeper.refresh(full=full, progress=progress)
 
     def build_in_background(self) -> None:
-        """Begin building unless somebody did already; returns at once."""
+        """Begin building unless that has begun already; returns at once."""
         if self._starting is None:
             self._starting = threading.Thread(target=self._start, name="clew-start", daemon=True)
             self._starting.start()

@@ -78,7 +78,7 @@ class ProjectIndex:
         self._graph = context.graph
         self._store = context.store
         self._cursors = context.cursors
-        self._settings = context.config.embedder
+        self._settings = context.live.embedder()
         self._rankings = Rankings()
         """They outlive an index that is made anew, so that page two is page two."""
         self._lock = threading.RLock()
@@ -86,7 +86,7 @@ class ProjectIndex:
         self._hashes: dict[str, str] = {}
         """Of these nodes' units."""
         self._there: dict[str, str] = {}
-        """What the index holds of requirements, by id, as long as nobody else writes."""
+        """What the index holds of requirements, by id, as long as no other process writes."""
         self._files: str | None = None
         """The state of the files that the index was brought in step with."""
         self._writes: tuple[str, int] | None = None
@@ -115,11 +115,16 @@ class ProjectIndex:
                     self._engine = self._opened()
             finally:
                 self._lock.release()
-        if self._engine is not None and self._engine.is_replaced:
+        if self._engine is not None and self._is_outdated(self._engine):
             with self._lock:
-                if not self._closed and self._engine is not None and self._engine.is_replaced:
+                if not self._closed and self._engine is not None and self._is_outdated(self._engine):
+                    self._settings = self._context.live.embedder()
                     return self._reopened(discard=False)
         return self._engine
+
+    def _is_outdated(self, engine: SearchEngine) -> bool:
+        """Whether another process replaced its files, or vectors are no longer to be made as it makes them."""
+        return engine.is_replaced or self._settings != self._context.live.embedder()
 
     # Keeping it
 
@@ -135,7 +140,7 @@ class ProjectIndex:
             if (files, writes) == (self._files, self._writes):
                 return Written()
             if writes != self._writes:
-                # Somebody else wrote, or nobody here did yet.
+                # Another process wrote, or this one has not yet.
                 self._there = {_requirement(id): hash for id, hash in engine.units.hashes(PART).items()}
             self._writes = None
             written, own_writes = self._put(engine, check)
@@ -224,7 +229,7 @@ class ProjectIndex:
             raise
         except Exception as error:
             self.problem = problem = f"The search index could not be asked: {getattr(error, 'message', error)}"
-            # What is no error of Clew's own tree is a fault in Clew: whoever reads the log needs to see where.
+            # What is no error of Clew's own tree is a fault in Clew: the log needs to say where.
             log.warning("%s", problem, exc_info=None if isinstance(error, ClewError) else error)
             return None, problem
         self.problem = None

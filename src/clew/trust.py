@@ -31,6 +31,7 @@ FREE: Mapping[str, frozenset[str]] = {
     "kb": frozenset(
         {"project_id", "environment", "repository", "doc_tags", "tag_folder", "scheme", "graph", *_KB_LIMITS}
     ),
+    "memory": frozenset({"keep"}),
     "server": frozenset({"toolsets", "names", "read_only"}),
     "graph": frozenset({"auto_refresh"}),
     "search": frozenset({"background"}),
@@ -99,7 +100,7 @@ def trust_of(root: Path, said: Mapping[str, Any]) -> Trust:
     try:
         record = _read().projects.get(str(root))
     except ConfigError:
-        # Nobody is trusted then; `clew trust` says what is wrong with the file.
+        # Nothing is trusted then; `clew trust` says what is wrong with the file.
         record = None
     if record is None:
         return Trust(root, asked, "untrusted")
@@ -188,7 +189,7 @@ def _read() -> _Records:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Nobody else changes what is recorded during the block: what is read in it is still true when it is written."""
+    """The recorded trust cannot change during the block: what is read in it is still true when it is written."""
     from clew.edit.faults import translated
     from clew.edit.locking import locked
 

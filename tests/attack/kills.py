@@ -175,7 +175,13 @@ def tree(root: Path) -> Tree:
     found: Tree = {}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
-        if name.split("/")[0] == ".clew" or name.endswith((".lock", ".clew-backup", ".clew-tmp", ".clew-journal")):
+        first, *rest = name.split("/")
+        # Of what git keeps, only the hooks are Clew's to write.
+        if (
+            first == ".clew"
+            or (first == ".git" and rest[:1] != ["hooks"])
+            or name.endswith((".lock", ".clew-backup", ".clew-tmp", ".clew-journal"))
+        ):
             continue
         if path.is_dir():
             found[_steady(name.encode()).decode() + "/"] = b""

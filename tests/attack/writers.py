@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,7 +18,9 @@ from clew.store.sqlite.connections import log_of
 from clew.store.sqlite.engine import open_sqlite
 from clew.store.sqlite.rescue import rescue_in_place
 from clew.surfaces.cli.main import main as clew
+from clew.trace.safety.branches import list_all
 
+_WHO = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false")
 CONFIG = '[search]\nbackground = false\n[embedder]\nkind = "none"\n'
 REQUIREMENT = """## REQ-{0}: Requirement {0}
 
@@ -176,6 +179,29 @@ def register(layout: str) -> Callable[[Path], None]:
     return project({}, begin, command(*_ADD), command(*_ADD))
 
 
+_REGISTER = (command("req", "init", "-n", "demo"), command(*_ADD))
+_SET_UP = command("req", "setup")
+_AGENTS = command("req", "help", "agents", "--install")
+
+
+def repository(root: Path) -> None:
+    for words in (("init", "-q"), ("add", "."), (*_WHO, "commit", "-qm", "first")):
+        subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
+
+
+def saved_on_a_branch(root: Path) -> None:
+    """A requirement with another title, and a branch that holds the title it had."""
+    tool("mutate_update_title", node_id="REQ-p00001", new_title="Another title")(root)
+    tool("mutate_update_title", node_id="REQ-d00001", new_title="A third title")(root)
+    tool("save_mutations", save_branch=True)(root)
+
+
+def restored(root: Path) -> None:
+    """What the first safety branch holds is in the files again."""
+    (first,) = (each.name for each in list_all(root))
+    tool("restore_from_safety_branch", branch_name=first)(root)
+
+
 WRITERS = {
     "files": Writer(
         project({"changed.txt": "before", "old/deep/removed.txt": "removed", "here/a/b.txt": "b"}), files, recovered
@@ -204,5 +230,10 @@ WRITERS = {
         init,
         writes_again=True,
     ),
+    "setup": Writer(
+        project({".gitattributes": "*.md text\n"}, repository, *_REGISTER), _SET_UP, _SET_UP, writes_again=True
+    ),
+    "agents": Writer(project({"AGENTS.md": "# Agents\n"}, *_REGISTER), _AGENTS, opened),
+    "restore": Writer(project(SPECS, repository, saved_on_a_branch), restored, opened, writes_again=True),
     "rescue": Writer(damaged_store, rescued, read_notes, writes_again=True),
 }

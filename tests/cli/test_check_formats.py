@@ -12,7 +12,8 @@ from urllib.parse import unquote
 import jsonschema
 import pytest
 
-from clew.trace.reports.findings import Finding, junit, sarif
+from clew.trace.reports.finding import Finding
+from clew.trace.reports.findings import junit, sarif
 
 Clew = Callable[..., Any]
 

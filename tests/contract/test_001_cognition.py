@@ -44,7 +44,7 @@ def calls(ids: list[str]) -> list[tuple[str, dict[str, Any]]]:
         ("get_neuromodulation", {"session_id": "another"}),
         ("adjust_neuromodulator", {"modulator": "dopamine", "delta": 0.5}),
         ("get_steering_feedback", {"content": "Lamps break in winter."}),
-        ("search_teleological", {"query_content": "lamps in winter"}),
+        ("search_teleological", {"query_content": "lamps are checked in season"}),
         ("compute_teleological_vector", {"content": "lamps in winter", "compute_tucker": True}),
         ("manage_teleological_profile", {"action": "create", "name": "code"}),
         ("auto_bootstrap_north_star", {"confidence_threshold": 0.1}),
@@ -63,8 +63,8 @@ def calls(ids: list[str]) -> list[tuple[str, dict[str, Any]]]:
         ("get_autonomous_status", {"include_metrics": True, "include_history": True}),
         ("get_dream_status", {}),
         ("abort_dream", {}),
-        ("trigger_dream", {"blocking": True, "abort_on_query": False}),
         ("get_health_status", {}),
+        ("trigger_dream", {"blocking": True, "abort_on_query": False}),
         ("trigger_healing", {"subsystem": "storage", "severity": "critical"}),
     ]
     if not ids:
@@ -86,7 +86,7 @@ COMPUTED = (
     "compute_teleological_vector", "auto_bootstrap_north_star", "get_alignment_drift", "trigger_drift_correction",
     "get_pruning_candidates", "trigger_consolidation", "discover_sub_goals", "get_learner_state", "get_drift_history",
     "get_meta_learning_status", "trigger_lambda_recalibration", "get_amortized_shortcuts",
-    "get_autonomous_status",
+    "get_autonomous_status", "get_health_status", "explain_threshold", "gwt_compute_delta_sc",
 )  # fmt: skip
 
 
@@ -100,7 +100,9 @@ FROM_OUTCOMES = (
 
 # Verifies: REQ-d00350-B, REQ-o00042-B
 def test_on_an_empty_store_what_is_computed_says_insufficient_data(memory: Memory) -> None:
-    for tool, arguments in calls([]):
+    text = {"content": "Lamps break."}
+    texts = ("gwt_compute_delta_sc", {"old_fingerprint": text, "new_fingerprint": text})
+    for tool, arguments in (*calls([]), texts):
         answer = memory.answer(tool, **arguments)
         if tool in COMPUTED:
             assert answer.data["sufficient_data"] is False, tool
@@ -124,6 +126,9 @@ def test_every_tool_answers_on_many_memories(memory: Memory, count: int) -> None
     for tool, arguments in calls(ids):
         answer = memory.answer(tool, **arguments).data
         assert answer.get("samples") != 0 or tool in FROM_OUTCOMES, tool
+    shown = memory("get_learner_state")["open_predictions"][0]["prediction_id"]
+    assert memory("observe_outcome", prediction_id=shown, actual_outcome=1)["accepted"]
+    assert {tool for tool, _ in calls(ids)} | {"observe_outcome"} == set(cognition())
 
 
 # Verifies: REQ-o00042-C

@@ -250,6 +250,23 @@ def test_injection_abstains_keeps_its_budget_and_shows_nothing_twice(memory: Mem
     assert set(shown) <= ids
 
 
+# Verifies: REQ-d00305-B
+def test_what_was_shown_opens_the_gate_for_nothing_else(memory: Memory) -> None:
+    lamp = memory.store("Lamps burn at night in the harbour.")
+    memory.store("The harbour office opens at eight.")
+    assert memory("inject_context", query="do lamps burn at night in the harbour")["nodes_retrieved"] == [lamp]
+    again = memory("inject_context", query="which lamps burn at night in the harbour")
+    assert (again["context"], again["nodes_retrieved"]) == ("", [])
+    assert again["reason"]
+
+
+# Verifies: REQ-d00305-A, REQ-d00305-B
+def test_what_replaced_a_memory_is_injected_for_the_question_that_finds_the_old_one(memory: Memory) -> None:
+    old = memory.store("Tide heights are told in feet everywhere.")
+    new = memory.store("Metres.", link_to=[old], link_type="supersedes")
+    assert memory("inject_context", query="are tide heights told in feet")["nodes_retrieved"] == [new]
+
+
 # Verifies: REQ-d00305-A
 def test_search_never_abstains_and_explains_itself(memory: Memory) -> None:
     id = memory.store("Lamps burn at night.", tags=["light"], importance=0.9)

@@ -24,6 +24,7 @@ class Host:
 
     def __init__(self, root: Path, session: str = "session-1", host: str = "claude-code") -> None:
         self.root, self.session, self.host = root, session, host
+        self.command: tuple[str, ...] = (*CLEW, "hook")
         self._calls = 0
 
     def run(self, event: str, payload: dict[str, Any] | bytes, **environment: str) -> str:
@@ -32,7 +33,7 @@ class Host:
             told = {"session_id": self.session, "cwd": str(self.root), "hook_event_name": event, **payload}
             payload = json.dumps(told).encode()
         done = subprocess.run(
-            [*CLEW, "hook", event, "--host", self.host],
+            [*self.command, event, "--host", self.host],
             input=payload,
             capture_output=True,
             check=False,
@@ -81,7 +82,7 @@ def listening(project: Project) -> Iterator[HookListener]:
         wait_until(lambda: any(Path(path).exists() for path in sockets(str(project.config.root))))
         yield listener
     finally:
-        listener.stop()
+        listener.stop(patience=120)
 
 
 def wait_until(holds: Callable[[], Any]) -> Any:

@@ -137,17 +137,6 @@ def test_what_is_unlike_everything_is_newer(memory: Memory) -> None:
     assert len(one["johari_quadrants"]) == 13
 
 
-# Verifies: REQ-d00340-F
-def test_us_002_ac_04_an_empty_workspace_suggests_to_ask_the_user(memory: Memory) -> None:
-    fill(memory.project, LAMPS)
-    empty = memory("search_graph", query="zzz qqq")
-    assert empty["count"] == 0
-    at(memory.project, NOW + timedelta(seconds=4))
-    assert memory("get_kuramoto_sync")["_cognitive_pulse"]["suggested_action"] != "epistemic_action"
-    at(memory.project, NOW + timedelta(seconds=5))
-    assert memory("get_kuramoto_sync")["_cognitive_pulse"]["suggested_action"] == "epistemic_action"
-
-
 def scores(memory: Memory) -> dict[str, float]:
     found = memory("search_graph", query="harbour lamps burn at night")["results"]
     return {each["node_id"]: each["score"] for each in found}
@@ -284,6 +273,66 @@ def test_outcomes_that_are_told_move_accuracy_and_weights(memory: Memory) -> Non
     late = open_ones[0]["prediction_id"]
     at(memory.project, NOW + timedelta(hours=25))
     assert memory.number("observe_outcome", prediction_id=late, actual_outcome=1) == -32012
+
+
+# Verifies: REQ-d00342-A, REQ-o00042-C
+def test_undoing_what_settled_an_outcome_opens_it_again(memory: Memory) -> None:
+    ids = fill(memory.project, LAMPS)
+    memory("search_graph", query="harbour lamps burn at night")
+
+    def outcomes() -> Any:
+        return memory("get_calibration_metrics")["outcomes"]
+
+    state = memory("get_learner_state")
+    shown = {each["memory_id"]: each["prediction_id"] for each in state["open_predictions"]}
+    told = memory("observe_outcome", prediction_id=shown[ids[0]], actual_outcome=1)
+    forgotten = memory("forget_concept", node_id=ids[5], reason="incorrect", rationale=WHY)
+    boosted = memory("boost_importance", node_id=ids[4], delta=0.1, rationale=WHY)
+    assert outcomes() == {"told": 1, "undone": 1, "used": 1}
+    for done in (boosted, forgotten, told):
+        memory("restore_from_hash", reversal_hash=done["reversal_hash"])
+    assert outcomes() == {}
+    after = memory("get_learner_state")
+    assert (after["lambda_weights"], after["prediction_count"]) == (state["lambda_weights"], 6)
+    # A fresh process reads the same from the store.
+    memory("trigger_healing", subsystem="utl", severity="low")
+    assert outcomes() == {}
+    # What is told wins over what was seen, and gives way to it when it is taken back.
+    memory("boost_importance", node_id=ids[4], delta=0.1, rationale=WHY)
+    told = memory("observe_outcome", prediction_id=shown[ids[4]], actual_outcome=0)
+    assert outcomes() == {"told": 1}
+    memory("restore_from_hash", reversal_hash=told["reversal_hash"])
+    assert outcomes() == {"used": 1}
+
+
+# Verifies: REQ-d00342-A
+def test_observations_are_read_again_however_much_was_written_since(memory: Memory) -> None:
+    fill(memory.project, LAMPS)
+    ask(memory, 4)
+    before = memory("get_calibration_metrics")
+    assert before["samples"] == 6
+    view = view_of(memory.project)
+    for number in range(600):
+        with view.changes.make("note", "test", f"{number}"):
+            pass
+    memory("trigger_healing", subsystem="utl", severity="low")
+    assert memory("get_calibration_metrics")["calibration"] == before["calibration"]
+
+
+# Verifies: REQ-d00343-C
+def test_the_log_says_what_kind_of_change_it_was(memory: Memory) -> None:
+    fill(memory.project, LAMPS)
+    ask(memory, 8)
+    # Nothing was used: use was foreseen badly.
+    done = memory("trigger_lambda_recalibration")
+    assert done["adjustment"]["alpha"] == pytest.approx(0.05)
+    memory("trigger_lambda_recalibration", force_bayesian=True)
+    log = memory("get_meta_learning_log")["events"]
+    assert [each["event_type"] for each in log] == ["bayesian_escalation", "accuracy_alert"]
+    assert memory("get_meta_learning_status")["recent_events_count"] == 2
+    only = memory("get_meta_learning_log", event_type="accuracy_alert")
+    assert (only["total_count"], only["events"][0]["accuracy"] < 0.7) == (1, True)
+    assert memory("get_meta_learning_log", event_type="accuracy_recovery")["total_count"] == 0
 
 
 # Verifies: REQ-d00343-B

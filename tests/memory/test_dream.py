@@ -7,17 +7,21 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from tests.contract.memory_client import WHY, Memory, remembering, write_project
+from tests.mcp_client import Options
 from tests.memory.filling import LAMPS, NOW, at, fill, link
 
+from clew.errors import Conflict
 from clew.memory.cognition import dream, dream_steps
 from clew.memory.cognition.dream_steps import Found
-from clew.memory.cognition.recall_check import compare
+from clew.memory.cognition.recall_check import compare, recall_of
 from clew.memory.model import Kind, LinkKind
 
 NREM, REM = ["judge", "replay", "stale"], ["links", "episodes", "shortcuts", "thresholds"]
@@ -123,30 +127,65 @@ def test_recall_on_saved_questions_is_compared_and_a_drop_takes_the_run_back(
 ) -> None:
     ids = fill(memory.project, LAMPS)
     assert dreamt(memory)["recall"]["note"].startswith("insufficient data")
-    for id, text in zip(ids, LAMPS, strict=True):
-        memory("test_recall_accuracy", query=text, expected_node_ids=[id])
+    for id, article in zip(ids, ("a", "the", "some", "any", "no", "each"), strict=True):
+        memory("test_recall_accuracy", query=f"{article} harbour lamps", expected_node_ids=[id])
     steady = dreamt(memory)["recall"]
     assert (steady["questions"], steady["before"], steady["after"], steady["taken_back"]) == (6, 1.0, 1.0, False)
 
     def harmful(view: Any, marks: Any, most: int, give_way: Any) -> Found:
-        found = Found()
-        found.links = [dream_steps.linked(ids[0], ids[1], LinkKind.CONTRADICTS, "wrong")]
-        monkeypatch.setattr(dream, "recall_of", lambda view: dict.fromkeys(before, 0.0))
-        return found
+        # Whatever hides the answers meanwhile: they are no longer among the first ten.
+        fill(memory.project, [f"Harbour lamps. Lamps of harbour {n}." for n in range(15)])
+        return Found(links=[dream_steps.linked(ids[0], ids[1], LinkKind.CONTRADICTS, "wrong")])
 
-    before = dream.recall_of(memory.project.memory.shared_view())
     monkeypatch.setitem(dream_steps.STEPS, "stale", harmful)
     dropped = dreamt(memory)
+    assert dropped["recall"]["after"] < dropped["recall"]["before"] == 1.0
     assert dropped["recall"]["taken_back"]
     assert dropped["reversal_hashes"] == []
     links = {record.id for record in memory.project.memory.home.store.scan("link")}
     assert f"{ids[0]}.contradicts.{ids[1]}" not in links
 
 
+# Verifies: REQ-d00348-C
+def test_a_dream_gives_way_before_each_saved_question_and_each_fit(memory: Memory) -> None:
+    ids = fill(memory.project, LAMPS)
+    for _ in range(8):
+        memory("search_graph", query="harbour lamps burn at night")
+    for word in ("one", "two", "three"):
+        memory("test_recall_accuracy", query=f"harbour lamps {word}", expected_node_ids=ids)
+    view, times = memory.project.memory.shared_view(), Mock()
+    assert len(recall_of(view, times)) == times.call_count == 3
+    times.reset_mock()
+    assert dream_steps.fit_thresholds(view, dream_steps.Marks(), 10, times).fitted
+    # Each of 51 temperatures, and the threshold.
+    assert times.call_count > 51
+
+
+# Verifies: REQ-d00348-D
+def test_a_dream_that_failed_at_its_end_is_ended_by_the_next_one(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(memory.project, LAMPS)
+
+    def failing(*_: Any) -> Any:
+        raise Conflict("The disk is full.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(dream, "compare", failing)
+        assert memory.number("trigger_dream", blocking=True) == -32603
+    left = memory("get_dream_status")
+    assert (left["is_dreaming"], left["steps_left"], left["time_since_last_dream_secs"]) == (False, [], None)
+    done = dreamt(memory, phase="nrem")
+    assert (done["resumed"], done["phase"], done["steps_done"]) == (True, "full_cycle", [*NREM, *REM])
+    assert done["duration_seconds"] == 0
+
+
 # Verifies: REQ-d00348-E
 def test_one_question_less_is_within_chance() -> None:
     assert compare({"a": 1.0, "b": 1.0}, {"a": 1.0, "b": 0.0})[1] is False
+    assert compare(dict.fromkeys("abcd", 1.0), dict.fromkeys("abcd", 0.0))[1] is False
     assert compare(dict.fromkeys("abcde", 1.0), dict.fromkeys("abcde", 0.0))[1] is True
+    assert compare(dict.fromkeys("abcdef", 0.5), {**dict.fromkeys("abcde", 0.0), "f": 1.0})[1] is False
     assert compare({}, {})[0].before is None
 
 
@@ -196,28 +235,51 @@ def test_a_dream_runs_beside_calls_and_is_ended_by_abort_or_a_question(memory: M
     assert len(memory.ids("harbour lamps")) == 6
     memory.project.memory.dreams._ended.wait(60)
     assert memory("get_dream_status")["is_dreaming"] is False
+    mended = memory("trigger_healing", subsystem="dream")
+    assert (len(mended["actions_taken"]), memory("get_dream_status")["steps_left"]) == (1, [])
+    memory("restore_from_hash", reversal_hash=mended["reversal_hash"])
+    assert memory("get_dream_status")["steps_left"] == REM
     held.free.set()
     done = dreamt(memory)
     assert (done["resumed"], done["steps_done"]) == (True, [*NREM, *REM])
 
 
-# Verifies: REQ-d00348-D
-def test_ec_mcp_005_a_client_that_comes_back_is_told_from_the_current_phase(memory: Memory, held: Held) -> None:
+# Verifies: REQ-d00348-C
+def test_a_dream_of_another_server_is_seen_and_ended(memory: Memory, held: Held) -> None:
     fill(memory.project, LAMPS)
-    memory("trigger_dream", abort_on_query=False)
-    assert held.begun.wait(60)
-    told: list[str] = []
-    view = memory.project.memory.shared_view()
+    with remembering(memory.root) as other:
+        assert other("trigger_dream")["triggered"]
+        assert held.begun.wait(60)
+        assert memory("get_dream_status")["current_step"] == "links"
+        assert memory("trigger_dream", force=True)["triggered"] is False
+        ended = memory("abort_dream")
+        assert (ended["aborted"], ended["previous_state"]) == (True, "rem")
+        assert other("get_dream_status")["steps_left"] == REM
 
-    def report(done: int, total: int, message: str) -> None:
-        told.append(message)
-        held.free.set()
 
-    options = dream.Options(force=True)
-    answer = dream.trigger(view, options, blocking=True, report=report, check=lambda: None)
-    assert told[0] == "rem: links"
-    assert not any(message.startswith("nrem") for message in told)
-    assert answer.steps_done == (*NREM, *REM)
+# Verifies: REQ-d00348-D
+def test_ec_mcp_005_a_client_that_comes_back_is_told_from_the_current_phase(
+    memory: Memory, held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(memory.project, LAMPS)
+    watch = dream.Dreams.watch
+
+    def watched(self: Any, view: Any, report: Any, check: Any) -> None:
+        def told(*arguments: Any) -> None:
+            report(*arguments)
+            held.free.set()
+
+        watch(self, view, told, check)
+
+    monkeypatch.setattr(dream.Dreams, "watch", watched)
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(memory.told, "trigger_dream", blocking=True, abort_on_query=False)
+        assert held.begun.wait(60)
+        with Memory(memory.project, Options.of(profile="context-graph")) as back:
+            messages, answer = back.told("trigger_dream", blocking=True, force=True)
+        assert messages[0] == "rem: links"
+        assert answer["steps_done"] == [*NREM, *REM]
+        assert [message.split(":")[0] for message in first.result(60)[0]] == ["nrem"] * 3 + ["rem"] * 4
 
 
 # Verifies: REQ-d00348-C
@@ -226,7 +288,9 @@ def test_a_dream_waits_a_minute_after_the_last_one(memory: Memory) -> None:
     assert memory("trigger_dream", phase="nrem", blocking=True)["steps_done"] == NREM
     refused = memory("trigger_dream", blocking=True)
     assert (refused["triggered"], refused["cooldown_remaining_secs"]) == (False, 60.0)
+    assert memory("get_memetic_status")["dream_available"] is False
     at(memory.project, NOW + timedelta(seconds=61))
+    assert memory("get_memetic_status")["dream_available"] is True
     assert memory("trigger_dream", phase="rem", blocking=True)["steps_done"] == REM
     assert memory("get_dream_status")["completed_cycles"] == 2
 

@@ -14,9 +14,17 @@ from tests.contract.memory_client import Memory, remembering, write_project
 from tests.memory.hook_host import Host, listening, wait_until
 
 from clew.memory.hooks import address
+from clew.memory.hooks.handler import HookHandler
 from clew.memory.hooks.listener import HookListener
+from clew.memory.hooks.payload import read_payload
 
 TIDES = "def height(hour):\n    return hour * 2\n"
+IMPATIENT = """
+import sys
+from clew.memory.hooks import client
+client.ASKING_SHARE = 0.01
+client.run(sys.argv[1:])
+"""
 needs_sockets = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="there are no local sockets here")
 
 
@@ -63,6 +71,28 @@ def test_without_a_server_only_exact_names_are_answered_and_the_event_waits_for_
     ]
     assert sorted(texts).count("User: look at height() again") == 1
     assert client("get_recent_context", limit=10)["count"] == 2
+
+
+# Verifies: REQ-d00312-B
+def test_what_a_hook_showed_alone_is_not_shown_again_by_a_server_that_has_not_heard_of_it(
+    root: Path, client: Memory
+) -> None:
+    id = client.store("Heights are in metres.", about=["src/tides.py"])
+    client.ids("heights")
+    assert id[:8] in Host(root).prompt("see src/tides.py")
+    server = HookHandler(root, client.project.memory)
+
+    def said(session: str) -> str:
+        told = read_payload(
+            "claude-code", "UserPromptSubmit", {"session_id": session, "prompt": "src/tides.py once more"},
+            with_answers=False,
+        )  # fmt: skip
+        heard: list[str] = []
+        server.answer({**(told or {}), "root": str(root)}, lambda text: not heard.append(text), lambda: None)
+        return heard[0]
+
+    assert said("session-1") == ""
+    assert id[:8] in said("session-2")
 
 
 # Verifies: REQ-d00310-C, REQ-d00313-C
@@ -146,11 +176,16 @@ def test_a_server_that_does_not_answer_holds_nothing_up(root: Path, client: Memo
             connection, _ = server.accept()
             connections.append(connection)
             if reply is not None:
+                connection.makefile("rb").readline()
                 connection.sendall(reply)
                 connection.close()
 
         threading.Thread(target=serve, daemon=True).start()
-        said = Host(root).prompt("see src/tides.py", CLEW_HOOK_SECONDS="12" if reply is None else "60")
+        # The one that says nothing is given up early; what then has to be done may take as long as it needs.
+        host = Host(root)
+        if reply is None:
+            host.command = (sys.executable, "-c", IMPATIENT)
+        said = host.prompt("see src/tides.py")
     assert id[:8] in said
     assert "see src/tides.py" in spool(root).read_text()
     for connection in connections:

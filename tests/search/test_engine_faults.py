@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from clew.config import EmbedSettings
 from clew.errors import InvalidArgument
 from clew.search.dense import search as dense
 from clew.search.dense import vectors
@@ -46,13 +47,11 @@ def test_vectors_of_a_lost_index_are_never_taken_for_those_of_its_successor(
 
 # Verifies: REQ-d00035-D
 def test_an_embedder_that_cannot_be_opened_leaves_the_earlier_vectors_in_service(
-    engines: Engines, word_counts: Any
+    engines: Engines,
 ) -> None:
-    old = engines(word_counts.settings("old"))
+    old = engines(EmbedSettings())
     old.units.put(rules("apples on trees", "boats at sea"))
     old.index_vectors()
-    from clew.config import EmbedSettings
-
     new = engines(EmbedSettings(kind="folder", folder="/there/is/nothing/here"))
     page = search(new, "apples")
     assert page.results[0].id == "u0"

@@ -64,7 +64,7 @@ def test_what_stands_far_down_in_a_long_text_is_found_by_its_meaning(engines: En
     assert {text.split("\n")[0] for text in word_counts.asked if text.count("\n")} == {"Rooms"}
     assert len(word_counts.asked) <= 2 + MOST_PIECES + 1
     assert [found.id for found in search(engine, "lost card fee").results] == ["long", "short"]
-    assert search(engine).indexed == "2 units by words, 2 of them by meaning"
+    assert search(engine).indexed == "2 texts indexed, 2 with embeddings"
     before = search(engine, "lost card fee").results[0].score
     engine.spaces.space(engine.spaces.configured()).vectors.fold()
     for path in engine.folder.glob("vectors-*"):
@@ -86,15 +86,15 @@ def test_an_answer_says_how_much_is_indexed(engines: Engines, word_counts: Any) 
     engine.units.put(rules(10))
     page = search(engine, recipe="default")
     assert page.results
-    assert page.indexed == "10 units by words, 0 of them by meaning"
-    assert "No vectors have been made yet." in page.notes
+    assert page.indexed == "10 texts indexed, 0 with embeddings"
+    assert "The semantic index is not built yet: this answer goes by words alone." in page.notes
     assert engine.state().state == "indexing"
     report = engine.index_vectors()
     assert (report.embedded, report.reused) == (10, 0)
-    assert search(engine).indexed == "10 units by words, 10 of them by meaning"
+    assert search(engine).indexed == "10 texts indexed, 10 with embeddings"
     assert engine.state().state == "complete"
     engine.units.put([Unit(id="more", part="rule", title="", body="loan")])
-    assert search(engine).indexed == "11 units by words, 10 of them by meaning"
+    assert search(engine).indexed == "11 texts indexed, 10 with embeddings"
 
 
 # Verifies: REQ-d00030-C
@@ -231,7 +231,7 @@ def test_two_processes_that_index_at_once_leave_one_whole_index(engines: Engines
 def test_the_vectors_of_an_earlier_embedder_answer_until_new_ones_are_complete(
     engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = engines(word_counts.settings("old"))
+    old = engines(EmbedSettings())
     old.units.put(rules(20))
     old.index_vectors()
     before = [result.id for result in search(old).results]
@@ -308,7 +308,7 @@ def test_without_an_embedder_or_with_a_failing_one_words_are_searched(engines: E
     assert engine.index_vectors().note is not None
     page = search(engine, recipe="default")
     assert page.results
-    assert page.indexed == "10 units by words only"
+    assert page.indexed == "10 texts indexed by words only"
     word_counts.fails = True
     failing = engines(word_counts.settings())
     page = search(failing, recipe="default")

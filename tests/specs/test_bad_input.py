@@ -187,7 +187,7 @@ def test_an_index_of_another_model_still_answers_and_says_so(
     first.specs.index.rebuild(first.specs.library)
     first.index.make_vectors(lambda done, total, message: None)
     found = first.specs.index.search(first.specs.library, "nightfall")
-    assert "by meaning" in found.indexed
+    assert "with embeddings" in found.indexed
     first.close()
     # A service is for the user to name, not for a project.
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))

@@ -164,7 +164,7 @@ def test_a_folder_in_each_layout_with_the_same_names_hides_nothing(
 
 
 # Verifies: REQ-d00079-A
-def test_remarks_are_no_problems(folder: Any, call: Tool) -> None:
+def test_notes_are_no_problems(folder: Any, call: Tool) -> None:
     text = (folder.specs / "lamp" / "spec.md").read_text(encoding="utf-8")
     folder.spec("lamp", text.replace("SHALL be out by day.", "SHALL be out by day. " * 40))
     assert call("list_specs")["specs"][0]["problems"] == 0

@@ -62,6 +62,29 @@ def test_nothing_is_taken_out_where_nothing_fits(store: Store) -> None:
     assert (store.events(), store.tombstones("notes")) == before
 
 
+# Verifies: REQ-d00351-A
+def test_what_was_deleted_is_erased_by_its_id_and_what_is_there_stays(store: Store) -> None:
+    for id in ("gone", "again", "there"):
+        write(store, id, {"text": SECRET})
+    with store.transaction(actor="ada", reason="obsolete") as transaction:
+        transaction.delete("notes", "gone")
+        transaction.delete("notes", "again")
+        transaction.put("notes", "again", {"text": "a lamp"})
+    assert store.erase("notes", ("gone", "again", "there", "unknown", "gone")) == ["gone"]
+    told = {event.id: (event.before, event.after) for event in store.events() if event.id != "gone"}
+    assert told == {"again": (None, {"text": "a lamp"}), "there": (None, {"text": SECRET})}
+    erased = [event for event in store.events() if event.id == "gone"]
+    assert [(event.operation, event.reason, event.before, event.after) for event in erased] == [
+        ("put", "because", None, None),
+        ("delete", "obsolete", None, None),
+    ]
+    with store.transaction(actor="ada") as transaction:
+        with pytest.raises(NotFound):
+            transaction.restore("notes", "gone")
+        assert transaction.put("notes", "gone", {"text": "new"}).version == 3
+    assert store.check() == []
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_no_byte_is_left_after_compaction(tmp_path: Path, engine: str) -> None:
     store = ENGINES[engine].open(ENGINES[engine].new_location(tmp_path))

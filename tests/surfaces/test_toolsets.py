@@ -57,7 +57,7 @@ def test_a_profile_lists_exactly_the_tools_of_its_system_under_its_server_name(p
     listing = choose(TOOLS, Choice(profile=profile, names=NameStyle.DOTTED))
     own = PROFILES[profile]
     assert [item.name for item in listing.shown] == [item.name for item in TOOLS if item.toolset in own.toolsets]
-    assert listing.server_name == profile
+    assert listing.server_name == own.server_name
     assert listing.callable == listing.shown
 
 

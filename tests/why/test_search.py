@@ -55,6 +55,17 @@ def test_every_kind_is_found_and_can_be_asked_for_alone(client: McpClient) -> No
         assert {each["kind"] for each in alone} == {kind}
 
 
+# Verifies: REQ-d00366-A, REQ-d00366-B
+def test_many_that_are_called_so_leave_room_for_every_kind(client: McpClient, project: Path) -> None:
+    for number in range(9):
+        (project / "src" / f"part{number}.py").write_text("def tanker():\n    return 1\n")
+    (project / "docs" / "tanker.md").write_text("# Tanker\n\nA tanker is a ship.\n")
+    client("store_memory", content="A tanker needs more water.", rationale="measured at the bar")
+    found = client("search_everything", query="tanker", limit=10)["results"]
+    assert found[0]["exact"]
+    assert {each["kind"] for each in found} >= {"code", "document", "memory"}
+
+
 # Verifies: REQ-d00366-C
 def test_private_memories_of_others_take_no_part(client: McpClient) -> None:
     about = {"rationale": "only mine to know", "metadata": {"visibility": "private"}}

@@ -38,7 +38,10 @@ def told(section: dict[str, Any]) -> str:
     return "\n".join([*(fact["text"] for fact in section.get("facts", ())), section.get("note", "")])
 
 
-TARGETS = ("src/warn.py", "src/warn.py:6", "src/warn.py::helper", "REQ-d00001", "REQ-d00001-A", "HEAD", "warn")
+TARGETS = (
+    *("src/warn.py", "src/warn.py:6", "src/warn.py:2", "src/warn.py:4-6", "src/warn.py::helper", "warn"),
+    *("REQ-d00001", "REQ-d00001-A", "tests/test_warn.py::test_warns_in_time", "docs/guide.md#guide", "HEAD"),
+)
 
 
 # Verifies: REQ-d00360-B, REQ-d00360-C
@@ -49,6 +52,7 @@ def test_every_line_has_a_basis_and_every_empty_section_says_so(asker: Asker, pr
         ranks = [RANKS[fact["basis"]] for fact in each.get("facts", ())]
         assert ranks == sorted(ranks)
         assert ranks or each["note"]
+        assert all(fact.get("place") for fact in each.get("facts", ()))
     assert [name for name in found if name in ORDER] == [name for name in ORDER if name in found]
 
 
@@ -102,6 +106,49 @@ def test_a_result_from_before_the_change_says_so(asker: Asker, project: Path) ->
     assert "before this change" in told(sections(asker, project, "src/warn.py::warn")["proved_by"])
 
 
+STAMPED = (
+    '<testsuite name="t" timestamp="{at}"><testcase classname="tests.test_warn" name="test_warns_in_time"/></testsuite>'
+)
+
+
+# Verifies: REQ-d00364-C
+def test_a_report_is_as_old_as_it_says_or_as_its_commit(asker: Asker, project: Path) -> None:
+    def result() -> str:
+        return told(sections(asker, project, "src/warn.py::warn")["proved_by"])
+
+    # A clone gives every file the time of the clone, and the report was committed long after the code.
+    assert "passed (2023-11-18" in result()
+    report = project / "reports" / "junit.xml"
+    report.write_text(STAMPED.format(at="2023-11-16T00:00:00+00:00"))
+    assert "passed (2023-11-16" in result()
+    assert "before this change" in result()
+    report.write_text(STAMPED.format(at="2023-11-19T00:00:00+00:00"))
+    assert "before this change" not in result()
+
+
+# Verifies: REQ-d00364-C
+def test_executed_lines_are_told_with_their_age(asker: Asker, project: Path) -> None:
+    (project / "clew.toml").write_text('[tests]\nresults = ["reports/junit.xml", "reports/coverage.json"]\n')
+    files = '{"src/warn.py": {"executed_lines": [5, 6], "missing_lines": [10]}}'
+    meta = '{"version": "7.0", "timestamp": "2023-11-16T00:00:00+00:00"}'
+    (project / "reports" / "coverage.json").write_text(f'{{"meta": {meta}, "files": {files}}}')
+    lines = told(sections(asker, project, "src/warn.py:6")["proved_by"])
+    assert "1 of 1 line executed by the tests (2023-11-16" in lines
+    assert "before this change" in lines
+    assert "2 of 3 lines executed" in told(sections(asker, project, "src/warn.py")["proved_by"])
+
+
+# Verifies: REQ-d00360-G
+def test_a_file_is_told_by_what_it_says_and_not_by_its_licence(asker: Asker, project: Path) -> None:
+    legal = "# Copyright 2020 Somebody\n# Licensed under something.\n\n"
+    (project / "src" / "legal.py").write_text(f'{legal}"""Counts the buoys."""\n\nBUOYS = 3\n')
+    (project / "src" / "only.py").write_text(f"{legal}BUOYS = 3\n")
+    what = told(sections(asker, project, "src/legal.py")["what"])
+    assert "it says of itself: Counts the buoys." in what
+    assert "Copyright" not in what
+    assert "says of itself" not in told(sections(asker, project, "src/only.py")["what"])
+
+
 # Verifies: REQ-d00362-A, REQ-d00362-C
 def test_the_history_follows_head_forth_and_back(asker: Asker, tmp_path: Path) -> None:
     plain(tmp_path)
@@ -125,9 +172,13 @@ def test_a_history_that_is_not_read_yet_says_how_far_it_is(asker: Asker, tmp_pat
     many_commits(tmp_path / "project")
     reader = HistoryReader(tmp_path / "project", lambda: tmp_path / "derived")
     try:
-        assert any("read" in note for note in reader.ensure(0.0).notes)
+        first = reader.ensure(0.0)
+        assert any("read" in note for note in first.notes)
+        assert not first.is_complete
         reader.complete()
-        assert reader.ensure(0.0).notes == ()
+        last = reader.ensure(0.0)
+        assert (last.notes, last.is_complete) == ((), True)
+        assert len(reader.history.of_path("log.py", 5_000)) == 2_000
     finally:
         reader.close()
 
@@ -184,3 +235,25 @@ def test_what_was_decided_is_told_where_it_holds_and_marked_where_it_does_not(as
     ((_, text),) = decided("src/warn.py::warn")
     assert "stale" in text
     assert "differ from the last commit" in told(sections(asker, project, "src/warn.py::warn")["open_changes"])
+
+
+# Verifies: REQ-d00362-B
+def test_the_newest_commits_answer_before_all_are_counted(tmp_path: Path) -> None:
+    from clew.derived.history import History
+    from clew.workspace.git import history as git_history
+
+    many_commits(tmp_path / "project")
+    head = Repository(tmp_path / "project").git("rev-parse", "HEAD")
+    history = History(tmp_path)
+    try:
+        newest = git_history.newest_ids(tmp_path / "project", head, 10)
+        history.begin(newest)
+        history.put(git_history.commits(tmp_path / "project", newest), newest)
+        assert history.state().back_to is not None
+        assert history.of_path("log.py", 1)[0].commit.subject == "Reading 1999 (#1999)"
+        history.plan(head, git_history.commit_ids(tmp_path / "project", head), ())
+        touches = history.of_path("log.py", 100)
+        assert [touch.commit.number for touch in touches] == list(range(2_000, 1_990, -1))
+        assert (history.state().total, history.state().unread) == (2_000, 1_990)
+    finally:
+        history.close()

@@ -19,7 +19,7 @@ _SHOWN = 300
 class CommandModel:
     """Runs the program without a shell, so that nothing in a question can be more than text.
 
-    Files stand for pipes: a program that does not read, or prints without end, holds up nobody.
+    Files stand for pipes: a program that does not read, or prints without end, blocks nothing.
     """
 
     def __init__(self, words: tuple[str, ...], timeout: float) -> None:

@@ -17,8 +17,9 @@ FILE = "code.db"
 _STATEMENTS = (
     """CREATE TABLE files (
         number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime_ns TEXT NOT NULL,
-        content_hash TEXT NOT NULL
+        content_hash TEXT NOT NULL, package TEXT NOT NULL
     )""",
+    "CREATE INDEX files_by_package ON files (package) WHERE package != ''",
     """CREATE TABLE symbols (
         file INTEGER NOT NULL, place INTEGER NOT NULL, qualname TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL,
         line INTEGER NOT NULL, end_line INTEGER NOT NULL, is_test INTEGER NOT NULL, parent INTEGER NOT NULL,
@@ -82,9 +83,9 @@ class CodeFile:
             for path in (*gone, *(file.path for file, _ in read)):
                 _forget(connection, path)
             for file, outline in read:
-                values = (file.path, file.size, str(file.mtime_ns), file.content_hash)
+                values = (file.path, file.size, str(file.mtime_ns), file.content_hash, outline.package)
                 number = connection.execute(
-                    "INSERT INTO files (path, size, mtime_ns, content_hash) VALUES (?, ?, ?, ?)", values
+                    "INSERT INTO files (path, size, mtime_ns, content_hash, package) VALUES (?, ?, ?, ?, ?)", values
                 ).lastrowid
                 connection.executemany(
                     "INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -110,6 +111,28 @@ class CodeFile:
                 path for path in paths if connection.execute("SELECT 1 FROM files WHERE path=?", (path,)).fetchone()
             }
 
+    def ending_with(self, end: str) -> list[str]:
+        """Two files at most whose path is, or ends with, some folders and a name."""
+        query = "SELECT path FROM files WHERE path = ? OR substr(path, -?) = ? LIMIT 2"
+        with self._file.reading_latest() as connection:
+            return [path for (path,) in connection.execute(query, (end, len(end) + 1, f"/{end}"))]
+
+    def paths_with(self, text: str) -> list[str]:
+        """The files whose path has a text somewhere, in lower case."""
+        with self._file.reading_latest() as connection:
+            rows = connection.execute("SELECT path FROM files WHERE instr(lower(path), ?) ORDER BY path", (text,))
+            return [path for (path,) in rows]
+
+    def package_of(self, path: str) -> str:
+        """The package that a file says it belongs to; empty where it names none."""
+        with self._file.reading_latest() as connection:
+            row = connection.execute("SELECT package FROM files WHERE path = ?", (path,)).fetchone()
+        return str(row[0]) if row else ""
+
+    def declared(self, package: str, name: str) -> list[FiledSymbol]:
+        """What files of a package define under a name, not inside of something else."""
+        return self._symbols("files.package = ? AND name = ? AND parent < 0 ORDER BY files.path", package, name)
+
     def writes(self) -> int:
         """Counts the writes."""
         with self._file.reading_latest() as connection:
@@ -117,7 +140,7 @@ class CodeFile:
         return int(row[0]) if row else 0
 
     def mark(self, name: str) -> int:
-        """What somebody noted under a name; 0 before."""
+        """The number noted under a name; 0 if there is none."""
         with self._file.reading_latest() as connection:
             row = connection.execute("SELECT value FROM marks WHERE name = ?", (f"of {name}",)).fetchone()
         return int(row[0]) if row else 0
@@ -132,6 +155,12 @@ class CodeFile:
             symbols = connection.execute("SELECT count(*) FROM symbols").fetchone()[0]
             files = connection.execute("SELECT count(*) FROM files").fetchone()[0]
         return int(symbols), int(files)
+
+    def symbol_counts(self) -> dict[str, int]:
+        """How many symbols each source file has."""
+        query = "SELECT files.path, count(symbols.place) FROM files LEFT JOIN symbols ON files.number = symbols.file "
+        with self._file.reading_latest() as connection:
+            return dict(connection.execute(query + "GROUP BY files.path").fetchall())
 
     def symbols_of(self, path: str) -> list[FiledSymbol]:
         return self._symbols("files.path = ? ORDER BY place", path)

@@ -31,7 +31,7 @@ class Schema(NamedTuple):
     """What such a file holds."""
 
     name: str
-    """How people are told of it, as the beginning of a sentence."""
+    """How messages name it, at the beginning of a sentence."""
     version: int
     """From 1. Another one means other tables, or other content in them."""
     statements: tuple[str, ...]
@@ -87,7 +87,7 @@ class DerivedFile:
             return True
 
     def renew(self) -> None:
-        """Begin with an empty file. Whoever has the old one open notices, and opens the new one."""
+        """Begin with an empty file. A process that has the old one open notices, and opens the new one."""
         with self._opening:
             self._connections.close()
             throw_away(self.path)

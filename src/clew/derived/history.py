@@ -23,6 +23,10 @@ FILE = "history.db"
 _MOST_NAMES = 20
 """Former names of one file that are followed."""
 _MOST_KEPT = 5_000
+_MOST_TOUCHED = 100
+"""Files of a commit that counts for how busy a file is."""
+_PROVISIONAL = 1 << 40
+"""Numbers from here on belong to commits that were noted before it was known how many there are."""
 
 T = TypeVar("T")
 
@@ -93,6 +97,13 @@ class History:
 
     # Filling it
 
+    def begin(self, newest: Sequence[str]) -> None:
+        """Note the newest commits of a history of which nothing is noted yet, so that they can be read at once."""
+        with self._file.writing_latest() as connection:
+            if connection.execute("SELECT 1 FROM marks WHERE name = 'head'").fetchone() is None:
+                rows = ((_PROVISIONAL + len(newest) - place, id) for place, id in enumerate(newest))
+                connection.executemany("INSERT OR IGNORE INTO commits (number, id) VALUES (?, ?)", rows)
+
     def plan(self, head: str, new: Sequence[str], gone: Iterable[str], names: str = "") -> None:
         """Note the commits that lead to `head`: `new` ones, children before their parents, and which are `gone`. Where
         `names`, which stands for how authors are called, is another one, all commits are read again."""
@@ -106,8 +117,10 @@ class History:
                 numbers = f"SELECT number FROM commits WHERE id IN ({marks})"  # noqa: S608
                 connection.execute(f"DELETE FROM changes WHERE commit_number IN ({numbers})", chunk)  # noqa: S608
                 connection.execute(f"DELETE FROM commits WHERE id IN ({marks})", chunk)  # noqa: S608
-            (last,) = connection.execute("SELECT coalesce(max(number), 0) FROM commits").fetchone()
-            rows = ((last + len(new) - place, id) for place, id in enumerate(new))
+            query = "SELECT coalesce(max(number), 0) FROM commits WHERE number < ?"
+            (last,) = connection.execute(query, (_PROVISIONAL,)).fetchone()
+            rows = [(last + len(new) - place, id) for place, id in enumerate(new)]
+            _settle(connection, {id: number for number, id in rows})
             connection.executemany("INSERT OR IGNORE INTO commits (number, id) VALUES (?, ?)", rows)
             connection.execute("INSERT OR REPLACE INTO marks VALUES ('head', ?)", (head,))
 
@@ -154,7 +167,9 @@ class History:
             (total,) = connection.execute("SELECT count(*) FROM commits").fetchone()
             unread, last = connection.execute("SELECT count(*), max(number) FROM commits WHERE is_read = 0").fetchone()
             back_to = None
-            if unread:
+            if head is None:
+                (back_to,) = connection.execute("SELECT min(time) FROM commits WHERE time > 0").fetchone()
+            elif unread:
                 query = "SELECT time FROM commits WHERE number > ? AND time > 0 ORDER BY number LIMIT 1"
                 row = connection.execute(query, (last,)).fetchone()
                 back_to = row[0] if row else None
@@ -216,6 +231,32 @@ class History:
         with self._file.reading_latest() as connection:
             return [_commit(row) for row in connection.execute(query, (limit,))]
 
+    def latest_here(self, limit: int) -> list[Commit]:
+        """The newest commits that touched a file of the project, which may be one folder of its repository."""
+        query = f"""
+            SELECT {_COMMIT} FROM commits
+            WHERE is_read = 1 AND EXISTS (SELECT 1 FROM changes WHERE commit_number = number)
+            ORDER BY number DESC LIMIT ?
+            """  # noqa: S608
+        with self._file.reading_latest() as connection:
+            return [_commit(row) for row in connection.execute(query, (limit,))]
+
+    def busiest(self, commits: int, limit: int) -> list[tuple[str, int]]:
+        """The paths that the newest commits touched most often, each with how many of them did. A commit that touches
+        very many files, such as an import, says nothing about any of them."""
+        query = """
+            WITH recent AS (SELECT number FROM commits WHERE is_read = 1 ORDER BY number DESC LIMIT ?),
+            narrow AS (
+                SELECT commit_number FROM changes WHERE commit_number IN (SELECT number FROM recent)
+                GROUP BY commit_number HAVING count(*) <= ?
+            )
+            SELECT paths.path, count(*) AS times FROM changes JOIN paths ON paths.number = changes.path
+            WHERE commit_number IN (SELECT commit_number FROM narrow) AND status != 'D'
+            GROUP BY paths.path ORDER BY times DESC, max(commit_number) DESC, paths.path LIMIT ?
+            """
+        with self._file.reading_latest() as connection:
+            return connection.execute(query, (commits, _MOST_TOUCHED, limit)).fetchall()
+
     def at(self, moment: int) -> Commit | None:
         """The newest commit that was there at a time."""
         query = f"SELECT {_COMMIT} FROM commits WHERE is_read = 1 AND time <= ? ORDER BY number DESC LIMIT 1"  # noqa: S608
@@ -239,6 +280,15 @@ class History:
             if count > _MOST_KEPT:
                 oldest = "SELECT key FROM kept ORDER BY made LIMIT ?"
                 connection.execute(f"DELETE FROM kept WHERE key IN ({oldest})", (count // 2,))  # noqa: S608
+
+
+def _settle(connection: Connection, numbers: dict[str, int]) -> None:
+    """Give commits that were noted first the numbers that they have among all."""
+    query = "SELECT id, number FROM commits WHERE number >= ?"
+    for id, before in connection.execute(query, (_PROVISIONAL,)).fetchall():
+        if id in numbers:
+            connection.execute("UPDATE changes SET commit_number = ? WHERE commit_number = ?", (numbers[id], before))
+            connection.execute("UPDATE commits SET number = ? WHERE number = ?", (numbers[id], before))
 
 
 def _touches(connection: Connection, path: str, limit: int) -> Iterator[Touch]:

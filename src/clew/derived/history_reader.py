@@ -1,6 +1,6 @@
 """Reads the history of a repository once, in the background, and what is new whenever HEAD moved.
 
-Whoever asks waits for a while and then goes on with what there is: the newest commits are read first. Nothing is
+A caller waits for a while and then goes on with what there is: the newest commits are read first. Nothing is
 written to the repository.
 """
 
@@ -37,6 +37,8 @@ class Readiness(msgspec.Struct, frozen=True):
     """None without git, and before the first commit."""
     notes: tuple[str, ...] = ()
     """What limits the answers."""
+    is_complete: bool = False
+    """Whether all commits that lead to HEAD are read."""
 
 
 class HistoryReader:
@@ -68,7 +70,7 @@ class HistoryReader:
                 state = self._wait(head, seconds)
         except StoreError as error:
             return Readiness(head, (f"The history cannot be kept: {error.message}",))
-        return Readiness(head, tuple(self._notes(state, head)))
+        return Readiness(head, tuple(self._notes(state, head)), state.head == head and state.is_complete)
 
     def complete(self, progress: Callable[[int, int, str], None] = lambda done, total, message: None) -> HistoryState:
         """Read all of it now."""
@@ -99,11 +101,14 @@ class HistoryReader:
 
     def _notes(self, state: HistoryState, head: str) -> list[str]:
         notes = []
-        if state.head != head or (state.unread and state.back_to is None):
-            notes.append(self._failure or "The history is still being read; ask again in a moment.")
+        if self._failure:
+            notes.append(self._failure)
         elif state.back_to is not None:
             at = time.strftime("%Y-%m-%d", time.gmtime(state.back_to))
-            notes.append(f"History read back to {at}; {state.unread:,} older commits are still being read.")
+            number = f"{state.unread:,} " if state.head == head else ""
+            notes.append(f"History read back to {at}; {number}older commits are still being read.")
+        elif state.head != head or state.unread:
+            notes.append("The history is still being read; ask again in a moment.")
         if git_history.is_shallow(self._root):
             notes.append("This clone is shallow: the history before its oldest commit is not here.")
         return notes
@@ -132,6 +137,8 @@ class HistoryReader:
         try:
             head = git.head(self._root)
             if head is not None:
+                if self.history.state().head is None:
+                    self._begin(head)
                 self._plan(head)
                 self._fill()
         except (ClewError, OSError) as error:
@@ -140,6 +147,16 @@ class HistoryReader:
         finally:
             with self._lock:
                 self._lock.notify_all()
+
+    def _begin(self, head: str) -> None:
+        """Read the newest commits before all of them are counted, which takes long where they are many."""
+        ids = git_history.newest_ids(self._root, head, _FIRST)
+        self.history.begin(ids)
+        with suppress(Unavailable):
+            compares = not git_history.is_partial(self._root)
+            self.history.put(git_history.commits(self._root, ids, compares=compares), ids)
+        with self._lock:
+            self._lock.notify_all()
 
     def _plan(self, head: str) -> None:
         history = self.history
@@ -159,6 +176,7 @@ class HistoryReader:
                 new = [id for id in new if id not in known]
         else:
             new = git_history.commit_ids(self._root, head)
+            gone = list(known - set(new))
         history.plan(head, new, gone, self._names())
 
     def _names(self) -> str:

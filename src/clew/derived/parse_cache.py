@@ -63,7 +63,7 @@ class ParseCache:
         self, files: Iterable[CachedFile], *, forget: Iterable[tuple[str, str]] = (), only: Sequence[str] | None = None
     ) -> None:
         """Write entries and forget those of the given (reader, path) pairs, in one transaction. With `only`, entries of
-        every other reader are forgotten as well: nobody reads what an earlier version wrote."""
+        every other reader are forgotten as well: records of an earlier version are never read."""
         rows = [
             (file.reader, _encoded(file.path), file.size, str(file.mtime_ns), file.content_hash, file.payload)
             for file in files

@@ -33,7 +33,7 @@ def is_done(root: Path, step: Step) -> bool:
 
 
 def can_go_on(root: Path, step: Step) -> bool:
-    """Whether an interrupted step is done, or can still be: nobody else touched its files."""
+    """Whether an interrupted step is done, or can still be done: its files were not changed by others."""
     if is_done(root, step):
         return True
     is_ready = isinstance(step, MoveStep) or step.after is None or temporary_of(root, step).exists()
@@ -68,7 +68,7 @@ def remove_emptied_folders(root: Path, step: Step) -> None:
 
 
 def revert(root: Path, step: Step) -> None:
-    """Take a step back if it was carried out and nobody changed its result since."""
+    """Take a step back if it was carried out and its result was not changed since."""
     if not is_done(root, step):
         return
     if isinstance(step, MoveStep):

@@ -2,7 +2,7 @@
 the transaction or take it back when its writer is killed.
 
 Its first line is the plan. Each later line is a state that the transaction reached. The writer holds a lock on the
-journal for as long as it lives, so nobody takes the transaction of a living process for an interrupted one.
+journal for as long as it lives, so the transaction of a living process is never taken for an interrupted one.
 """
 
 import errno
@@ -105,7 +105,7 @@ class Journal:
                     raise BlockingIOError(errno.EAGAIN, "another process holds the journal; try again")
                 plan = Plan(os.fstat(file.fileno()).st_ino, steps, folders, event)
                 _write_synced(file, msgspec.json.encode(plan) + b"\n")
-                # Before there is any temporary file: what nobody knows of is never removed.
+                # Before there is any temporary file: an unrecorded file would never be removed.
                 sync_folder(folder)
                 return cls(place, file, stack.pop_all(), plan, State.PLANNED)
         except BaseException:

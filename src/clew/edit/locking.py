@@ -1,5 +1,5 @@
 """A lock on a file that all processes of the machine respect. The system lets go of it when its holder ends, however it
-ends. Such a file is never removed: whoever locks a removed file locks nothing that others see.
+ends. Such a file is never removed: a lock on a removed file is invisible to other processes.
 """
 
 import sys

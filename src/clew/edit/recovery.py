@@ -45,7 +45,7 @@ def _recover_one(root: Path, place: Path, store: RecordStore | None) -> str:
     journal: Journal | None = None
     try:
         with ExitStack() as stack:
-            # Before the journal's lock: whoever holds the store's may be beginning this very journal.
+            # Before the journal's lock: the process that holds the store's lock may be beginning this very journal.
             opened = None if store is None else store.transaction(actor="clew", reason=_REASON)
             records = None if opened is None else stack.enter_context(opened)
             journal, is_over, said = _attempt(root, place, records)

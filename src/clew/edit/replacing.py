@@ -61,7 +61,7 @@ def add_in_place(temporary: Path, place: Path) -> None:
     except FileExistsError:
         pass
     except OSError:
-        # A file system without links. Whoever is faster in between loses a file that nobody wrote to yet.
+        # A file system without links. A process that is faster in between loses a file that is still empty.
         if temporary.exists() and not place.exists():
             put_in_place(temporary, place)
     temporary.unlink(missing_ok=True)

@@ -23,7 +23,7 @@ def real_target(path: Path, *, within: Path | None = None) -> Path:
     """The file that a path means, links followed, so that a link stays a link when its file is replaced.
 
     `within` refuses a link that leads out of a folder: a cloned project must not be able to aim a write at the
-    home folder of whoever runs `clew init` in it.
+    home folder of the user who runs `clew init` in it.
     """
     try:
         real = path.resolve()
@@ -38,7 +38,7 @@ def real_target(path: Path, *, within: Path | None = None) -> Path:
 
 
 def is_write_protected(place: Path) -> bool:
-    """Whether nobody may write a file, or we may not. The permission counts even for a user who could ignore it."""
+    """Whether this user may not write a file. The permission counts even for a user who could ignore it."""
     try:
         mode = place.lstat().st_mode
     except OSError:

@@ -2,7 +2,7 @@
 
 The new contents are written to temporary files, and a journal notes when they are complete. From then on the
 transaction happens: the files are renamed into place, and where the process is killed in the middle, `recover` does the
-rest. A file that somebody else changed is never replaced: then everything is taken back. With a store, the transaction
+rest. A file that others changed is never replaced: then everything is taken back. With a store, the transaction
 is recorded as one event that holds its inverse; without one, a copy of each file that is replaced is kept.
 """
 
@@ -23,6 +23,7 @@ from clew.edit.edits import FileEdit, FolderMove, Inverse, diff_of, inverse_of, 
 from clew.edit.journal import Event, FileStep, Journal, MoveStep, State, Step, journal_folder
 from clew.edit.recovery import Records, RecordStore, record, recover, take_back
 from clew.edit.replacing import make_folder, temporary_beside, write_beside
+from clew.edit.targets import read_if_there
 from clew.errors import ConfigError, FileChanged
 from clew.text.hashing import content_hash
 from clew.workspace.paths import display
@@ -65,7 +66,7 @@ class Transaction:
     def commit(self, store: RecordStore | None = None) -> None:
         """Carry out all steps and record them, or raise with every file as it was. FileChanged where a file is not
         what its edit was made from."""
-        # Also where nothing is to be written: whoever writes again after a death expects no trace of it.
+        # Also where nothing is to be written: a retry after a crash must leave no trace of the crash.
         recover(self._root, store)
         if not self._steps:
             return
@@ -239,6 +240,23 @@ class Transaction:
         edits = [each for each in self._steps if isinstance(each, FileEdit)]
         with _writing(str(self._root)):
             return backup_edits(self._root, edits, in_project=self._in_project)
+
+
+def commit_outside(folder: Path, edits: Sequence[FileEdit]) -> None:
+    """Carry out edits in a folder that is no project, without copies. OSError where the system refuses: the caller says
+    what that means there."""
+    try:
+        Transaction(folder, edits, in_project=False, backups=False).commit()
+    except ConfigError as error:
+        raise error.__cause__ if isinstance(error.__cause__, OSError) else error from None
+
+
+def replace_alone(place: Path, data: bytes) -> None:
+    """Write one file by a transaction of its own, whose journal lies beside it. Where the process is killed, whoever
+    opens the folder as a project, or calls `recover` for it, completes the write or takes it back. Call `recover`
+    before you read what you are about to change."""
+    make_folder(place.parent)
+    commit_outside(place.parent, [FileEdit(display(place.name), read_if_there(place), data)])
 
 
 def _inverse(edit: FileEdit) -> Inverse:

@@ -58,6 +58,8 @@ class Graph:
         self._derived: dict[str, tuple[str | None, Any]] = {}
         self.kept = KeptFigures(self)
         """Figures over many nodes, kept in step by what changes touch."""
+        self.watchers: list[Callable[[Collection[str]], None]] = []
+        """Told the ids that a change touched, while the graph is locked: they only note them."""
         self._writes = 0
 
     def attach(self, region: Region) -> None:
@@ -168,6 +170,8 @@ class Graph:
         for id in changed:
             self._metrics.pop(id, None)
         self.kept.touch(changed)
+        for watcher in self.watchers:
+            watcher(changed)
 
     def refreshed(self, at: str, fingerprint: str) -> None:
         """Note that the graph now matches the files of that time."""

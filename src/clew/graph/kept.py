@@ -1,6 +1,6 @@
 """Figures over many nodes, kept in step by what a change touched instead of being made anew.
 
-Each node contributes one row, or none. Whoever changes the graph says which nodes it touched; whoever asks for the
+Each node contributes one row, or none. A change of the graph names the nodes that it touched; the next reader of the
 figure has their rows made again. A sum adds the difference, a list is made again where a row came out otherwise.
 """
 

@@ -6,7 +6,7 @@ for the edges that lead into a node of another.
 
 What stands at a node, or in a file, is in the order of the files, whatever was edited since. A graph that is built from
 nothing has that order, because files are linked in their order. What is linked later comes last in
-its place, so such a place is put in order again when somebody looks at it.
+its place, so such a place is sorted again at the next read.
 """
 
 from collections import Counter
@@ -83,7 +83,7 @@ class MemoryRegion:
         # Dictionaries serve as ordered sets: an edge is its own key, and removing one from a node that ten thousand
         # others cite must not search a list.
         self.outgoing: dict[str, dict[Edge, None]] = {}
-        """In any order: for whoever changes the graph, in the middle of which there is no other."""
+        """In any order: for code that changes the graph, where no order holds halfway through."""
         self.incoming: dict[str, dict[Edge, None]] = {}
         """Likewise."""
         self.broken: dict[BrokenReference, None] = {}
@@ -189,7 +189,7 @@ class MemoryRegion:
             self.mix(added, ())
 
     def remove_node(self, id: str) -> None:
-        """Edges stay: whoever removes a node decides what becomes of them."""
+        """Edges stay: the caller that removes a node decides what becomes of them."""
         self._forget_indexes(self._nodes.pop(id))
 
     def _forget_indexes(self, node: Node) -> None:

@@ -23,6 +23,9 @@ RECOVERY = timedelta(days=30)
 PURGE = "purge"
 """The operation that cannot be undone, and how the names of its records begin."""
 
+EXPIRY = "expiry"
+"""The job that removes for good what expired."""
+
 Clock = Callable[[], datetime]
 
 
@@ -158,16 +161,19 @@ class Changes:
             )
         return msgspec.convert(record.data, ChangeRecord)
 
-    def undo(self, hash: str, actor: str, later: Sequence[str] = ()) -> tuple[ChangeRecord, Change]:
-        """Put back what was before a change, and before the later changes of the same records that are given, the
-        latest first. Refused after 30 days, and where something else was changed since."""
-        record, now = self.get(hash), self.now()
-        if now > record.expires_at:
+    def refuse_expired(self, record: ChangeRecord) -> None:
+        if self.now() > record.expires_at:
             raise RecoveryExpired(
                 f"The change of {record.at} can no longer be undone: its 30 days ended at {record.expires_at}.",
                 hint="It is permanent now. Store what is still needed again.",
                 data={"deleted_at": record.at, "expired_at": record.expires_at},
             )
+
+    def undo(self, hash: str, actor: str, later: Sequence[str] = ()) -> tuple[ChangeRecord, Change]:
+        """Put back what was before a change, and before the later changes of the same records that are given, the
+        latest first. Refused after 30 days, and where something else was changed since."""
+        record = self.get(hash)
+        self.refuse_expired(record)
         undone = [*((each, self.get(each)) for each in later), (hash, record)]
         found = [(each, [(event, self._later(event)) for event in self._events(each)]) for _, each in undone]
         with self.make("restore", actor, f"undo of {record.operation}: {record.rationale}") as change:

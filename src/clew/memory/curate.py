@@ -123,6 +123,8 @@ class Curator:
         if not hash.strip():
             raise InvalidArgument("The argument 'reversal_hash' is empty.", hint="search_tombstones lists them.")
         record = self._changes.get(hash)
+        # After that time the memory itself may be gone for good; the change still tells when it was forgotten.
+        self._changes.refuse_expired(record)
         seen = self._library.index
         later = self._changes.after(hash.strip(), seen.touched) if cascade else []
         touched = dict.fromkeys(id for each in (record, *map(self._changes.get, later)) for id in each.memories)

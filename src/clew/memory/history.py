@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from clew.memory.changes import PURGE, ChangeRecord, Changes, moment_of
+from clew.memory.changes import EXPIRY, PURGE, ChangeRecord, Changes, moment_of
 from clew.memory.index import Row
 from clew.memory.library import Library, normal_id
 from clew.memory.model import CHANGES, EXCHANGES, MEMORIES, LinkKind
@@ -25,6 +25,7 @@ _COMPONENTS: dict[str, Component] = {
     "store": "storage",
     "edit": "storage",
     "dream": "dream",
+    EXPIRY: "storage",
     **dict.fromkeys(("adjust_coupling", "adjust_neuromodulator", "trigger_workspace_broadcast"), "gwt"),
 }
 """Of each operation; all others curate."""
@@ -237,12 +238,12 @@ class History:
         deletes = record.operation in ("forget", "merge")
         return LogEntry(
             timestamp=record.at,
-            level="warn" if record.operation in ("erase", PURGE) else "info",
+            level="warn" if record.operation in ("erase", EXPIRY, PURGE) else "info",
             component=_COMPONENTS.get(record.operation, "curation"),
             action=record.operation,
             node_ids=record.memories,
             reason=record.rationale,
-            recoverable=record.operation not in ("erase", PURGE) and record.expires_at > self._changes.now(),
+            recoverable=record.operation not in ("erase", EXPIRY, PURGE) and record.expires_at > self._changes.now(),
             recovery_tool="restore_from_hash" if deletes else None,
         )
 

@@ -87,7 +87,7 @@ class Home:
 
     def happened(self, before: int | None, limit: int, *, after: int = 0) -> list[tuple[int, Record]]:
         """Changes and exchanges between two events, the latest first, each with the number of its event."""
-        rows = [row for row in self.index.happened(before, limit) if row[0] > after]
+        rows = self.index.happened(before, limit, after)
         records: dict[tuple[str, str], Record] = {}
         for collection in {each for _, each, _ in rows}:
             found = self.store.get_many(collection, [id for _, each, id in rows if each == collection])

@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from clew.derived.file import DerivedFile
-from clew.memory.index_tables import SCHEMA, apply_event, text_hash
-from clew.memory.model import Link, LinkKind
+from clew.memory.index_tables import SCHEMA, apply_event, drop_memory, text_hash
+from clew.memory.model import EXCHANGES, Link, LinkKind
 from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Asker, Filters, condition
 from clew.store.interface import Store
 from clew.store.sqlite.connections import Connection
@@ -161,6 +161,30 @@ class MemoryIndex(DerivedFile):
     def oldest(self, asker: Asker, limit: int) -> list[Row]:
         return self._rows("1", "made", asker, limit)
 
+    def old_episodes(self, asker: Asker, before: str, limit: int) -> list[Row]:
+        """The episodes from before a time, the earliest first."""
+        seen = condition(asker, Filters(kinds=("episode",)))
+        query = f"""
+            SELECT {_COLUMNS} FROM memories INDEXED BY memories_episodes
+            WHERE kind = 'episode' AND deleted IS NULL AND recorded_at < ? AND {seen.sql} ORDER BY recorded_at LIMIT ?
+        """  # noqa: S608
+        with self.asked() as connection:
+            return [Row(*row) for row in connection.execute(query, (before, *seen.values, limit)).fetchall()]
+
+    def forgotten_first(self, asker: Asker, limit: int, offset: int = 0) -> list[Row]:
+        """What was forgotten, the earliest first."""
+        seen = condition(asker, FORGOTTEN_BY_ID)
+        query = f"SELECT {_COLUMNS} FROM memories WHERE {seen.sql} ORDER BY deleted LIMIT ? OFFSET ?"  # noqa: S608
+        with self.asked() as connection:
+            return [Row(*row) for row in connection.execute(query, (*seen.values, limit, offset)).fetchall()]
+
+    def drop(self, ids: Iterable[str]) -> None:
+        """Know nothing more of memories that were erased from the store."""
+        self._sync()
+        with self.writing() as connection:
+            for id in ids:
+                drop_memory(connection, id)
+
     def flagged(self, asker: Asker, limit: int = 20) -> list[Row]:
         return self._rows("flagged", "made DESC", asker, limit)
 
@@ -170,7 +194,10 @@ class MemoryIndex(DerivedFile):
 
     def of_kind(self, kind: str, asker: Asker, limit: int) -> list[Row]:
         """The memories of a kind, the latest first."""
-        return self._rows("kind = ?", "made DESC", asker, limit, kind)
+        seen = condition(asker, Filters(kinds=(kind,)))
+        query = f"SELECT {_COLUMNS} FROM memories WHERE kind = ? AND {seen.sql} ORDER BY made DESC LIMIT ?"  # noqa: S608
+        with self.asked() as connection:
+            return [Row(*row) for row in connection.execute(query, (kind, *seen.values, limit)).fetchall()]
 
     def unlinked(self, asker: Asker, before: str, limit: int) -> list[Row]:
         """Memories from before a time that nothing is linked to and that are linked to nothing, of the oldest ones."""
@@ -229,6 +256,21 @@ class MemoryIndex(DerivedFile):
             found = [row for side in sides for row in _links(connection, side, list(ids), chosen, cites=cites)]
         links = {link.id: link for link in map(_link, found)}
         return sorted(links.values(), key=lambda link: (-link.weight, link.id))
+
+    def replacing(self, ids: Sequence[str]) -> dict[str, list[str]]:
+        """Which memories were said to supersede these ones; nothing for most. Asked for everything that is found."""
+        found: dict[str, list[str]] = {}
+        with self.asked() as connection:
+            for start in range(0, len(ids), _AT_ONCE):
+                some = ids[start : start + _AT_ONCE]
+                query = f"""
+                    SELECT target, source FROM links INDEXED BY links_superseding
+                    WHERE kind = 'supersedes' AND is_cite = 0 AND target IN ({", ".join("?" * len(some))})
+                    ORDER BY weight DESC, id
+                """  # noqa: S608
+                for target, source in connection.execute(query, tuple(some)).fetchall():
+                    found.setdefault(target, []).append(source)
+        return found
 
     def links_of_kind(self, kind: LinkKind, asker: Asker, limit: int, origin: str | None = None) -> list[Link]:
         """The heaviest links of a kind between memories that may both be seen, and of which none was superseded."""
@@ -305,11 +347,18 @@ class MemoryIndex(DerivedFile):
         with self.asked() as connection:
             return connection.execute(query, (seq, *seen.values, limit)).fetchall()
 
-    def happened(self, before: int | None, limit: int) -> list[tuple[int, str, str]]:
-        """Changes and exchanges before an event, the latest first: the event, the collection and the id."""
-        query = "SELECT seq, collection, id FROM happened WHERE seq < ? ORDER BY seq DESC LIMIT ?"
+    def happened(self, before: int | None, limit: int, after: int = 0) -> list[tuple[int, str, str]]:
+        """Changes and exchanges between two events, the latest first: the event, the collection and the id."""
+        query = "SELECT seq, collection, id FROM happened WHERE seq < ? AND seq > ? ORDER BY seq DESC LIMIT ?"
         with self.asked() as connection:
-            return connection.execute(query, (before or 2**62, limit)).fetchall()
+            return connection.execute(query, (before or 2**62, after, limit)).fetchall()
+
+    def exchanges_from(self, limit: int) -> tuple[int | None, int]:
+        """The event of the first of the last exchanges, if there was any, and the last event of all."""
+        query = "SELECT min(seq) FROM (SELECT seq FROM happened WHERE collection = ? ORDER BY seq DESC LIMIT ?)"
+        with self.asked() as connection:
+            (first,), last = connection.execute(query, (EXCHANGES, limit)).fetchone(), _number(connection, _SEQ)
+        return first, last
 
     def mark(self, name: str) -> int:
         """How far somebody who reads the index has come; 0 for one who never did."""

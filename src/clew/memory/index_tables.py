@@ -31,6 +31,7 @@ _STATEMENTS = (
     "CREATE INDEX memories_by_time ON memories (recorded_at)",
     "CREATE INDEX memories_by_importance ON memories (importance)",
     "CREATE INDEX memories_by_kind ON memories (kind, made)",
+    "CREATE INDEX memories_episodes ON memories (recorded_at) WHERE kind = 'episode' AND deleted IS NULL",
     "CREATE INDEX memories_flagged ON memories (made) WHERE flagged",
     # Came from a document and were not accepted by anybody yet.
     "CREATE INDEX memories_waiting ON memories (made) WHERE waits",
@@ -50,6 +51,7 @@ _STATEMENTS = (
     "CREATE INDEX links_by_source ON links (source)",
     "CREATE INDEX links_by_target ON links (target)",
     "CREATE INDEX links_by_kind ON links (kind, weight) WHERE is_cite = 0",
+    "CREATE INDEX links_superseding ON links (target) WHERE kind = 'supersedes' AND is_cite = 0",
     "CREATE TABLE touched (memory TEXT NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL)",
     "CREATE INDEX touched_by_memory ON touched (memory)",
     "CREATE TABLE happened (seq INTEGER PRIMARY KEY, collection TEXT NOT NULL, id TEXT NOT NULL)",
@@ -60,7 +62,7 @@ _STATEMENTS = (
     ) WITHOUT ROWID
     """,
 )
-SCHEMA = Schema("The index of the memory", 2, _STATEMENTS, "it is made anew from the store")
+SCHEMA = Schema("The index of the memory", 4, _STATEMENTS, "it is made anew from the store")
 
 _PUT_MEMORY = """
     INSERT INTO memories (id, hex, kind, text_hash, folder, branch, agent, visibility, session, trust, domain,
@@ -115,6 +117,12 @@ def _apply_memory(connection: Connection, event: Event) -> None:
         id = f"{memory.id}.{cite.kind.value}.{cite.node}"
         row = (id, memory.id, cite.node, cite.kind.value, 1.0, 1.0, "", True)
         connection.execute("INSERT OR REPLACE INTO links VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def drop_memory(connection: Connection, id: str) -> None:
+    """Know nothing more of a memory that was erased from the store."""
+    _tally(connection, id, -1)
+    connection.execute("DELETE FROM memories WHERE id = ? AND deleted IS NOT NULL", (id,))
 
 
 def _tally(connection: Connection, id: str, by: int) -> None:

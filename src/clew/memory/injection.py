@@ -52,20 +52,21 @@ def inject(
     """The block for a query. `seen` are the memories that the session was shown before."""
     with recall.held():
         ranked, notes = recall.rank(query, CONSIDERED, about=about, check=check)
-        beside = recall.beside([each.memory for each in ranked]) if gated else {}
-    decision = passes(
-        query, [GateHit(beside.get(each.memory.id, ""), each.found.dense) for each in ranked], recall.rarities
-    )
-    if gated and not decision.passed:
-        return Block("", (), 0, 0, f"Nothing was injected: {decision.reason}.", tuple(ranked), notes)
-    worth = [
-        each
-        for each in ranked
-        if each.memory.id not in seen and is_injectable(each.memory) and each.standing != "superseded"
-    ]
-    best = max((each.similarity for each in worth), default=0.0)
+        # What was shown before opens the gate for nothing else.
+        fresh = [each for each in ranked if not _was_shown(each, seen) and is_injectable(each.memory)]
+        beside = recall.beside([each.memory for each in fresh], seen) if gated else {}
+    if gated and (fresh or not ranked):
+        hits = [GateHit(beside.get(each.memory.id, ""), each.found.dense) for each in fresh]
+        decision = passes(query, hits, recall.rarities)
+        if not decision.passed:
+            return Block("", (), 0, 0, f"Nothing was injected: {decision.reason}.", tuple(ranked), notes)
+    # A memory is as much like the question as what it replaced.
+    alike = {each.superseded_by: each.similarity for each in fresh if each.superseded_by is not None}
+    alike = {each.memory.id: max(each.similarity, alike.get(each.memory.id, 0.0)) for each in fresh}
+    worth = [each for each in fresh if each.standing != "superseded"]
+    best = max((alike[each.memory.id] for each in worth), default=0.0)
     # What is far less like the question than the best result would only take room.
-    worth = [each for each in worth if about is not None or each.similarity >= best / 2]
+    worth = [each for each in worth if about is not None or alike[each.memory.id] >= best / 2]
     items = fitting([_line(each, query, now, mode) for each in worth], max_tokens)
     if not items:
         why = "all that fits was shown before in this session" if ranked else "there are no memories"
@@ -80,6 +81,11 @@ def inject(
         ranked=tuple(ranked),
         notes=notes,
     )
+
+
+def _was_shown(ranked: Ranked, seen: Collection[str]) -> bool:
+    """Whether a memory, or the one that replaced it, was shown in the session."""
+    return ranked.memory.id in seen or ranked.superseded_by in seen
 
 
 def _line(ranked: Ranked, query: str, now: datetime, mode: Mode) -> Injected:

@@ -91,7 +91,7 @@ class MemoryService:
 
     @property
     def dreams_made(self) -> "Dreams | None":
-        """Those of this process, if anybody ever asked for them: nothing else has to give way to a call."""
+        """Those of this process, if anybody ever asked for them: a question ends no others."""
         return self._dreams.made
 
     @property
@@ -119,9 +119,7 @@ class MemoryService:
 
     def view(self, call: "Call", *, session_id: str | None = None, agent_id: str | None = None) -> "MemoryView":
         """The memory as whoever makes a call sees it."""
-        if self.dreams_made is not None:
-            self.dreams_made.called()
-        is_person = call.surface == "cli"
+        is_person = call.surface != "mcp"
         session = self.session_of(call, session_id)
         agent = _checked("agent_id", agent_id)
         # Few tools take an agent's name: whoever said it once in a session means it for the others as well.

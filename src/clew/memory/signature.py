@@ -29,6 +29,31 @@ class SpaceSignature(msgspec.Struct, frozen=True):
     compared: int
 
 
+class Parts(msgspec.Struct, frozen=True):
+    """What novelty and coherence of a memory in a space are made of."""
+
+    compared: int
+    connectivity: float
+    """The share of its ten nearest that are more than 0.7 alike."""
+    intra: float
+    """The mean distance to its three nearest."""
+    inter: float
+    """That to the others."""
+    silhouette: float
+    """How much nearer its nearest are than the others, from -1 to 1."""
+    consistency: float
+    """1 minus the confidence of its surest contradiction."""
+
+    @property
+    def delta_s(self) -> float:
+        return round(min(max(self.intra, 0.0), 1.0), 3)
+
+    @property
+    def delta_c(self) -> float:
+        fit = (self.silhouette + 1) / 2
+        return round(min(max(0.4 * self.connectivity + 0.4 * fit + 0.2 * self.consistency, 0.0), 1.0), 3)
+
+
 class Johari(msgspec.Struct, frozen=True, kw_only=True):
     node_id: str
     quadrants: tuple[Quadrant, ...]
@@ -43,16 +68,21 @@ class Johari(msgspec.Struct, frozen=True, kw_only=True):
 
 def signatures(view: "MemoryView", memory: Memory) -> dict[str, SpaceSignature]:
     """Novelty and coherence of a memory in each space that can say something about it."""
+    found = parts_of(view, memory)
+    return {space: SpaceSignature(space, each.delta_s, each.delta_c, each.compared) for space, each in found.items()}
+
+
+def parts_of(view: "MemoryView", memory: Memory) -> dict[str, Parts]:
+    """What these are made of."""
     pairs = _pairs(view, memory)
     contradicted = max(
         (link.confidence for link in view.library.index.links([memory.id], (LinkKind.CONTRADICTS,))), default=0.0
     )
-    found: dict[str, SpaceSignature] = {}
+    found: dict[str, Parts] = {}
     for space in SPACES:
         values = [value for other, pair in pairs if (value := space.compare(memory, other, pair)) is not None]
         if len(values) >= FEWEST:
-            novelty, coherence = _novelty_and_coherence(sorted(values, reverse=True), contradicted)
-            found[space.id] = SpaceSignature(space.id, novelty, coherence, len(values))
+            found[space.id] = _parts(sorted(values, reverse=True), contradicted)
     return found
 
 
@@ -110,16 +140,19 @@ def _neighbours(view: "MemoryView", ids: list[str]) -> dict[str, frozenset[str]]
     return {id: frozenset(others) for id, others in around.items()}
 
 
-def _novelty_and_coherence(values: list[float], contradicted: float) -> tuple[float, float]:
+def _parts(values: list[float], contradicted: float) -> Parts:
     near, far = values[:_NEAREST], values[_NEAREST:]
-    novelty = 1.0 - sum(near) / len(near)
-    connectivity = sum(value > _LINKED_FROM for value in values) / min(len(values), _NEIGHBOURS)
     inside = 1.0 - sum(near) / len(near)
     outside = 1.0 - sum(far) / len(far) if far else 1.0
-    # The silhouette of its nearest against the rest, brought from -1..1 to 0..1.
-    fit = ((outside - inside) / max(outside, inside) + 1) / 2 if max(outside, inside) > 0 else 0.5
-    coherence = 0.4 * min(connectivity, 1.0) + 0.4 * fit + 0.2 * (1.0 - contradicted)
-    return round(min(max(novelty, 0.0), 1.0), 3), round(min(max(coherence, 0.0), 1.0), 3)
+    widest = max(outside, inside)
+    return Parts(
+        compared=len(values),
+        connectivity=min(sum(value > _LINKED_FROM for value in values) / min(len(values), _NEIGHBOURS), 1.0),
+        intra=inside,
+        inter=outside,
+        silhouette=(outside - inside) / widest if widest > 0 else 0.0,
+        consistency=1.0 - contradicted,
+    )
 
 
 def _insights(quadrants: dict[str, Quadrant]) -> tuple[str, ...]:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from clew.memory.balance import CANCER_DEGREE, CANCER_ENTROPY, CANCER_IMPORTANCE, neighbour_entropies
+from clew.memory.expiry import Due, Expiry
 from clew.memory.gaps import CurationTask, curation_tasks
 from clew.memory.model import EDGE_TYPES, LinkKind
-from clew.memory.pulse import BOUNDARY, action_for
+from clew.memory.pulse import BOUNDARY
 from clew.memory.reward import STAGE_WEIGHTS, stage_of
 from clew.memory.scope import Filters
 from clew.memory.spaces import SPACES
@@ -34,6 +35,7 @@ class MemeticStatus(msgspec.Struct, frozen=True, kw_only=True):
     top_active_concepts: tuple[Concept, ...]
     suggested_action: Literal["consolidate", "explore", "clarify", "curate", "ready"]
     dream_available: bool
+    """Whether trigger_dream would start one now: none runs, and the last one ended more than a minute ago."""
     curation_tasks: tuple[CurationTask, ...]
     phase: str
     node_count: int
@@ -41,6 +43,8 @@ class MemeticStatus(msgspec.Struct, frozen=True, kw_only=True):
     forgotten: int
     embedder: str | None
     storage: dict[str, Any]
+    expiry: Due
+    """What the next run of the job that removes expired things will remove."""
     truncated: bool = False
 
 
@@ -124,7 +128,7 @@ def memetic_status(view: "MemoryView") -> MemeticStatus:
         exchanges=pulse.samples,
         top_active_concepts=tuple(Concept(memory.id, memory.title) for memory, _ in active),
         suggested_action=_suggested(count, pulse.samples, pulse.entropy, pulse.coherence, tasks),
-        dream_available=action_for("Blind") == "trigger_dream",
+        dream_available=view.service.dreams.is_available(view),
         curation_tasks=tuple(tasks),
         phase=stage_of(count),
         node_count=count,
@@ -132,6 +136,7 @@ def memetic_status(view: "MemoryView") -> MemeticStatus:
         forgotten=index.count(asker, Filters(forgotten=True)),
         embedder=_embedder(view),
         storage={"engine": "sqlite", "location": str(home.path), "bytes": home.size()},
+        expiry=Expiry(view).due(),
     )
 
 

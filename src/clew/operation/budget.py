@@ -62,7 +62,7 @@ def fit(
     """The data within the budget: the fields named in `trim` are shortened in turn, and `truncated` says so. Before
     that, what is only `repeated` becomes null.
 
-    Of a paged list one item is always kept, so that whoever follows cursors gets somewhere; its texts are cut instead.
+    Of a paged list one item is always kept, so that every page makes progress; its texts are cut instead.
     What is `whole` is never cut: where it takes more than the budget, the answer may do so too, up to the hard limit.
     """
     data = _without_repeats(data, repeated, budget)

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import msgspec
 from msgspec import structs
 
-from clew.errors import Cancelled, InvalidArgument, TimedOut
+from clew.errors import Cancelled, ClewError, InvalidArgument, TimedOut
 from clew.operation.budget import EVERYTHING, Budget, fit
 from clew.operation.declare import Freshness, Operation, ResourceRef, result_of
 from clew.operation.flagging import flagged_places, note_of, with_flags
@@ -58,7 +58,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 Progress = Callable[[int, int, str], None]
 
-AnySurface = Literal["mcp", "cli"]
+AnySurface = Literal["mcp", "cli", "web"]
 
 OWN_SESSION = ""
 """The session of a process that serves one client only: over stdio, or from the command line."""
@@ -87,7 +87,7 @@ class Call:
         self.root = project.config.root if project is not None else Path()
         """The folder of the project; the current one without a project."""
         self.surface = surface
-        """Where the call comes from: an agent's client, or a person's command line."""
+        """Where the call comes from: an agent's client, a person's command line or a person's browser."""
         self.whole = whole
         """Whether the caller knows no pages and gets everything at once, however long that is."""
         self.as_data = as_data
@@ -109,12 +109,16 @@ class Call:
         """The tool that is being carried out; where one calls another, the inner one."""
         self.offset = 0
         """Where the requested page begins."""
+        self.begin_at: int | None = None
+        """Where it begins by number, as people ask for it; None where a cursor says it."""
         self.scope: ScopeRequest | None = None
         """Which documents the caller wants to be seen; None for all that the configuration admits."""
         self.deadline: Deadline
         """When the answer of an operation on documents has to be ready; the configuration says it."""
         self.notes: tuple[str, ...] = ()
         """What the answer may lack, because files could not be read in time."""
+        self.news: str | None = None
+        """What a person has to know besides the answer, such as that the search index is being built."""
         self._progress = progress
         self._cancelled = threading.Event()
 
@@ -165,7 +169,18 @@ class Answer(msgspec.Struct, frozen=True):
 def carry_out(tool: Listed, arguments: Mapping[str, Any], call: Call) -> Answer:
     """Carry out a tool call: the arguments are decoded, and the operation answers within its bounds."""
     call.tool = tool
-    return answer(decode_as(tool.operation, arguments, tool.tool or ""), call)
+    began, error = time.monotonic(), ""
+    try:
+        return answer(decode_as(tool.operation, arguments, tool.tool or ""), call)
+    except ClewError as refused:
+        error = refused.code
+        raise
+    except Exception:
+        error = "internal"
+        raise
+    finally:
+        if call.project is not None:
+            call.project.context.calls.note(tool.name, arguments, call.session, time.monotonic() - began, error)
 
 
 def answer(request: Operation, call: Call) -> Answer:
@@ -214,13 +229,19 @@ def _performed(request: Operation, call: Call, *, bounded: bool) -> Any:
     early = request.answer_early(call)
     if early is not None:
         return shaped(early)
+    with call.project.context.traffic.call() if call.project is not None else nullcontext():
+        return _run(request, call, shaped, bounded=bounded)
+
+
+def _run(request: Operation, call: Call, shaped: Callable[[Any], Any], *, bounded: bool) -> Any:
+    about = request.about
     if about.needs is Freshness.NONE:
         return shaped(request.run(call))
     with _ready(about.needs, request, call):
         if about.pages is None:
             return shaped(request.run(call))
         pages, state = call.pages(request, strict=True), _state_of(request, call)
-        call.offset = pages.start(state)
+        call.offset = pages.start(state) if call.begin_at is None else call.begin_at
         # The longest cursor there is holds the place of the one that is known only when the page is cut.
         page = shaped(structs.replace(request.run(call), next_cursor=pages.cursor_to(FARTHEST, state)))
         seen = page if bounded else structs.asdict(page)
@@ -238,7 +259,7 @@ _ON_DOCUMENTS = (Freshness.PASSAGES, Freshness.DOCUMENTS, Freshness.DOCUMENT_GRA
 
 @contextmanager
 def _ready(needs: Freshness, request: msgspec.Struct, call: Call) -> Iterator[None]:
-    """The project as an operation needs it. While an operation on the graph runs, nobody changes the graph."""
+    """The project as an operation needs it. While an operation on the graph runs, the graph does not change."""
     project = call.project
     if needs in _ON_DOCUMENTS:
         call.scope = getattr(request, "scope", None)

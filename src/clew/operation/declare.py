@@ -142,6 +142,9 @@ class About:
     """Listed without being asked for."""
     in_profile: bool = True
     """Whether the system that the toolset replaces has it; what Clew adds is not part of that system's profile."""
+    later: bool = False
+    """Whether that system got it after its source document was written: its profile has it, and the profile of the
+    document has not."""
     folder: Literal["option", "argument", "none"] = "option"
     """How the command is told the project's folder: with -C, or as its last argument; none for one that needs no
     project."""
@@ -232,6 +235,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
             reaches_others: bool = False,
             default: bool = False,
             in_profile: bool = True,
+            later: bool = False,
             folder: Literal["option", "argument", "none"] = "option",
             hidden: tuple[str, ...] = (),
             command_of: str | None = None,

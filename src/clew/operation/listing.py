@@ -25,6 +25,9 @@ MODULES: tuple[str, ...] = (
     "clew.trace.operations.files",
     "clew.trace.operations.links",
     "clew.trace.operations.mutations",
+    "clew.trace.operations.text_mutations",
+    "clew.compat.elspais.today",
+    "clew.trace.operations.terms",
     "clew.register.operations.read",
     "clew.register.operations.edit",
     "clew.register.operations.evidence",
@@ -93,6 +96,7 @@ class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
     reaches_others: bool = False
     default: bool = False
     in_profile: bool = True
+    later: bool = False
     links: bool = False
     """Whether answers point to resources."""
     schema_version: str | None = None
@@ -155,6 +159,29 @@ def all_verbs() -> dict[str, Listed]:
             found[each.verb] = each
             found.update({f"{group} {alias}".strip(): each for alias in each.aliases})
     return found
+
+
+_BOUNDS = ("maxLength", "minLength", "maxItems", "minItems")
+
+
+def terse(tool: Listed) -> Listed:
+    """The tool with the names, types and meanings of its arguments, and a result that is an object. Lengths and what
+    follows from an argument being optional are left out; they hold all the same, and whoever breaks one is told
+    which."""
+    from clew.operation.schemas import without_plain_defaults
+
+    schema = without_plain_defaults(tool.input_schema) if tool.input_schema.get("properties") else tool.input_schema
+    fields = {name: _without_bounds(field) for name, field in schema.get("properties", {}).items()}
+    told = {**schema, "properties": fields}
+    arguments, result = (msgspec.Raw(msgspec.json.encode(each)) for each in (told, {"type": "object"}))
+    return msgspec.structs.replace(tool, arguments=arguments, result=result)
+
+
+def _without_bounds(schema: dict[str, Any]) -> dict[str, Any]:
+    told = {keyword: value for keyword, value in schema.items() if keyword not in _BOUNDS}
+    if isinstance(told.get("items"), dict):
+        told["items"] = {"type": told["items"]["type"]} if "type" in told["items"] else {}
+    return told
 
 
 def outlined(tool: Listed) -> Listed:

@@ -57,6 +57,7 @@ def as_listed(operation: type[Operation]) -> Listed:
         reaches_others=about.reaches_others,
         default=about.default,
         in_profile=about.in_profile,
+        later=about.later,
         links=overrides(operation, "links"),
         schema_version=about.schema_version,
         command_of=about.command_of if about.verb is not None else None,

@@ -9,7 +9,7 @@ import msgspec
 from clew.errors import ConfigError
 from clew.operation import switches
 from clew.operation.declare import Toolset
-from clew.operation.listing import Listed, outlined
+from clew.operation.listing import Listed, outlined, terse
 from clew.operation.names import NameStyle, by_any_spelling, portable, spell
 from clew.operation.wording import Wording
 
@@ -43,12 +43,20 @@ class Profile(msgspec.Struct, frozen=True):
     outlined: bool = False
     """Whether the listing tells only the fields of results: its clients know what is inside, and pay for the listing
     with every connection."""
+    terse: bool = False
+    """Whether the listing also leaves out the fields of results, and lengths and plain defaults of arguments."""
+    later: bool = True
+    """Whether it has what the system got after its source document was written."""
+
+    def lists(self, tool: Listed) -> bool:
+        return tool.toolset in self.toolsets and tool.in_profile and (self.later or not tool.later)
 
 
 PROFILES = {
     profile.name: profile
     for profile in (
-        Profile("elspais", "elspais", (Toolset.TRACE,), outlined=True),
+        Profile("elspais", "elspais", (Toolset.TRACE,), terse=True),
+        Profile("elspais-45", "elspais", (Toolset.TRACE,), terse=True, later=False),
         Profile("req", "req", (Toolset.REGISTER,), whole=True),
         Profile("spox", "spox", (Toolset.SPECS,)),
         Profile("wekadocs", "wekadocs", (Toolset.KB, Toolset.GRAPH), "wekadocs", heartbeat=True, outlined=True),
@@ -98,10 +106,12 @@ def choose(tools: Sequence[Listed], choice: Choice, environ: Mapping[str, str] =
         ]
     if choice.profile is not None:
         profile = _profile(choice.profile)
-        own = tuple(tool for tool in allowed if tool.toolset in profile.toolsets and tool.in_profile)
+        own = tuple(tool for tool in allowed if profile.lists(tool))
         server = (profile.server_name, profile.scheme, structured, profile.heartbeat, profile.whole)
         if profile.outlined:
             own = tuple(outlined(tool) for tool in own)
+        if profile.terse:
+            own = tuple(terse(tool) for tool in own)
         listing = Listing(own, own, *server)
         return _spelled(listing, known, choice.names)
     wanted = {tool.name for tool in _named(tools, choice.tools)}

@@ -1,5 +1,6 @@
 """The command `clew index`: making the search index complete."""
 
+import time
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from clew.store.interface import Job
 from clew.text.terminal import coloured
 
 _LONGEST_READING = 600.0
+_REPORT_SECONDS = 1.0
 
 
 class IndexReport(msgspec.Struct, frozen=True):
@@ -52,16 +54,24 @@ class MakeIndex(
     def _index(self, call: Call) -> IndexReport:
         project = call.project
         project.ensure_graph(call.progress)
+        call.notes = project.kb.refresh(call.progress, wait=True)
         with project.context.lock.reading():
             written = project.index.rebuild() if self.rebuild else project.index.sync()
         # What `clew why` reads in the background otherwise.
         project.history.complete(call.progress)
-        project.code.ensure(_LONGEST_READING)
+        _read_code(call)
         vectors = project.index.make_vectors(call.progress)
         return msgspec.structs.replace(_state(call), written=written, vectors=vectors)
 
     def render(self, result: IndexReport) -> str:
         return "\n".join(_lines(result)) if result.index is not None else result.problem or ""
+
+
+def _read_code(call: Call) -> None:
+    """Read the outlines of source files, and say how far that is."""
+    until = time.monotonic() + _LONGEST_READING
+    while (notes := call.project.code.ensure(_REPORT_SECONDS)) and time.monotonic() < until:
+        call.progress(0, 0, notes[0])
 
 
 def _running(call: Call) -> tuple[Job, ...]:
@@ -84,9 +94,9 @@ def _state(call: Call) -> IndexReport:
 
 def _lines(report: IndexReport) -> Iterator[str]:
     if written := report.written:
-        yield f"units: {written.added} added, {written.changed} changed, {written.removed} removed"
+        yield f"texts: {written.added} added, {written.changed} changed, {written.removed} removed"
     if vectors := report.vectors:
-        made = f"vectors: {vectors.embedded} made, {vectors.reused} reused"
+        made = f"embeddings: {vectors.embedded} made, {vectors.reused} reused"
         yield made + (", damaged ones written anew" if vectors.rebuilt else "")
         if vectors.note:
             yield coloured(f"note: {vectors.note}", "yellow")
@@ -96,6 +106,6 @@ def _lines(report: IndexReport) -> Iterator[str]:
         yield f"stopped: {len(report.stopped)}"
     if (index := report.index) is not None:
         parts = ", ".join(f"{number} {part}" for part, number in index.parts.items()) or "nothing"
-        yield f"indexed: {index.units} units ({parts}) by words, {index.embedded} of them by meaning"
+        yield f"indexed: {index.units} texts ({parts}), {index.embedded} with embeddings"
         yield f"state: {index.state.replace('_', ' ')}, embedder: {index.embedder or 'none'}"
         yield from (coloured(f"note: {note}", "yellow") for note in index.notes)

@@ -93,7 +93,7 @@ class IndexState(msgspec.Struct, frozen=True, kw_only=True):
     """How much of what is there can be found, and by which signals."""
 
     units: int
-    """Units that can be found by their words."""
+    """Texts that can be found by their words."""
     embedded: int
     """Those of them that can be found by their meaning as well."""
     embedder: str | None
@@ -105,8 +105,8 @@ class IndexState(msgspec.Struct, frozen=True, kw_only=True):
 
     def describe(self) -> str:
         if self.state == "words_only":
-            return f"{self.units:,} units by words only"
-        return f"{self.units:,} units by words, {self.embedded:,} of them by meaning"
+            return f"{self.units:,} texts indexed by words only"
+        return f"{self.units:,} texts indexed, {self.embedded:,} with embeddings"
 
 
 class Results(msgspec.Struct, frozen=True, kw_only=True):

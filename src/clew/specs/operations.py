@@ -205,7 +205,7 @@ class ValidateSpec(
     title="Check specs",
     example={"spec_id": "tide-tables", "strict": True},
 ):
-    """Holds one spec, or all of them, to the rules of Spec Oxide and OpenSpec: errors, warnings and remarks, each with
+    """Holds one spec, or all of them, to the rules of Spec Oxide and OpenSpec: errors, warnings and notes, each with
     file, line, code and what to do. valid is true without errors; strict=true also counts warnings. At most `limit`
     (default 100) a page, errors first; next_cursor leads on. Changes nothing."""
 
@@ -228,7 +228,7 @@ class ValidateChange(
     example={"change_id": "add-neap-warning"},
 ):
     """Holds one open change, or all of them, to the rules, and against the specs in force: names that do not exist are
-    reported with similar ones, scenarios that would be dropped are named. Errors, warnings and remarks with file, line,
+    reported with similar ones, scenarios that would be dropped are named. Errors, warnings and notes with file, line,
     code and section; next_cursor leads on. change_conflicts compares changes with each other."""
 
     change_id: SomeChange = None

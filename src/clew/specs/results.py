@@ -221,7 +221,7 @@ class Validation(msgspec.Struct, frozen=True):
         return len(self.errors) + len(self.warnings) + len(self.infos)
 
     def page(self, offset: int, limit: int) -> "Validation":
-        """Some of them, errors before warnings before remarks."""
+        """Some of them, errors before warnings before notes."""
         end, parts = offset + limit, []
         for part in (self.errors, self.warnings, self.infos):
             parts.append(part[max(offset, 0) : max(end, 0)])

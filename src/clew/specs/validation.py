@@ -71,7 +71,7 @@ def _elsewhere(changes: Iterable[Change]) -> dict[str, OtherChanges]:
 def _report(issues: list[tuple[str, Issue]], checked: str, *, strict: bool) -> Validation:
     valid = is_valid(tuple(issue for _, issue in issues), strict=strict)
     errors, warnings, infos = (_of(level, issues) for level in Level)
-    found = ((errors, "error"), (warnings, "warning"), (infos, "remark"))
+    found = ((errors, "error"), (warnings, "warning"), (infos, "note"))
     counts = ", ".join(counted(len(each), word) for each, word in found)
     return Validation(
         valid, errors, warnings, infos, f"{checked} checked: {'valid' if valid else 'not valid'}, {counts}."

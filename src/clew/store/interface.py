@@ -122,7 +122,13 @@ class Store(Protocol):
     def count(self, collection: str) -> int: ...
 
     def events(
-        self, *, collection: str | None = None, id: str | None = None, after: int = 0, limit: int | None = None
+        self,
+        *,
+        collection: str | None = None,
+        id: str | None = None,
+        after: int = 0,
+        limit: int | None = None,
+        latest_first: bool = False,
     ) -> list[Event]:
         """Events in the order of their `seq`, those greater than `after`."""
         ...
@@ -160,6 +166,12 @@ class Store(Protocol):
         """Pass every value that was ever stored, and every reason, through `edit`, and keep what it returns: also in
         tombstones, events and the messages of jobs, which have no collection. A record without a value is deleted; its
         events stay, with id and time. How many rows changed. It cannot be undone, and it is for purging only."""
+        ...
+
+    def erase(self, collection: str, ids: Iterable[str]) -> list[str]:
+        """Take out for good what was deleted under these ids: the tombstones, and the values in the events, which stay
+        with id, time and reason. A record that is there is left alone. The ids that were erased; it cannot be
+        undone."""
         ...
 
     def compact(self) -> None:

@@ -6,7 +6,7 @@ and whoever reads the job judges:
 - on the same machine since the same start of it: the process has ended when no process has its number, or one that
   started at another time has it;
 - on the same machine, which has been restarted since: the process has ended;
-- anywhere else (another machine, another container): nobody here can know; it counts as ended after an hour of silence.
+- anywhere else (another machine, another container): unknown here; it counts as ended after an hour of silence.
 
 The verdict is never written down: a wrong one is gone as soon as the job reports again.
 """

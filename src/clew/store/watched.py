@@ -8,7 +8,7 @@ from clew.errors import Cancelled, ClewError, StoreError
 from clew.store.interface import Job, Store
 
 Progress = Callable[[int, int, str], None]
-"""Done, total (0 where nobody knows), what is being done. May raise Cancelled, which ends the work where it is."""
+"""Done, total (0 where unknown), what is being done. May raise Cancelled, which ends the work where it is."""
 
 REPORTS = 100
 """At most about so many go into the store: each is a write, and ten thousand steps are not worth ten thousand."""
@@ -52,7 +52,7 @@ class _Reporting:
             self._written = part
 
     def finish(self, state: str) -> None:
-        # Whoever asked to cancel what has just ended has nothing more to stop.
+        # A request to cancel work that has just ended has nothing left to stop.
         with suppress(Cancelled):
             self._write()
         if self._job is not None:

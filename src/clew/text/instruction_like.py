@@ -1,7 +1,7 @@
 """Text that talks to a language model instead of to a reader.
 
 What a project's files say is data, whatever it says. A text that reads like an instruction to a language model is shown
-like any other, and the answer that shows it says so, so that whoever reads it is warned. Nothing is removed or changed:
+like any other, and the answer that shows it says so, so that the reader is warned. Nothing is removed or changed:
 documentation about prompts is documentation too.
 
 The detector is a list of phrasings that hardly occur in text for people: it would rather miss one than cry wolf over

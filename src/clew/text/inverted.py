@@ -39,7 +39,7 @@ class Inverted(Generic[T, K, V]):
         return gone
 
     def holders(self, term: T) -> dict[K, V]:
-        """The keys that hold a term, with their values. They follow the index: nobody may keep or change them."""
+        """The keys that hold a term, with their values. They follow the index: do not keep or change them."""
         return self._postings.get(term) or {}
 
     def items(self) -> ItemsView[T, dict[K, V]]:

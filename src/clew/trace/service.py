@@ -16,6 +16,8 @@ from clew.text.counting import counted
 from clew.trace import coverage
 from clew.trace.find.lists import TraceQueries
 from clew.trace.find.search import Check, Matches, Rank, RequirementSearch
+from clew.trace.find.table import Branch, Table, TableFilter, branches, table
+from clew.trace.read.copies import Copy, copies_of, find_copy
 from clew.trace.read.resolve import Resolver
 from clew.trace.read.results import (
     Changes,
@@ -29,8 +31,9 @@ from clew.trace.read.results import (
     Summary,
     Workspace,
 )
-from clew.trace.read.serialize import requirement_full, requirement_summary, scored_summary
-from clew.trace.reports.findings import Finding, findings
+from clew.trace.read.serialize import copy_full, requirement_full, requirement_summary, scored_summary
+from clew.trace.reports.finding import Finding
+from clew.trace.reports.findings import findings
 from clew.trace.reports.matrix import Matrix, matrix
 from clew.workspace.git import api as git
 
@@ -168,23 +171,36 @@ class TraceService:
         """What implements and what proves these requirements."""
         return matrix(self._graph, self._config.name, requirements)
 
+    def table(self, chosen: TableFilter, *, offset: int = 0, limit: int = 100) -> Table:
+        """One page of all requirements that pass a filter."""
+        return table(self._graph, chosen, offset=offset, limit=limit)
+
+    def branches(self, id: str | None, *, limit: int = 200) -> tuple[tuple[Branch, ...], int]:
+        """What stands directly below a requirement, or at the top, and how many there are."""
+        return branches(self._graph, id, limit=limit)
+
     # Single requirements
 
     def requirement(self, id: str, *, offset: int = 0, limit: int | None = None) -> RequirementDetail:
         """Everything about a requirement, with a page of its children."""
+        if (copy := find_copy(self._graph, id.strip())) is not None:
+            return copy_full(self._graph, copy)
         node = self.resolve(id)
         broken = self._graph.derived("broken_by_source", _broken_by_source)
         return requirement_full(self._graph, node, broken.get(node.id, ()), offset=offset, limit=limit)
 
     def hierarchy(self, id: str, *, offset: int = 0, limit: int | None = None) -> Hierarchy:
         """Everything above the requirement, what stands directly below it, and what shares a parent with it."""
+        if (copy := find_copy(self._graph, id.strip())) is not None:
+            return self._hierarchy_of_copy(copy)
         node = self.resolve(id)
         parents = list(self._above(node.id))
         siblings: dict[str, Node] = {}
         for parent in parents:
             siblings.update((child.id, child) for child in self._below(parent.id) if child.id != node.id)
         own = requirement_summary(node)
-        children = _sorted_summaries(self._below(node.id))
+        copies = (each.node for each in copies_of(self._graph, node))
+        children = _sorted_summaries((*self._below(node.id), *copies))
         return Hierarchy(
             id=own.id,
             title=own.title,
@@ -195,6 +211,22 @@ class TraceService:
             children_total=len(children),
             siblings=_sorted_summaries(siblings.values()),
             siblings_total=len(siblings),
+        )
+
+    def _hierarchy_of_copy(self, copy: Copy) -> Hierarchy:
+        own, declaring = requirement_summary(copy.node), copy.declaring
+        above = (declaring, *self._ancestors(declaring.id))
+        others = _sorted_summaries(each.node for each in copies_of(self._graph, declaring) if each.id != copy.id)
+        return Hierarchy(
+            id=own.id,
+            title=own.title,
+            level=own.level,
+            status=own.status,
+            ancestors=tuple(map(requirement_summary, above)),
+            children=(requirement_summary(copy.template),),
+            children_total=1,
+            siblings=others,
+            siblings_total=len(others),
         )
 
     def _ancestors(self, id: str) -> Iterator[Node]:

@@ -9,14 +9,14 @@ import msgspec
 
 from clew.operation.call import Call
 from clew.text.tokens import estimate_tokens
-from clew.why.answer import EXCERPT, Fact, Section, Thread, as_text
+from clew.why.answer import EXCERPT, TITLES, Fact, Section, Thread, as_text
 from clew.why.inquiry import Inquiry
 from clew.why.thread import thread_of
 
 _ORDER = ("asked_for_by", "decided", "open_changes", "proved_by", "depends_on_it", "what", "made_by")
 _LONGEST_EXCERPT = 60
-_ROOM_FOR_ONE = 40
-"""Tokens that an entry takes besides its text."""
+_INDENT = 1
+"""Tokens that the beginning of a line of an excerpt takes."""
 
 
 def packed(call: Call, asked_for: str, max_tokens: int) -> Thread:
@@ -26,7 +26,7 @@ def packed(call: Call, asked_for: str, max_tokens: int) -> Thread:
     by_name = {each.name: each for each in whole.sections}
     ordered = [by_name[name] for name in _ORDER if name in by_name]
     empty = msgspec.structs.replace(whole, sections=())
-    left = max_tokens - estimate_tokens(as_text(empty)) - _ROOM_FOR_ONE
+    left = max_tokens - estimate_tokens(as_text(empty))
     kept: list[Section] = []
     cut = False
     for each in [*ordered, *_excerpt(inquiry)]:
@@ -40,12 +40,12 @@ def packed(call: Call, asked_for: str, max_tokens: int) -> Thread:
 
 def _fitting(section: Section, room: int) -> tuple[Section, int]:
     """As many facts of a section as there is room for, and what they cost."""
-    cost = estimate_tokens(section.name + section.note) + 12
+    cost = estimate_tokens(f"{TITLES[section.name]}:\n  Note: {section.note}\n- and 100 more\n")
     if cost > room:
         return Section(section.name), 0
     facts: list[Fact] = []
     for fact in section.facts:
-        own = estimate_tokens(fact.text + fact.place) + 10
+        own = estimate_tokens(f"- {fact.text}  {fact.place} [{fact.basis}]\n") + fact.text.count("\n") * _INDENT
         if cost + own > room:
             break
         facts.append(fact)

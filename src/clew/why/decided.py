@@ -87,9 +87,10 @@ def memory_lines(inquiry: Inquiry) -> Iterator[Fact]:
     view = inquiry.project.memory.view(inquiry.call)
     memory = view.library.get(inquiry.target.name)
     yield Fact(f"{memory.kind.value}: {one_line(memory.text, 600)}", "stated", f"memory:{memory.id[:8]}")
-    yield Fact(f"Because: {one_line(memory.rationale, 300)}", "stated")
+    yield Fact(f"Because: {one_line(memory.rationale, 300)}", "stated", f"memory:{memory.id[:8]}")
     by = memory.origin.actor or memory.origin.trust.value
-    yield Fact(f"remembered by {one_line(by, 60)} on {memory.recorded_at[:10]}", "recorded")
+    at = f"memory:{memory.id[:8]}"
+    yield Fact(f"remembered by {one_line(by, 60)} on {memory.recorded_at[:10]}", "recorded", at)
     places = view.places()
     for cite in map(places.state, memory.cites):
         yield Fact(f"is about {cite.node} ({cite.state})", "stated", cite.node)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
+from clew.derived.code_file import FiledImport
 from clew.formats.code.imports import READ
 from clew.formats.code.languages import family_for
 from clew.graph.code.region import WHOLE
@@ -9,7 +10,7 @@ from clew.graph.model import NodeKind
 from clew.text.shortening import one_line
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import impact
-from clew.why.answer import Fact, Section, section
+from clew.why.answer import Basis, Fact, Section, section
 from clew.why.grep import grep, is_telling
 from clew.why.inquiry import Inquiry
 
@@ -33,9 +34,14 @@ def dependants(inquiry: Inquiry) -> Section:
 def citing(inquiry: Inquiry) -> Iterator[Fact]:
     """What cites a node, tests left out: they are proofs."""
     node = inquiry.target.node
-    if node is None:
+    if node is not None:
+        subject = Subject(node.id, node.kind.value, node.title, (node.id,))
+    elif inquiry.target.kind == "spec" and inquiry.target.path is not None:
+        nodes = inquiry.graph.memory.nodes_in_file(inquiry.target.path)
+        ids = tuple(each.id for each in nodes if each.kind is NodeKind.REQUIREMENT)
+        subject = Subject(inquiry.target.name, inquiry.target.kind, inquiry.target.title, ids)
+    else:
         return
-    subject = Subject(node.id, node.kind.value, node.title, (node.id,))
     for each in impact(inquiry.graph, subject, (), limit=_MOST).dependents:
         if each.kind not in (NodeKind.TEST.value, NodeKind.TEST_RESULT.value):
             text = f"{each.id} {one_line(each.title, 80)}: {each.how}"
@@ -48,18 +54,24 @@ def importing(inquiry: Inquiry) -> Iterator[Fact]:
     path = target.path or ""
     name = target.symbol.qualname if target.symbol is not None else ""
     seen: set[str] = set()
-    for each in sorted(inquiry.code.importing(path, name), key=lambda each: _nearest(path)((each.path, each.line, ""))):
+    order = _nearest(path)
+    # The end of a path says less than a whole one.
+    found = sorted(inquiry.code.importing(path, name), key=lambda each: (each.module[0] == "*", order(_at(each))))
+    for each in found:
         if each.path not in seen:
             seen.add(each.path)
-            yield Fact(f"{each.path} imports {each.name or 'it'}", "stated", f"{each.path}:{each.line}")
+            basis: Basis = "inferred" if each.module[0] == "*" else "stated"
+            yield Fact(f"{each.path} imports {each.name or 'it'}", basis, f"{each.path}:{each.line}")
     if not name:
         return
-    for each in sorted(
-        inquiry.code.importing(path, WHOLE), key=lambda each: _nearest(path)((each.path, each.line, ""))
-    ):
+    for each in sorted(inquiry.code.importing(path, WHOLE), key=lambda each: order(_at(each))):
         if each.path not in seen:
             seen.add(each.path)
             yield Fact(f"{each.path} imports the file", "inferred", f"{each.path}:{each.line}")
+
+
+def _at(found: FiledImport) -> tuple[str, int, str]:
+    return found.path, found.line, ""
 
 
 def _named(inquiry: Inquiry, shown: set[str]) -> Iterator[Fact]:

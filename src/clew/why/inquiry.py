@@ -16,8 +16,14 @@ if TYPE_CHECKING:
     from clew.graph.graph import Graph
     from clew.operation.call import Call
 
+_NO_TRACKERS = (
+    "UTF|UCS|LATIN|ASCII|SHA|MD|AES|RSA|TLS|SSL|ISO|IEC|IEEE|ECMA|RFC|PEP|BIP|EIP|CVE|CWE|GHSA|HTTP|ISBN|UTC|GMT|X"
+    "|GPL|LGPL|AGPL|BSD|MIT|MPL|APACHE|COVID|IPV|ARM|RISC|AVX|SSE|USB|PY|JAVA|ES|C|CPP|NET|V"
+)
+"""What stands before a hyphen and a number without being the key of a tracker."""
 _REFERENCES = re.compile(
-    r"(?<![\w/&])#\d{1,7}\b|\bGH-\d{1,7}\b|(?<![\w!])!\d{1,6}\b|\b(?!(?:UTF|SHA|ISO|RFC|MD|CVE|HTTP|ISBN|UTC|GMT|X|UCS)-)"
+    r"(?<![\w/&])#\d{1,7}\b|\bGH-\d{1,7}\b|(?<![\w!])!\d{1,6}\b|"
+    rf"\b(?!(?:{_NO_TRACKERS})-)"
     r"[A-Z][A-Z0-9]{1,9}-\d{1,6}\b"
 )
 _ADDRESSES = re.compile(r"https?://\S+?/(?:issues|pull|merge_requests|browse)/([\w-]+)")

@@ -192,6 +192,8 @@ def _by_touches(inquiry: Inquiry, touches: Sequence[Touch]) -> Made:
     first, last = inquiry.span
     size = last - first + 1
     note = f"{size:,} lines are too many to ask git about each; name some of them." if size > MOST_LINES else ""
+    if not note and inquiry.text is not None and inquiry.text.lines:
+        note = "Git did not say in time which commit made which line; these are the commits of the file."
     authors = Counter((touch.commit.author, touch.commit.email) for touch in touches)
     return Made(
         section("made_by", facts, absent="Not known.", note=note, most=_MOST_COMMITS),
@@ -203,7 +205,7 @@ def _by_touches(inquiry: Inquiry, touches: Sequence[Touch]) -> Made:
 def _ends(inquiry: Inquiry, touches: Sequence[Touch], shown: set[str]) -> Iterator[Fact]:
     """The first and the last commit of a file, and what it was called before."""
     newest, oldest = touches[0], touches[-1]
-    is_begin = oldest.status == "A" and not git_history.is_shallow(inquiry.root)
+    is_begin = oldest.status == "A" and inquiry.readiness.is_complete and not git_history.is_shallow(inquiry.root)
     last = "deleted by" if newest.status == "D" else "last changed by"
     for word, touch in (("begun by" if is_begin else "earliest known:", oldest), (last, newest)):
         if touch.commit.id[:12] in shown and word != "deleted by":
@@ -219,7 +221,8 @@ def _ends(inquiry: Inquiry, touches: Sequence[Touch], shown: set[str]) -> Iterat
         said = f"called {', '.join(one_line(name, 80) for name in names[:3])} before {day(renamed.commit.time)}"
         yield Fact(said, "recorded", renamed.commit.id[:12])
     if len(touches) > 1:
-        number = f"{len(touches)}{'+' if len(touches) == _MOST_TOUCHES else ''} commits touched it"
+        is_all = len(touches) < _MOST_TOUCHES and inquiry.readiness.is_complete
+        number = f"{len(touches)}{'' if is_all else '+'} commits touched it"
         yield Fact(number, "recorded", oldest.path)
 
 

@@ -42,9 +42,9 @@ def _what(commit: Commit) -> Iterator[Fact]:
     rest = one_line(commit.message.partition("\n")[2], 600)
     if rest:
         yield Fact(rest, "recorded", commit.id[:12])
-    yield Fact(f"{one_line(commit.author, 60)}, {day(commit.time)}", "recorded", one_line(commit.email, 60))
-    if numbers := references_in(commit.message):
-        yield Fact(f"names {', '.join(numbers)}", "stated", commit.id[:12])
+    numbers = references_in(commit.message)
+    names = f"; its message names {', '.join(numbers)}" if numbers else ""
+    yield Fact(f"{one_line(commit.author, 60)}, {day(commit.time)}{names}", "recorded", one_line(commit.email, 60))
 
 
 def _paths(inquiry: Inquiry, id: str) -> list[str]:

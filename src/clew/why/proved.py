@@ -1,8 +1,8 @@
 """Section "proved by": tests, their last results, and which lines a run executed."""
 
 import re
-import time
 from collections.abc import Iterator
+from datetime import datetime
 from functools import cached_property
 
 from clew.graph.code.region import WHOLE
@@ -14,7 +14,7 @@ from clew.trace.reports.impact import Proof, impact
 from clew.why.answer import Basis, Fact, Section, section
 from clew.why.asked import Cited
 from clew.why.grep import grep, is_telling
-from clew.why.inquiry import Inquiry
+from clew.why.inquiry import Inquiry, day
 from clew.workspace.paths import raw
 
 _MOST_TESTS = 40
@@ -22,6 +22,10 @@ _TEST_FILE = re.compile(
     r"(?:^|/)(?:tests?|__tests__)/.*\.\w+$|(?:^|/)test_[^/]*\.py$|[._-](?:test|spec|tests)\.\w+$|Tests?\.\w+$"
 )
 _AFFIXES = re.compile(r"^test_|[._-](?:test|tests|spec)$|Tests?$")
+_STAMP = re.compile(rb"""(?:\btimestamp=|"created"\s*:\s*|"timestamp"\s*:\s*)["']?([0-9][0-9T:.+Z -]{7,39}[0-9Z])""")
+_STAMP_WITHIN = 8_192
+"""A report says when it was made in its first lines."""
+_SECONDS = re.compile(r"\d{9,11}(?:\.\d+)?")
 _TESTED = (NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.TEST, NodeKind.USER_JOURNEY)
 
 
@@ -29,6 +33,8 @@ def proved(inquiry: Inquiry, cited: Cited) -> Section:
     reports = Reports(inquiry)
     citations = list(_by_citation(inquiry, cited, reports))
     uses = [*_by_import(inquiry, reports), *_by_name(inquiry)]
+    if not uses and not citations and inquiry.target.symbol is not None:
+        uses = list(_called_after(inquiry, "called after its file"))
     # What the target itself cites says more about it than an import; what its package cites says less.
     is_own = any(basis == "stated" for _, basis, _ in cited.edges)
     facts = [*_by_lines(inquiry, reports), *([*citations, *uses] if is_own else [*uses, *citations])]
@@ -41,6 +47,7 @@ class Reports:
 
     def __init__(self, inquiry: Inquiry) -> None:
         self._inquiry = inquiry
+        self._times: dict[str, float | None] = {}
 
     @cached_property
     def _changed_at(self) -> float:
@@ -59,19 +66,51 @@ class Reports:
         verdict = self._inquiry.graph.evidence.verdict(test)
         if verdict is None:
             return "no result"
+        recorded = self._inquiry.graph.get_node(test)
+        if recorded is not None and recorded.get_field("evidence"):
+            # A register says itself when it was tested, and at which commit.
+            return f"{verdict}{self._told(_moment(recorded.get_field('at')), str(recorded.get_field('commit') or ''))}"
         results = self._inquiry.graph.iter_children(test, (EdgeKind.YIELDS,))
         paths = {node.source.path for node in results if node.source is not None}
         return f"{verdict}{self.age(paths)}"
 
     def age(self, paths: set[str]) -> str:
-        times = [at for path in paths if (at := self._written(path)) is not None]
-        if not times:
+        times = [at for path in paths if (at := self._ran(path)) is not None]
+        return self._told(max(times, default=None))
+
+    def _told(self, at: float | None, commit: str = "") -> str:
+        if at is None:
             return ""
-        at = max(times)
-        commit = self._inquiry.history.at(int(at)) if self._inquiry.readiness.head is not None else None
-        where = f" at {commit.id[:12]}" if commit is not None else ""
+        if not commit and self._inquiry.readiness.head is not None:
+            newest = self._inquiry.history.at(int(at))
+            commit = newest.id if newest is not None else ""
+        where = f" at {one_line(commit, 12)}" if commit else ""
         late = ", before this change" if at < self._changed_at else ""
-        return f" ({time.strftime('%Y-%m-%d', time.gmtime(at))}{where}{late})"
+        return f" ({day(int(at))}{where}{late})"
+
+    def _ran(self, path: str) -> float | None:
+        """When the tests of a report ran: as the report says; else when it was written, or committed where that is
+        earlier, because the time of a file that was checked out says nothing."""
+        if path not in self._times:
+            self._times[path] = self._stated(path) or self._written_or_committed(path)
+        return self._times[path]
+
+    def _stated(self, path: str) -> float | None:
+        try:
+            with (self._inquiry.root / raw(path)).open("rb") as file:
+                found = _STAMP.search(file.read(_STAMP_WITHIN))
+        except OSError:
+            return None
+        return _moment(found[1].decode()) if found else None
+
+    def _written_or_committed(self, path: str) -> float | None:
+        inquiry, written = self._inquiry, self._written(path)
+        if written is None or inquiry.readiness.head is None:
+            return written
+        touches = inquiry.history.of_path(path, 1)
+        if not touches or _differs(inquiry, path):
+            return written
+        return min(written, float(touches[0].commit.time))
 
     def _written(self, path: str) -> float | None:
         try:
@@ -82,12 +121,23 @@ class Reports:
 
 def is_edited(inquiry: Inquiry) -> bool:
     """Whether the target's file differs from its last commit."""
+    return inquiry.target.path is not None and _differs(inquiry, inquiry.target.path)
+
+
+def _differs(inquiry: Inquiry, path: str) -> bool:
     from clew.workspace.git import api as git
 
-    if inquiry.target.path is None:
-        return False
-    changed = git.uncommitted(inquiry.root, (inquiry.target.path,))
+    changed = git.uncommitted(inquiry.root, (path,))
     return changed is not None and bool(changed.ranges)
+
+
+def _moment(written: object) -> float | None:
+    """A time as reports write it; one without a zone is that of this machine."""
+    try:
+        text = str(written)
+        return float(text) if _SECONDS.fullmatch(text) else datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _by_citation(inquiry: Inquiry, cited: Cited, reports: Reports) -> Iterator[Fact]:
@@ -140,7 +190,8 @@ def _by_lines(inquiry: Inquiry, reports: Reports) -> Iterator[Fact]:
     count = inquiry.graph.evidence.lines(path, *inquiry.span) if path is not None else None
     if count is None or not count.executable:
         return
-    yield Fact(f"{count.executed} of {counted(count.executable, 'line')} executed by the tests", "recorded", path or "")
+    executed = f"{count.executed} of {counted(count.executable, 'line')} executed by the tests"
+    yield Fact(executed + reports.age({*inquiry.graph.evidence.line_reports()}), "recorded", inquiry.target.place)
     for id in count.tests[:_MOST_TESTS]:
         test = inquiry.graph.get_node(id)
         if test is not None:
@@ -174,17 +225,24 @@ def _by_name(inquiry: Inquiry) -> Iterator[Fact]:
     path, symbol = inquiry.target.path, inquiry.target.symbol
     if path is None or inquiry.target.node is not None or is_test_name(path):
         return
-    stem = _stem(path)
-    if len(stem) > 2 and symbol is None:
-        for other in inquiry.project.code.file.files():
-            if other.path != path and is_test_name(other.path) and _tested_stem(other.path) == stem:
-                yield Fact(f"{other.path} is called after it", "inferred", other.path)
+    if symbol is None:
+        yield from _called_after(inquiry, "called after it")
     if symbol is not None and is_telling(inquiry, symbol.name):
         seen: set[str] = set()
         for place, line, text in grep(inquiry, symbol.name, f"*.{path.rpartition('.')[2]}"):
             if place not in seen and place != path and is_test_file(inquiry, place) and "import" not in text:
                 seen.add(place)
                 yield Fact(f"{place} names it: {one_line(text, 80)}", "inferred", f"{place}:{line}")
+
+
+def _called_after(inquiry: Inquiry, how: str) -> Iterator[Fact]:
+    """Test files that are called after the target's file."""
+    path = inquiry.target.path or ""
+    stem = _stem(path)
+    if len(stem) > 2 and not is_test_name(path):
+        for other in inquiry.project.code.file.paths_with(stem):
+            if other != path and is_test_name(other) and _tested_stem(other) == stem:
+                yield Fact(f"{other} is {how}", "inferred", other)
 
 
 def is_test_file(inquiry: Inquiry, path: str) -> bool:

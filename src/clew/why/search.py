@@ -78,8 +78,7 @@ class Everything:
             # Requirements that hold all words are found without an index.
             return self._requirements(query, offset=offset, limit=limit)
         known = {(item.kind, item.id) for item in exact}
-        items: list[FoundItem | RankedUnit] = [*exact]
-        items += (each for each in ranked if not self._is_known(each, known))
+        items = _joined(exact, [each for each in ranked if not self._is_known(each, known)])
         page = items[offset : offset + limit]
         shown = (item if isinstance(item, FoundItem) else self._item(engine, item, query) for item in page)
         results = tuple(item for item in shown if item is not None)
@@ -114,7 +113,7 @@ class Everything:
         self.notes += ranking.notes
         self.indexed = ranking.indexed
         found = [each for each in ranking.units if _is_relevant(each)]
-        return engine, varied(self._visible(found))
+        return engine, self._visible(found)
 
     # Bringing it in step
 
@@ -207,13 +206,23 @@ class Everything:
         return FoundItem("code", f"{path}::{symbol.qualname}", symbol.head, f"{path}:{symbol.line}", "")
 
 
-def varied(found: Sequence[RankedUnit]) -> list[RankedUnit]:
-    """The ranking, in which each kind among the best twenty is among the first ten."""
+def _joined(exact: Sequence[FoundItem], ranked: Sequence[RankedUnit]) -> list[FoundItem | RankedUnit]:
+    """What is called exactly so before the ranking. Of many that are called so, some come later: each kind among the
+    best twenty is among the first ten."""
+    kinds = {_kind(each) for each in ranked[:_AMONG]}
+    lead = max(_FIRST - len(kinds), 1)
+    mixed = varied(ranked, _FIRST - min(lead, len(exact)))
+    behind = _FIRST - len(exact[:lead])
+    return [*exact[:lead], *mixed[:behind], *exact[lead:], *mixed[behind:]]
+
+
+def varied(found: Sequence[RankedUnit], among: int = _FIRST) -> list[RankedUnit]:
+    """The ranking, in which each kind of the best twenty is among the first few."""
     first: dict[str, RankedUnit] = {}
     for each in found[:_AMONG]:
         first.setdefault(_kind(each), each)
     wanted = {each.id for each in first.values()}
-    room = _FIRST - len(wanted)
+    room = among - len(wanted)
     for each in found[:_AMONG]:
         if each.id not in wanted and room > 0:
             wanted.add(each.id)

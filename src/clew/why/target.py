@@ -4,6 +4,7 @@ import difflib
 import posixpath
 import re
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ _HEX = re.compile(r"[0-9a-fA-F]{4,64}")
 _MEMORY = re.compile(
     r"memory:.+|\[?node_[0-9a-f]{4,32}\]?|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 )
+_SHORT_ID = re.compile(r"[0-9a-f]{8,32}")
 _MOST_CANDIDATES = 8
 _HELP = "Name a file, FILE:LINE, FILE:START-END, a symbol, an id or a commit. `clew search` finds them by words."
 
@@ -36,7 +38,7 @@ _HELP = "Name a file, FILE:LINE, FILE:START-END, a symbol, an id or a commit. `c
 class Target(msgspec.Struct, frozen=True, kw_only=True):
     asked: str
     kind: str
-    """file, lines, symbol, commit, memory, deleted file, or the kind of a node."""
+    """file, lines, symbol, commit, memory, section, spec, change, deleted file, or the kind of a node."""
     name: str
     title: str = ""
     path: str | None = None
@@ -86,15 +88,21 @@ def find_target(call: "Call", asked: str, until: float) -> Target:
     for find in (_memory, _node, _path, _lines, _named, _commit_id):
         if (found := find(call, text)) is not None:
             return found
-    if (found := _symbol(call, text, until)) is not None:
+    for find in (_memory_id, _section):
+        if (found := find(call, text)) is not None:
+            return found
+    found, unread = _symbol(call, text, until)
+    if found is not None:
         return found
-    for find in (_revision, _section):
+    for find in (_revision, _spec):
         if (found := find(call, text)) is not None:
             return found
     if (found := _deleted(call, text, until)) is not None:
         return found
     folder = (call.root / text).is_dir() if len(text) < 1_000 else False
     near = f"'{shortened(text)}' is a folder; name a file in it. " if folder else _near(call, text)
+    if unread:
+        raise NotFound(f"Not known yet: nothing that was read so far is called '{shortened(text)}'.", hint=unread[0])
     raise NotFound(f"Not known: nothing in this project is called '{shortened(text)}'.", hint=f"{near}{_HELP}")
 
 
@@ -220,46 +228,47 @@ def _revision(call: "Call", text: str) -> Target | None:
     return None if commit is None else Target(asked=text, kind="commit", name=commit[:12], commit=commit)
 
 
-def _symbol(call: "Call", text: str, until: float) -> Target | None:
+def _symbol(call: "Call", text: str, until: float) -> tuple[Target | None, tuple[str, ...]]:
+    """With what limits the search, where files are still being read."""
     if " " in text or "/" in text:
-        return None
-    call.project.code.ensure(max(until - time.monotonic(), 0.0))
-    found = call.project.code.file.named(text.removesuffix("()"), _MOST_CANDIDATES + 1)
+        return None, ()
+    unread = call.project.code.ensure(max(until - time.monotonic(), 0.0))
+    name = text.removeprefix("symbol:").removesuffix("()").replace("::", ".")
+    found = call.project.code.file.named(name, _MOST_CANDIDATES + 1)
     for first in found:
         content = read_text(call.project, first.path)
         symbols = content.outline.symbols if content is not None else ()
         symbol = next((each for each in symbols if each.qualname == first.qualname), None)
         if symbol is not None:
             others = tuple(f"{each.path}:{each.line}" for each in found if each is not first)
-            return _of_symbol(text, first.path, symbol, others[:_MOST_CANDIDATES])
-    return None
+            return _of_symbol(text, first.path, symbol, others[:_MOST_CANDIDATES]), ()
+    return None, unread
 
 
 def _section(call: "Call", text: str) -> Target | None:
     """A section of a document, by its path and the name of its heading."""
     name, _, anchor = text.removeprefix("doc:").partition("#")
     path = path_of(call, name)
-    content = read_text(call.project, path) if path is not None and anchor else None
-    if path is None or content is None:
+    if path is None or not anchor:
         return None
-    headings = [(n, line) for n, line in enumerate(content.lines, 1) if re.match(r"#{1,6} ", line)]
-    for place, (number, line) in enumerate(headings):
-        if slug(line.lstrip("#")) == slug(anchor):
-            level = len(line) - len(line.lstrip("#"))
-            below = (n for n, other in headings[place + 1 :] if len(other) - len(other.lstrip("#")) <= level)
-            last = next(below, len(content.lines) + 1) - 1
-            title = line.lstrip("# ").strip()
-            return Target(
-                asked=text, kind="section", name=f"{path}#{anchor}", title=title, path=path, first=number, last=last
-            )
-    raise NotFound(
-        f"Not known: {path} has no section '{shortened(anchor)}'.", hint=f"`clew kb show {path}` lists them."
-    )
+    from clew.why.texts import find_section
+
+    return find_section(call, text, path, anchor)
 
 
-def slug(heading: str) -> str:
-    """How a heading is written in a link."""
-    return "-".join(re.findall(r"\w+", heading.lower()))
+def _spec(call: "Call", text: str) -> Target | None:
+    from clew.why.texts import find_spec
+
+    return find_spec(call, text)
+
+
+def _memory_id(call: "Call", text: str) -> Target | None:
+    """A memory by the first digits of its id, as lists show it."""
+    if not _SHORT_ID.fullmatch(text):
+        return None
+    with suppress(NotFound):
+        return _memory(call, f"memory:{text}")
+    return None
 
 
 def _deleted(call: "Call", text: str, until: float) -> Target | None:

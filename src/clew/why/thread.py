@@ -1,6 +1,8 @@
 """The thread through everything that is known about one target: the sections of the answer, gathered in one walk."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from clew.graph.model import EdgeKind, NodeKind
 from clew.operation.call import Call
@@ -16,6 +18,15 @@ from clew.why.of_commit import commit_sections
 from clew.why.pending import pending
 from clew.why.proved import proved
 from clew.why.versions import versions
+
+if TYPE_CHECKING:
+    from clew.formats.code.comments import Comment
+
+
+_HEAD_LINES = 60
+_LEGAL = re.compile(
+    r"copyright|licen[sc]e|\bSPDX\b|\(c\) \d{4}|all rights reserved|redistribution|warrant", re.IGNORECASE
+)
 
 
 def thread(call: Call, asked_for: str) -> Thread:
@@ -44,7 +55,7 @@ def _sections(inquiry: Inquiry) -> tuple[Section, ...]:
     with inquiry.project.context.lock.reading():
         cited = Cited(inquiry)
         node = inquiry.target.node
-        requirements = [*cited.requirements, *([node.id] if node is not None else [])]
+        requirements = [*cited.requirements, node.id if node is not None else inquiry.target.name]
         found = (
             section("what", _what(inquiry), absent="Not known.", most=4),
             asked(inquiry, cited, history.commits),
@@ -91,9 +102,18 @@ def _what(inquiry: Inquiry) -> Iterator[Fact]:
             outer_one = symbols[symbol.parent]
             yield Fact(f"inside {outer_one.kind} {outer_one.qualname}", "recorded", f"{target.path}:{outer_one.line}")
     elif target.kind == "lines":
-        yield Fact(f"{counted(target.last - target.first + 1, 'line')} outside of any function", "recorded")
-    elif target.kind == "section":
-        yield Fact(f"the section {target.title}", "recorded", target.place)
+        yield Fact(
+            f"{counted(target.last - target.first + 1, 'line')} outside of any function", "recorded", target.place
+        )
+    elif target.kind in ("section", "change"):
+        yield Fact(f"the {target.kind} {target.title or target.name}", "recorded", target.place)
+    elif target.kind == "spec":
+        outline = inquiry.project.specs.library.spec(target.name).outline
+        yield Fact(f"spec {outline.title}: {one_line(outline.purpose, 300)}", "stated", target.place)
+        names = ", ".join(each.name for each in outline.requirements[:8])
+        yield Fact(
+            f"{counted(len(outline.requirements), 'requirement')}: {one_line(names, 300)}", "stated", target.place
+        )
 
 
 def _first_words(inquiry: Inquiry) -> str:
@@ -107,9 +127,27 @@ def _first_words(inquiry: Inquiry) -> str:
     if family is None or family.name == "markup":
         heading = next((line for line in inquiry.text.lines[:20] if line.startswith("#")), "")
         return one_line(heading.lstrip("# "), 160)
-    first = next(iter(comments("\n".join(inquiry.text.lines[:60]), family)), None)
-    is_first = first is not None and first.line <= 3 and not first.text.startswith("!")
-    return one_line(first.text, 200) if first is not None and is_first else ""
+    head = "\n".join(inquiry.text.lines[:_HEAD_LINES])
+    for paragraph in _paragraphs(comments(head, family), inquiry.text.lines):
+        if not _LEGAL.search(paragraph) and not paragraph.startswith(("!", "-*-", "vim:", "eslint", "@flow", "@ts-")):
+            return one_line(paragraph, 200)
+    return ""
+
+
+def _paragraphs(found: "Iterable[Comment]", lines: Sequence[str]) -> Iterator[str]:
+    """The comments in front of the first line of code, those on neighbouring lines put together."""
+    gathered, last = "", 0
+    for each in found:
+        between = lines[last : each.line - 1]
+        if any(line.strip() for line in between):
+            break
+        if gathered and each.line > last + 1:
+            yield gathered
+            gathered = ""
+        gathered = f"{gathered} {each.text}".strip()
+        last = each.line + each.text.count("\n")
+    if gathered:
+        yield gathered
 
 
 def _of_node(inquiry: Inquiry) -> Iterator[Fact]:

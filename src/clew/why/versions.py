@@ -10,18 +10,21 @@ import msgspec
 from clew.derived.history import Touch
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Requirement
+from clew.formats.openspec.reader import read_spec
 from clew.graph.model import NodeKind
 from clew.why.answer import Fact, Section, section
 from clew.why.inquiry import Inquiry, told
-from clew.why.target import slug
 from clew.workspace.git import history as git_history
 
 _MOST_READ = 60
 """Versions of a file that are looked into."""
 _MOST_MOVES = 3
 _MOST_FOLLOWED = 3
+_REASON = 160
+"""Characters of what a commit says about a version."""
 _HASH = re.compile(r"\*\*Hash\*\*:\s*\w+")
-_HEADING = re.compile(r"(#{1,6})\s+(.*)")
+_TEXTS = ("title", "statement", "rationale")
+"""The texts of a requirement in a register."""
 
 
 class Version(msgspec.Struct, frozen=True):
@@ -45,7 +48,8 @@ def versions(inquiry: Inquiry) -> Section | None:
     found = _changes(list(_read(inquiry, id, node.source.path)), node.get_field("label"))
     facts: list[Fact] = []
     for place, (version, what) in enumerate(found):
-        facts.append(Fact(f"{what} by {told(version.touch.commit)}", "recorded", version.touch.commit.id[:12]))
+        said = told(version.touch.commit, body=_REASON if place < _MOST_FOLLOWED else 0)
+        facts.append(Fact(f"{what} by {said}", "recorded", version.touch.commit.id[:12]))
         if place < _MOST_FOLLOWED and place < len(found) - 1:
             facts += _followed(inquiry, id, version.touch)
     return section("versions", facts, absent="Not known: no committed version of its text was found.", most=8)
@@ -71,7 +75,7 @@ def _in_file(inquiry: Inquiry, id: str, touches: Sequence[Touch]) -> Iterator[Ve
     for touch, data in zip(
         touches, git_history.contents_at(inquiry.root, places, seconds=inquiry.seconds), strict=True
     ):
-        found = _block(inquiry, id, data) if data is not None else None
+        found = _block(inquiry, id, touch.path, data) if data is not None else None
         if found is None:
             if data is not None or touch.status == "D":
                 return
@@ -79,32 +83,39 @@ def _in_file(inquiry: Inquiry, id: str, touches: Sequence[Touch]) -> Iterator[Ve
         yield Version(touch, *found)
 
 
-def _block(inquiry: Inquiry, id: str, data: bytes) -> tuple[str, dict[str, str]] | None:
-    text = data.decode("utf-8", "replace")
+def _block(inquiry: Inquiry, id: str, path: str, data: bytes) -> tuple[str, dict[str, str]] | None:
+    """The text of the requirement in a state of a file, and its parts by label."""
+    if path.endswith((".req", ".json")):
+        return _in_register(id, data)
+    if id.encode() in data:
+        for block in read(data, inquiry.project.context.grammar).blocks:
+            if isinstance(block, Requirement) and block.id == id:
+                parts = {each.label: " ".join(each.text.split()) for each in block.assertions}
+                return _HASH.sub("", block.raw), parts
     name = id.rpartition("/")[2]
-    if id not in text and name.replace("-", " ") not in text.lower().replace("-", " "):
-        return None
-    for block in read(data, inquiry.project.context.grammar).blocks if id in text else ():
-        if isinstance(block, Requirement) and block.id == id:
-            parts = {each.label: " ".join(each.text.split()) for each in block.assertions}
-            return _HASH.sub("", block.raw), parts
-    return _under_heading(text, id)
-
-
-def _under_heading(text: str, id: str) -> tuple[str, dict[str, str]] | None:
-    """A block that begins with a heading of this id, or of a name that becomes its last part."""
-    lines = text.splitlines()
-    name = id.rpartition("/")[2]
-    for number, line in enumerate(lines):
-        heading = _HEADING.match(line)
-        if heading is None:
-            continue
-        if id in heading[2].split() or slug(heading[2].removeprefix("Requirement:")) == name:
-            level, end = len(heading[1]), number + 1
-            while end < len(lines) and not ((other := _HEADING.match(lines[end])) and len(other[1]) <= level):
-                end += 1
-            return "\n".join(lines[number:end]).strip(), {}
+    for requirement in read_spec(data).requirements:
+        if requirement.slug == name:
+            return requirement.raw, {each.slug: " ".join(each.raw.split()) for each in requirement.scenarios}
     return None
+
+
+def _in_register(id: str, data: bytes) -> tuple[str, dict[str, str]] | None:
+    """Likewise in a register, whose files are JSON. What changes with every write, such as times, is no text of it."""
+    if id.encode() not in data:
+        return None
+    try:
+        document = msgspec.json.decode(data)
+    except msgspec.DecodeError:
+        return None
+    known = document.get("requirements", document) if isinstance(document, dict) else {}
+    several = known.values() if isinstance(known, dict) and "id" not in known else [known]
+    several = known if isinstance(known, list) else several
+    found = next((each for each in several if isinstance(each, dict) and each.get("id") == id), None)
+    if found is None:
+        return None
+    criteria = [str(each) for each in found.get("acceptance") or ()]
+    text = "\n".join([*(str(found.get(name, "")) for name in _TEXTS), *criteria])
+    return text, {str(number): " ".join(each.split()) for number, each in enumerate(criteria, 1)}
 
 
 def _moved_from(inquiry: Inquiry, id: str, first: Touch) -> str | None:
@@ -119,7 +130,7 @@ def _moved_from(inquiry: Inquiry, id: str, first: Touch) -> str | None:
         return None
     contents = git_history.contents_at(inquiry.root, [(parent, path) for path in others], seconds=inquiry.seconds)
     for path, data in zip(others, contents, strict=True):
-        if data is not None and _block(inquiry, id, data) is not None:
+        if data is not None and _block(inquiry, id, path, data) is not None:
             return path
     return None
 

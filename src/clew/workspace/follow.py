@@ -75,7 +75,7 @@ class Changes(msgspec.Struct, frozen=True):
 class Follower:
     """Follows the files of some selections.
 
-    `changes` says what is new, changed or gone. Whoever has dealt with a file says so with `note` or `forget`; until
+    `changes` says what is new, changed or gone. The caller confirms a handled file with `note` or `forget`; until
     then it is reported again, so that work that was interrupted is not lost. Not safe for several threads at once.
     """
 

@@ -1,9 +1,9 @@
-"""Work that somebody could make endless, done in another process with a bounded amount of processor time.
+"""Work that a hostile file could make endless, done in another process with bounded processor time.
 
     answer = answer_apart("clew.graph.build.parse_worker:read_large", message)
 
 A file of a project may be made to keep a reader busy. A small one cannot do harm, since every reader takes time linear
-in its size; a large one is read here. The process that takes too long is ended, and nobody else waits for it.
+in its size; a large one is read here. The process that takes too long is ended, and no other file waits for it.
 """
 
 import sys
@@ -46,7 +46,7 @@ def main() -> None:
     with suppress(ImportError):  # Windows counts no processor time
         import resource
 
-        # Whoever started this may be allowed less already.
+        # The parent process may have a lower limit already.
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
         allowed = int(sys.argv[2]) if hard == resource.RLIM_INFINITY else min(int(sys.argv[2]), hard)
         resource.setrlimit(resource.RLIMIT_CPU, (allowed, allowed))

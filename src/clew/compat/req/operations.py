@@ -121,7 +121,7 @@ class CheckBeforeCommit(
             skip=self.skip,
             keep_going=self.keep_going,
             against=self.base,
-            trust=call.project.config.trust,
+            trust=call.project.context.live.now().trust,
         )
 
     def render(self, result: Any) -> str:

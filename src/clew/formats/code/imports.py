@@ -1,4 +1,5 @@
-"""What a source file imports, as far as the file alone says it: Python by `ast`, scripts and C by their relative paths.
+"""What a source file imports, as far as the file alone says it: Python by `ast`, scripts and C by paths, others by what
+`declared_imports` reads.
 
 A relative import is resolved to a path from the project's root, with a slash in front and without the ending. Anything
 else keeps the name that it is written with; whether a file of the project has it is for others to say.
@@ -11,27 +12,23 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-import msgspec
+from clew.formats.code import declared_imports
+from clew.formats.code.declared_imports import PACKAGED
+from clew.formats.code.import_model import Import, LineNumbers
 
-READ = frozenset({"python", "script", "c"})
+READ = frozenset({"python", "script", "c", "rust", "ruby", "shell"}) | PACKAGED
 """The families of languages whose imports are read."""
 
 _PYTHON = re.compile(r"^[ \t]*(?:from|import)\b", re.MULTILINE)
 _SCRIPT = re.compile(
-    r"(?<![\w.$])(?:(?:import|export)\b(?P<names>[^;\"()]*?)(?:\bfrom\s*)?(?P<from>\"+)"
-    r"|(?:require|import)\s*\(\s*(?P<call>\"+)\s*\))"
+    r"(?<![\w.$])(?:(?:import|export)\b(?P<names>[^;\"()]{0,4000}+)(?P<from>\"+)"
+    r"|(?:(?:const|let|var)\s*(?P<taken>\{[^{}]*\})\s*=\s*(?:await\s+)?)?"
+    r"(?:require|import)\s*\(\s*(?P<call>\"+)\s*\)(?:\s*\.\s*(?P<member>[A-Za-z_$][\w$]*))?)"
 )
-_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(?P<file>\"+)", re.MULTILINE)
-_NAME = re.compile(r"([A-Za-z_$][\w$]*)(?:\s+as\s+[A-Za-z_$][\w$]*)?")
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|import)[ \t]*(?:(?P<file>\"+)|<(?P<system>[\w./+-]+)>)", re.MULTILINE)
+_NAME = re.compile(r"(?:type\s+)?([A-Za-z_$][\w$]*)(?:\s+as\s+[A-Za-z_$][\w$]*)?")
 _LONGEST = 4_000
 """Characters of one import statement that are looked at."""
-
-
-class Import(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    line: int
-    module: str
-    name: str = ""
-    """One thing out of the module; empty where the module itself is imported."""
 
 
 def imports_of(text: str, masked: str, family: str, path: str) -> list[Import]:
@@ -43,19 +40,28 @@ def imports_of(text: str, masked: str, family: str, path: str) -> list[Import]:
             found = _script(text, masked, path)
         case "c":
             found = _included(text, masked, path)
+        case "rust":
+            found = declared_imports.rust(masked, path)
+        case "ruby":
+            found = declared_imports.ruby(text, masked, path)
+        case "shell":
+            found = declared_imports.shell(masked, path)
+        case _ if family in PACKAGED:
+            found = declared_imports.packaged(masked, family)
         case _:
             return []
     return list(dict.fromkeys(found))
 
 
 def _python(text: str, masked: str, path: str) -> Iterator[Import]:
+    lines = LineNumbers(text)
     for match in _PYTHON.finditer(masked):
         start = match.start()
         try:
             (statement,) = ast.parse(text[start : _end(masked, start)].strip()).body
         except (SyntaxError, ValueError, RecursionError):
             continue
-        line = text.count("\n", 0, start) + 1
+        line = lines.at(start)
         if isinstance(statement, ast.Import):
             yield from (Import(line, name.name) for name in statement.names)
         elif isinstance(statement, ast.ImportFrom):
@@ -91,14 +97,21 @@ def _relative(module: str, path: str, level: int) -> str:
 
 
 def _script(text: str, masked: str, path: str) -> Iterator[Import]:
+    lines = LineNumbers(text)
     for match in _SCRIPT.finditer(masked):
         group = "from" if match["from"] else "call"
         named = text[match.start(group) + 1 : match.end(group) - 1]
-        if not named.startswith("."):
+        if named.startswith("."):
+            module = "/" + posixpath.normpath(posixpath.join(posixpath.dirname(path), named))
+        elif "/" in named and named[0].isalnum():
+            # A path from the project's root; a package that is called so has no file here.
+            module = f"/{posixpath.normpath(named)}"
+        else:
             continue
-        line = text.count("\n", 0, match.start()) + 1
-        module = "/" + posixpath.normpath(posixpath.join(posixpath.dirname(path), named))
-        inner = (match["names"] or "").partition("{")[2].partition("}")[0]
+        line = lines.at(match.start())
+        inner = (match["names"] or match["taken"] or match["member"] or "").rpartition("{")[2].partition("}")[0]
+        if match["names"] and "{" not in match["names"]:
+            inner = ""
         names = [each[1] for each in map(_NAME.match, map(str.strip, inner.split(","))) if each]
         if not names:
             yield Import(line, _stem(module))
@@ -106,11 +119,15 @@ def _script(text: str, masked: str, path: str) -> Iterator[Import]:
 
 
 def _included(text: str, masked: str, path: str) -> Iterator[Import]:
+    lines = LineNumbers(text)
     for match in _INCLUDE.finditer(masked):
-        named = text[match.start("file") + 1 : match.end("file") - 1]
+        line = lines.at(match.start())
+        named = match["system"] or text[match.start("file") + 1 : match.end("file") - 1]
         if named and not named.startswith("/"):
-            module = posixpath.normpath(posixpath.join(posixpath.dirname(path), named))
-            yield Import(text.count("\n", 0, match.start()) + 1, f"/{module}")
+            if not match["system"]:
+                yield Import(line, f"/{posixpath.normpath(posixpath.join(posixpath.dirname(path), named))}")
+            # Folders in which a compiler looks are not known here: the end of a path has to be that of one file alone.
+            yield Import(line, f"*{posixpath.normpath(named)}")
 
 
 def _stem(path: str) -> str:
@@ -122,8 +139,16 @@ def importable_as(path: str, family: str, is_package: bool) -> tuple[str, ...]:
     """Under which modules others may import a file. `is_package` says whether the folder of the file is a Python
     package, so that the bare name of the file means nothing outside of it."""
     if family == "c":
+        parts = path.split("/")
+        return (f"/{path}", *(f"*{'/'.join(parts[start:])}" for start in range(len(parts))))
+    if family == "shell":
         return (f"/{path}",)
     stem = posixpath.splitext(path)[0]
+    if family == "ruby":
+        return (f"/{stem}",)
+    if family == "rust":
+        folder, name = posixpath.split(stem)
+        return (f"/{folder if name in ('mod', 'lib', 'main') else stem}",)
     if family == "script":
         return (f"/{stem}", *((f"/{posixpath.dirname(path)}",) if posixpath.basename(stem) == "index" else ()))
     if family != "python":

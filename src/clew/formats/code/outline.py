@@ -2,15 +2,22 @@
 
 # Implements: REQ-d00363
 
+import re
+
 import msgspec
 
 from clew.formats.code.comments import tokens
+from clew.formats.code.declared_imports import package_of
+from clew.formats.code.definitions.bodiless import bodiless
 from clew.formats.code.definitions.scan import CLASS, Definition, definitions_in, masked
-from clew.formats.code.imports import Import, imports_of
+from clew.formats.code.import_model import Import
+from clew.formats.code.imports import imports_of
 from clew.formats.code.languages import Family, family_for
 
-OUTLINE_VERSION = 2
+OUTLINE_VERSION = 3
 _LONGEST_HEAD = 200
+_OWNED = re.compile(r"(\w+)(?:<[^<>()]*>)?::(~?\w+|operator\s*[^\s\w()]{1,3})\s*\(")
+_RECEIVER = re.compile(r"func\s*\(\s*(?:\w+\s+)?\*?\s*(\w+)(?:\[[^\]]*\])?\s*\)\s*\w+\s*[(\[]")
 
 
 class Symbol(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -34,6 +41,8 @@ class Outline(msgspec.Struct, frozen=True, array_like=True):
     symbols: tuple[Symbol, ...] = ()
     imports: tuple[Import, ...] = ()
     lines: int = 0
+    package: str = ""
+    """The package that the file says it belongs to."""
 
 
 def decoded(data: bytes) -> str:
@@ -49,9 +58,9 @@ def outline_of(text: str, path: str) -> Outline:
     if family is None or not family.blocks:
         return Outline(lines=lines)
     code = masked(text, tokens(text, family))
-    found = definitions_in(text, code, family)
+    found = bodiless(code, family.name, definitions_in(text, code, family))
     imports = imports_of(text, code, family.name, path)
-    return Outline(tuple(_symbols(found, text)), tuple(imports), lines)
+    return Outline(tuple(_symbols(found, text)), tuple(imports), lines, package_of(code, family.name))
 
 
 def _symbols(found: list[Definition], text: str) -> list[Symbol]:
@@ -59,17 +68,29 @@ def _symbols(found: list[Definition], text: str) -> list[Symbol]:
     taken: set[str] = set()
     symbols: list[Symbol] = []
     for each in found:
-        qualname = each.qualname
+        head = _head(rows, each)
+        owner = _owner(head, each)
+        qualname = ".".join((*each.names[:-1], owner, each.names[-1])) if owner else each.qualname
         if qualname in taken:
             qualname = f"{qualname}@{each.line}"
         taken.add(qualname)
         inside_class = each.parent >= 0 and found[each.parent].kind == CLASS
-        kind = "method" if inside_class and each.kind != CLASS else each.kind
-        head = _head(rows, each)
+        kind = "method" if (inside_class or owner) and each.kind != CLASS else each.kind
         symbols.append(
             Symbol(qualname, each.names[-1], kind, each.line, each.end_line, each.is_test, each.parent, head)
         )
     return symbols
+
+
+def _owner(head: str, found: Definition) -> str:
+    """The type whose method it is, where its head says so: `func (b *Bell) Ring()`, `void Bell::ring()`."""
+    if found.kind == CLASS:
+        return ""
+    received = _RECEIVER.match(head)
+    if received is not None:
+        return received[1]
+    owned = _OWNED.search(head) if "::" in head else None
+    return owned[1] if owned is not None and owned[2] == found.names[-1] else ""
 
 
 def _head(rows: list[str], found: Definition) -> str:

@@ -14,6 +14,15 @@ import msgspec
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.changelog import ChangelogSettings, read_changelog
 from clew.formats.elspais.ids.templates import ALIASES, CANONICAL, read_component_pattern, read_templates
+from clew.formats.elspais.rules import (
+    SEVERITIES,
+    FormatRules,
+    TermRules,
+    not_obeyed,
+    read_fault_severities,
+    read_format_rules,
+    read_term_rules,
+)
 from clew.formats.elspais.toml_values import TomlValues, merge, parse_toml
 from clew.text.keywords import SHORTEST_KEYWORD
 
@@ -176,6 +185,8 @@ class ElspaisSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The word that links of tests are written with; empty where the file does not say."""
     result_files: tuple[str, ...] = ()
     """Globs of test reports."""
+    journey_results: str = "uat-results.csv"
+    """Where people note what became of user journeys."""
 
     status_roles: tuple[tuple[str, tuple[str, ...]], ...] = DEFAULT_STATUS_ROLES
     expectations: tuple[tuple[str, bool], ...] = ()
@@ -185,6 +196,12 @@ class ElspaisSettings(msgspec.Struct, frozen=True, kw_only=True):
     hash_mode: str = "normalized-text"
     changelog: ChangelogSettings = ChangelogSettings()
     associates: tuple[Associate, ...] = ()
+    content_rules: tuple[str, ...] = ()
+    """Files with rules for authors, which agents are shown."""
+    format_rules: FormatRules = FormatRules()
+    terms: TermRules = TermRules()
+    fault_severities: tuple[tuple[str, str], ...] = ()
+    """How broken references are reported, by fault, where the file says it."""
 
     def level(self, text: str) -> Level | None:
         """The level that `text` names or whose letter it is, in any case."""
@@ -231,21 +248,28 @@ def read_settings(data: bytes, local: bytes | None = None) -> tuple[ElspaisSetti
         hash_mode=values.choice(HASH_MODES, "validation.hash_mode", default=_DEFAULT.hash_mode),
         changelog=read_changelog(values),
         associates=tuple(_associates(values)),
+        content_rules=values.texts("rules.content_rules"),
+        format_rules=read_format_rules(values),
+        terms=read_term_rules(values),
+        fault_severities=read_fault_severities(values),
     )
-    diagnostics = [*_not_obeyed(values), *(_unknown_key(key) for key in sorted(values.unread(UNUSED_KEYS)))]
+    unread = not_obeyed(values, values.unread(UNUSED_KEYS))
+    diagnostics = [*_not_obeyed(values), *(_unknown_key(each) if isinstance(each, str) else each for each in unread)]
     if "{level.letter}" in settings.id_template:
         diagnostics.extend(shared_letters(settings.levels))
     return settings, tuple(diagnostics)
 
 
 _UNUSED = """
-    cli_ttl stats project.color project.type rules terms output federation
+    cli_ttl stats project.color project.type output federation
     changelog.id_source changelog.date_format changelog.author_id_format changelog.allowed_author_ids
     associated core sponsors graph references traceability hooks index
     id-patterns.associated.position id-patterns.associated.format id-patterns.associated.separator
     patterns.associated.position patterns.associated.format patterns.associated.separator
     scanning.spec.index_file scanning.code.source_roots scanning.test.prescan_command
-    scanning.test.reference_patterns scanning.test.runners scanning.journey scanning.docs scanning.coverage
+    scanning.test.reference_patterns scanning.test.runners scanning.docs
+    scanning.journey.directories scanning.journey.file_patterns scanning.journey.skip_files scanning.journey.skip_dirs
+    scanning.coverage
     scanning.result.skip_files scanning.result.skip_dirs scanning.result.run_meta_file
     validation.hash_algorithm validation.hash_length validation.strict_hierarchy
     validation.allow_unresolved_cross_repo
@@ -353,6 +377,7 @@ def _files(values: TomlValues, settings: ElspaisSettings) -> ElspaisSettings:
         # Since version 4 elspais has the setting and reads `Verifies` in tests, whatever it says.
         test_keyword="" if values.text("scanning.test.reference_keyword") else values.text("testing.reference_keyword"),
         result_files=tuple(_result_files(values)),
+        journey_results=values.text("scanning.journey.results_file", default=_DEFAULT.journey_results),
     )
 
 
@@ -393,9 +418,6 @@ def _expectations(values: TomlValues) -> Iterator[tuple[str, bool]]:
             said = values.inner(entry, f"{where}.{name}").optional_flag("expects_implementation")
             if said is not None:
                 yield name, said
-
-
-SEVERITIES = ("ok", "off", "info", "warning", "error")
 
 
 def _reference_severities(values: TomlValues) -> Iterator[tuple[str, str]]:

@@ -96,6 +96,10 @@ class TomlValues:
     def refuse(self, key: str, value: object, rule: str) -> ConfigError:
         return ConfigError(f"{self._name}: `{key}` is {shown(value)}, but must be {rule}.", hint=f"Correct `{key}`.")
 
+    def has(self, key: str) -> bool:
+        """Whether the document has a key; it does not count as asked for."""
+        return self._lookup(key) is not None
+
     def text(self, *keys: str, default: str = "") -> str:
         key, value = self._first(keys)
         if value is None:

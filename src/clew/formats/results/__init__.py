@@ -4,6 +4,7 @@
 |---|---|
 | `junit` | JUnit XML, as nearly every test runner writes it |
 | `pytest_json` | pytest-json-report, pytest-reportlog, and plain lists of outcomes |
+| `acceptance` | what became of user journeys, as CSV |
 | `coverage` | LCOV, and `coverage json` with or without contexts |
 
 The content decides, not the name of the file. No content makes a reader fail; what it cannot use it reports.

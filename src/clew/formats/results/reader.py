@@ -3,6 +3,7 @@
 import re
 
 from clew.formats.diagnostics import Findings
+from clew.formats.results.acceptance import HEAD, read_acceptance
 from clew.formats.results.coverage import read_coverage, read_lcov
 from clew.formats.results.junit import JUnitReader
 from clew.formats.results.pytest_json import read_document, read_log
@@ -40,6 +41,8 @@ def _read(body: bytes, lines_before: int, findings: Findings) -> ResultRecords:
         return _xml(body, JUnitReader(findings, lines_before), findings)
     if head.startswith((b"{", b"[")):
         return _json(head, body, findings)
+    if head.lstrip(b'"').startswith(HEAD):
+        return ResultRecords("uat-csv", tuple(read_acceptance(body, findings)))
     if _TRACEFILE.search(head):
         return ResultRecords("lcov", lines=read_lcov(body, findings))
     return _unknown(findings, "It begins like none of them.")
@@ -69,6 +72,6 @@ def _json(head: bytes, body: bytes, findings: Findings) -> ResultRecords:
 
 
 def _unknown(findings: Findings, why: str) -> ResultRecords:
-    message = f"The file is no JUnit XML, pytest JSON, coverage.py JSON or LCOV. {why}"
+    message = f"The file is no JUnit XML, pytest JSON, coverage.py JSON, LCOV or table of journeys. {why}"
     findings.warning("unknown_format", 1, message)
     return ResultRecords()

@@ -51,7 +51,7 @@ class ExecutedLines(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 class ResultRecords(msgspec.Struct, frozen=True, array_like=True):
     format: str = ""
-    """junit, pytest-json, pytest-reportlog, coverage-json or lcov; empty where the file is none of these."""
+    """junit, pytest-json, pytest-reportlog, coverage-json, lcov or uat-csv; empty where the file is none of these."""
     outcomes: tuple[Outcome, ...] = ()
     lines: tuple[ExecutedLines, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()

@@ -155,7 +155,7 @@ class Builder:
     def original(self, path: str, kept: bytes | None = None) -> bytes:
         """The content of a file that the graph was built from. FileChanged where it has another one by now; NotFound
         for a file that was never read and does not exist. `kept` is what this said of the same graph before: a file
-        whose size and time show that nobody wrote to it since is not opened again."""
+        whose size and time are unchanged is not opened again."""
         known = next((self.follower.states[path, reader.name] for reader in self.readers_of(path)), None)
         if known is not None:
             if kept is not None and known.matches(entry_of(self._root, path)):

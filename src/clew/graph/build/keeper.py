@@ -1,6 +1,6 @@
 """Keeping the graph: built once for all who need it, and in step with the files after that.
 
-Calls come from many threads. Whoever finds work to do does it; the others wait, with progress, and can give up waiting.
+Calls come from many threads. The first that finds work does it; the others wait, with progress, and can give up.
 """
 
 import logging
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 PATIENCE_SECONDS = 1.0
 """How long the answer of a server waits for a large file."""
 WAIT_SECONDS = 0.05
-"""How often somebody who waits reports progress and may be cancelled."""
+"""How often a waiting caller reports progress and may be cancelled."""
 
 
 class GraphKeeper:
@@ -29,7 +29,7 @@ class GraphKeeper:
         self._warm = warm
         self._auto_refresh = auto_refresh
         self._turn = threading.Lock()
-        """Held by whoever reads files."""
+        """Held by the thread that reads files."""
         self._built = False
         self._closing = False
         self._progress = (0, 0, "waiting")
@@ -51,7 +51,7 @@ class GraphKeeper:
     def turn(
         self, progress: Progress | None = None, *, current: bool = False, look: bool | None = None
     ) -> Iterator[None]:
-        """The built graph for the block alone: meanwhile nobody reads files or changes it. With `current` it holds
+        """The built graph for the block alone: no other thread reads files or changes it. With `current` it holds
         every change made before this call; `look` says whether changed files are looked for, by default with
         `current` only."""
         called = time.monotonic()
@@ -85,7 +85,7 @@ class GraphKeeper:
             return self._refresh(full=full, progress=progress)
 
     def start(self) -> None:
-        """Begin building in the background unless somebody did already."""
+        """Begin building in the background unless that has begun already."""
         self._builder.large_files.patience = PATIENCE_SECONDS
         if not self._built and not self._threads:
             self._run_aside(self._build_quietly)
@@ -131,7 +131,7 @@ class GraphKeeper:
         self._looked_at = began
         self._warm()
         self._built = True
-        # Nobody waits for the cache to be written: another process may hold the store for long.
+        # No call waits for the cache to be written: another process may hold the store for long.
         self._run_aside(self._builder.save)
         return result
 
@@ -150,7 +150,7 @@ class GraphKeeper:
         except Cancelled:
             pass
         except ClewError as error:
-            # Whoever needs the graph meets the same error, in a call that can report it.
+            # The next call that needs the graph meets the same error and can report it.
             log.warning("The graph could not be built in the background: %s", error)
         except Exception:
             log.exception("The graph could not be built in the background")

@@ -1,6 +1,6 @@
 """Large files of the graph, each read in a process of its own, so that none of them keeps an answer waiting.
 
-Whoever reads files begins with the large ones and asks for them last. A command waits until each is read or set aside;
+A reader begins with the large files and asks for their records last. A command waits until each is read or set aside;
 a server waits a moment, answers without what is not there yet, and the next call finds it.
 """
 
@@ -15,7 +15,7 @@ from clew.graph.build.parse_worker import LargeFile, Parsed
 from clew.workspace import worker
 
 WAIT_SECONDS = 0.05
-"""How often somebody who waits reports progress and may be cancelled."""
+"""How often a waiting caller reports progress and may be cancelled."""
 _AT_ONCE = 2
 _FUNCTION = "clew.graph.build.parse_worker:read_large"
 
@@ -53,7 +53,7 @@ class LargeFiles:
         key = (reader, path, digest)
         if key in self._runs:
             return
-        # Of a file that changed again, nobody asks for what it was.
+        # The earlier content of a file that changed again is not needed.
         for other in [each for each in self._runs if each[:2] == key[:2]]:
             del self._runs[other]
         self._runs[key] = run = _Run()

@@ -136,7 +136,7 @@ class Linker:
                 yield edge
 
     def places(self, path: str) -> list[Place]:
-        """Where a file defines anything, whoever reads it."""
+        """Where a file defines anything, by any reader."""
         return [(*file, position) for file, defined in self._by_file.items() if file[0] == path for position in defined]
 
     def citations_of(self, id: str) -> list[Citation]:
@@ -213,7 +213,7 @@ class Linker:
                 for id, node in after.items()
                 if node is None or (id in affected and _labels(before.get(id)) != _labels(node))
             }
-            # A node that only cites otherwise is no news to whoever looks at nodes alone.
+            # A node whose citations alone changed is unchanged for callers that look at nodes only.
             touched = {id for id in touched if before.get(id) != after[id]}
         else:
             moved = affected

@@ -40,7 +40,7 @@ class ParallelParse:
             thread.start()
 
     def claim(self, key: FileKey) -> bool:
-        """Whether the caller has to parse this file itself; otherwise somebody else does already."""
+        """Whether the caller has to parse this file itself; otherwise another thread does already."""
         return self._open.pop(key, None) is not None
 
     def finish(self) -> dict[FileKey, Parsed]:
@@ -79,7 +79,7 @@ class ParallelParse:
         while self._open and len(tasks) < FILES_AT_ONCE:
             try:
                 key, task = self._open.popitem()
-            except KeyError:  # somebody else took the last one meanwhile
+            except KeyError:  # another thread took the last one meanwhile
                 break
             tasks[key] = task
         return tasks

@@ -14,6 +14,7 @@ from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry, read_bytes
 from clew.workspace.find import Selection
 from clew.workspace.follow import Changes, FileState, Follower, Key
+from clew.workspace.git import api as git
 from clew.workspace.survey import SKIPPED_FOLDERS
 
 log = logging.getLogger(__name__)
@@ -22,6 +23,8 @@ DEADLINE_SECONDS = 2.0
 """How long an answer waits for the first reading."""
 LARGEST_FILE = 1_000_000
 """Larger source files are made by programs, as a rule."""
+_OFTEN_MADE = frozenset({"build", "coverage", "env", "out", "target"})
+"""Folders that tools make, as a rule; what git keeps in one of them was written by somebody."""
 _READER = "source"
 _AT_ONCE = 200
 
@@ -31,10 +34,7 @@ class CodeKeeper:
         self._root = root
         self._folder = folder
         self._limit = min(max_file_bytes, LARGEST_FILE)
-        selection = Selection(
-            folders=(".",), patterns=source_patterns(), skip=tuple(sorted(SKIPPED_FOLDERS)), gitignore=True
-        )
-        self._follower = Follower(root, {_READER: selection}, max_file_bytes=self._limit)
+        self._follower = Follower(root, {}, max_file_bytes=self._limit)
         self._lock = threading.Lock()
         """Held by who looks for changes and reads them."""
         self._opening = threading.Lock()
@@ -96,6 +96,7 @@ class CodeKeeper:
     def _changes(self) -> Changes:
         opening = self.file.opening
         if opening is not self._known:
+            self._follower.select({_READER: _selection(self._root)})
             self._follower.forget(list(self._follower.states))
             self._follower.note(
                 {
@@ -116,7 +117,7 @@ class CodeKeeper:
             self._follower.note(
                 {(file.path, _READER): FileState(file.size, file.mtime_ns, file.content_hash) for file, _ in read}
             )
-            # Somebody who asks something else meanwhile must not wait for all of it.
+            # Other calls must not wait for all of it.
             time.sleep(0)
         if not keys and gone:
             self.file.put((), gone)
@@ -131,6 +132,18 @@ class CodeKeeper:
             except (ClewError, RecursionError):
                 digest, outline = "", Outline()
             yield _state(entry, digest, changes.looked_ns), outline
+
+
+def _selection(root: Path) -> Selection:
+    """Every source file, without what tools make and what others wrote."""
+    own = git.folders_with_files(root, _OFTEN_MADE)
+    return Selection(
+        folders=(".",),
+        patterns=source_patterns(),
+        skip=tuple(sorted(SKIPPED_FOLDERS - own)),
+        gitignore=True,
+        tracked=git.tracked_though_ignored(root),
+    )
 
 
 def _state(entry: FileEntry, digest: str, looked_ns: int) -> SourceFile:

@@ -15,6 +15,7 @@ import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from clew.derived.code_file import CodeFile, FiledImport, FiledSymbol
+from clew.formats.code.declared_imports import PACKAGED
 from clew.formats.code.imports import importable_as
 from clew.formats.code.languages import family_for
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind, Source
@@ -23,6 +24,11 @@ from clew.graph.walk import Direction, Step
 
 PREFIX = "symbol:"
 WHOLE = "*"
+_ENDINGS = (
+    *("", ".py", "/__init__.py", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", "/index.ts", "/index.tsx", "/index.js"),
+    *(".rs", "/mod.rs", "/lib.rs", "/main.rs", ".rb"),
+)
+"""What a path without an ending may mean."""
 _ROOTS = frozenset({"", "src", "lib", "python"})
 """Folders that every file of a project may import from."""
 
@@ -116,6 +122,9 @@ class CodeRegion:
         seen = [each for each in found if each.path != path and self._means(each, path, modules)]
         if not qualname:
             return seen
+        if family.name in PACKAGED:
+            name = qualname.partition(".")[0]
+            return [each for each in seen if name in (each.name, each.module.rpartition(".")[2])]
         if qualname == WHOLE:
             return [each for each in seen if each.module not in modules or each.name in ("", WHOLE)]
         name = qualname.partition(".")[0]
@@ -124,6 +133,13 @@ class CodeRegion:
     def imported(self, found: FiledImport) -> str | None:
         """What an import means, if it is a symbol or a file of the project."""
         file = self._file()
+        if found.module.startswith("*"):
+            paths = file.ending_with(found.module[1:])
+            return PREFIX + paths[0] if len(paths) == 1 else None
+        family = family_for(found.path)
+        if family is not None and family.name in PACKAGED:
+            names = [symbol_id(each) for each in file.declared(found.module, found.name)]
+            return names[0] if len(names) == 1 else None
         for path in _candidates(found):
             if file.has((path,)):
                 symbol = file.symbol(path, found.name) if found.name else None
@@ -131,10 +147,16 @@ class CodeRegion:
         return None
 
     def _importable(self, path: str, family: str) -> tuple[str, ...]:
+        if family in PACKAGED:
+            package = self._file().package_of(path)
+            outer = (each.name for each in self._file().symbols_of(path) if each.parent < 0)
+            return tuple(dict.fromkeys(f"{package}.{name}" for name in outer)) if package else ()
         folder = posixpath.dirname(path)
-        modules = importable_as(path, family, bool(self._file().has((f"{folder}/__init__.py",))))
+        # The file of a package is imported by the name of its folder.
+        above = posixpath.dirname(folder) if posixpath.basename(path).startswith("__init__.") else folder
+        modules = importable_as(path, family, bool(self._file().has((f"{above}/__init__.py",))))
         if family != "python":
-            return modules
+            return tuple(each for each in modules if each[0] != "*" or len(self._file().ending_with(each[1:])) == 1)
         # A module is named from a folder that is no package itself.
         roots = {module: _root_of(path, module) for module in modules if not module.startswith("/")}
         inner = self._file().has(f"{root}/__init__.py" for root in roots.values() if root)
@@ -145,7 +167,7 @@ class CodeRegion:
     def _means(self, found: FiledImport, path: str, modules: Sequence[str]) -> bool:
         """Whether an import that is written so means this file from where it stands."""
         module = found.module if found.module in modules else f"{found.module}.{found.name}"
-        if module.startswith("/") or found.module.startswith("/"):
+        if module.startswith(("/", "*")) or found.module.startswith("/") or not path.endswith((".py", ".pyi")):
             return True
         root = _root_of(path, module)
         return root in _ROOTS or posixpath.basename(root) in _ROOTS or found.path.startswith(f"{root}/")
@@ -173,7 +195,8 @@ def _candidates(found: FiledImport) -> Iterator[str]:
         stem = found.module[1:]
         if found.name:
             yield f"{stem}/{found.name}.py"
-        for ending in ("", ".py", "/__init__.py", ".ts", ".tsx", ".js", ".jsx", "/index.ts", "/index.tsx", "/index.js"):
+            yield f"{stem}/{found.name}.rs"
+        for ending in _ENDINGS:
             yield stem + ending
         return
     dotted = found.module.replace(".", "/")

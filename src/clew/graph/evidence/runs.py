@@ -41,7 +41,7 @@ class Executed:
     def __init__(self) -> None:
         self._reported: dict[FileKey, tuple[ExecutedLines, ...]] = {}
         self._by_name: dict[str, list[ExecutedLines]] | None = None
-        """What was reported, by the name of the file without its folders; None until somebody asks."""
+        """What was reported, by the name of the file without its folders; None until the first question."""
         self._files: dict[str, list[str]] | None = None
         """The files of the graph, likewise."""
         self._by_path: dict[str, ExecutedLines | None] = {}
@@ -49,6 +49,11 @@ class Executed:
     def __bool__(self) -> bool:
         """Whether any report was read."""
         return bool(self._reported)
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """The reports that say which lines were executed."""
+        return frozenset(path for path, _ in self._reported)
 
     def update(self, contributions: "Mapping[FileKey, Contribution | None]", *, moved: bool) -> bool:
         """Take what files contribute now; `moved` says that code or tests came or went. Returns whether answers that
@@ -133,7 +138,7 @@ _BADNESS = {UNKNOWN: 0, SKIPPED: 1, PASSED: 2, FAILED: 3, ERROR: 4}
 
 
 class Evidence:
-    """Belongs to one graph. It is written by whoever reads files, under the same lock as the graph."""
+    """Belongs to one graph. It is written by the thread that reads files, under the same lock as the graph."""
 
     def __init__(self, graph: "Graph") -> None:
         self._graph = graph
@@ -152,7 +157,7 @@ class Evidence:
         self._executed = Executed()
         self._had_results = False
         self._places: dict[str, Place] | None = None
-        """Where results stand; made when somebody asks, which few do."""
+        """Where results stand; made at the first question, which is rare."""
 
     # Asking
 
@@ -177,6 +182,10 @@ class Evidence:
             return count
         tests = {id for name in count.tests for id in self._tests_called(name)}
         return LineCount(count.executable, count.executed, tuple(sorted(tests)))
+
+    def line_reports(self) -> frozenset[str]:
+        """The reports that say which lines were executed."""
+        return self._executed.paths
 
     def place_of(self, result: str) -> "Place | None":
         """Which report gave a result, and as which of its results."""

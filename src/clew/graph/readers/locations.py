@@ -118,15 +118,15 @@ def spec_roots(config: Config) -> tuple[Root, ...]:
     found = [openspec_root()] if has_openspec or not has_spox else []
     if has_spox:
         found.append(_spox(config.root, ""))
-    elif not has_openspec and not config.files:
-        # Nobody configured anything, and there is nothing in the usual place: packages may have specs of their own.
+    elif not has_openspec and ELSPAIS_TOML not in config.files:
+        # Nobody said where specs are, and there is nothing in the usual place: packages may have specs of their own.
         found = [*_nested(config.root)] or found
     return told_apart(found)
 
 
 @lru_cache(maxsize=16)
 def _nested(root: Path) -> tuple[Root, ...]:
-    """Looked for once: whoever moves specs into a package configures them, or starts again."""
+    """Looked for once: specs that move into a package later need a setting or a restart."""
     # Most projects need none of it.
     from clew.workspace.survey import survey
 

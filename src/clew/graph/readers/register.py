@@ -274,7 +274,7 @@ class RegisterIntegrity:
     def _fault(self, place: str) -> str:
         folder = self._root / raw(place)
         if journals(folder):
-            # Somebody is in the middle of writing; what was true before is true until they are done.
+            # Another process is writing; the previous state stays valid until it is done.
             return self._faults.get(place, "")
         follower = self._followers.get(place)
         if follower is None:

@@ -287,7 +287,8 @@ class _Run:
 
     def _compared(self, known: dict[str, KnownDocument]) -> dict[str, KnownDocument]:
         """What is known, with every document as not indexed of which the search index lacks a section: it may have been
-        made anew, and an earlier run may have stopped halfway. What the index has too much goes."""
+        made anew, and an earlier run may have stopped halfway. Index entries that no longer
+        have a section are deleted."""
         with self._library.reading() as reading:
             sections = reading.count("sections")
             if sections == self._engine.state().parts.get(PART, 0) and all(each.indexed for each in known.values()):

@@ -42,6 +42,11 @@ def as_memory(text: str, at: str, id: str = "") -> Memory:
     )
 
 
+def is_text(memory: Memory) -> bool:
+    """Whether it is a text in the shape of a memory."""
+    return not memory.scope.repository
+
+
 class Question:
     """A question with the memories that it showed, in their order."""
 

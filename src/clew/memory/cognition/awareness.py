@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from clew.memory.changes import spelled
+from clew.memory.cognition.agreement import order
 from clew.memory.cognition.compare import ABSENT, Comparer, Values, cosine, rounded
 from clew.memory.cognition.goals import exemplars, north_star, shared
 from clew.memory.cognition.learner import accuracy_of
@@ -45,6 +46,8 @@ class Consciousness(Measured, frozen=True, kw_only=True):
     C: float | None
     """Integration times reflection times differentiation; null where one of them is."""
     r: float | None
+    psi: float | None
+    """Where the phases of the spaces point on average; 0 is full agreement with the answers."""
     integration: float | None
     """r: how far the spaces agree."""
     reflection: float | None
@@ -124,7 +127,7 @@ def differentiation(values: Values) -> float | None:
 
 
 def consciousness(view: "MemoryView") -> Consciousness:
-    r, _, questions = synchronization(view)
+    r, angles, questions = synchronization(view)
     own, space = ego(view), workspace(view)
     accuracy, outcomes = accuracy_of(view)
     reflection = None if accuracy is None else 1 / (1 + math.exp(-(4 * accuracy - 2)))
@@ -138,6 +141,7 @@ def consciousness(view: "MemoryView") -> Consciousness:
         note=f"{INSUFFICIENT}: {', '.join(missing)} cannot be computed yet." if missing else _WHAT,
         C=_round(c),
         r=_round(r),
+        psi=_round(order(list(angles.values()))[1]) if r is not None else None,
         integration=_round(r),
         reflection=_round(reflection),
         differentiation=_round(different),
@@ -149,9 +153,11 @@ def consciousness(view: "MemoryView") -> Consciousness:
             "has_conflict": space.has_conflict,
             "coherence_threshold": COHERENT,
             "competing_count": len(space.competing),
+            "time_in_workspace_ms": space.broadcasting_for_ms,
         },
         identity={
             "coherence": own.identity_coherence,
+            "purpose_vector": list(own.purpose_vector),
             "status": own.identity_status,
             "trajectory_length": own.trajectory_length,
             "drift_warning": own.identity_continuity["in_crisis"],

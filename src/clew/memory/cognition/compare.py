@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from clew.memory.cognition.agreement import is_text
 from clew.memory.model import Memory
 from clew.memory.spaces import SPACES, Pair
 
@@ -31,10 +32,12 @@ class Comparer:
         """`lexical` are the scores by words, from 0 to 1, of what a ranking found for the memory or text `asked`."""
         self._asked = asked
         self._lexical = lexical or {}
-        ids = [memory.id for memory in memories if memory.id]
+        new = [memory for memory in memories if is_text(memory)]
+        ids = [memory.id for memory in memories if not is_text(memory)]
         self.vectors = view.units.vectors_of(ids)
-        new = [memory for memory in memories if not memory.id]
-        made = view.units.vectors([memory.text[:4_000] for memory in new]) if new and self.vectors else None
+        # A text alone is compared with nothing.
+        needed = new and (self.vectors or len(new) > 1)
+        made = view.units.vectors([memory.text[:4_000] for memory in new]) if needed else None
         if made is not None:
             self.vectors.update({memory.id: vector for memory, vector in zip(new, made, strict=True)})
         around: dict[str, set[str]] = {id: set() for id in ids}

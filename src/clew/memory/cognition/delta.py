@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 from clew.errors import InvalidArgument
 from clew.memory.admit import check_text
-from clew.memory.cognition.agreement import as_memory
+from clew.memory.cognition.agreement import as_memory, is_text
 from clew.memory.cognition.compare import Comparer, Values, rounded
 from clew.memory.cognition.records import INSUFFICIENT, Measured
 from clew.memory.model import LONGEST_TEXT, Memory
 from clew.memory.pulse import quadrant_of
-from clew.memory.signature import SpaceSignature, signatures
+from clew.memory.signature import Parts, parts_of
 from clew.memory.spaces import SPACES
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def delta_sc(
     before, after = _fingerprint(view, "old_fingerprint", old), _fingerprint(view, "new_fingerprint", new)
     if vertex is not None:
         view.library.get(vertex)
-    found = signatures(view, after)
+    found = parts_of(view, after)
     told = [found.get(space.id) for space in SPACES]
     present = [each for each in told if each is not None]
     novelty = sum(each.delta_s for each in present) / len(present) if present else None
@@ -80,15 +80,34 @@ def _fingerprint(view: "MemoryView", name: str, given: object) -> Memory:
 
 
 def _changes(view: "MemoryView", before: Memory, after: Memory) -> Values:
-    one = as_memory(before.text, before.recorded_at, "old") if not before.id else before
-    values = Comparer(view, [each for each in (one, after) if each.id not in ("", "old")]).values(one, after)
+    one, other = (
+        as_memory(each.text, each.recorded_at, name) if is_text(each) else each
+        for each, name in ((before, "old"), (after, "new"))
+    )
+    values = Comparer(view, [one, other]).values(one, other)
     return rounded(tuple(None if value is None else 1 - value for value in values))
 
 
-def _diagnostics(told: list[SpaceSignature | None]) -> dict[str, Any]:
+def _diagnostics(told: list[Parts | None]) -> dict[str, Any]:
     return {
         "per_embedder": [
-            {"space": space.id, "compared": each.compared if each else 0, "absent": each is None}
+            {"space": space.id, "absent": True, "compared": 0}
+            if each is None
+            else {
+                "space": space.id,
+                "absent": False,
+                "compared": each.compared,
+                "delta_c_components": {
+                    "connectivity": round(each.connectivity, 4),
+                    "cluster_fit": round((each.silhouette + 1) / 2, 4),
+                    "consistency": round(each.consistency, 4),
+                },
+                "cluster_fit_details": {
+                    "silhouette": round(each.silhouette, 4),
+                    "intra": round(each.intra, 4),
+                    "inter": round(each.inter, 4),
+                },
+            }
             for space, each in zip(SPACES, told, strict=True)
         ],
         "delta_c_weights": {"connectivity": 0.4, "cluster_fit": 0.4, "consistency": 0.2},

@@ -12,23 +12,23 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from clew.errors import Cancelled, ClewError, Conflict
 from clew.memory.changes import moment_of
+from clew.memory.cognition.dream_model import Aborted, Dreamed, DreamStatus, Options, Run, phase_of
 from clew.memory.cognition.dream_steps import NREM, REM, STEPS, Marks, write
-from clew.memory.cognition.recall_check import RecallCheck, compare, recall_of
+from clew.memory.cognition.recall_check import compare, recall_of
 from clew.memory.cognition.records import COGNITION, INSUFFICIENT, Records
+from clew.memory.expiry import Expiry
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryService, MemoryView
 
 log = logging.getLogger(__name__)
 
-Phase = Literal["nrem", "rem", "full", "full_cycle"]
-State = Literal["awake", "nrem", "rem", "waking"]
 KIND = "dream"
 COOLDOWN = timedelta(seconds=60)
 WAKE_MS = 100
@@ -37,81 +37,9 @@ _QUIET_SECONDS = 0.05
 _PATIENCE_SECONDS = 0.5
 _POLL_SECONDS = 0.02
 _CLOSING_SECONDS = 5.0
+_LOOK_SECONDS = 0.05
+"""How often a dream looks whether another process asked it to end."""
 _RECENT = timedelta(minutes=10)
-
-
-class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """A dream as it is stored: what is left of it is seen from here."""
-
-    job: str
-    phase: str
-    steps: tuple[str, ...]
-    done: tuple[str, ...] = ()
-    changes: tuple[str, ...] = ()
-    """The hashes that undo the steps, in their order."""
-    told: dict[str, Any] = {}
-    before: dict[str, float] = {}
-    """Recall on the saved questions when it began."""
-    started_at: str
-    ended_at: str | None = None
-    ending: str | None = None
-    recall: RecallCheck | None = None
-
-    @property
-    def left(self) -> tuple[str, ...]:
-        return tuple(step for step in self.steps if step not in self.done)
-
-
-class Dreamed(msgspec.Struct, frozen=True, kw_only=True):
-    triggered: bool
-    phase: str
-    state: State
-    trigger_reason: str
-    forced: bool
-    resumed: bool
-    """Whether it goes on with what an earlier one left."""
-    steps: tuple[str, ...]
-    steps_done: tuple[str, ...]
-    cooldown_remaining_secs: float
-    error: str | None = None
-    report: dict[str, Any] | None = None
-    recall: RecallCheck | None = None
-    reversal_hashes: tuple[str, ...] = ()
-    """What undoes the steps, the last one first."""
-    truncated: bool = False
-
-
-class DreamStatus(msgspec.Struct, frozen=True, kw_only=True):
-    state: State
-    is_dreaming: bool
-    current_step: str | None
-    steps_left: tuple[str, ...]
-    activity_level: int
-    """Questions and changes in the last ten minutes."""
-    completed_cycles: int
-    time_since_last_dream_secs: float | None
-    scheduler: dict[str, Any]
-    last_report: dict[str, Any] | None
-    recall: RecallCheck | None
-    note: str
-    truncated: bool = False
-
-
-class Aborted(msgspec.Struct, frozen=True, kw_only=True):
-    aborted: bool
-    abort_latency_ms: float | None
-    previous_state: State
-    mandate_met: bool | None
-    reason: str
-
-
-class Options(msgspec.Struct, frozen=True, kw_only=True):
-    phase: Phase = "full_cycle"
-    rationale: str = ""
-    minutes: float = 5
-    most: int = 100
-    abort_on_query: bool = True
-    force: bool = False
 
 
 Report = Callable[[int, int, str], None]
@@ -129,13 +57,9 @@ class Dreams:
         self._ended.set()
         self._why = ""
         self._abort_on_query = False
-        self.last_call = time.monotonic()
-        """When somebody last called a tool of the memory, by the monotonic clock."""
+        self._looked_at = 0.0
 
     # Whoever calls
-
-    def called(self) -> None:
-        self.last_call = time.monotonic()
 
     def queried(self) -> None:
         """A question ends a dream that was started so; what it has done stays."""
@@ -163,36 +87,37 @@ class Dreams:
         store = self._service.home.store
         steps = tuple(NREM if options.phase == "nrem" else REM if options.phase == "rem" else STEPS)
         with self._lock:
-            running = self._running(view)
-            if running is not None:
-                raise Conflict("A dream is running already.", hint="get_dream_status tells how far it is.")
+            if self._running(view) is not None:
+                raise _already_running()
             job = store.start_job(KIND, total=len(steps))
-            made: list[Run] = []
-
-            def put(before: Run | None) -> Run:
-                left = before is not None and before.ended_at is None and bool(before.left)
-                made.append(
-                    msgspec.structs.replace(before, job=job.id)
-                    if left and before is not None
-                    else Run(job=job.id, phase=options.phase, steps=steps, started_at=view.changes.now())
-                )
-                return made[0]
-
-            with store.transaction(actor=view.actor, reason=options.rationale or "dream") as transaction:
-                record = transaction.get(COGNITION, _RUN)
-                before = None if record is None else msgspec.convert(record.data, Run)
-                transaction.put(COGNITION, _RUN, put(before))
+            fresh = Run(job=job.id, phase=options.phase, steps=steps, started_at=view.changes.now())
+            try:
+                with store.transaction(actor=view.actor, reason=options.rationale or "dream") as transaction:
+                    record = transaction.get(COGNITION, _RUN)
+                    before = None if record is None else msgspec.convert(record.data, Run)
+                    # Another process may have begun one since.
+                    if before is not None and self._is_alive(before):
+                        raise _already_running()
+                    is_left = before is not None and before.ended_at is None
+                    run = msgspec.structs.replace(before, job=job.id) if before is not None and is_left else fresh
+                    transaction.put(COGNITION, _RUN, run)
+            except ClewError:
+                store.finish_job(job.id, state="failed")
+                raise
             self._stop.clear()
             self._ended.clear()
             self._abort_on_query = options.abort_on_query
-        return made[0], made[0].done != ()
+        return run, run.done != ()
 
     def _running(self, view: "MemoryView") -> Run | None:
         run = Records(view).get(_RUN, Run)
-        if run is None or run.ended_at is not None:
-            return None
-        alive = {job.id for job in self._service.home.store.jobs(state="running") if job.kind == KIND}
-        return run if run.job in alive else None
+        return run if run is not None and self._is_alive(run) else None
+
+    def _is_alive(self, run: Run) -> bool:
+        """Whether a process carries it out."""
+        if run.ended_at is not None:
+            return False
+        return any(job.id == run.job for job in self._service.home.store.jobs(state="running"))
 
     def start(self, run: Run, options: Options) -> None:
         """Carry a run out in a thread of its own."""
@@ -215,13 +140,19 @@ class Dreams:
         view = self._service.shared_view()
         until = time.monotonic() + options.minutes * 60
         ending = "failed"
+
+        def give_way() -> None:
+            self._give_way(run.job, until)
+
         try:
             if not run.done:
-                run = self._keep(msgspec.structs.replace(run, before=recall_of(view)))
+                run = self._keep(msgspec.structs.replace(run, before=recall_of(view, give_way)))
             for step in run.left:
                 self._tell(run, step, report)
-                run = self._carried(view, run, step, options, lambda: self._give_way(until))
-            run = self._checked(view, run)
+                run = self._carried(view, run, step, options, give_way)
+            run = self._checked(view, run, give_way)
+            removed = Expiry(view).remove(give_way)
+            run = msgspec.structs.replace(run, told={**run.told, "expired": msgspec.to_builtins(removed)})
             ending = "done"
         except Cancelled:
             ending = "cancelled"
@@ -235,19 +166,27 @@ class Dreams:
         report(len(run.done), len(run.steps), message)
         self._service.home.store.advance_job(run.job, done=len(run.done), message=message)
 
-    def _give_way(self, until: float) -> None:
+    def _give_way(self, job: str, until: float) -> None:
         """Let calls go first, up to half a second; end where somebody asked for it or the time is over."""
+        self._look(job)
         waited = time.monotonic() + _PATIENCE_SECONDS
-        while not self._stop.is_set():
-            now = time.monotonic()
-            if now - self.last_call >= _QUIET_SECONDS or now >= waited:
-                break
+        traffic = self._service.context.traffic
+        while not self._stop.is_set() and traffic.quiet_for() < _QUIET_SECONDS and time.monotonic() < waited:
             self._stop.wait(_POLL_SECONDS)
         if time.monotonic() > until:
             self._why = "its time was over"
             raise Cancelled("The dream's time was over.", hint="The next one goes on where it stopped.")
         if self._stop.is_set():
             raise Cancelled(f"The dream was ended: {self._why}.", hint="The next one goes on where it stopped.")
+
+    def _look(self, job: str) -> None:
+        """End where another process asked for it."""
+        now = time.monotonic()
+        if now - self._looked_at >= _LOOK_SECONDS:
+            self._looked_at = now
+            running = self._service.home.store.jobs(state="running")
+            if any(each.id == job and each.cancel_requested for each in running):
+                self.stop("abort_dream")
 
     def _carried(self, view: "MemoryView", run: Run, step: str, options: Options, give_way: Callable[[], None]) -> Run:
         """Carry out one step, and write what it found together with that it is done."""
@@ -271,14 +210,22 @@ class Dreams:
             transaction.put(COGNITION, _RUN, run)
         return run
 
-    def _checked(self, view: "MemoryView", run: Run) -> Run:
+    def _checked(self, view: "MemoryView", run: Run, give_way: Callable[[], None]) -> Run:
         """Compare recall with that before, and take the run back where it dropped."""
-        check, dropped = compare(run.before, recall_of(view))
-        if dropped:
-            for hash in reversed(run.changes):
+        check, dropped = compare(run.before, recall_of(view, give_way))
+        kept: list[str] = []
+        for hash in reversed(run.changes) if dropped else ():
+            try:
                 view.changes.undo(hash, KIND)
+            except Conflict:
+                # Undone before the process was killed, or changed by somebody since, which stays as they left it.
+                kept.append(hash)
         return msgspec.structs.replace(
-            run, recall=check, changes=() if dropped else run.changes, ended_at=view.changes.now(), ending="done"
+            run,
+            recall=check,
+            changes=tuple(reversed(kept)) if dropped else run.changes,
+            ended_at=view.changes.now(),
+            ending="done",
         )
 
     def _finish(self, run: Run, ending: str) -> None:
@@ -319,9 +266,9 @@ class Dreams:
             self.stop("abort_dream")
             ended = self._ended.wait(_CLOSING_SECONDS)
         else:
-            # It runs in another process, which looks at its job before each step.
+            # It runs in another process, which looks at its job all the time.
             self._service.home.store.cancel_job(run.job)
-            ended = False
+            ended = self._has_ended(run)
         took = (time.perf_counter() - began) * 1000
         return Aborted(
             aborted=ended,
@@ -330,8 +277,15 @@ class Dreams:
             mandate_met=took <= WAKE_MS if ended else None,
             reason="aborted; what was done stays, the next dream goes on"
             if ended
-            else "another process was asked to stop",
+            else "it was asked to stop, and has not done so within five seconds",
         )
+
+    def _has_ended(self, run: Run) -> bool:
+        """Whether a dream of another process ends soon."""
+        until = time.monotonic() + _CLOSING_SECONDS
+        while self._is_alive(run) and time.monotonic() < until:
+            time.sleep(_POLL_SECONDS)
+        return not self._is_alive(run)
 
     def status(self, view: "MemoryView") -> DreamStatus:
         run, running = Records(view).get(_RUN, Run), self._running(view)
@@ -353,21 +307,29 @@ class Dreams:
                 "cooldown_remaining_secs": self.cooldown(view),
                 "suggested": self._suggested(view),
             },
+            expiry=Expiry(view).due(),
             last_report=run.told if run is not None else None,
             recall=run.recall if run is not None else None,
             note=f"{INSUFFICIENT}: no dream has run yet." if run is None else "What the last dream did and proposes.",
         )
 
-    def give_up(self, view: "MemoryView") -> None:
-        """Leave undone what an unfinished dream left; what it has done stays."""
-        run = Records(view).get(_RUN, Run)
-        if run is not None and run.ended_at is None:
-            self._keep(msgspec.structs.replace(run, ended_at=view.changes.now(), ending="given up"))
+    def give_up(self, view: "MemoryView") -> str:
+        """Leave undone what an unfinished dream left; what it has done stays. The hash that undoes it."""
+
+        def given_up(run: Run | None) -> Run | None:
+            return run and msgspec.structs.replace(run, ended_at=view.changes.now(), ending="given up")
+
+        return Records(view).update(_RUN, Run, given_up, "trigger_healing", "an unfinished dream was given up")
 
     def _suggested(self, view: "MemoryView") -> bool:
         """Whether something was written since the last dream."""
         marks = Records(view).get(_MARKS, Marks) or Marks()
-        return bool(view.library.index.written_after(marks.judged, view.asker, 1))
+        everybody = self._service.shared_view().asker
+        return bool(view.library.index.written_after(marks.judged, everybody, 1))
+
+    def is_available(self, view: "MemoryView") -> bool:
+        """Whether one would start now."""
+        return self._running(view) is None and not self.cooldown(view)
 
     def cooldown(self, view: "MemoryView") -> float:
         run = Records(view).get(_RUN, Run)
@@ -377,8 +339,8 @@ class Dreams:
         return round(min(max(left.total_seconds(), 0.0), COOLDOWN.total_seconds()), 1)
 
 
-def phase_of(step: str) -> State:
-    return "nrem" if step in NREM else "rem" if step in REM else "waking"
+def _already_running() -> Conflict:
+    return Conflict("A dream is running already.", hint="get_dream_status tells how far it is.")
 
 
 def activity(view: "MemoryView") -> int:
@@ -400,16 +362,24 @@ def trigger(
         run, resumed = dreams.begin(view, options)
     except Conflict as error:
         if blocking:
-            dreams.watch(view, report, check)
+            with view.service.context.traffic.aside():
+                dreams.watch(view, report, check)
         return _dreamed(view, options, error=None if blocking else error.message)
     if not blocking:
         dreams.start(run, options)
         return _dreamed(view, options, triggered=True, resumed=resumed)
     try:
-        dreams.carry_out(run, options, report)
+        with view.service.context.traffic.aside():
+            dreams.carry_out(run, options, report)
     except Cancelled as error:
         return _dreamed(view, options, triggered=True, resumed=resumed, error=error.message)
     return _dreamed(view, options, triggered=True, resumed=resumed)
+
+
+def _duration(run: Run | None) -> float | None:
+    if run is None or run.ended_at is None:
+        return None
+    return round((moment_of(run.ended_at) - moment_of(run.started_at)).total_seconds(), 3)
 
 
 def _dreamed(
@@ -419,7 +389,7 @@ def _dreamed(
     run, status = Records(view).get(_RUN, Run), dreams.status(view)
     return Dreamed(
         triggered=triggered,
-        phase=options.phase,
+        phase=run.phase if run is not None and (triggered or status.is_dreaming) else options.phase,
         state=status.state,
         trigger_reason=options.rationale or "asked for",
         forced=options.force,
@@ -428,6 +398,7 @@ def _dreamed(
         steps_done=run.done if run is not None else (),
         cooldown_remaining_secs=dreams.cooldown(view),
         error=error,
+        duration_seconds=_duration(run),
         report=run.told if run is not None and not status.is_dreaming else None,
         recall=run.recall if run is not None else None,
         reversal_hashes=tuple(reversed(run.changes)) if run is not None and not status.is_dreaming else (),

@@ -17,7 +17,7 @@ from clew.memory.cognition.infer import SHORTCUT, shortcuts
 from clew.memory.cognition.observations import observed
 from clew.memory.judge import judge
 from clew.memory.model import SIMILARITY, Link, LinkKind, Memory, linked
-from clew.memory.scope import Filters
+from clew.memory.scope import BY_ID
 from clew.memory.spaces import entities
 from clew.text.keywords import overlap
 
@@ -37,6 +37,7 @@ _REPEATED = 3
 _FAR = 0.3
 _SHARED = 2
 _LOOKED_AT = 100
+_AT_ONCE = 50
 _NUMBERS = re.compile(r"\b[0-9a-f]{7,40}\b|\d+")
 
 
@@ -53,8 +54,8 @@ class Found(msgspec.Struct):
     links: list[Link] = msgspec.field(default_factory=list)
     told: dict[str, Any] = msgspec.field(default_factory=dict)
     marks: Marks | None = None
-    fits: bool = False
-    """Whether thresholds are fitted when it is written."""
+    fitted: thresholds.Kept | None = None
+    """Thresholds as observations make them."""
 
 
 Step = Callable[["MemoryView", Marks, int, Yield], Found]
@@ -188,9 +189,11 @@ def propose_links(view: "MemoryView", marks: Marks, most: int, give_way: Yield) 
 def collapse_episodes(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Found:
     """Episodes that repeat: proposed as one memory with a count. The episodes stay."""
     groups: dict[str, list[Memory]] = {}
-    for memory, _ in view.library.latest(most * 5, Filters(kinds=("episode",))):
+    ids = [row.id for row in view.library.index.of_kind("episode", view.asker, most * 5)]
+    for start in range(0, len(ids), _AT_ONCE):
         give_way()
-        groups.setdefault(_NUMBERS.sub("#", " ".join(memory.text.casefold().split())), []).append(memory)
+        for memory in view.library.get_many(ids[start : start + _AT_ONCE], BY_ID).values():
+            groups.setdefault(_NUMBERS.sub("#", " ".join(memory.text.casefold().split())), []).append(memory)
     repeated = [
         {
             "text": several[0].text[:500],
@@ -226,8 +229,9 @@ def make_shortcuts(view: "MemoryView", marks: Marks, most: int, give_way: Yield)
 
 def fit_thresholds(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Found:
     give_way()
-    count = len(observed(view).outcomes())
-    return Found(told={"observations": count, "thresholds_fitted": False}, fits=count >= thresholds.ENOUGH)
+    known = observed(view).outcomes()
+    new = thresholds.fit(view, known, give_way) if len(known) >= thresholds.ENOUGH else None
+    return Found(told={"observations": len(known), "thresholds_fitted": new is not None}, fitted=new)
 
 
 NREM: dict[str, Step] = {"judge": judge_pairs, "replay": replay, "stale": find_stale}
@@ -246,5 +250,5 @@ def write(view: "MemoryView", change: "Change", found: Found) -> None:
         is_new = link.origin in (SHORTCUT, _CO_USE) or link.kind is LinkKind.CONTRADICTS
         if is_new or change.present("link", link.id) is not None:
             change.link(link)
-    if found.fits:
-        found.told["thresholds_fitted"] = thresholds.fit_in(view, change, observed(view).outcomes())
+    if found.fitted is not None:
+        thresholds.fit_in(view, change, found.fitted)

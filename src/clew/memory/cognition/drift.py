@@ -110,6 +110,8 @@ class _Reference:
         self.kind = "north_star" if len(goal) >= 2 else "earlier memories"
         earlier = self._between("", spelled(before), _REFERENCE) if len(goal) < 2 else []
         self.memories = goal if len(goal) >= 2 else earlier
+        self._usual: Values | None = None
+        """How alike they are among themselves."""
 
     def _between(self, since: str, until: str, limit: int) -> list[Memory]:
         rows = self._library.index.recorded(self._library.asker, since, until, limit)
@@ -124,7 +126,9 @@ class _Reference:
         if len(own) < _FEWEST or len(self.memories) < 2:
             return None, len(own)
         comparer = Comparer(self._view, [*own, *self.memories])
-        usual, found = comparer.mean(self.memories, self.memories)[0], comparer.mean(own, self.memories)[0]
+        if self._usual is None:
+            self._usual = comparer.mean(self.memories, self.memories)[0]
+        usual, found = self._usual, comparer.mean(own, self.memories)[0]
         return tuple(
             min(value / base, 1.0) if value is not None and base else None
             for value, base in zip(found, usual, strict=True)
@@ -139,7 +143,7 @@ def drift(view: "MemoryView", timeframe: str, ids: Sequence[str] = (), *, with_h
         values, count = reference.similarity([library.get(id) for id in dict.fromkeys(ids)])
     else:
         values, count = reference.compared(now - SPANS[timeframe], now + timedelta(seconds=1))
-    points = _points(reference, now, SPANS[timeframe], _BINS) if with_history else ()
+    points = _points(reference, now, SPANS[timeframe], _BINS if with_history else 2) if not ids else ()
     overall = whole(values)
     spaces = tuple(_space_drift(space.id, value) for space, value in zip(SPACES, values or (), strict=False))
     drifted = sorted(
@@ -157,7 +161,7 @@ def drift(view: "MemoryView", timeframe: str, ids: Sequence[str] = (), *, with_h
         trend=_trend([point.similarity for point in points]),
         reference_type=reference.kind,
         analyzed_count=count,
-        history=points,
+        history=points if with_history else (),
     )
 
 
@@ -263,7 +267,8 @@ def history(
     return DriftHistory(
         sufficient_data=len(told) > 1,
         samples=sum(point.analyzed for point in points),
-        note=f"{len(told)} of {count} spans have enough memories." if told else f"{INSUFFICIENT}: {count} empty spans.",
+        note=("" if len(told) > 1 else f"{INSUFFICIENT}: ")
+        + f"{len(told)} of {count} spans have the {_FEWEST} memories that are needed.",
         history=points,
         trend=trend,
         summary=f"{trend.direction} over {len(told)} spans of {span}",

@@ -191,10 +191,10 @@ def _heal_gwt(view: "MemoryView", level: int, actions: list[str]) -> str | None:
 
 def _heal_dream(view: "MemoryView", level: int, actions: list[str]) -> str | None:
     state = view.service.dreams.status(view)
-    if state.steps_left and not state.is_dreaming:
-        view.service.dreams.give_up(view)
-        actions.append(f"the {len(state.steps_left)} steps that an unfinished dream left were given up")
-    return None
+    if not state.steps_left or state.is_dreaming:
+        return None
+    actions.append(f"the {len(state.steps_left)} steps that an unfinished dream left were given up")
+    return view.service.dreams.give_up(view)
 
 
 def _heal_storage(view: "MemoryView", level: int, actions: list[str]) -> str | None:

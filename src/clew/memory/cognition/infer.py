@@ -13,6 +13,7 @@ from clew.memory.cognition.observations import observed
 from clew.memory.cognition.records import INSUFFICIENT, Measured
 from clew.memory.model import Link, LinkKind, Memory
 from clew.memory.navigate import MOST_NODES, MemoryWalk
+from clew.text.counting import counted
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
@@ -114,7 +115,9 @@ def infer(
     return Inferences(
         sufficient_data=met > 0,
         samples=met,
-        note=f"{met} memories are linked by causes." if met else f"{INSUFFICIENT}: no causes are linked to the source.",
+        note=f"{counted(met, 'memory', 'memories')} linked to it by causes."
+        if met
+        else f"{INSUFFICIENT}: no causes are linked to the source.",
         results=tuple(results),
         result_count=len(results),
         direction=way,
@@ -145,7 +148,7 @@ def _inference(way: Way, start: Memory, other: Memory, steps: list[Step[Link]]) 
         is_direct=len(steps) == 1,
         is_high_confidence=confidence >= _CONFIDENT,
         is_strong=strength >= _STRONG,
-        explanation=f"“{cause.title}” leads to “{effect.title}” over {len(steps)} links.",
+        explanation=f"“{cause.title}” leads to “{effect.title}” over {counted(len(steps), 'link')}.",
     )
 
 

@@ -42,6 +42,9 @@ class Kept(msgspec.Struct, frozen=True):
     delta_c: float
     domain: str | None = None
     accuracy: float | None = None
+    """Of what was foreseen, with these weights; null below ten outcomes."""
+    searched: bool = False
+    """Whether all weights were tried, and not one step made."""
 
 
 class LearnerState(Measured, frozen=True, kw_only=True):
@@ -82,6 +85,8 @@ class MetaStatus(Measured, frozen=True, kw_only=True):
     lambda_deviation: float
     escalation_status: str
     adjustment_count: int
+    recent_events_count: int
+    """Changes of the weights in the last 24 hours."""
     last_adjustment_at: str | None
     accuracy_history: tuple[float, ...] | None = None
     embedder_breakdown: dict[str, float | None] | None = None
@@ -89,7 +94,8 @@ class MetaStatus(Measured, frozen=True, kw_only=True):
 
 class Recalibrated(Measured, frozen=True, kw_only=True):
     success: bool
-    adjustment: dict[str, float] | None
+    adjustment: dict[str, float | None] | None
+    """What changed, the step alpha of a gradient, and the mean error that it comes from."""
     previous_lambdas: Lambdas
     new_lambdas: Lambdas
     method: str
@@ -232,7 +238,7 @@ def observe(view: "MemoryView", id: str, actual: float, context: dict[str, Any])
     with view.changes.make(OBSERVED, view.actor, f"outcome {actual:g} where {predicted:.2f} was foreseen") as change:
         change.details = details
         if new != weights:
-            kept = Kept(new.delta_s, new.delta_c, found.domain)
+            kept = Kept(new.delta_s, new.delta_c, found.domain, _accuracy(seen.outcomes(), new.delta_s))
             Records(view).update_in(change, RECORD, Kept, lambda _: kept)
     known = observed(view).outcomes()
     return Observed(
@@ -269,6 +275,7 @@ def status(view: "MemoryView", *, with_history: bool, with_spaces: bool) -> Meta
         lambda_deviation=round(abs(weights.delta_s - base.delta_s), 6),
         escalation_status="pending" if _escalates(known, weights.delta_s) else "none",
         adjustment_count=len(events),
+        recent_events_count=sum(moment_of(event.at) >= view.service.context.clock() - KEPT for event in events),
         last_adjustment_at=events[-1].at if events else None,
         accuracy_history=tuple(round(1 - abs(error), 4) for error in errors[-20:]) if with_history else None,
         embedder_breakdown=_by_signal(known) if with_spaces else None,
@@ -284,20 +291,23 @@ def recalibrate(view: "MemoryView", domain: str | None, *, search: bool, dry_run
     """Move the lambdas towards what happened: one step along the mean error, or the best of all by a search."""
     known, weights = observed(view).outcomes(domain), lambdas(view)
     if len(known) < FEWEST:
-        return _recalibrated(known, weights, weights, "none", 0, dry_run=dry_run)
+        return _recalibrated(known, weights, weights, "none", dry_run=dry_run)
+    step = None
     if search or _escalates(known, weights.delta_s):
         steps = [LOWEST + (HIGHEST - LOWEST) * at / (_GRID - 1) for at in range(_GRID)]
-        new, method, tried = weighed(min(steps, key=lambda weight: brier(known, weight))), "bayesian", _GRID
+        new, method = weighed(min(steps, key=lambda weight: brier(known, weight))), "bayesian"
     else:
         error = sum(expected(each, weights.delta_s) - each.actual for each in known) / len(known)
-        _alert(view, known, weights.delta_s)
-        new, method, tried = weighed(weights.delta_s - learning_rate(view) * error), "gradient", 0
+        if not dry_run:
+            _alert(view, known, weights.delta_s)
+        step = learning_rate(view)
+        new, method = weighed(weights.delta_s - step * error), "gradient"
     hash = None
     if new != weights and not dry_run:
         why = f"lambda_S {weights.delta_s} to {new.delta_s} from {len(known)} outcomes"
-        kept = Kept(new.delta_s, new.delta_c, domain, _accuracy(known, new.delta_s))
+        kept = Kept(new.delta_s, new.delta_c, domain, _accuracy(known, new.delta_s), method == "bayesian")
         hash = Records(view).update(RECORD, Kept, lambda _: kept, "trigger_lambda_recalibration", why)
-    return _recalibrated(known, weights, new, method, tried, dry_run=dry_run, hash=hash)
+    return _recalibrated(known, weights, new, method, step=step, dry_run=dry_run, hash=hash)
 
 
 def brier(known: list[Outcome], delta_s: float) -> float:
@@ -305,7 +315,14 @@ def brier(known: list[Outcome], delta_s: float) -> float:
 
 
 def _recalibrated(
-    known: list[Outcome], old: Lambdas, new: Lambdas, method: str, tried: int, *, dry_run: bool, hash: str | None = None
+    known: list[Outcome],
+    old: Lambdas,
+    new: Lambdas,
+    method: str,
+    *,
+    dry_run: bool,
+    step: float | None = None,
+    hash: str | None = None,
 ) -> Recalibrated:
     enough = method != "none"
     return Recalibrated(
@@ -316,6 +333,7 @@ def _recalibrated(
         adjustment={
             "delta_s": round(new.delta_s - old.delta_s, 6),
             "delta_c": round(new.delta_c - old.delta_c, 6),
+            "alpha": None if step is None else round(step, 6),
             "trigger_error": round(sum(expected(e, old.delta_s) - e.actual for e in known) / len(known), 4),
         }
         if enough
@@ -323,7 +341,7 @@ def _recalibrated(
         previous_lambdas=old,
         new_lambdas=new,
         method=method,
-        bo_iterations=tried,
+        bo_iterations=_GRID if method == "bayesian" else 0,
         expected_improvement=round(brier(known, old.delta_s) - brier(known, new.delta_s), 6) if enough else None,
         dry_run=dry_run,
         reversal_hash=hash,
@@ -354,12 +372,26 @@ def log(
     return MetaLog(events=shown, total_count=len(chosen), has_more=offset + len(shown) < len(chosen))
 
 
+def _event_type(before: dict[str, Any], after: dict[str, Any]) -> str:
+    """What is most worth knowing of a change: that all weights were tried, that one reached its bound, or that the
+    accuracy fell below 0.7 or rose above it since the change before."""
+    if after.get("searched"):
+        return "bayesian_escalation"
+    if after.get("delta_s") in (LOWEST, HIGHEST):
+        return "weight_clamped"
+    was, is_now = before.get("accuracy"), after.get("accuracy")
+    if is_now is not None and is_now < _LOW and (was is None or was >= _LOW):
+        return "accuracy_alert"
+    if was is not None and is_now is not None and was < _LOW <= is_now:
+        return "accuracy_recovery"
+    return "lambda_adjustment"
+
+
 def _told(event: Event) -> dict[str, Any]:
     before, after = (event.before or {}).get("delta_s"), (event.after or {}).get("delta_s")
-    clamped = after in (LOWEST, HIGHEST)
     return {
         "timestamp": event.at,
-        "event_type": "weight_clamped" if clamped else "lambda_adjustment",
+        "event_type": _event_type(event.before or {}, event.after or {}),
         "embedder_index": None,
         "previous_value": before,
         "new_value": after,

@@ -7,11 +7,14 @@ prediction: that it will be used. It is
 - corrected, when it is edited or superseded, and undone, when it is forgotten or its storing is taken back,
 - ignored, when three further questions of the session showed something without any of that,
 - whatever observe_outcome says, where somebody says it.
+
+Undoing what settled an outcome opens it again.
 """
 
 import threading
 from collections import Counter, deque
 from collections.abc import Sequence
+from copy import copy
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +22,7 @@ import msgspec
 
 from clew.memory.changes import ChangeRecord, moment_of
 from clew.memory.model import CHANGES, EXCHANGES, MEMORIES
+from clew.store.interface import Record
 from clew.text.hashing import content_hash
 
 if TYPE_CHECKING:
@@ -35,6 +39,7 @@ _READING = "hydrate_citation"
 _USING = ("annotate", "boost", "merge")
 _IGNORED_AFTER = 3
 _PAGE = 500
+_MOST_READ = 20_000
 _MOST = 2_000
 _MOST_WALKS = 2_000
 
@@ -55,6 +60,10 @@ class Prediction(msgspec.Struct):
     outcome: Kind | None = None
     actual: float | None = None
     settled_at: str | None = None
+    settled_by: str | None = None
+    """The change that did, if any."""
+    before: "Prediction | None" = None
+    """As it was before it was settled last."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -87,13 +96,28 @@ class Observations:
 
     def read(self, home: "Home") -> "Observations":
         with self._lock:
-            for seq, record in reversed(home.happened(None, _PAGE, after=self._seq)):
+            for seq, record in reversed(self._news(home)):
                 self._seq = seq
                 if record.collection == EXCHANGES:
                     self._asked(home, seq, record.id, record.data)
                 elif record.collection == CHANGES:
-                    self._changed(msgspec.convert(record.data, ChangeRecord))
+                    self._changed(home, record.id, msgspec.convert(record.data, ChangeRecord))
         return self
+
+    def _news(self, home: "Home") -> list[tuple[int, Record]]:
+        """What happened since it was last read, the latest first; the first time, as far back as predictions are kept,
+        whatever else was written since."""
+        if not self._seq:
+            # What happened before the first of these questions says nothing about what they showed.
+            first, last = home.index.exchanges_from(_MOST)
+            self._seq = last if first is None else first - 1
+        found: list[tuple[int, Record]] = []
+        before, shown = None, 0
+        while shown < _MOST and len(found) < _MOST_READ and (page := home.happened(before, _PAGE, after=self._seq)):
+            found += page
+            before = page[-1][0]
+            shown += sum(len(record.data.get("scores") or ()) for _, record in page if record.collection == EXCHANGES)
+        return found
 
     def _asked(self, home: "Home", seq: int, id: str, exchange: dict[str, Any]) -> None:
         tool, session, at = exchange.get("tool", ""), exchange.get("session"), exchange.get("at", "")
@@ -130,28 +154,47 @@ class Observations:
         self._predictions.append(made)
         self._by_id[made.id] = made
 
-    def _changed(self, change: ChangeRecord) -> None:
+    def _changed(self, home: "Home", hash: str, change: ChangeRecord) -> None:
         memories, at = change.memories, change.at
         if change.operation in _USING:
-            self._settle(memories, "used", at)
+            self._settle(memories, "used", at, by=hash)
         elif change.operation in ("edit", "store"):
-            self._settle(memories if change.operation == "edit" else memories[1:], "corrected", at)
-        elif change.operation in ("forget", "erase", "restore"):
-            self._settle(memories, "undone", at)
+            self._settle(memories if change.operation == "edit" else memories[1:], "corrected", at, by=hash)
+        elif change.operation in ("forget", "erase"):
+            self._settle(memories, "undone", at, by=hash)
+        elif change.operation == "restore":
+            self._restored(home, hash, change)
         elif change.operation == OBSERVED and (told := self._by_id.get(change.details.get("prediction_id", ""))):
-            _settled(told, "told", float(change.details["actual"]), at)
+            _settled(told, "told", float(change.details["actual"]), at, hash)
+
+    def _restored(self, home: "Home", hash: str, change: ChangeRecord) -> None:
+        """A change was undone: what it settled is open again, and what it had stored was taken back."""
+        undone = {change.details.get("of"), *change.details.get("with", ())} - {None}
+        for each in self._predictions:
+            if each.settled_by in undone:
+                _reopened(each)
+        records = home.store.get_many(CHANGES, [each for each in undone if each])
+        stored = [
+            id
+            for record in records.values()
+            if record.data["operation"] == "store"
+            for id in record.data["memories"][:1]
+        ]
+        self._settle(stored, "undone", change.at, by=hash)
 
     def _open(self, *, session: str | None) -> list[Prediction]:
         return [each for each in self._predictions if each.outcome is None and each.session == session]
 
-    def _settle(self, memories: Sequence[str], kind: Kind, at: str, *, session: str | None = None) -> None:
+    def _settle(
+        self, memories: Sequence[str], kind: Kind, at: str, *, session: str | None = None, by: str | None = None
+    ) -> None:
         """The outcome of what was shown of some memories within a day."""
         wanted, oldest = set(memories), moment_of(at) - KEPT
         for each in self._predictions:
             if each.outcome is not None or each.memory not in wanted or moment_of(each.at) < oldest:
                 continue
             if session is None or each.session == session:
-                _settled(each, kind, 1.0 if kind == "used" else 0.0, at)
+                _settled(each, kind, 1.0 if kind == "used" else 0.0, at, by)
 
     def prediction(self, id: str) -> Prediction | None:
         with self._lock:
@@ -174,8 +217,16 @@ class Observations:
             ]
 
 
-def _settled(prediction: Prediction, kind: Kind, actual: float, at: str) -> None:
-    prediction.outcome, prediction.actual, prediction.settled_at = kind, actual, at
+def _settled(prediction: Prediction, kind: Kind, actual: float, at: str, by: str | None = None) -> None:
+    prediction.before = copy(prediction)
+    prediction.outcome, prediction.actual, prediction.settled_at, prediction.settled_by = kind, actual, at, by
+
+
+def _reopened(prediction: Prediction) -> None:
+    before = prediction.before
+    if before is not None:
+        prediction.outcome, prediction.actual, prediction.before = before.outcome, before.actual, before.before
+        prediction.settled_at, prediction.settled_by = before.settled_at, before.settled_by
 
 
 def observed(view: "MemoryView") -> Observations:

@@ -1,5 +1,7 @@
 """Questions with known answers that somebody asked by test_recall_accuracy: how many of them are still answered."""
 
+import math
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ QUESTIONS = "question"
 """The collection of the store."""
 _MOST = 100
 _FOUND = 10
+_SIGNIFICANT = 0.05
 
 
 class SavedQuestion(msgspec.Struct, frozen=True):
@@ -46,10 +49,11 @@ def save_question(view: "MemoryView", query: str, expected: tuple[str, ...]) -> 
         transaction.put(QUESTIONS, content_hash(query.encode(), 8), kept)
 
 
-def recall_of(view: "MemoryView") -> dict[str, float]:
+def recall_of(view: "MemoryView", give_way: Callable[[], None]) -> dict[str, float]:
     """The share of each saved question's memories that are found, of those questions whose memories are still there."""
     found: dict[str, float] = {}
     for record in view.service.home.store.scan(QUESTIONS, limit=_MOST):
+        give_way()
         question = msgspec.convert(record.data, SavedQuestion)
         expected = set(view.library.index.visible(question.expected, view.asker))
         if expected:
@@ -58,12 +62,17 @@ def recall_of(view: "MemoryView") -> dict[str, float]:
     return found
 
 
+def _chance(worse: int, changed: int) -> float:
+    """How likely so many or more of the changed questions are worse if each is so in half of the cases."""
+    return sum(math.comb(changed, count) for count in range(worse, changed + 1)) / float(2**changed)
+
+
 def compare(before: dict[str, float], after: dict[str, float]) -> tuple[RecallCheck, bool]:
     """The two beside each other, and whether the drop is more than chance: a sign test at 5 %."""
     both = [id for id in before if id in after]
     worse = sum(after[id] < before[id] for id in both)
     better = sum(after[id] > before[id] for id in both)
-    dropped = worse - better > 1.645 * (worse + better) ** 0.5
+    dropped = worse > better and _chance(worse, worse + better) < _SIGNIFICANT
     if not both:
         note = f"{INSUFFICIENT}: no question with a known answer is saved; test_recall_accuracy saves them."
         return RecallCheck(questions=0, before=None, after=None, worse=0, better=0, taken_back=False, note=note), False

@@ -90,11 +90,12 @@ def search(
         if told is not None and other is not None and told[0] >= least:
             hits.append((told[0], memory, other, told[1]))
     hits.sort(key=lambda hit: -hit[0])
+    compared = sum(other is not None for other in others.values()) if own is not None else 0
     return TeleologicalResults(
-        sufficient_data=own is not None,
-        samples=len(found),
+        sufficient_data=bool(compared),
+        samples=compared,
         note="How alike the vectors of the query and of each memory are."
-        if own is not None
+        if compared
         else f"{INSUFFICIENT}: there are not two memories to compare with.",
         results=tuple(_hit(rank, *hit, explain=explain) for rank, hit in enumerate(hits[:most], start=1)),
         count=min(len(hits), most),

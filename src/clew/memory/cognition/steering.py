@@ -11,6 +11,7 @@ from clew.memory.cognition.records import INSUFFICIENT, Measured
 from clew.memory.model import LONGEST_TEXT
 from clew.memory.places import Places
 from clew.memory.reward import reward
+from clew.memory.scope import Filters
 from clew.text.keywords import overlap
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Steering(Measured, frozen=True, kw_only=True):
 
 def feedback(view: "MemoryView", content: str | None, domain: str | None) -> Steering:
     index, asker = view.library.index, view.asker
-    rows = index.latest(asker, limit=_SAMPLE)
+    rows = index.latest(asker, Filters(domain=domain), _SAMPLE)
     ends = {end for link in index.links([row.id for row in rows], cites=True) for end in (link.source, link.target)}
     linked = sum(row.id in ends for row in rows)
     rated = [row.confidence for row in rows if row.confidence is not None]

@@ -6,7 +6,7 @@ than ten observations.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -312,7 +312,7 @@ def recalibrate(view: "MemoryView", level: int, domain: str) -> Recalibration:
     before = measure(known, own.temperature)
     if len(known) < FEWEST:
         return _recalibration(known, before, before, level, "skipped", values(view, domain))
-    new = fitted(own, known, level, domain, values(view, domain))
+    new = fitted(own, known, level, values(view, domain))
     new = msgspec.structs.replace(new, observations=len(known), level=level, at=view.changes.now())
     why = f"level {level} ({LEVELS[level]}) from {len(known)} observations"
     hash = Records(view).update(_record(domain), Kept, lambda _: new, "trigger_recalibration", why)
@@ -320,15 +320,19 @@ def recalibrate(view: "MemoryView", level: int, domain: str) -> Recalibration:
     return _recalibration(known, before, after, level, "recalibrated", values(view, domain), hash)
 
 
-def fit_in(view: "MemoryView", change: "Change", known: list[Outcome]) -> bool:
-    """Fit temperature and threshold as a part of a larger change; whether anything changed."""
+def fit(view: "MemoryView", known: list[Outcome], give_way: Callable[[], None]) -> Kept | None:
+    """Temperature and threshold as all observations make them; None where nothing changes."""
     own, now = kept(view, "General"), values(view)
-    new = fitted(fitted(own, known, 2, "General", now), known, 4, "General", now)
+    new = fitted(fitted(own, known, 2, now, give_way), known, 4, now, give_way)
     if (new.learned, new.temperature) == (own.learned, own.temperature):
-        return False
-    new = msgspec.structs.replace(new, observations=len(known), level=4, at=change.at)
-    Records(view).update_in(change, _record("General"), Kept, lambda _: new)
-    return True
+        return None
+    return msgspec.structs.replace(new, observations=len(known), level=4)
+
+
+def fit_in(view: "MemoryView", change: "Change", new: Kept) -> None:
+    """Write what was fitted as a part of a larger change."""
+    stored = msgspec.structs.replace(new, at=change.at)
+    Records(view).update_in(change, _record("General"), Kept, lambda _: stored)
 
 
 def _recalibration(
@@ -354,19 +358,27 @@ def _recalibration(
     )
 
 
-def fitted(own: Kept, known: list[Outcome], level: int, domain: str, now: dict[str, float]) -> Kept:
+def fitted(
+    own: Kept, known: list[Outcome], level: int, now: dict[str, float], give_way: Callable[[], None] = lambda: None
+) -> Kept:
     """What observations make of the thresholds: a temperature at level 2, else another threshold."""
     if level == 2:
         steps = [0.5 + 0.05 * at for at in range(51)]
-        best = min(steps, key=lambda step: (measure(known, step).brier or 0.0, abs(step - 1)))
+        best = min(steps, key=lambda step: (_brier(known, step, give_way), abs(step - 1)))
         return msgspec.structs.replace(own, temperature=round(best, 2))
     theta = now[LEARNED]
     if level == 1:
         used = [each.similarity for each in known if each.actual >= 0.5]
         theta = _EWMA * sum(used) / len(used) + (1 - _EWMA) * theta if used else theta
     else:
+        give_way()
         theta = _best_cut(known, theta, smoothed=level == 3)
     return msgspec.structs.replace(own, learned={**own.learned, LEARNED: ordered(LEARNED, theta, now)})
+
+
+def _brier(known: list[Outcome], temperature: float, give_way: Callable[[], None]) -> float:
+    give_way()
+    return sum((calibrated(each.similarity, temperature) - each.actual) ** 2 for each in known) / len(known)
 
 
 def _best_cut(known: list[Outcome], theta: float, *, smoothed: bool) -> float:

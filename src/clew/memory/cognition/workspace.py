@@ -36,7 +36,8 @@ class Entry(msgspec.Struct, frozen=True):
     """A memory that was put into the workspace."""
 
     memory_id: str
-    salience: float
+    salience: float | None
+    """Null where r was not known: it was put there by force."""
     at: str
 
 
@@ -50,6 +51,8 @@ class Workspace(Measured, frozen=True, kw_only=True):
     coherence_threshold: float
     broadcast_duration_ms: int
     last_broadcast: Entry | None
+    broadcasting_for_ms: int | None
+    """How long the active memory is there by a broadcast; null where it is there by its salience."""
     truncated: bool = False
 
 
@@ -107,6 +110,7 @@ def workspace(view: "MemoryView") -> Workspace:
         coherence_threshold=COHERENT,
         broadcast_duration_ms=int(BROADCAST.total_seconds() * 1000),
         last_broadcast=last,
+        broadcasting_for_ms=round(_age(view, last) / timedelta(milliseconds=1)) if broadcasting and last else None,
     )
 
 
@@ -117,8 +121,11 @@ def _last(view: "MemoryView") -> Entry | None:
 
 
 def _is_on(view: "MemoryView", entry: Entry) -> bool:
-    age = view.service.context.clock() - moment_of(entry.at)
-    return timedelta(0) <= age < BROADCAST
+    return timedelta(0) <= _age(view, entry) < BROADCAST
+
+
+def _age(view: "MemoryView", entry: Entry) -> timedelta:
+    return view.service.context.clock() - moment_of(entry.at)
 
 
 def broadcast(view: "MemoryView", id: str, importance: float, alignment: float, *, force: bool) -> Broadcast:
@@ -136,7 +143,7 @@ def broadcast(view: "MemoryView", id: str, importance: float, alignment: float, 
     hash = None
     if refused is None:
         with view.changes.make("trigger_workspace_broadcast", view.actor, "put into the workspace") as change:
-            entry = Entry(memory.id, salience or 0.0, change.at)
+            entry = Entry(memory.id, salience, change.at)
             Records(view).update_in(change, _RECORD, tuple[Entry, ...], lambda kept: (*(kept or ()), entry)[-_KEPT:])
             raise_in(view, change, "dopamine", _ENTRY_REWARD, "a memory entered the workspace")
         hash = change.hash

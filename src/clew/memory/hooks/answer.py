@@ -37,21 +37,24 @@ class Said(msgspec.Struct, frozen=True):
     shown: tuple[str, ...] = ()
 
 
-def answer(view: MemoryView, event: HookEvent, check: Callable[[], None] = lambda: None) -> Said:
-    """The block for an event; empty where nothing is worth it."""
+def answer(
+    view: MemoryView, event: HookEvent, shown: Iterable[str] = (), check: Callable[[], None] = lambda: None
+) -> Said:
+    """The block for an event; empty where nothing is worth it. `shown` are memories that the session was shown and that
+    the index does not know yet."""
     budget = BUDGETS.get(event.kind)
     if budget is None:
         return Said()
     now = view.service.context.clock()
-    seen = set(view.injected())
+    seen = {*shown, *view.injected()}
     if event.kind == START:
         items = _lines(view, _for_a_brief(view), seen, now)
     else:
         items = _lines(view, _citing(view, _named(view, event)), seen, now)
     if event.kind == PROMPT:
-        shown = {*seen, *(item.node_id for item in items)}
+        seen |= {item.node_id for item in items}
         query = event.text[:LONGEST_QUERY]
-        items += inject(view.recall, query, now, max_tokens=budget, seen=shown, check=check).items
+        items += inject(view.recall, query, now, max_tokens=budget, seen=seen, check=check).items
     kept = fitting(items, budget)
     return Said(framed(kept), tuple(item.node_id for item in kept)) if kept else Said()
 

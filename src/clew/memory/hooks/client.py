@@ -16,6 +16,8 @@ SECONDS = 1.7
 slower can give `CLEW_HOOK_SECONDS` in the environment."""
 ASKING_SHARE = 0.7
 """Of this time the server may take this much; the rest is for an answer without it."""
+KEEPING_SHARE = 0.2
+"""And so long it may take until the event can be kept."""
 _CONNECT_SECONDS = 0.25
 _LARGEST_INPUT = 8 * 1024 * 1024
 _LARGEST_ANSWER = 64 * 1024
@@ -53,16 +55,17 @@ def _end_in_time() -> None:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), end)
     if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, _seconds())
+        signal.setitimer(signal.ITIMER_REAL, seconds())
     else:
         import threading
 
-        timer = threading.Timer(_seconds(), end)
+        timer = threading.Timer(seconds(), end)
         timer.daemon = True
         timer.start()
 
 
-def _seconds() -> float:
+def seconds() -> float:
+    """How long a hook may take."""
     try:
         return min(max(float(os.environ["CLEW_HOOK_SECONDS"]), 0.1), 60.0)
     except (KeyError, ValueError):
@@ -134,7 +137,7 @@ def _asked(root: str, event: dict[str, object]) -> dict[str, object] | None:
             connection.connect(path)
             if peer_is_us(connection):
                 return _exchanged(connection, event)
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             continue
         finally:
             connection.close()
@@ -147,7 +150,7 @@ def _exchanged(connection: object, event: dict[str, object]) -> dict[str, object
     import time
 
     assert isinstance(connection, socket.socket)  # noqa: S101 - for the type checker
-    patience = _seconds() * ASKING_SHARE
+    patience = seconds() * ASKING_SHARE
     deadline = time.monotonic() + patience
     connection.settimeout(patience)
     connection.sendall(json.dumps({**event, "patience": patience}).encode() + b"\n")

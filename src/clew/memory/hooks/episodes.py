@@ -6,25 +6,21 @@ handled again after a kill, is one episode.
 
 import hashlib
 import uuid
-from datetime import timedelta
 
 import msgspec
 
 from clew.errors import Conflict
-from clew.memory.changes import spelled
 from clew.memory.hooks.event import HookEvent
 from clew.memory.model import MEMORIES, Kind, Memory, Origin, Scope, Trust
-from clew.memory.scope import Asker, Filters
+from clew.memory.scope import Filters
 from clew.memory.service import MemoryView
 from clew.text.instruction_like import flags_of
 
-KEPT = timedelta(days=90)
 ACTOR = "hook"
 _SAME_TURN_SECONDS = 30
 """Where a host does not number turns: the same again within this time is the same turn."""
 _MOST_REPEATS = 1_000
 _LOOKED_BACK = 200
-_EXPIRED_AT_ONCE = 500
 
 
 class Episodes:
@@ -62,18 +58,6 @@ class Episodes:
         """The last episodes of a session, the latest first."""
         filters = Filters(session=session, kinds=(Kind.EPISODE.value,))
         return [memory for memory, _ in self._view.library.latest(_LOOKED_BACK, filters)]
-
-    def expire(self) -> int:
-        """Remove episodes that are older than 90 days; how many were removed."""
-        oldest = spelled(self._view.service.context.clock() - KEPT)
-        every = Asker(is_owner=True)
-        filters = Filters(kinds=(Kind.EPISODE.value,), until=oldest)
-        old = self._view.library.index.latest(every, filters, _EXPIRED_AT_ONCE)
-        if old:
-            with self._home.store.transaction(actor=ACTOR, reason="older than 90 days") as transaction:
-                for row in old:
-                    transaction.delete(MEMORIES, row.id)
-        return len(old)
 
     def _free_id(self, event: HookEvent) -> str | None:
         """The id of an event that is new; None for one that is known."""

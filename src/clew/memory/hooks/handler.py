@@ -11,6 +11,7 @@ import msgspec
 
 from clew.cache import Cache
 from clew.errors import Cancelled, ClewError
+from clew.memory.expiry import Expiry
 from clew.memory.hooks import address, spool
 from clew.memory.hooks.answer import Said, answer
 from clew.memory.hooks.capture import Capture
@@ -23,6 +24,8 @@ from clew.memory.service import MemoryService, MemoryView
 log = logging.getLogger(__name__)
 
 _REMEMBERED = 4_096
+_KEEPING_SECONDS = 10.0
+"""An event is answered as taken only after it was kept, so nothing but a full spool makes the server give up."""
 _EXPIRED_EVERY = timedelta(hours=1)
 
 
@@ -62,18 +65,20 @@ class HookHandler:
         now = self._memory.context.clock()
         if handled and (self._expired_at is None or now - self._expired_at >= _EXPIRED_EVERY):
             self._expired_at = now
-            self._episodes().expire()
+            Expiry(self._memory.shared_view()).remove()
         self._warm()
 
     def _keep(self, event: HookEvent) -> bool:
         places = address.spools(str(self._root))
-        return spool.keep(Path(places[0]), msgspec.to_builtins(event))
+        return spool.keep(Path(places[0]), msgspec.to_builtins(event), _KEEPING_SECONDS)
 
     def _said(self, event: HookEvent, check: Callable[[], None]) -> Said:
         if event.kind not in INJECTS.get(event.host, ()):
             return Said()
         try:
-            return answer(self._view(event), event, check)
+            # Read first: what is being handled meanwhile is in the index afterwards.
+            shown = spool.shown_in(address.spools(str(self._root)), event.session)
+            return answer(self._view(event), event, shown, check)
         except (ClewError, OSError) as error:
             log.info("Nothing was injected: %s", error)
             return Said()
@@ -111,9 +116,9 @@ class HookHandler:
         asker = Asker(folder=self._folder(event), session=event.session)
         return MemoryView(self._memory, asker)
 
-    def _episodes(self, event: HookEvent | None = None) -> Episodes:
+    def _episodes(self, event: HookEvent) -> Episodes:
         home = self._memory.home
-        asker = Asker(folder=home.inside, session=event.session if event is not None else None)
+        asker = Asker(folder=home.inside, session=event.session)
         return Episodes(MemoryView(self._memory, asker), home.inside)
 
     def _folder(self, event: HookEvent) -> str:

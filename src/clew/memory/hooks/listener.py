@@ -29,11 +29,12 @@ LOCK = "hooks.lock"
 _LARGEST_REQUEST = 256 * 1024
 _MOST_AT_ONCE = 8
 _POLL_SECONDS = 0.5
-_CLIENT_SECONDS = 1.0
+_CLIENT_SECONDS = 5.0
 _DRAIN_EVERY_SECONDS = 30.0
 _SENDING_SECONDS = 0.2
 """An answer is given up so long before the hook gives up: what is said later is not heard."""
 _LONGEST_PATIENCE = 60.0
+_STOPPING_SECONDS = 10.0
 
 
 class HookListener:
@@ -53,8 +54,9 @@ class HookListener:
         if hasattr(socket, "AF_UNIX"):
             self._start(self._run, "clew-hooks")
 
-    def stop(self) -> None:
-        """Stop listening, after the events that were taken are handled."""
+    def stop(self, patience: float = _STOPPING_SECONDS) -> None:
+        """Stop listening, after the events that were taken are handled, or after `patience` seconds; what is left then
+        waits for the next server."""
         self._stop.set()
         self._work.set()
         listening = self._listening
@@ -63,7 +65,7 @@ class HookListener:
                 # Whoever waits for a hook stops waiting.
                 listening.shutdown(socket.SHUT_RDWR)
         for thread in self._threads:
-            thread.join(timeout=10)
+            thread.join(timeout=patience)
 
     def _start(self, target: Callable[[], None], name: str) -> None:
         thread = threading.Thread(target=target, name=name, daemon=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from clew.memory.hooks import address, spool
+from clew.memory.hooks import address, client, spool
 from clew.memory.hooks.event import HookEvent, event_of
 from clew.memory.hooks.hosts import BUDGETS
 
@@ -39,7 +39,7 @@ def keep(event: HookEvent) -> None:
         from clew.edit.state_folder import make_state_folder
 
         make_state_folder(Path(event.root))
-    spool.keep(first, msgspec.to_builtins(event))
+    spool.keep(first, msgspec.to_builtins(event), client.seconds() * client.KEEPING_SHARE)
 
 
 def _by_place(event: HookEvent) -> tuple[str, list[str]]:
@@ -55,16 +55,10 @@ def _by_place(event: HookEvent) -> tuple[str, list[str]]:
     named = Named(paths) if event.paths else named_in(event.text, event.root, inside)
     asker = Asker(folder=inside, session=event.session)
     with closing(CitedMemories(folder, _STORE_FILE, _INDEX_FILE, asker)) as memories:
-        seen = {*memories.shown_in(event.session), *_shown_alone(event)}
+        seen = {*spool.shown_in(address.spools(event.root), event.session), *memories.shown_in(event.session)}
         now = datetime.fromtimestamp(event.at, UTC)
         items = lines(memories.citing(named, seen), Path(event.root), inside, now, BUDGETS[event.kind])
     return block_of(items), [item.node_id for item in items]
-
-
-def _shown_alone(event: HookEvent) -> set[str]:
-    """What was shown in this session while no server ran."""
-    waiting = (kept for place in address.spools(event.root) for kept in spool.waiting(Path(place)))
-    return {id for kept in waiting if kept.get("session") == event.session for id in kept.get("shown", ())}
 
 
 def _memory_folder(root: str) -> tuple[Path | None, str]:

@@ -8,7 +8,7 @@ that was handled already is known by its id, so each counts once.
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -19,17 +19,19 @@ LARGEST = 4 * 1024 * 1024
 """Bytes that wait at most; later events are dropped."""
 TAKEN = ".taken"
 """The ending of the file that a server is working through."""
-_PATIENCE_SECONDS = 0.3
+_MOVING_SECONDS = 5.0
+"""Hooks hold the file for as long as a line takes; how long that is depends on the machine."""
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 Event = dict[str, Any]
 
 
-def keep(path: Path, event: Event) -> bool:
-    """Add an event; False where there is no room for it, or nothing can be written."""
+def keep(path: Path, event: Event, patience: float) -> bool:
+    """Add an event; False where there is no room for it, nothing can be written, or another process holds the file for
+    longer than `patience` seconds."""
     line = json.dumps(event).encode() + b"\n"
     try:
-        with _opened(path) as descriptor:
+        with _opened(path, patience) as descriptor:
             if descriptor is None or os.fstat(descriptor).st_size + len(line) > LARGEST:
                 return False
             return os.write(descriptor, line) == len(line)
@@ -46,6 +48,12 @@ def waiting(path: Path) -> list[Event]:
     return found
 
 
+def shown_in(paths: Iterable[str], session: str) -> set[str]:
+    """What was shown in a session while no server ran, as far as no server has noted it yet."""
+    kept = (event for path in paths if is_waiting(Path(path)) for event in waiting(Path(path)))
+    return {id for event in kept if event.get("session") == session for id in event.get("shown", ())}
+
+
 def is_waiting(path: Path) -> bool:
     """Whether there is anything to handle."""
     return any(_size(place) for place in (path, path.with_name(path.name + TAKEN)))
@@ -55,10 +63,10 @@ def drain(path: Path, handle: Callable[[Event], None]) -> int:
     """Handle all events that wait, and forget them; how many there were. Does nothing where another process does it."""
     if not is_waiting(path):
         return 0
-    with _opened(path.with_name(path.name + TAKEN), patience=0.0) as taken:
+    with _opened(path.with_name(path.name + TAKEN), 0.0) as taken:
         if taken is None:
             return 0
-        with _opened(path) as fresh:
+        with _opened(path, _MOVING_SECONDS) as fresh:
             data = _content(fresh) if fresh is not None else b""
             if fresh is not None and data and os.write(taken, data) == len(data):
                 os.ftruncate(fresh, 0)
@@ -77,7 +85,7 @@ def _size(path: Path) -> int:
 
 
 @contextmanager
-def _opened(path: Path, patience: float = _PATIENCE_SECONDS) -> Iterator[int | None]:
+def _opened(path: Path, patience: float) -> Iterator[int | None]:
     """The file, open and locked; None where another process holds it."""
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _NO_LINK, 0o600)
     with os.fdopen(descriptor, "r+b", buffering=0) as file, locked(file, patience) as is_ours:

@@ -29,7 +29,7 @@ def stored(result: Stored) -> str:
 
 def hits(result: SearchAnswer) -> str:
     if not result.results:
-        return "Nothing is remembered about that."
+        return 'Nothing is remembered about that. `clew ask "..."` looks in documents, requirements and specs too.'
     parts = []
     for hit in result.results:
         marks = [hit.kind, hit.recorded_at[:10], *([] if hit.standing == "current" else [hit.standing])]
@@ -41,7 +41,7 @@ def hits(result: SearchAnswer) -> str:
 
 def listed(result: MemoryList) -> str:
     if not result.memories:
-        return "Nothing is remembered here."
+        return 'Nothing is remembered here yet. `clew remember "..." --why "..."` keeps something.'
     rows = [
         (each.node_id[:ID], each.recorded_at[:10], each.kind, _marked(each.standing), each.title)
         for each in result.memories
@@ -118,6 +118,12 @@ def status(result: MemeticStatus) -> str:
     lines = [f"{counted(result.node_count, 'memory', 'memories')}" + (f": {kinds}" if kinds else "")]
     if result.forgotten:
         lines.append(f"{result.forgotten} forgotten; `clew memory list --forgotten` shows them")
+    due = result.expiry
+    if due.episodes or due.forgotten:
+        lines.append(
+            f"to be removed for good: {due.episodes} episodes older than 90 days, {due.forgotten} forgotten more than"
+            ' 30 days ago; `keep = "forever"` in `[memory]` of clew.toml prevents it'
+        )
     lines.append(f"kept in {result.storage['location']} ({result.storage['bytes']:,} bytes)")
     lines += [
         f"{task.priority}: {task.task_type} {' '.join(id[:ID] for id in task.target_nodes)}: {task.reason}"

@@ -11,13 +11,15 @@ from clew.edit.edits import FileEdit
 from clew.edit.journal import journals
 from clew.edit.recovery import recover
 from clew.edit.replacing import leftovers, make_folder, replace_file, sweep
-from clew.edit.transaction import Transaction
-from clew.errors import ConfigError, NotFound
+from clew.edit.targets import read_if_there
+from clew.edit.transaction import commit_outside, replace_alone
+from clew.errors import NotFound
 from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES, read_directory, write_directory
 from clew.formats.register.model import Layout, Register
 from clew.formats.register.single import Renderings, read_single, write_single
 from clew.workspace.find import names_in
 from clew.workspace.follow import FileContents
+from clew.workspace.paths import display
 
 SINGLE = ""
 """The name of the only file of a register that is one."""
@@ -48,6 +50,10 @@ class Storage(Protocol):
     def load(self) -> Files: ...
 
     def decode(self, files: Files, *, trusted: bool = False) -> Register: ...
+
+    def encode(self, register: Register) -> Files:
+        """What saving would write."""
+        ...
 
     def save(self, register: Register) -> Files:
         """Write the register and return what was written."""
@@ -104,10 +110,13 @@ class SingleFile:
     def decode(self, files: Files, *, trusted: bool = False) -> Register:
         return read_single(files[SINGLE], self.place.name, trusted=trusted)
 
+    def encode(self, register: Register) -> Files:
+        return {SINGLE: write_single(register, self._renderings)}
+
     def save(self, register: Register) -> Files:
-        data = write_single(register, self._renderings)
-        replace_file(self.place, data)
-        return {SINGLE: data}
+        files = self.encode(register)
+        replace_file(self.place, files[SINGLE])
+        return files
 
     def keep(self, tag: str) -> Path | None:
         if not self.place.is_file():
@@ -146,18 +155,17 @@ class Folder:
     def decode(self, files: Files, *, trusted: bool = False) -> Register:
         return read_directory(files, self.place.name, trusted=trusted)
 
+    def encode(self, register: Register) -> Files:
+        return write_directory(register)
+
     def save(self, register: Register) -> Files:
         make_folder(self.place)
         before = self.load() if self.exists() else {}
-        after = write_directory(register)
+        after = self.encode(register)
         # The index comes last: as long as its checksum is the old one, no other program accepts what is half done.
         paths = sorted(before.keys() | after.keys(), key=lambda path: (path == INDEX, path))
         edits = [FileEdit(path, before.get(path), after.get(path)) for path in paths]
-        try:
-            Transaction(self.place, edits, in_project=False, backups=False).commit()
-        except ConfigError as error:
-            # Of a register, the caller says what a system error means.
-            raise error.__cause__ if isinstance(error.__cause__, OSError) else error from None
+        commit_outside(self.place, edits)
         return after
 
     def keep(self, tag: str) -> Path | None:
@@ -166,8 +174,11 @@ class Folder:
             return None
         named = self.place.with_name(f"{self.place.name}{MARK}{tag}")
         backup = free_place(named, lambda there: _raw_files(there) == files)
-        for path in sorted(files, key=lambda path: path == INDEX):
-            replace_file(backup / path, files[path])
+        copies = {f"{backup.name}/{path}": data for path, data in files.items()}
+        commit_outside(
+            backup.parent,
+            [FileEdit(display(path), read_if_there(backup.parent / path), data) for path, data in copies.items()],
+        )
         return backup
 
 
@@ -197,7 +208,7 @@ REPLACED = "replaced"
 def keep_copy(named: Path, data: bytes) -> Path:
     """Leave a copy under a name, or under one with a number where something else has that name; returns its place."""
     place = free_place(named, lambda there: there.is_file() and there.read_bytes() == data)
-    replace_file(place, data)
+    replace_alone(place, data)
     return place
 
 

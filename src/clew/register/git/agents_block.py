@@ -5,8 +5,9 @@ from pathlib import Path
 
 import msgspec
 
-from clew.edit.replacing import replace_file
+from clew.edit.recovery import recover
 from clew.edit.targets import real_target
+from clew.edit.transaction import replace_alone
 from clew.errors import FormatError
 from clew.register.help import section
 
@@ -28,6 +29,7 @@ def install(file: Path, name: str, *, within: Path | None) -> Installed:
     body = _ID.sub("REQ-NNNN", found.body)
     block = f"{begin}\n{body}\n{end}\n"
     target = real_target(file, within=within)
+    recover(target.parent, None)
     try:
         before = target.read_bytes().decode("utf-8") if target.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
@@ -42,5 +44,5 @@ def install(file: Path, name: str, *, within: Path | None) -> Installed:
         gap = "" if not before else line if before.endswith("\n") else line * 2
         after = f"{before}{gap}{block}"
     if after != before:
-        replace_file(target, after.encode())
+        replace_alone(target, after.encode())
     return Installed(str(file), found.name, after != before)

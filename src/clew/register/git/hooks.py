@@ -17,7 +17,8 @@ from pathlib import Path
 import msgspec
 
 from clew.edit.faults import translated
-from clew.edit.replacing import replace_file
+from clew.edit.recovery import recover
+from clew.edit.transaction import replace_alone
 from clew.register.change.storage import MARK, REPLACED, keep_copy
 from clew.register.git.repository import Repository
 from clew.register.git.starting import folder_first, missing_program
@@ -176,6 +177,7 @@ def install(repository: Repository, name: str, place: Place, *, strict: bool | N
     file = hook_file(repository, name)
     if file is None:
         return HookStep(False, "git does not say where hooks are.")
+    recover(file.resolve().parent, None)
     hook = read_hook(repository, name)
     if hook is None and file.exists():
         return HookStep(False, f"{file} is somebody else's and was left alone; call `clew req` from it.")
@@ -192,7 +194,10 @@ def install(repository: Repository, name: str, place: Place, *, strict: bool | N
 def uninstall(repository: Repository, name: str, place: Place) -> HookStep:
     """Have a hook let go of a register. Where it has no other, the managed lines are removed, and with them a hook in
     which nothing else is."""
-    file, hook = hook_file(repository, name), read_hook(repository, name)
+    file = hook_file(repository, name)
+    if file is not None:
+        recover(file.resolve().parent, None)
+    hook = read_hook(repository, name)
     if file is None or hook is None:
         return HookStep(True, "nothing of ours")
     with translated(file):
@@ -253,4 +258,4 @@ def _script(name: str, places: Iterable[Place], *, is_strict: bool) -> str:
 
 def _write(file: Path, text: str) -> None:
     # A hook may be a link to a file that is kept elsewhere.
-    replace_file(file.resolve(), text.encode("utf-8", "surrogateescape"))
+    replace_alone(file.resolve(), text.encode("utf-8", "surrogateescape"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from clew.edit.replacing import replace_file
+from clew.edit.transaction import replace_alone
 from clew.errors import ClewError, FormatError
 from clew.formats.register.directory import FOLDER, INDEX
 from clew.formats.register.model import Register
@@ -31,7 +31,7 @@ def merge_files(wanted: "MergeVersions", service: RegisterService, by: Author) -
     version = Path(wanted.theirs).read_bytes()
     theirs = read_single(version, f"{wanted.path} (theirs)")
     merged = merge(_base(Path(wanted.base), ours), ours, theirs, by)
-    replace_file(Path(wanted.ours), write_single(merged.register))
+    replace_alone(Path(wanted.ours), write_single(merged.register))
     if merged.renumbered:
         # It may take a look at the whole history.
         with suppress(ClewError):

@@ -6,8 +6,9 @@ from pathlib import Path
 import msgspec
 
 from clew.edit.faults import translated
-from clew.edit.replacing import replace_file
+from clew.edit.recovery import recover
 from clew.edit.targets import real_target
+from clew.edit.transaction import replace_alone
 from clew.errors import InvalidArgument, OutsideProject
 from clew.register.change.transaction import lock_file
 from clew.register.git import hooks as hooking
@@ -90,6 +91,7 @@ def _with_lines(file: Path, wanted: tuple[str, ...]) -> SetupStep:
 
 
 def _added(file: Path, wanted: tuple[str, ...]) -> SetupStep:
+    recover(file.parent, None)
     text = file.read_bytes().decode("utf-8", "surrogateescape") if file.exists() else ""
     present = {" ".join(line.split()) for line in text.splitlines()}
     missing = [line for line in wanted if line not in present]
@@ -97,7 +99,7 @@ def _added(file: Path, wanted: tuple[str, ...]) -> SetupStep:
         end = "\r\n" if "\r\n" in text else "\n"
         start = text if not text or text.endswith("\n") else text + end
         longer = start + "".join(f"{line}{end}" for line in missing)
-        replace_file(file, longer.encode("utf-8", "surrogateescape"))
+        replace_alone(file, longer.encode("utf-8", "surrogateescape"))
     added = f"added {counted(len(missing), 'line')}" if missing else "as it should be"
     return SetupStep(file.name, True, added)
 

@@ -39,7 +39,7 @@ Progress = Callable[[int, int, str], None]
 """Done, total, what is being done. May raise Cancelled, which ends the work where it is."""
 
 TEXTS_AT_ONCE = 64
-"""As much as is lost when the work is stopped, and as long as whoever stops it waits."""
+"""How much is lost, and how long a stop waits, when the work is stopped."""
 LOCK = "writer.lock"
 _SURPLUS_BORNE = 1.25
 _REUSED_AT_ONCE = 500
@@ -256,7 +256,7 @@ _PIECE_SHARE, _TITLE_SHARE = 0.625, 0.25
 """Of what an encoder looks at."""
 _GROWTH = 1.15
 WINDOW = Limits()
-"""As much as one quote may hold, unless somebody asks for another size."""
+"""As much as one quote may hold, unless the caller asks for another size."""
 _LONGEST_QUOTED = 100_000
 """A longer text is no section; what comes after is found by its words."""
 
@@ -285,7 +285,7 @@ def _short_title(unit: Unit, embedder: Embedder) -> str:
 
 
 def _pieces(body: str, largest: int) -> list[str]:
-    # More than this is in no piece, and nobody has to read megabytes to know that.
+    # No piece holds more than this, so megabytes need not be read.
     body = body[: MOST_PIECES * largest * CHARACTERS_PER_TOKEN_AT_MOST]
     size = min(largest, max(PIECE_TOKENS, estimate_tokens(body) // MOST_PIECES))
     while True:

@@ -22,7 +22,7 @@ AGAIN_SECONDS = 60.0
 """After how long work that could not be done is tried again: an embedder may come back, and another process that does
 the work may end before it is done."""
 CLOSING_SECONDS = 10.0
-"""How long whoever closes waits for a batch. A service that does not answer must not keep a process alive."""
+"""How long closing waits for a batch. A service that does not answer must not keep a process alive."""
 
 
 class IndexKeeper:
@@ -56,7 +56,7 @@ class IndexKeeper:
             thread.join(CLOSING_SECONDS)
 
     def _work(self) -> None:
-        # Whoever starts a server asks it something first; loading the encoder meanwhile would make that slower.
+        # A new server gets its first question at once; loading the encoder meanwhile would slow the answer.
         self._closing.wait(PAUSE_SECONDS)
         done = True
         while True:
@@ -67,12 +67,12 @@ class IndexKeeper:
             done = self._made_vectors()
 
     def _made_vectors(self) -> bool:
-        """Whether every unit has its vector now, or somebody wished it otherwise."""
+        """Whether every unit has its vector now, or the work was stopped."""
         engine = self._engine()
         if engine is None:
             return False
         try:
-            report = run_job(engine, self._store, self._stop)
+            report = run_job(engine, self._store, lambda *_: self._stop(engine))
             engine.warm()
         except Cancelled:
             log.info("Making vectors was cancelled.")
@@ -85,9 +85,13 @@ class IndexKeeper:
             return False
         return report.note is None
 
-    def _stop(self, done: int, total: int, message: str) -> None:
+    def _stop(self, engine: SearchEngine) -> None:
+        """Ends the work where it is of no use any more, or not wanted: who makes vectors may change meanwhile."""
         if self._closing.is_set():
             raise Cancelled("The project was closed.")
+        if self._engine() is not engine:
+            self._wake.set()
+            raise Cancelled("The index was opened anew.")
 
 
 def run_job(engine: SearchEngine, store: Store | None, progress: Progress) -> VectorReport:

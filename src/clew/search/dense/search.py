@@ -56,7 +56,7 @@ class DenseSearch:
             return DenseRanking(note=note)
         try:
             if not len(space.vectors.view(connection).numbers):
-                return DenseRanking(note="No vectors have been made yet.")
+                return DenseRanking(note="The semantic index is not built yet: this answer goes by words alone.")
             allowed = self.visible.mask(connection, condition)
             vector = space.vector(query, PATIENCE_SECONDS)
             numbers, scores = space.vectors.search(connection, vector, depth, allowed)
@@ -208,7 +208,7 @@ class _Known(msgspec.Struct, frozen=True):
 
 class Visibility:
     """Which units fulfil a condition. What is known of one state of the index is brought up to the next by what changed
-    in between: whoever writes one unit must not look at all of them again."""
+    in between: writing one unit must not cost a look at all of them."""
 
     def __init__(self) -> None:
         self._counts: Cache[tuple[str, Condition], int] = Cache(_CONDITIONS_KEPT)
@@ -216,7 +216,7 @@ class Visibility:
         self._lock = threading.Lock()
 
     def is_everything(self, connection: "Connection", condition: Condition) -> bool:
-        """Whether the condition lets every unit through: whoever knows that need not ask it of each."""
+        """Whether the condition lets every unit through: then it need not be asked for each."""
         if self._masks.get(condition) is not None:
             count = int(self.mask(connection, condition).sum())
         else:

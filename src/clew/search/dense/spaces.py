@@ -1,7 +1,8 @@
 """The vector spaces of an index: one for each embedder that made vectors of its units.
 
 Normally there is one. While another embedder is being introduced there are two: the old one, which is complete, serves
-until the new one is.
+until the new one is, if it is the encoder that comes with Clew. A service that only the index names is never asked: the
+index may have come with the project, and whoever made it would choose where texts and keys go.
 """
 
 import shutil
@@ -66,12 +67,12 @@ class Space:
         try:
             return coming.result(patience)
         except TimeoutError:
-            # Whoever has not begun need not begin: on a busy machine the next one would wait for it too.
+            # A request that has not begun is dropped: on a busy machine the next one would wait for it too.
             coming.cancel()
             raise
 
     def _embed_query(self, query: str) -> "NDArray[np.float32]":
-        """A service is given one short try: somebody waits."""
+        """A service is given one short try, because a caller waits."""
         quick = getattr(self.embedder, "embed_query", None)
         vector: NDArray[np.float32] = quick(query) if quick is not None else self.embedder.embed([query])[0]
         self._queries.put(query, vector)
@@ -80,7 +81,7 @@ class Space:
 
 @cache
 def _waiting() -> ThreadPoolExecutor:
-    """Those who encode while somebody waits: a few, because more of them would only take turns."""
+    """Threads that encode for waiting callers: a few, because more of them would only take turns."""
     return ThreadPoolExecutor(_ENCODED_AT_ONCE, thread_name_prefix="clew-query")
 
 
@@ -126,7 +127,7 @@ class Spaces:
 
     def serving(self, connection: "Connection") -> Space | None:
         """The space that answers queries now: that of the configured embedder once it is complete; until then one that
-        an earlier embedder completed, where both its vectors and the embedder can still be used."""
+        the encoder of Clew completed, where its vectors can still be used."""
         if not self.wanted:
             return None
         embedder = self.configured()
@@ -187,9 +188,13 @@ class Spaces:
             elif path != kept and not path.name.startswith(f"{kept.stem}-"):
                 path.unlink(missing_ok=True)
 
+    # Implements: REQ-d00261-G
     def _earlier(self, made: Made) -> Space | None:
+        if made.settings.kind != EmbedSettings().kind:
+            return None
         try:
-            embedder = self._embedder(made.settings)
+            # Of what the index says about it, only its name counts.
+            embedder = self._embedder(EmbedSettings(threads=self.settings.threads))
             return self.space(embedder) if embedder is not None and embedder.name == made.name else None
         except (ClewError, ImportError):
             # It was replaced, perhaps because it is gone. The new one is on its way.
@@ -202,7 +207,7 @@ class Spaces:
             if settings in self._being_opened:
                 raise Unavailable("The embedder is still being opened.", hint="Until then, words are searched.")
             self._being_opened.add(settings)
-        # A service is asked for its dimensions here, which may take long: nobody else waits for it.
+        # A service is asked for its dimensions here, which may take long: no other caller waits for it.
         try:
             opened = open_embedder(settings)
         finally:

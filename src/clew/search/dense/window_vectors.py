@@ -1,5 +1,5 @@
 """The vectors of the windows of units, a byte for each number: they tell the windows of a few units apart and are never
-searched, so they are kept small and read when somebody asks."""
+searched, so they are kept small and read on demand."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Links that nobody drew: a unit whose body mentions the title of another leads to it.
+"""Implicit links: a unit whose body mentions the title of another leads to it.
 
 A title is compared by its *key*: its runs of letters and digits in lower case, without accents, leading articles and a
 remark in brackets at the end ("Mercury (planet)" is mentioned as Mercury). Of several titles that begin at the same
@@ -35,7 +35,7 @@ from clew.text.stem import stem
 MAX_BEARERS = 20
 """A title that more units bear than this, like "Introduction", names none of them."""
 MAX_TITLE_WORDS = 12
-"""A longer title is a sentence that nobody repeats word by word."""
+"""A longer title is a sentence, which is rarely repeated word by word."""
 MAX_CHARACTERS = 20_000
 """How much of a body is read for mentions."""
 

@@ -91,7 +91,7 @@ def rank(
     depths = {signal.name: signal.depth for signal in recipe.signals}
     if question.words is None and (reason := nothing_to_search(query)):
         return Ranked(fused=(), matched={}, reason=reason)
-    # Where all units may be seen, nobody has to look at each.
+    # Where all units may be seen, none has to be checked.
     restrict = None if dense.visible.is_everything(connection, condition) else condition
     words = LexicalResult()
     if "lexical" in depths:

@@ -83,7 +83,7 @@ class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Agreement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Results that resemble each other vouch for each other: a share of each score is that of its nearest results.
 
-    It is for queries about a subject, which several results answer. Whoever names a thing wants that very thing.
+    It is for queries about a subject, which several results answer. A query that names a thing wants that very thing.
     """
 
     neighbours: int = 5

@@ -44,7 +44,7 @@ def put_aside(store: Path, new: Path) -> Path:
         file.unlink(missing_ok=True)
     put_in_place(new, store)
     sync_folder(store.parent)
-    # Made by whoever read the copy.
+    # Made by the process that read the copy.
     for file in (index_of(kept), *((log_of(kept),) if not size_of(log_of(kept)) else ())):
         file.unlink(missing_ok=True)
     return kept

@@ -16,7 +16,7 @@ _MOST_IDLE = 32
 
 _ACCESS = {"write": "mode=rw", "read": "mode=ro", "frozen": "mode=ro&immutable=1"}
 """How a file is opened. `frozen` is for a folder in which SQLite cannot make the two files it needs beside a store: it
-reads the one file alone, and is right only while nobody writes."""
+reads the one file alone, and is right only while no process writes."""
 
 _SETTINGS = (
     "PRAGMA foreign_keys = ON",

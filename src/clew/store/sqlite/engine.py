@@ -70,7 +70,13 @@ class SqliteStore:
             return records.count(connection, collection)
 
     def events(
-        self, *, collection: str | None = None, id: str | None = None, after: int = 0, limit: int | None = None
+        self,
+        *,
+        collection: str | None = None,
+        id: str | None = None,
+        after: int = 0,
+        limit: int | None = None,
+        latest_first: bool = False,
     ) -> list[Event]:
         if collection is not None:
             check_name("collection", collection)
@@ -78,7 +84,9 @@ class SqliteStore:
             check_name("id", id)
         check_number("after", after)
         with self._connections.reading() as connection:
-            return records.events(connection, self._path, collection, id, after, _limit(limit))
+            return records.events(
+                connection, self._path, collection, id, after, _limit(limit), latest_first=latest_first
+            )
 
     def tombstones(self, collection: str, *, limit: int | None = None) -> list[Tombstone]:
         check_name("collection", collection)
@@ -139,6 +147,14 @@ class SqliteStore:
     def rewrite(self, edit: Rewrite) -> int:
         with self._connections.writing() as connection, translated(self._path):
             return rewriting.rewrite(connection, self._path, edit)
+
+    def erase(self, collection: str, ids: Iterable[str]) -> list[str]:
+        check_name("collection", collection)
+        wanted = list(dict.fromkeys(ids))
+        for id in wanted:
+            check_name("id", id)
+        with self._connections.writing() as connection, translated(self._path):
+            return rewriting.erase(connection, collection, wanted)
 
     def compact(self) -> None:
         rewriting.compact(self._connections, COMPACTING_SECONDS)

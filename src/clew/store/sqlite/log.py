@@ -2,7 +2,7 @@
 
 SQLite reads its log up to the first frame that does not match its checksum and takes the rest for writes that were
 never finished. That is right after a loss of power, and wrong where bytes were changed: then acknowledged writes would
-be gone without a word. So whoever is the first to open a store after all others ended looks at the log before SQLite:
+be gone without a word. So the first process that opens a store after all others ended reads the log before SQLite:
 
 - a commit behind a frame that cannot be read proves that something was lost;
 - the index beside the log knows how many frames were committed, as long as the machine runs. After another start of

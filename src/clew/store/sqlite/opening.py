@@ -96,7 +96,7 @@ def _demand_file(path: Path, read_only: bool) -> None:
 
 def _check_size(path: Path) -> None:
     """SQLite takes a file of no or one byte for a new one, and misses the loss of a part of the last page."""
-    # Sizes in this order: whoever creates a store writes to the file itself before there is a log.
+    # Sizes in this order: a store that is being created has its file before its log.
     logged, journal, size = (size_of(file) for file in (log_of(path), path.with_name(f"{path.name}-journal"), path))
     if not size:
         raise damaged(path, "it is empty" + ", but there are writes in the log beside it" * bool(logged))
@@ -106,7 +106,7 @@ def _check_size(path: Path) -> None:
 
 
 def _create(path: Path) -> None:
-    """Make a store whole, then give it its name: nobody ever sees a part of it, so an empty file is a damaged one."""
+    """Make a store whole, then give it its name: no process sees a part of it, so an empty file is a damaged one."""
     # What is written to a file survives a loss of power only if the file's name and its folder's do.
     make_folder(path.parent)
     temporary = temporary_beside(path)
@@ -117,7 +117,7 @@ def _create(path: Path) -> None:
     except (OSError, StoreError) as error:
         # A process that made the store first cleared this one away.
         if not path.exists():
-            # The error is about the store, not about a file that nobody knows.
+            # The error is about the store, not about a file with an internal name.
             if isinstance(error.__cause__, sqlite3.Error):
                 raise fault(error.__cause__, path) from error
             raise

@@ -191,13 +191,20 @@ def count(connection: sqlite3.Connection, collection: str) -> int:
 
 
 def events(
-    connection: sqlite3.Connection, path: Path, collection: str | None, id: str | None, after: int, limit: int
+    connection: sqlite3.Connection,
+    path: Path,
+    collection: str | None,
+    id: str | None,
+    after: int,
+    limit: int,
+    *,
+    latest_first: bool = False,
 ) -> list[Event]:
     wanted = {"collection = ?": collection, "id = ?": id, "seq > ?": after}
     given = {condition: value for condition, value in wanted.items() if value is not None}
     query = f"""
         SELECT seq, at, actor, operation, reason, collection, id, version, before, after FROM events
-        WHERE {" AND ".join(given)} ORDER BY seq LIMIT ?
+        WHERE {" AND ".join(given)} ORDER BY seq {"DESC" if latest_first else ""} LIMIT ?
     """  # noqa: S608 (the conditions are the three above)
     return [_event(row, path) for row in connection.execute(query, (*given.values(), limit)).fetchall()]
 

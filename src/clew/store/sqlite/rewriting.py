@@ -2,7 +2,8 @@
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,42 @@ _TABLES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "events": ("seq", ("before", "after"), ("reason",)),
     "jobs": ("number", (), ("message",)),
 }
+_DELETE_TOMBSTONE = """
+    DELETE FROM tombstones WHERE collection = ? AND id = ? AND EXISTS (
+        SELECT 1 FROM entries WHERE entries.collection = tombstones.collection AND entries.id = tombstones.id
+            AND entries.data IS NULL
+    )
+"""
 _AT_ONCE = 2_000
 _PAUSE = 0.05
 
 
 def rewrite(connection: sqlite3.Connection, path: Path, edit: Rewrite) -> int:
     """Give every value and every reason that `edit` changes its new value, in a transaction of the caller; how many."""
+    with _changing_events(connection):
+        return sum(_rewrite_table(connection, path, edit, table) for table in _TABLES)
+
+
+def erase(connection: sqlite3.Connection, collection: str, ids: Sequence[str]) -> list[str]:
+    """Take out what was deleted under some ids, in a transaction of the caller; those that were erased."""
+    erased: list[str] = []
+    with _changing_events(connection):
+        for id in ids:
+            gone = connection.execute(_DELETE_TOMBSTONE, (collection, id))
+            if gone.rowcount:
+                connection.execute(
+                    "UPDATE events SET before = NULL, after = NULL WHERE id = ? AND collection = ?", (id, collection)
+                )
+                erased.append(id)
+    return erased
+
+
+@contextmanager
+def _changing_events(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("DROP TRIGGER events_are_never_changed")
-    changed = sum(_rewrite_table(connection, path, edit, table) for table in _TABLES)
+    yield
     connection.execute(EVENTS_ARE_NEVER_CHANGED)
-    return changed
 
 
 def _rewrite_table(connection: sqlite3.Connection, path: Path, edit: Rewrite, table: str) -> int:

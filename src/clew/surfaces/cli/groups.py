@@ -35,6 +35,7 @@ GROUPS: Final = {
     "links": Group(
         "links of tests and code to requirements that are missing: suggest, apply, reject", "clew links suggest"
     ),
+    "terms": Group("the terms that requirements define: glossary, index", "clew terms glossary"),
     "eval": Group("measure retrieval, memory or suggested links on your own data", "clew eval retrieval FOLDER"),
     "specs": Group(
         summary="specs: dashboard, list, show, search, validate",

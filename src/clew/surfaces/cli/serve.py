@@ -73,10 +73,26 @@ def _serve(args: argparse.Namespace, project: Project, listing: Listing) -> int:
         anyio.run(serve_stdio, built)
         return 0
     from clew.surfaces.mcp.transports.http import serve_http
+    from clew.surfaces.web.page import Page
+
+    settings = _settings(args, listing)
+    page = Page(project, listing.callable, settings, read_only=args.read_only or project.config.server.read_only)
+
+    def ready(url: str) -> None:
+        address = page.address(url)
+        _announce(url, project, settings, address)
+        if getattr(args, "open", False):
+            open_browser(address)
+
+    anyio.run(serve_http, built, settings, ready, page)
+    return 0
+
+
+def _settings(args: argparse.Namespace, listing: Listing) -> "HttpSettings":
     from clew.surfaces.mcp.transports.settings import HttpSettings
 
     token = _token(args)
-    settings = HttpSettings(
+    return HttpSettings(
         host=args.host,
         port=args.port,
         token=token,
@@ -86,14 +102,21 @@ def _serve(args: argparse.Namespace, project: Project, listing: Listing) -> int:
         sse=args.transport == "sse",
         heartbeat_events=listing.heartbeat,
     )
-    anyio.run(serve_http, built, settings, lambda url: _announce(url, project, settings))
-    return 0
 
 
-def _announce(url: str, project: Project, settings: "HttpSettings") -> None:
+def open_browser(address: str) -> None:
+    """Nobody waits for a browser to start, or minds where there is none: the address is printed too."""
+    import threading
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(address,), name="clew-browser", daemon=True).start()
+
+
+def _announce(url: str, project: Project, settings: "HttpSettings", address: str) -> None:
     """The line a user pastes. Standard output is free here: no protocol runs over it."""
     kind = "sse" if settings.sse else "http"
     print(f"Serving {project.config.name} at {url}", flush=True)
+    print(f"  In a browser: {address}", flush=True)
     print(f"  Claude Code:  claude mcp add --transport {kind} clew {url}", flush=True)
     entry = f'{{"mcpServers": {{"clew": {{"type": "{kind}", "url": "{url}"}}}}}}'
     print(f"  Any client:   {entry}", flush=True)

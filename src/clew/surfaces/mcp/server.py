@@ -5,6 +5,7 @@ tool by name, and nothing here touches the graph: `tools/list` answers before an
 imported by the first one.
 """
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from clew.surfaces.mcp.calling import Calls
 
 LIST_TTL_MS = 60_000
+_ANSWERED_AFTER_SECONDS = 0.1
 
 Context = ServerRequestContext[Any, Any]
 
@@ -38,8 +40,9 @@ class Surface:
         self.resources = ScratchResources(project, listing.scheme or project.config.kb.scheme)
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
-        # A host that lists tools is about to call one: reading begins now, behind the answer, not before it.
-        self.project.build_in_background()
+        # A host that lists tools is about to call one. Reading begins once the answer is on its way: both at the same
+        # time would make the host wait for modules that only reading needs.
+        asyncio.get_running_loop().call_later(_ANSWERED_AFTER_SECONDS, self.project.build_in_background)
         return self._listed.get()
 
     async def call_tool(

@@ -20,6 +20,8 @@ from clew.trace.edit.text import edges as edge_text
 from clew.trace.edit.text.draft import Draft, DraftContext
 from clew.trace.edit.text.renaming import ReferenceTarget, fixed_references
 from clew.trace.edit.text.requirements import Mutations
+from clew.trace.edit.text.sections import parsed_section
+from clew.trace.edit.text_planner import TextPlanner
 from clew.trace.read.assertions import owner_of
 
 
@@ -30,7 +32,9 @@ class Planner:
         self._mutations = Mutations(drafting)
         self._rules = rules
         self._places = places
-        edges = EdgePlanner(drafting, rules)
+        edges, texts = EdgePlanner(drafting, rules), TextPlanner(drafting, rules, places)
+        self.record = texts.record
+        """What the text of a requirement or journey says now, drafts included."""
         self._operations: dict[str, Callable[..., Plan]] = {
             "rename_node": self.rename_node,
             "update_title": self.update_title,
@@ -43,16 +47,22 @@ class Planner:
             "rename_assertion": self.rename_assertion,
             "add_edge": edges.add_edge,
             "change_edge_kind": edges.change_edge_kind,
+            "change_edge_targets": edges.change_edge_targets,
             "delete_edge": edges.delete_edge,
             "fix_broken_reference": edges.fix_broken_reference,
+            **texts.operations,
         }
 
     def plan(self, operation: str, arguments: Mapping[str, Any]) -> Plan:
-        return self._operations[operation](**arguments)
+        made = self._operations[operation](**arguments)
+        # With full-text hashes every word of a requirement counts.
+        is_hashed = self._drafting.grammar.settings.hash_mode == "full-text"
+        return msgspec.structs.replace(made, affects_hash=True) if is_hashed else made
 
     def subject(self, id: str) -> Node:
         """The requirement or journey whose version guards a mutation of a node."""
-        node = self._rules.resolver.node(id)
+        section = parsed_section(id)
+        node = self._rules.resolver.node(section[0] if section is not None else id)
         return self._owner(node) if node.kind is NodeKind.ASSERTION else node
 
     # Nodes
@@ -292,6 +302,23 @@ class EdgePlanner:
             {"edges": [_edge_state(edge) for edge in edges]},
             {"edges": [{**_edge_state(edge), "edge_kind": wanted.value} for edge in edges]},
             f"{source.id} {wanted.value} {target}.",
+        )
+
+    def change_edge_targets(
+        self, source_id: str, target_id: str, assertion_targets: tuple[str, ...] = (), edge_kind: str | None = None
+    ) -> Plan:
+        source = self._rules.authored(source_id)
+        edges = self._edges(source, target_id, edge_kind)
+        kind, aim = edges[0].kind, self._rules.reference_target(edges[0].target, tuple(assertion_targets))
+        edge = Edge(kind, source.id, aim.target, aim.labels)
+        return Plan(
+            edge_text.change_targets(self._drafting, edge),
+            {**_edge_state(edge), "assertion_targets": list(aim.labels)},
+            source.id,
+            source.id,
+            {"edges": [_edge_state(each) for each in edges]},
+            {"edges": [_edge_state(edge)]},
+            f"{source.id} {kind.value} {aim.written(self._drafting.grammar)}.",
         )
 
     def delete_edge(self, source_id: str, target_id: str, edge_kind: str | None = None) -> Plan:

@@ -121,4 +121,6 @@ class SaveResult(msgspec.Struct, frozen=True):
     errors: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     """Always empty, as are the two before: what cannot be saved is an error that saves nothing."""
+    diff: str | None = None
+    """What would be written, as a unified diff; null where it was written."""
     truncated: bool = False

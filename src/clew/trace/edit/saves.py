@@ -102,13 +102,7 @@ class Saves:
 
     def save(self, pending: Sequence[Pending], *, save_branch: bool, message: str | None) -> Saved:
         """Write the files, or raise and leave all of them alone."""
-        unmade = self._unmade(pending)
-        edits = [self._edit(path, unmade) for path in self._history.patches.paths()]
-        edits = [edit for edit in edits if edit.before != edit.after]
-        check_writable(self._root, edits)
-        for edit in edits:
-            self._verify(edit)
-        edits = self._bookkeeping().with_entries(edits, message, _renamed(pending))
+        edits = self._edits(pending, message)
         mutations = self._mutations(pending, {edit.path: edit.after or b"" for edit in edits})
         written = tuple(edit.path for edit in edits)
         # elspais protects the list it generates from people, not from programs that keep it in step.
@@ -133,6 +127,20 @@ class Saves:
                 self._drafts.give_up_save()
                 raise
         return Saved(tuple(edit.path for edit in edits), written, branch, self._noted_late())
+
+    def difference(self, pending: Sequence[Pending], message: str | None) -> tuple[tuple[str, ...], str]:
+        """The files that saving would change, and how, as a unified diff. Raises what saving would raise."""
+        edits = self._bookkeeping().with_index(self._edits(pending, message))
+        return tuple(edit.path for edit in edits), diff_of(edits)
+
+    def _edits(self, pending: Sequence[Pending], message: str | None) -> list[FileEdit]:
+        unmade = self._unmade(pending)
+        edits = [self._edit(path, unmade) for path in self._history.patches.paths()]
+        edits = [edit for edit in edits if edit.before != edit.after]
+        check_writable(self._root, edits)
+        for edit in edits:
+            self._verify(edit)
+        return self._bookkeeping().with_entries(edits, message, _renamed(pending))
 
     def _write(self, files: Transaction, edits: Sequence[FileEdit]) -> None:
         try:

@@ -5,7 +5,7 @@ at a time: whoever mutates has the graph for itself, and readers wait only while
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     # Whoever only reads plans nothing.
     from clew.trace.edit.plan import Plan
     from clew.trace.edit.planner import Planner
+    from clew.trace.edit.text.blocks import Record
 
 T = TypeVar("T")
 
@@ -240,6 +241,14 @@ class MutationService:
         with self._lock.reading():
             return who_cites(self._graph, self._planner().subject(id).id)
 
+    def record(self, id: str) -> "Record":
+        """What the text of a requirement or journey says now, drafts included."""
+        return self._planner().record(id)
+
+    def version(self, id: str) -> str:
+        """The version that guards mutations of a node: that of the requirement or journey that it belongs to."""
+        return version_of(self._graph, self._planner().subject(id))
+
     def unsaved(self) -> Unsaved:
         """What waits to be saved, of this process and of others, whether or not it is shown in the graph."""
         try:
@@ -267,9 +276,10 @@ class MutationService:
         save_branch: bool = False,
         message: str | None = None,
         if_tip: str | None = None,
+        dry_run: bool = False,
         progress: Progress | None = None,
     ) -> SaveResult:
-        """Write all drafts to the files, or none."""
+        """Write all drafts to the files, or none; with `dry_run` only say what would be written."""
         with self._turn(progress):
             self._pending.demand_tip(if_tip)
             if self._pending.conflicts() and self._context.keeper.follows_files:
@@ -279,6 +289,8 @@ class MutationService:
             drafts = list(self._pending)
             if not drafts:
                 return SaveResult(True, 0, (), "There is nothing to save.")
+            if dry_run:
+                return self._preview(drafts, message)
             saved = self._saves.save(drafts, save_branch=save_branch, message=message)
             self._pending.saved()
             if saved.read:
@@ -300,6 +312,16 @@ class MutationService:
                 saved_mutations=tuple(each.draft.id for each in drafts),
                 safety_branch=saved.safety_branch,
             )
+
+    def _preview(self, drafts: Sequence[Pending], message: str | None) -> SaveResult:
+        paths, difference = self._saves.difference(drafts, message)
+        return SaveResult(
+            success=True,
+            saved_count=0,
+            files_modified=paths,
+            message=f"{counted(len(drafts), 'mutation')} would change {counted(len(paths), 'file')}; nothing is saved.",
+            diff=difference,
+        )
 
     def _refuse_conflicts(self) -> None:
         conflicts = self._pending.conflicts()

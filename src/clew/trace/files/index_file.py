@@ -3,7 +3,7 @@
 elspais compares it byte by byte with what it would write, so it is written in the same form.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -12,6 +12,7 @@ from clew.context import Context
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Remainder, Requirement
 from clew.graph.model import NodeKind
+from clew.trace.read.copies import copies_of
 from clew.workspace.find import selects
 
 INDEX_FILE = "INDEX.md"
@@ -60,7 +61,16 @@ def listed(context: Context, edited: Mapping[str, bytes]) -> list[Listed]:
     for node in context.graph.nodes_by_kind(NodeKind.USER_JOURNEY):
         if node.source is not None and node.source.path not in edited:
             rows.append(Listed(node.id, node.title, node.source.path, actor=node.get_field("actor") or ""))
-    return sorted(rows, key=lambda row: row.id)
+    return sorted((*rows, *_copies(context, rows)), key=lambda row: row.id)
+
+
+def _copies(context: Context, rows: Sequence[Listed]) -> Iterator[Listed]:
+    """The copies of templates stand in no file, and have the hash of their template."""
+    hashes = {row.id: row.hash for row in rows}
+    nodes = (context.graph.get_node(row.id) for row in rows if row.level is not None)
+    for copy in (each for node in nodes if node is not None for each in copies_of(context.graph, node)):
+        level, hash = copy.template.get_field("level", ""), copy.template.get_field("hash") or ""
+        yield Listed(copy.id, copy.template.title, "", level, hashes.get(copy.template.id, hash))
 
 
 def _is_read_here(context: Context, path: str) -> bool:
@@ -93,15 +103,18 @@ def index_text(rows: Sequence[Listed], config: Config) -> str:
     return "\n".join(lines)
 
 
-def _tables(rows: Iterable[Listed], config: Config, head: tuple[str, ...]) -> Iterator[str]:
+def _tables(rows: Sequence[Listed], config: Config, head: tuple[str, ...]) -> Iterator[str]:
     folders: dict[str, list[Listed]] = {folder: [] for folder in config.requirements.folders}
-    for row in rows:
+    nowhere = [row for row in rows if not row.path]
+    for row in (each for each in rows if each.path):
         holding = [folder for folder in folders if folder == "." or row.path.startswith(f"{folder}/")]
         folders[max(holding, key=len) if holding else next(iter(folders))].append(row)
-    used = {folder: members for folder, members in folders.items() if members}
-    for folder, members in used.items():
+    used = {f"{config.name}/{folder}": members for folder, members in folders.items() if members}
+    if nowhere:
+        used[config.name] = nowhere
+    for heading, members in used.items():
         if len(used) > 1:
-            yield from (f"### {config.name}/{folder}", "")
+            yield from (f"### {heading}", "")
         yield from _table(head, [_cells(row) for row in members])
         yield ""
 

@@ -59,3 +59,10 @@ class RestoreReport(msgspec.Struct, frozen=True):
     safety_branch: str | None
     """Holds the state before the restoration; null where nothing had to be done."""
     truncated: bool = False
+
+
+class FileRenamed(msgspec.Struct, frozen=True):
+    success: bool
+    message: str
+    source_file: str
+    dest_file: str

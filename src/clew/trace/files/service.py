@@ -25,7 +25,7 @@ from clew.formats.elspais.write.edits import with_reference_kind
 from clew.text.shortening import shortened
 from clew.trace.files.bookkeeping import Bookkeeping
 from clew.trace.files.checks import Located, expect_arrival, expect_others, expect_rest
-from clew.trace.files.results import FileChange, Moved, RestoreReport, Rewritten, SafetyBranches
+from clew.trace.files.results import FileChange, FileRenamed, Moved, RestoreReport, Rewritten, SafetyBranches
 from clew.trace.files.rewriting import LONGEST_PROMPT, Original, question, rewritten
 from clew.trace.read.resolve import Resolver
 from clew.trace.read.serialize import requirement_full
@@ -48,6 +48,7 @@ class RequirementFiles:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._config, self._root = context.config, context.root
+        self._live = context.live
         self._graph, self._grammar, self._lock = context.graph, context.grammar, context.lock
         self._store = context.store
         self._resolver = Resolver(self._graph, self._grammar)
@@ -101,7 +102,8 @@ class RequirementFiles:
                 f"The prompt has {len(prompt)} characters; it must have 1 to {LONGEST_PROMPT}.",
                 hint="Say in a few sentences what should become of the requirement.",
             )
-        model = open_model(of_client, settings=self._config.ai, trust=self._config.trust)
+        now = self._live.now()
+        model = open_model(of_client, settings=now.ai, trust=now.trust)
         found = self._locate(request)
         if not _is_utf8(found.data):
             raise Refused(f"'{found.path}' is not UTF-8; a model cannot be shown it.", hint="Save it as UTF-8.")
@@ -115,6 +117,20 @@ class RequirementFiles:
         done = f"{model.name} rewrote {found.node.id}; its hash stays stale until somebody reviewed it"
         change = self._carry_out(found, edits, request, done)
         return Rewritten(**msgspec.structs.asdict(change), model=model.name)
+
+    def rename(self, path: str, target_file: str) -> FileRenamed:
+        """Give a file of requirements another path, with every byte."""
+        if not selects(self._root, self._config.requirements, path):
+            raise NotFound(
+                f"'{shortened(path)}' is no file of requirements.", hint="get_node with file:PATH shows what one holds."
+            )
+        target = self._target(target_file)
+        before = self._content(path)
+        if before is None or target == path or self._content(target) is not None:
+            taken = f"There is a file '{target}' already" if before is not None else f"There is no file '{path}'"
+            raise Refused(f"{taken}.", hint="Name a file that is there, and a path that is free.")
+        self.write([FileEdit(target, None, before), FileEdit(path, before, None)], "mutate_rename_file")
+        return FileRenamed(True, f"'{path}' is now '{target}'.", path, target)
 
     def write(self, edits: Sequence[FileEdit], operation: str, *, dry_run: bool = False) -> str:
         """Write edits that were made elsewhere, all or none; returns the difference."""

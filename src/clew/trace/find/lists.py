@@ -26,7 +26,8 @@ from clew.trace.find.scope import Direction, scope
 from clew.trace.find.search import Check, Match, Matches
 from clew.trace.find.tests import RequirementTests
 from clew.trace.find.texts import may_hold
-from clew.trace.read.assertions import assertions_of, citations_of, owner_of
+from clew.trace.read.assertions import assertions_of, citations_of, live_assertions_of, owner_of
+from clew.trace.read.copies import find_copy
 from clew.trace.read.resolve import Resolver
 from clew.trace.read.serialize import (
     assertion_in_context,
@@ -40,6 +41,7 @@ from clew.trace.read.subtree import SubtreeFormat, SubtreeView, collect, view
 
 if TYPE_CHECKING:
     from clew.trace.operations.find import (
+        DiscoverAssertions,
         DiscoverRequirements,
         FindAssertions,
         FindByTitle,
@@ -252,6 +254,8 @@ class TraceQueries:
     # Tests and gaps
 
     def tests(self, req_id: str) -> RequirementTests:
+        if (copy := find_copy(self._graph, req_id.strip())) is not None:
+            return RequirementTests(self._graph, copy.template, copy)
         return RequirementTests(self._graph, self._resolver.requirement(req_id))
 
     def gaps(self, req_id: str | None, *, implemented_only: bool = False, source: Lacking = "test") -> Sequence[Gap]:
@@ -403,6 +407,46 @@ class TraceQueries:
             },
             total=len(divided.minimal),
         )
+
+    def discover_assertions(
+        self, query: "DiscoverAssertions", *, offset: int, check: Check = never
+    ) -> results_find.DiscoveredAssertions:
+        """The assertions of the requirements that match; those that match by themselves first."""
+        inside = None
+        if query.scope_id:
+            inside = scope(self._graph, self._resolver.node(query.scope_id), Direction(query.direction))
+        found = self._search(
+            query.query, field=query.field, regex=query.regex, within=inside, again=offset > 0, check=check
+        ).found
+        if query.scope_id:
+            kinds = edge_kinds(query.edge_kinds or DEFAULT_EDGE_KINDS)
+            specific = {node.id for node in minimize(self._graph, (each.node for each in found), kinds).minimal}
+            found = [each for each in found if each.node.id in specific]
+        direct = text_matcher(query.query, regex=query.regex)
+        parts = [(match, part) for match in found for part in live_assertions_of(self._graph, match.node.id)]
+        ranked = sorted(
+            ((match, part, direct(part.title)) for match, part in parts), key=lambda each: (not each[2], -each[0].score)
+        )
+        page = tuple(_discovered(*each) for each in ranked[offset : offset + query.limit])
+        stats = {"requirements_matched": len(found), "assertions_returned": len(page)}
+        return results_find.DiscoveredAssertions(assertions=page, stats=stats, total=len(ranked))
+
+
+DIRECT_SCORE = 50
+"""What an assertion that matches by itself has more than its neighbours."""
+
+
+def _discovered(match: Match, part: Node, is_direct: bool) -> results_find.DiscoveredAssertion:
+    return results_find.DiscoveredAssertion(
+        id=part.id,
+        label=part.get_field("label", ""),
+        text=part.title,
+        requirement_id=match.node.id,
+        requirement_title=match.node.title,
+        level=match.node.get_field("level", "Unknown"),
+        score=round(match.score + (DIRECT_SCORE if is_direct else 0), 3),
+        direct_match=is_direct,
+    )
 
 
 @lru_cache(maxsize=1_000)

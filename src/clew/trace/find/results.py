@@ -89,6 +89,28 @@ class CitingTest(msgspec.Struct, frozen=True):
     results: tuple[ResultOfTest, ...]
 
 
+class JourneyOfRequirement(msgspec.Struct, frozen=True):
+    id: str
+    title: str
+    file: str | None
+    verdict: str
+    """What its results say together; unverified where there are none."""
+
+
+class Acceptance(msgspec.Struct, frozen=True):
+    """What user journeys say of a requirement."""
+
+    jny_nodes: tuple[JourneyOfRequirement, ...]
+    covered_assertions: tuple[str, ...]
+    """Those that a journey names."""
+    covered_count: int
+    referenced_pct: float
+    validated_pct: float
+    """Those of which a journey passed and none failed."""
+    validated_assertions: tuple[str, ...] = ()
+    failed_assertions: tuple[str, ...] = ()
+
+
 class CoverageByTests(msgspec.Struct, frozen=True):
     success: bool
     req_id: str
@@ -107,6 +129,8 @@ class CoverageByTests(msgspec.Struct, frozen=True):
     tested_breakdown: Mapping[str, int]
     """Assertions that tests name, by what those tests last gave: passed, failed, awaiting_result."""
     tests_total: int
+    uat: Acceptance | None = None
+    """What user journeys say of it."""
     truncated: bool = False
     next_cursor: str | None = None
     """Leads to further tests."""
@@ -189,6 +213,56 @@ class Discovered(msgspec.Struct, frozen=True):
     direction: str
     stats: Mapping[str, int]
     """candidate_count, minimal_count and pruned_count."""
+    total: int
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class DiscoveredAssertion(msgspec.Struct, frozen=True):
+    id: str
+    label: str
+    text: str
+    requirement_id: str
+    requirement_title: str
+    level: str
+    score: float
+    direct_match: bool
+    """It matches by itself, and not only by its requirement."""
+
+
+class DiscoveredAssertions(msgspec.Struct, frozen=True):
+    assertions: tuple[DiscoveredAssertion, ...]
+    stats: Mapping[str, int]
+    """requirements_matched and assertions_returned."""
+    total: int
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class CheckFinding(msgspec.Struct, frozen=True):
+    severity: str
+    message: str
+    path: str
+    line: int
+    node_id: str | None
+    hint: str
+
+
+class CheckFindings(msgspec.Struct, frozen=True):
+    check: str
+    healthy: bool
+    findings: tuple[CheckFinding, ...]
+    count: int
+    total: int
+    known_checks: tuple[str, ...]
+    """The checks that found something."""
+    truncated: bool = False
+    next_cursor: str | None = None
+
+
+class UnresolvedPage(msgspec.Struct, frozen=True):
+    unresolved_references: tuple[BrokenItem, ...]
+    count: int
     total: int
     truncated: bool = False
     next_cursor: str | None = None

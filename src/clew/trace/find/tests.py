@@ -1,11 +1,16 @@
 """The tests of one requirement: which there are, what they name and what they last gave."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
-from clew.trace.find.results import CitingTest, CoverageByTests, ResultOfTest
+from clew.trace.coverage import percent
+from clew.trace.find.results import Acceptance, CitingTest, CoverageByTests, JourneyOfRequirement, ResultOfTest
 from clew.trace.read.assertions import citations_of, live_assertions_of
+from clew.trace.read.copies import Copy
 from clew.trace.read.serialize import assertion_text, place
 
 
@@ -40,16 +45,21 @@ def tests_of(graph: Graph, id: str) -> tuple[TestCase, ...]:
 class RequirementTests:
     """What tests prove of one requirement; the tests are shown page by page."""
 
-    def __init__(self, graph: Graph, requirement: Node) -> None:
+    def __init__(self, graph: Graph, requirement: Node, copy: Copy | None = None) -> None:
+        """Of the copy of a template, whatever tests prove of the template."""
         metrics = graph.metrics(requirement.id)
+        if copy is not None:
+            metrics = _narrowed(metrics, copy)
         untested = frozenset(metrics["untested_labels"])
         assertions = live_assertions_of(graph, requirement.id)
+        if copy is not None:
+            assertions = tuple(_copied(part, copy) for part in assertions if part.get_field("label") in copy.labels)
         gaps = tuple(part for part in assertions if part.get_field("label") in untested)
         self._graph = graph
         self._tests = tests_of(graph, requirement.id)
         self._whole = CoverageByTests(
             success=True,
-            req_id=requirement.id,
+            req_id=requirement.id if copy is None else copy.id,
             title=requirement.title,
             test_nodes=(),
             result_nodes=(),
@@ -66,6 +76,7 @@ class RequirementTests:
                 "awaiting_result": len(metrics["awaiting_labels"]),
             },
             tests_total=len(self._tests),
+            uat=_acceptance(graph, requirement, assertions),
         )
 
     def page(self, offset: int, count: int) -> CoverageByTests:
@@ -88,6 +99,53 @@ class RequirementTests:
             verdict=self._graph.evidence.verdict(node.id),
             results=tuple(ResultOfTest(result.id, result.get_field("status", "unknown")) for result in test.results),
         )
+
+
+def _copied(part: Node, copy: Copy) -> Node:
+    return msgspec.structs.replace(part, id=copy.id + part.id.removeprefix(copy.template.id))
+
+
+def _narrowed(metrics: Mapping[str, Any], copy: Copy) -> Mapping[str, Any]:
+    """The figures of a template for those of its assertions that a copy has."""
+    retired = copy.template.get_field("retired_labels", ())
+    live = [label for label in copy.labels if label not in retired]
+    named = ("untested_labels", "passed_labels", "failed_labels", "awaiting_labels")
+    labels = {name: tuple(label for label in metrics[name] if label in live) for name in named}
+    tested = len(live) - len(labels["untested_labels"])
+    return {**labels, "total_assertions": len(live), "tested": tested, "tested_pct": percent(tested, len(live))}
+
+
+def _acceptance(graph: Graph, requirement: Node, assertions: tuple[Node, ...]) -> Acceptance:
+    """What user journeys say of a requirement. One that validates the whole of it names no assertion."""
+    journeys: dict[str, Node] = {}
+    covered: set[str] = set()
+    passed: set[str] = set()
+    failed: set[str] = set()
+    for cited in citations_of(graph, requirement.id):
+        if cited.by.kind is not NodeKind.USER_JOURNEY:
+            continue
+        journeys[cited.by.id] = cited.by
+        covered.update(cited.edge.labels)
+        verdict = graph.evidence.verdict(cited.by.id)
+        (passed if verdict == "passed" else failed if verdict in ("failed", "error") else set()).update(
+            cited.edge.labels
+        )
+    own = [part for part in assertions if part.get_field("label") in covered]
+    valid = [part for part in own if part.get_field("label") in passed - failed]
+    return Acceptance(
+        jny_nodes=tuple(
+            JourneyOfRequirement(
+                id, node.title, node.source.path if node.source else None, graph.evidence.verdict(id) or "unverified"
+            )
+            for id, node in sorted(journeys.items())
+        ),
+        covered_assertions=tuple(part.id for part in own),
+        covered_count=len(own),
+        referenced_pct=percent(len(own), len(assertions)),
+        validated_pct=percent(len(valid), len(assertions)),
+        validated_assertions=tuple(part.id for part in valid),
+        failed_assertions=tuple(part.id for part in own if part.get_field("label") in failed),
+    )
 
 
 def _result(node: Node, test_id: str) -> ResultOfTest:

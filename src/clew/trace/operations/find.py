@@ -314,3 +314,34 @@ class DiscoverRequirements(
 
     def run(self, call: Call) -> results_find.Discovered:
         return call.project.trace.find.discover(self, offset=call.offset, check=call.check)
+
+
+class DiscoverAssertions(
+    Operation,
+    tool="discover_assertions",
+    toolset=Toolset.TRACE,
+    title="Assertions that fit",
+    later=True,
+    trim=("assertions",),
+    whole=("text",),
+    pages="assertions",
+    example={"query": "tide"},
+):
+    """Searches requirements, everywhere or within a part of the tree, and returns their assertions, those that match by
+    themselves first. Use it to find what a test or a change is about. At most `limit` a page."""
+
+    query: Annotated[str, Meta(min_length=1, description="Words, or a regular expression")]
+    scope_id: Annotated[str, Meta(description="Only below or above this node")] = ""
+    direction: Annotated[Literal["descendants", "ancestors"], Meta(description="Below or above it")] = "descendants"
+    field: SearchField = "all"
+    regex: Annotated[bool, Meta(description="The query is a regular expression")] = False
+    edge_kinds: EdgeKinds = DEFAULT_EDGE_KINDS
+    limit: Limit = 50
+    cursor: PageCursor = None
+    max_tokens: MaxTokens = None
+
+    def run(self, call: Call) -> results_find.DiscoveredAssertions:
+        return call.project.trace.find.discover_assertions(self, offset=call.offset, check=call.check)
+
+    def state(self, call: Call) -> str:
+        return ranking_state(call, self.query, field=self.field, regex=self.regex)

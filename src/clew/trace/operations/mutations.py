@@ -61,7 +61,7 @@ class Mutation(Operation, toolset=Toolset.TRACE, needs=Freshness.NONE, writes=Tr
         return self.removes
 
 
-def _path_of_file(id: str) -> str:
+def path_of_file(id: str) -> str:
     """The path in the id of a file, which may name its namespace: `file:REQ:spec/a.md`."""
     bare = id.removeprefix("file:")
     namespace, separator, path = bare.partition(":")
@@ -149,7 +149,7 @@ class AddRequirement(
         given = super().arguments()
         spelled = given.pop("file_id", None)
         if spelled and not given.get("file_path"):
-            given["file_path"] = _path_of_file(spelled)
+            given["file_path"] = path_of_file(spelled)
         return given
 
 
@@ -396,7 +396,7 @@ class SaveMutations(
     needs=Freshness.NONE,
     writes=True,
     destructive=True,
-    trim=("saved_mutations", "files_modified"),
+    trim=("saved_mutations", "files_modified", "diff"),
     example={"message": "Nothing yet"},
 ):
     """Writes all pending mutations to their files, or none of them. Only the text of what was mutated changes, with its
@@ -406,11 +406,13 @@ class SaveMutations(
     save_branch: Annotated[bool, Meta(description="Make a git safety branch first")] = False
     message: Annotated[Long | None, Meta(description="Why, for the record"), MANY_LINES] = None
     if_tip_mutation_id: Tip = None
+    dry_run: Annotated[bool, Meta(description="Show the difference of the files, write nothing")] = False
 
     def run(self, call: Call) -> results.SaveResult:
         return call.project.mutations.save(
             save_branch=self.save_branch,
             message=self.message,
             if_tip=self.if_tip_mutation_id,
+            dry_run=self.dry_run,
             progress=call.progress,
         )

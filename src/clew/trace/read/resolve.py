@@ -1,6 +1,7 @@
 """From an id or a path that a caller wrote to the node that is meant."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.text.shortening import LONGEST_SHOWN, shortened
 from clew.trace.read.assertions import owner_of
+from clew.trace.read.copies import find_copy
 from clew.workspace.files import path_inside
 
 
@@ -45,6 +47,7 @@ class Resolver:
 
     def node(self, id: str) -> Node:
         node = self.find(id)
+        self._refuse_copy(id, node)
         if node is None:
             raise NotFound(f"Node '{shortened(id)}' not found.", hint=self._suggestion(id))
         return node
@@ -53,6 +56,7 @@ class Resolver:
         node = self.find(id)
         if node is not None and node.kind is NodeKind.ASSERTION:
             node = owner_of(self._graph, node)
+        self._refuse_copy(id, node)
         if node is None:
             raise NotFound(f"Requirement '{shortened(id)}' not found.", hint=self._suggestion(id))
         if node.kind is not NodeKind.REQUIREMENT:
@@ -62,11 +66,46 @@ class Resolver:
             )
         return node
 
+    def _refuse_copy(self, id: str, node: Node | None) -> None:
+        """What is known of a template's copy is asked for elsewhere; nothing else can be done with one."""
+        copy = find_copy(self._graph, id.strip()) if node is None else None
+        if copy is not None:
+            raise WrongKind(
+                f"'{copy.id}' is the copy of the template {copy.template.id}, which has no text of its own.",
+                hint=f"Pass {copy.template.id}, which every copy follows, or {copy.declaring.id}, which satisfies it.",
+            )
+
     def _suggestion(self, id: str) -> str:
-        ids: Iterable[str] = (node.id for node in self._graph.nodes_by_kind(NodeKind.REQUIREMENT))
-        close = get_close_matches(id[:LONGEST_SHOWN], ids, n=3, cutoff=0.7)
-        known = f"Did you mean {', '.join(close)}? " if close else ""
-        return known + "search finds requirements by words of their title or text."
+        kinds = (NodeKind.REQUIREMENT, NodeKind.SPEC, NodeKind.USER_JOURNEY)
+        nodes = [node for kind in kinds for node in self._graph.nodes_by_kind(kind)]
+        close = (*_near(id[:LONGEST_SHOWN], nodes), *_titled(id[:LONGEST_SHOWN], nodes))
+        titles = {node.id: node.title for node in close}
+        named = [f"{id} ({shortened(title)})" for id, title in titles.items()][:MOST_SUGGESTED]
+        known = f"Did you mean {', '.join(named)}? " if named else ""
+        return known + 'search(query="...") finds requirements by words of their title or text.'
+
+
+def _near(id: str, nodes: Sequence[Node]) -> Iterator[Node]:
+    """Those whose id is spelled almost so, in full or without what all ids begin with."""
+    spelled: dict[str, Node] = {}
+    for node in nodes:
+        for name in (node.id, node.id.rpartition("-")[2], node.id.rpartition("/")[2]):
+            spelled.setdefault(_plain(name), node)
+    yield from (spelled[name] for name in get_close_matches(_plain(id), spelled, n=MOST_SUGGESTED, cutoff=0.6))
+
+
+def _plain(id: str) -> str:
+    """An id without the zeros that fill it up, which nobody types."""
+    return re.sub(r"(?<!\d)0+(?=\d)", "", id.casefold())
+
+
+def _titled(words: str, nodes: Sequence[Node]) -> Iterator[Node]:
+    """Those whose title holds all the words."""
+    asked = words.casefold().replace("-", " ").split()
+    yield from (node for node in nodes if asked and all(word in node.title.casefold() for word in asked))
+
+
+MOST_SUGGESTED = 3
 
 
 _MEANT = frozenset(NodeKind) - {NodeKind.REMAINDER, NodeKind.ASSERTION}

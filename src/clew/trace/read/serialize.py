@@ -10,6 +10,8 @@ from clew.text.hashing import content_hash
 from clew.text.keywords import keywords
 from clew.trace.find.results import AssertionInContext, AssertionText, NodeSummary, PrunedSummary, ScopedSummary
 from clew.trace.find.search import Match
+from clew.trace.read.assertions import citations_of
+from clew.trace.read.copies import Copy, copies_of
 from clew.trace.read.results import (
     AssertionDetail,
     Location,
@@ -123,6 +125,8 @@ def requirement_full(
             line, retired = other.source.line if other.source else 0, bool(other.get_field("retired"))
             tested = label not in untested and not retired
             assertions.append(AssertionDetail(other.id, label, other.title, line, tested, retired))
+    if node.kind is NodeKind.REQUIREMENT:
+        children += [_neighbour(each.node, EdgeKind.SATISFIES, ()) for each in copies_of(graph, node)]
     children.sort(key=lambda item: (_RANKS.get(item.kind, len(_RANKS)), item.kind, item.id))
     parents, source = _parents(graph, node), node.source
     return RequirementDetail(
@@ -160,6 +164,43 @@ def requirement_full(
         children_total=len(children),
         associate=node.get_field("associate"),
     )
+
+
+def copy_full(graph: Graph, copy: Copy) -> RequirementDetail:
+    """The copy of a template: it says what the template says, and is as covered."""
+    shown = requirement_full(graph, copy.template)
+    kept = tuple(each for each in shown.assertions if each.label in copy.labels)
+    live = [each for each in kept if not each.retired]
+    untested = tuple(each.label for each in live if not each.tested)
+    implemented = sum(
+        any(each.implements(label.label) for each in citations_of(graph, copy.template.id)) for label in live
+    )
+    coverage = {
+        "total_assertions": len(live),
+        "tested": len(live) - len(untested),
+        "tested_pct": _percent(len(live) - len(untested), len(live)),
+        "implemented_total_covered": implemented,
+        "implemented_total_pct": _percent(implemented, len(live)),
+        "untested_labels": untested,
+        "inherited_from": copy.template.id,
+    }
+    stem = copy.template.id
+    return msgspec.structs.replace(
+        shown,
+        id=copy.id,
+        assertions=tuple(msgspec.structs.replace(each, id=copy.id + each.id.removeprefix(stem)) for each in kept),
+        parents=(_neighbour(copy.declaring, EdgeKind.SATISFIES, ()),),
+        children=(_neighbour(copy.template, EdgeKind.INSTANCE, ()),),
+        children_total=1,
+        coverage=coverage,
+        metrics=coverage,
+        broken_references=(),
+        properties={**shown.properties, "stereotype": "instance", "template_id": copy.template.id},
+    )
+
+
+def _percent(part: int, whole: int) -> float:
+    return round(100.0 * part / whole, 1) if whole else 0.0
 
 
 def version_of(graph: Graph, node: Node) -> str:

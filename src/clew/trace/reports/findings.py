@@ -28,28 +28,19 @@ from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
-import msgspec
-
 from clew import __version__
 from clew.context import Context
+from clew.formats.elspais.rules import SILENT
 from clew.graph.cycles import cycles
 from clew.graph.graph import Graph
 from clew.graph.model import BrokenReference, EdgeKind, Node, NodeKind
 from clew.text.controls import pretty_json, printable
 from clew.trace.coverage import is_expected
 from clew.trace.find.scope import hierarchy
+from clew.trace.reports.finding import Finding, finding_at
+from clew.trace.reports.format_rules import forbidden_references, format_rules
 from clew.trace.reports.suspect import suspects
-
-
-class Finding(msgspec.Struct, frozen=True):
-    code: str
-    severity: str
-    """error, warning or info."""
-    message: str
-    path: str
-    line: int
-    node_id: str | None = None
-    hint: str = ""
+from clew.trace.reports.term_findings import term_findings
 
 
 def findings(graph: Graph, context: Context) -> tuple[Finding, ...]:
@@ -59,14 +50,18 @@ def findings(graph: Graph, context: Context) -> tuple[Finding, ...]:
 
 
 def broken_references(graph: Graph, context: Context) -> Iterator[Finding]:
+    severities = dict(context.config.elspais.fault_severities)
     for reference in graph.memory.broken:
         if (finding := _of_associate(reference, context)) is not None:
             yield finding
             continue
         fault = _FAULTS[reference.fault]
+        severity = severities.get(reference.fault, "error")
+        if severity in SILENT:
+            continue
         yield Finding(
             code="trace.broken_reference",
-            severity="error",
+            severity=severity,
             message=f"{reference.source_id} {reference.edge_kind.value} {reference.target_id}, {fault}.",
             path=reference.path,
             line=reference.line,
@@ -112,7 +107,7 @@ def circular_hierarchy(graph: Graph, context: Context) -> Iterator[Finding]:
         else:
             message = f"{last} stands below itself: {_shortened((last, *cycle[:-1]))}."
             hint = f"Remove its reference to {first}, or another one on the way."
-        yield _at(node, "trace.circle", "error", message, hint)
+        yield finding_at(node, "trace.circle", "error", message, hint)
 
 
 MOST_OF_A_CYCLE = 10
@@ -135,7 +130,7 @@ def wrong_levels(graph: Graph, context: Context) -> Iterator[Finding]:
             level = cited.get_field("level")
             if level in known and not any(level.casefold() == each.casefold() for each in levels):
                 own = node.get_field("level")
-                yield _at(
+                yield finding_at(
                     node,
                     "trace.wrong_level",
                     "warning",
@@ -147,7 +142,7 @@ def wrong_levels(graph: Graph, context: Context) -> Iterator[Finding]:
 
 def duplicate_ids(graph: Graph, context: Context) -> Iterator[Finding]:
     for node in _duplicates(graph):
-        yield _at(
+        yield finding_at(
             node,
             "trace.duplicate_id",
             "error",
@@ -166,7 +161,7 @@ def hashes(graph: Graph, context: Context) -> Iterator[Finding]:
     for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
         state = node.get_field("hash_state")
         if state == "stale":
-            yield _at(
+            yield finding_at(
                 node,
                 "trace.stale_hash",
                 "error",
@@ -174,7 +169,7 @@ def hashes(graph: Graph, context: Context) -> Iterator[Finding]:
                 f"Review what changed, then run `clew fix {node.id}`, which writes the new hash into the End marker.",
             )
         elif state == "missing":
-            yield _at(
+            yield finding_at(
                 node,
                 "trace.missing_hash",
                 "warning",
@@ -188,7 +183,7 @@ def uncovered_assertions(graph: Graph, context: Context) -> Iterator[Finding]:
         untested = set(graph.metrics(node.id)["untested_labels"]) if is_expected(node) else set()
         for assertion in graph.iter_children(node.id) if untested else ():
             if assertion.kind is NodeKind.ASSERTION and assertion.get_field("label") in untested:
-                yield _at(
+                yield finding_at(
                     assertion,
                     "trace.uncovered_assertion",
                     "warning",
@@ -212,11 +207,11 @@ def references_by_role(graph: Graph, context: Context) -> Iterator[Finding]:
             if severity is not None:
                 code = "trace.retired_reference" if role == "retired" else "trace.unsettled_reference"
                 said = f"{citing.id} {edge.kind.value} {node.id}, whose status is {node.get_field('status')}."
-                yield _at(citing, code, severity, said, "Cite what replaced it, or remove the reference.")
+                yield finding_at(citing, code, severity, said, "Cite what replaced it, or remove the reference.")
             elif gone := sorted(retired & set(edge.labels)):
                 cited = context.grammar.assertion_id(node.id, "+".join(gone))
                 said = f"{citing.id} {edge.kind.value} {cited}, which is retired."
-                yield _at(
+                yield finding_at(
                     citing,
                     "trace.retired_reference",
                     severities.get("retired", "warning"),
@@ -231,7 +226,7 @@ def suspect_links(graph: Graph, context: Context) -> Iterator[Finding]:
         link, citing = suspect.link, graph.get_node(suspect.link.citing_id)
         since = "the link was reviewed" if suspect.reviewed else "it was first seen here"
         if citing is not None:
-            yield _at(
+            yield finding_at(
                 citing,
                 "trace.suspect_link",
                 "warning" if suspect.reviewed else "info",
@@ -256,7 +251,7 @@ def unmatched_results(graph: Graph, context: Context) -> Iterator[Finding]:
             place = node.get_field("file") or node.get_field("classname")
             named = f"'{node.title}'" + (f" in {place}" if place else "")
             message, hint = _UNMATCHED[reason]
-            yield _at(node, "trace.unmatched_result", "warning", message.format(named), hint)
+            yield finding_at(node, "trace.unmatched_result", "warning", message.format(named), hint)
     for path, count in counts.items():
         if count > MOST_UNMATCHED:
             more = f"{count - MOST_UNMATCHED} more results of this report belong to no test."
@@ -285,11 +280,6 @@ def reader_diagnostics(graph: Graph, context: Context) -> Iterator[Finding]:
         yield Finding(code=item.code, severity=item.severity, message=item.message, path=path, line=item.line)
 
 
-def _at(node: Node, code: str, severity: str, message: str, hint: str) -> Finding:
-    path, line = (node.source.path, node.source.line) if node.source else ("", 0)
-    return Finding(code=code, severity=severity, message=message, path=path, line=line, node_id=node.id, hint=hint)
-
-
 SOURCES: tuple[Callable[[Graph, Context], Iterator[Finding]], ...] = (
     broken_references,
     circular_hierarchy,
@@ -298,6 +288,9 @@ SOURCES: tuple[Callable[[Graph, Context], Iterator[Finding]], ...] = (
     hashes,
     uncovered_assertions,
     references_by_role,
+    format_rules,
+    forbidden_references,
+    term_findings,
     unmatched_results,
     suspect_links,
     reader_diagnostics,

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import msgspec
 
-from clew.edit.replacing import replace_file
-from clew.edit.targets import is_write_protected, real_target
+from clew.edit.edits import FileEdit
+from clew.edit.targets import is_write_protected
+from clew.edit.transaction import Transaction
 from clew.errors import Conflict, Refused
 from clew.trace.safety.branches import SafetyBranch, find, keep
 from clew.trace.safety.snapshot import LINK, SUBMODULE, Repository, entries, ignored, repository_of, take
@@ -104,6 +105,7 @@ def _existing_folder(place: Path) -> Path:
 class _Restoration:
     def __init__(self, repository: Repository, branch: SafetyBranch, differences: list[_Difference]) -> None:
         self._repository = repository
+        self._project = repository.top / repository.prefix
         self._branch = branch
         self._written = [difference for difference in differences if difference.then is not None]
         self._leaving = {difference.path: difference for difference in differences if difference.then is None}
@@ -112,9 +114,15 @@ class _Restoration:
     def run(self) -> tuple[list[str], list[str]]:
         """The paths that were written and those that were removed."""
         removed: list[str] = []
-        for difference, content in self._contents():
-            removed += self._make_way(difference.path)
-            self._write(difference, content)
+        for group in self._groups():
+            edits: list[FileEdit] = []
+            for difference, content in group:
+                removed += self._make_way(difference.path)
+                edits += self._edits(difference, content)
+            # Whoever opens the project after a death completes it, and says so.
+            Transaction(self._project, edits, backups=False).commit()
+            for difference, _ in group:
+                self._set_mode(difference)
         # Only now are the ignore rules those of that time: what they name was there, and was not held.
         kept = ignored(self._repository, self._leaving)
         for path in [path for path in self._leaving if path not in kept]:
@@ -122,17 +130,19 @@ class _Restoration:
             removed.append(path)
         return [difference.path for difference in self._written], sorted(removed)
 
-    def _contents(self) -> Iterator[tuple[_Difference, bytes]]:
+    def _groups(self) -> Iterator[list[tuple[_Difference, bytes]]]:
         committed = entries(self._repository, self._branch.made_on) if self._converted and self._branch.made_on else {}
         for start in range(0, len(self._written), _AT_ONCE):
             group = self._written[start : start + _AT_ONCE]
             blobs = git.contents(self._repository.top, (item.then.blob for item in group if item.then is not None))
+            contents: list[tuple[_Difference, bytes]] = []
             for difference in group:
                 if difference.path in self._converted and committed.get(difference.path) == difference.then:
                     named = f"{self._branch.commit}:{difference.path}"
-                    yield difference, git.command(self._repository.top, "cat-file", "--filters", named)
+                    contents.append((difference, git.command(self._repository.top, "cat-file", "--filters", named)))
                 elif difference.then is not None:
-                    yield difference, blobs[difference.then.blob]
+                    contents.append((difference, blobs[difference.then.blob]))
+            yield contents
 
     def _make_way(self, path: str) -> list[str]:
         """Remove what stands where a file or one of its folders has to be, if it is held in the present state."""
@@ -152,21 +162,28 @@ class _Restoration:
             del self._leaving[each]
         return gone
 
-    def _write(self, difference: _Difference, content: bytes) -> None:
+    def _edits(self, difference: _Difference, content: bytes) -> list[FileEdit]:
+        """How a file gets its content; a link is made at once."""
         place = self._repository.place(difference.path)
         before = self._present(difference, place)
         if difference.then is None:
-            return
+            return []
         if place.is_symlink() or difference.then.mode == LINK:
             if os.path.lexists(place):
                 place.unlink()
             before = None
-        place.parent.mkdir(parents=True, exist_ok=True)
         if difference.then.mode == LINK:
+            place.parent.mkdir(parents=True, exist_ok=True)
             place.symlink_to(os.fsdecode(content))
+            return []
+        path = difference.path.removeprefix(self._repository.prefix)
+        return [FileEdit(display(path), before, content)]
+
+    def _set_mode(self, difference: _Difference) -> None:
+        """Whether a file can be executed is as it was."""
+        if difference.then is None or difference.then.mode == LINK:
             return
-        if before != content:
-            replace_file(real_target(place, within=self._repository.top), content)
+        place = self._repository.place(difference.path)
         mode = stat.S_IMODE(place.stat().st_mode)
         runs = (mode & 0o444) >> 2
         wanted = mode | runs if difference.then.mode.endswith("755") else mode & ~0o111
@@ -195,11 +212,10 @@ class _Restoration:
     def _remove(self, path: str) -> None:
         place = self._repository.place(path)
         place.unlink(missing_ok=True)
-        project = self._repository.top / self._repository.prefix
         with suppress(OSError):
             # A folder that still holds something refuses, and that ends it.
             for folder in place.parents:
-                if folder == project or not folder.is_relative_to(project):
+                if folder == self._project or not folder.is_relative_to(self._project):
                     break
                 folder.rmdir()
 

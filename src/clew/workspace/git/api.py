@@ -14,6 +14,7 @@ from clew.workspace.git.questions import (
     content_at,
     contents,
     filters_of,
+    folders_with_files,
     fork_of,
     head,
     hooks_folder,
@@ -21,6 +22,7 @@ from clew.workspace.git.questions import (
     not_comparable,
     refuse_filtered,
     toplevel,
+    tracked_though_ignored,
     uncommitted,
 )
 from clew.workspace.git.run import answer, command, problem
@@ -41,6 +43,7 @@ __all__ = [
     "content_at",
     "contents",
     "filters_of",
+    "folders_with_files",
     "fork_of",
     "head",
     "hooks_folder",
@@ -49,5 +52,6 @@ __all__ = [
     "problem",
     "refuse_filtered",
     "toplevel",
+    "tracked_though_ignored",
     "uncommitted",
 ]

@@ -64,6 +64,12 @@ def commit_ids(root: Path, head: str, without: Iterable[str] = (), *, seconds: i
     return result.output.decode().split()
 
 
+def newest_ids(root: Path, head: str, limit: int) -> list[str]:
+    """Some of the newest commits that lead to `head`, told without looking at the others."""
+    result = run(root, "rev-list", f"--max-count={limit}", head)
+    return result.output.decode().split() if result.code == 0 else []
+
+
 def commits(root: Path, ids: Sequence[str], *, compares: bool = True) -> list[CommitRecord]:
     """These commits with their messages and paths, as seen from the folder. With `compares`, files that were renamed
     and changed at once are found as well, which needs their contents."""

@@ -29,7 +29,7 @@ _ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_PROTOCOL_FROM_USER": "0",
-    # Nothing waits for somebody to type.
+    # Nothing waits for input.
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ASKPASS": "",
     "GIT_EDITOR": ":",
@@ -63,7 +63,7 @@ _SETTINGS: Settings = (
     ("i18n.logOutputEncoding", "UTF-8"),
 )
 _OPTIONS: Mapping[str, tuple[str, ...]] = {
-    # A submodule has a configuration of its own, which nobody looked through.
+    # A submodule has a configuration of its own, which was not checked.
     "diff": ("--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short", "--ignore-submodules=all"),
     "log": ("--no-ext-diff", "--no-textconv", "--no-color", "--no-show-signature"),
     "blame": ("--no-textconv",),
@@ -119,15 +119,22 @@ class Configuration(msgspec.Struct, frozen=True):
 
 
 def options(command: str) -> tuple[str, ...]:
-    """The options that a command always gets. A command that nobody looked through is not run."""
+    """The options that a command always gets. A command that is not listed here is not run."""
     if command not in _OPTIONS:
         raise Unavailable(f"Clew does not run `git {command}`.", hint="workspace/git/protect.py lists what it runs.")
     return _OPTIONS[command]
 
 
 def inherited() -> dict[str, str]:
-    """The caller's environment without what speaks to git."""
-    return {name: value for name, value in os.environ.items() if not name.upper().startswith("GIT_")}
+    """The caller's environment without what speaks to git. Git itself starts programs, such as gpg: none that lies in
+    the folder where git happens to run."""
+    found = {name: value for name, value in os.environ.items() if not name.upper().startswith("GIT_")}
+    return found | {"PATH": absolute_folders(os.environ.get("PATH", os.defpath))}
+
+
+def absolute_folders(path: str) -> str:
+    """A PATH without its relative folders: each would be one of the project's."""
+    return os.pathsep.join(folder for folder in path.split(os.pathsep) if Path(folder).is_absolute())
 
 
 def environment(tree: WorkTree, overrides: Settings = ()) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 No answer depends on how the user set git up: what a setting could change about the output is said with every call.
 Paths are spelled like those of the files of a project, and the folders are those of a configuration, globs included.
-A revision that somebody names is resolved once, and only the id of its commit goes on to other commands.
+A revision is resolved once, and only the id of its commit is passed to other commands.
 """
 
 import os
@@ -176,6 +176,19 @@ def ignored(root: Path, paths: Iterable[str], *, also_tracked: bool = False) -> 
     options = ("-z", "--stdin", *(("--no-index",) if also_tracked else ()))
     output = command(root, "check-ignore", *options, stdin=parse.as_input(asked), says_no=1, patterns=True)
     return frozenset(name.removeprefix("./") for name in parse.names(output))
+
+
+def tracked_though_ignored(root: Path) -> tuple[str, ...]:
+    """The files that git keeps although .gitignore files name them; none without git."""
+    output = answer(root, "ls-files", "--cached", "--ignored", "--exclude-standard", "-z")
+    return tuple(display(name) for name in parse.names(output)) if output is not None else ()
+
+
+def folders_with_files(root: Path, names: Iterable[str]) -> frozenset[str]:
+    """Those of the names of folders in which git keeps a file, wherever they stand; none without git."""
+    asked = frozenset(names)
+    output = answer(root, "ls-files", "-z", "--", *(f":(glob)**/{name}/**" for name in sorted(asked)), patterns=True)
+    return frozenset(part for path in parse.names(output or b"") for part in path.split("/")[:-1]) & asked
 
 
 def filters_of(root: Path, paths: Iterable[str]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The only place where Clew starts git.
 
 What holds for every call is said once: here, in `find` and in `protect`. No program that a repository names is run, no
-answer depends on where a hook runs, on the user's language, or on a pager, and nothing waits for somebody to type.
+answer depends on where a hook runs, on the user's language, or on a pager, and nothing waits for input.
 """
 
 import os
@@ -114,7 +114,7 @@ _reading: Cache[WorkTree, threading.Lock] = Cache(64)
 def configuration(tree: WorkTree, seconds: int = WORK_SECONDS) -> Configuration | Result:
     """The configuration of a work tree as far as it names programs; the failure where git cannot read it."""
     # Threads that ask about one work tree at once wait for the first, instead of starting git for the same answer. A
-    # repository in which git hangs keeps nobody else waiting.
+    # repository in which git hangs blocks no other call.
     with _reading.made(tree, threading.Lock):
         found = _known.get(tree)
         if found is not None and found.is_current():
@@ -155,9 +155,8 @@ def _finished(
 
 @cache
 def _program(path: str) -> str:
-    """The git that the user installed. A folder of the PATH that is relative would be one of the project's."""
-    folders = [folder for folder in path.split(os.pathsep) if Path(folder).is_absolute()]
-    found = shutil.which("git", path=os.pathsep.join(folders))
+    """The git that the user installed."""
+    found = shutil.which("git", path=protect.absolute_folders(path))
     if found is None or not Path(found).is_absolute():
         raise Unavailable("git cannot be run: it is not in the PATH.", hint="Install git.")
     told = _finished(Path(found).parent, (found, "--version"), protect.inherited(), QUESTION_SECONDS)

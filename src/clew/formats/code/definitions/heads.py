@@ -33,6 +33,8 @@ _NAMED_FUNCTION = re.compile(
     r"(\"+|[A-Za-z_$][\w$]*)\s*(?:<[^()]*>|\[[^()]*\])?\s*\(\)"
     r"|def\s+(?:[A-Za-z_$][\w$<>]*\s+)?(\"+|[A-Za-z_$][\w$]*)\s*(?:\[[^()]*\])?\s*(?:\(\)|(?=[:=])))"
 )
+_MESSAGE = re.compile(r"^[ \t]*[-+][ \t]*\(\)[ \t]*(\w+)(?:[ \t]*:[^;]*)?\Z", re.MULTILINE)
+"""A method of Objective-C."""
 _SUBROUTINE = re.compile(r"\b(?:function|sub|filter)\s+([A-Za-z_][\w:-]*)\s*(?:\(\))?\s*\Z")
 _CONSTRUCTOR = re.compile(r"\b(init|constructor|deinit)\b\s*[?!]?\s*(?:\(\))?[^\n=]*\Z")
 _CLASS_HEAD = re.compile(
@@ -64,8 +66,8 @@ _TEST_ATTRIBUTE = re.compile(
     r"|[\[,]\s*(?:Fact|Theory|Test|TestCase|TestMethod|DataTestMethod)\b"
 )
 _CONTINUATION = r"[-:=>.,?&|+#\x01]|where\b|extends\b|implements\b|with\b|throws\b|\Z"
-_GOES_ON = re.compile(rf"[^\n]*+(?:\n\s*+(?:{_CONTINUATION})[^\n]*+)*+")
-"""One statement, over several lines only where each further one shows that it continues."""
+_GOES_ON = re.compile(rf"[^\n]*+(?:(?:(?<=,)\n|(?<=, )\n|\n\s*+(?:{_CONTINUATION}))[^\n]*+)*+")
+"""One statement, over several lines only where a comma or the further one shows that it continues."""
 _NO_HEAD = re.compile(r"#\s*[a-z]|<\?")
 """Lines for a preprocessor."""
 _ATTRIBUTES = re.compile(r"(?:(?:@[\w.:]+(?:\(\))?|#?\[[^\]]*+\])\s*+)++")
@@ -113,6 +115,8 @@ class DefinedNames(msgspec.Struct, frozen=True, gc=False):
     index: int
     """Where in the head it begins; attributes and decorators may precede it."""
     is_test: bool = False
+    stands_alone: bool = False
+    """Whether nothing that precedes it belongs to it."""
 
 
 def is_data(head: Head, family: str) -> bool:
@@ -142,7 +146,7 @@ def defined(head: Head, family: str, *, in_function: bool) -> DefinedNames | Non
         found = _unmarked(head.code, family, in_function=in_function)
     if found is None:
         return None
-    begin = _beginning(head.code, found.index, family in _LINE_ENDS)
+    begin = found.index if found.stands_alone else _beginning(head.code, found.index, family in _LINE_ENDS)
     is_test = found.is_test or (found.kind == FUNCTION and _TEST_ATTRIBUTE.search(head.code, begin) is not None)
     return DefinedNames(found.names, found.kind, begin, is_test)
 
@@ -159,6 +163,8 @@ def _marked_test(head: Head, family: str) -> DefinedNames | None:
 def _function(head: Head, family: str) -> DefinedNames | None:
     """A function with a keyword."""
     code = head.code
+    if family == "c" and (message := _MESSAGE.search(code.rstrip())):
+        return DefinedNames((message[1],), FUNCTION, message.start(1), message[1].startswith("test"), True)
     if plain := _SUBROUTINE.search(code):
         return DefinedNames((plain[1],), FUNCTION, plain.start(), plain[1].startswith(("test", "Test")))
     for named in reversed(list(_NAMED_FUNCTION.finditer(code))):

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from clew.memory.cognition import dream, health
+from clew.memory.cognition import dream, dream_model, health
 from clew.memory.cognition.operations.arguments import CognitionOperation
 from clew.operation.call import Call
 from clew.operation.one_line import MANY_LINES
@@ -31,7 +31,7 @@ class TriggerDream(
     undoable, and a drop in recall on saved questions takes all back. Gives way to calls; get_dream_status tells the
     phase. blocking waits and streams phases, also of a dream that runs already."""
 
-    phase: Annotated[dream.Phase, Meta(description="Which part; full and full_cycle are the same")] = "full_cycle"
+    phase: Annotated[dream_model.Phase, Meta(description="Which part; full and full_cycle are the same")] = "full_cycle"
     rationale: Annotated[str, Meta(max_length=1_024, description="Why"), MANY_LINES] = ""
     duration_minutes: Annotated[float, Meta(ge=1, le=10, description="Minutes at most")] = 5
     synthetic_query_count: Annotated[int, Meta(ge=10, le=500, description="Memories each step looks at")] = 100
@@ -39,8 +39,8 @@ class TriggerDream(
     abort_on_query: Annotated[bool, Meta(description="End when a question comes; what is done stays")] = True
     force: Annotated[bool, Meta(description="Also within a minute of the last")] = False
 
-    def run(self, call: Call) -> dream.Dreamed:
-        options = dream.Options(
+    def run(self, call: Call) -> dream_model.Dreamed:
+        options = dream_model.Options(
             phase=self.phase,
             rationale=self.rationale,
             minutes=self.duration_minutes,
@@ -68,7 +68,7 @@ class GetDreamStatus(
     """Whether a dream runs and in which phase, what the last one did and proposes, and recall on saved questions before
     and after it. Looking does not end it."""
 
-    def run(self, call: Call) -> dream.DreamStatus:
+    def run(self, call: Call) -> dream_model.DreamStatus:
         view = call.project.memory.view(call)
         return view.service.dreams.status(view)
 
@@ -77,7 +77,7 @@ class AbortDream(CognitionOperation, tool="abort_dream", title="End the dream", 
     """Ends the dream that runs, within 100 ms as a rule; steps that are done stay, and the next dream goes on with the
     others. "not dreaming" is an ordinary answer."""
 
-    def run(self, call: Call) -> dream.Aborted:
+    def run(self, call: Call) -> dream_model.Aborted:
         view = call.project.memory.view(call)
         return view.service.dreams.abort(view)
 

@@ -91,7 +91,7 @@ class ComputeDeltaSc(CognitionOperation, tool="gwt/compute_delta_sc", title="How
     new_fingerprint: Fingerprint
     vertex_id: Annotated[NodeId | None, Meta(description="Memory that both are about")] = None
     johari_threshold: Confidence = 0.5
-    include_diagnostics: Annotated[bool, Meta(description="How many memories each space compared")] = False
+    include_diagnostics: Annotated[bool, Meta(description="What each space compared and found")] = False
 
     def run(self, call: Call) -> delta.DeltaSC:
         return delta.delta_sc(

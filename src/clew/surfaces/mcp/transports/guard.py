@@ -83,8 +83,13 @@ class Guard:
     """Wraps an ASGI application. What it lets through carries in its state `credential`, a digest of the bearer token,
     `may_write`, and `body`, the whole body."""
 
-    def __init__(self, app: ASGIApp, settings: HttpSettings, *, clock: Clock = SYSTEM_CLOCK) -> None:
+    def __init__(
+        self, app: ASGIApp, settings: HttpSettings, *, clock: Clock = SYSTEM_CLOCK, endpoints: tuple[str, ...] = ()
+    ) -> None:
+        """The bearer token is asked for at paths that begin like one of the `endpoints`, or everywhere where none are
+        given. Other paths belong to the page, which a browser enters in its own way."""
         self._app = app
+        self._endpoints = endpoints
         self._settings = settings
         self._bodies = Bodies(settings.max_bodies)
         self._limit = RateLimit(settings.rate, settings.burst, clock)
@@ -125,9 +130,13 @@ class Guard:
             or self._headers_too_large(scope)
             or self._wrong_host(headers)
             or self._wrong_origin(headers)
-            or (None if is_preflight(scope, headers) else self._wrong_token(headers))
+            or (None if is_preflight(scope, headers) or self._is_open(scope) else self._wrong_token(headers))
             or self._declared_too_large(headers)
         )
+
+    def _is_open(self, scope: Scope) -> bool:
+        # Not compared as a whole: a router is more lenient about what ends a path.
+        return bool(self._endpoints) and not scope["path"].startswith(self._endpoints)
 
     def _too_often(self, scope: Scope) -> Refusal | None:
         client = scope.get("client")

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 import uvicorn
@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from clew.surfaces.mcp.transports.clock import SYSTEM_CLOCK, Clock
@@ -27,6 +27,7 @@ from clew.surfaces.mcp.transports.sse import MESSAGES_PATH, STREAM_PATH, SseEndp
 
 HTTP_PATH = "/mcp"
 HEALTH_PATH = "/healthz"
+_ENDPOINTS = (HTTP_PATH, HEALTH_PATH, STREAM_PATH, MESSAGES_PATH)
 
 _KEEP_ALIVE_SECONDS = 75
 _LARGEST_HEADER_BLOCK = 64 * 1024
@@ -34,15 +35,32 @@ _LARGEST_HEADER_BLOCK = 64 * 1024
 _TALKATIVE_LOGGERS = ("mcp", "sse_starlette", "uvicorn")
 
 
+class Pages(Protocol):
+    """What is shown to browsers beside the endpoints."""
+
+    def routes(self) -> list[BaseRoute]: ...
+
+    async def nothing(self, request: Request) -> Response:
+        """The page for a path that is none."""
+        ...
+
+
 async def serve_http(
-    server: Server[Any], settings: HttpSettings, ready: Callable[[str], None], *, clock: Clock = SYSTEM_CLOCK
+    server: Server[Any],
+    settings: HttpSettings,
+    ready: Callable[[str], None],
+    page: "Pages | None" = None,
+    *,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> None:
-    """Serve until SIGINT, SIGTERM or cancellation; `ready` gets the URL as soon as clients can connect."""
+    """Serve until SIGINT, SIGTERM or cancellation; `ready` gets the URL as soon as clients can connect. A `page` is
+    served beside the endpoints; it asks for no bearer token, and decides itself who may do what."""
     check(settings)
     for name in _TALKATIVE_LOGGERS:
         logging.getLogger(name).setLevel(logging.WARNING)
-    site = _site(server, settings, clock)
-    draining = Draining(Guard(site, settings, clock=clock), settings.drain_seconds)
+    site = _site(server, settings, clock, page)
+    guard = Guard(site, settings, clock=clock, endpoints=_ENDPOINTS if page is not None else ())
+    draining = Draining(guard, settings.drain_seconds)
     with listen(settings) as listener:
         url = url_of(listener, STREAM_PATH if settings.sse else HTTP_PATH)
         web = DrainingServer(_uvicorn_config(draining, settings), draining, lambda: ready(url))
@@ -54,7 +72,7 @@ async def serve_http(
             tasks.cancel_scope.cancel()
 
 
-def _site(server: Server[Any], settings: HttpSettings, clock: Clock) -> Starlette:
+def _site(server: Server[Any], settings: HttpSettings, clock: Clock, page: "Pages | None" = None) -> Starlette:
     """The unguarded application."""
     streamable = StreamableHTTPSessionManager(
         server,
@@ -79,8 +97,14 @@ def _site(server: Server[Any], settings: HttpSettings, clock: Clock) -> Starlett
         Route(HTTP_PATH, CheckedMessages(StreamableHTTPASGIApp(streamable))),
         Route(HEALTH_PATH, healthz, methods=["GET"]),
         *(sse.routes() if sse is not None else ()),
+        *(page.routes() if page is not None else ()),
     ]
-    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _no_such_endpoint})
+
+    async def nothing(request: Request, error: Exception) -> Response:
+        wants_page = "text/html" in request.headers.get("accept", "") and request.method == "GET"
+        return await (page.nothing(request) if page is not None and wants_page else _no_such_endpoint(request, error))
+
+    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: nothing})
 
 
 async def _no_such_endpoint(request: Request, error: Exception) -> Response:

@@ -41,6 +41,24 @@ def change_kind(drafting: DraftContext, source: str, target: str, kind: EdgeKind
     return draft.change("change_edge_kind", source)
 
 
+def change_targets(drafting: DraftContext, edge: Edge) -> Change:
+    """Let the references of one kind to a target name these assertions, or all of it."""
+    aim = ReferenceTarget(edge.target, edge.labels)
+    refuse_unknown(drafting, aim)
+    draft = Draft(drafting)
+    block = draft.block(edge.source)
+    grammar, kind = drafting.grammar, edge.kind.value
+    own = [each for each in block.record.references if _is_to(drafting, each, edge.target, edge.kind)]
+    others = tuple(each for each in block.record.references if each not in own)
+    if len(own) == 1:
+        data = with_replaced(block.data, grammar, kind, own[0].written, aim.written(grammar))
+    else:
+        data = with_removed(block.data, grammar, kind, edge.target)
+        data = with_added(data, grammar, kind, aim.written(grammar))
+    _write(draft, block, data, (*others, _reference(drafting, edge.kind, aim)))
+    return draft.change("change_edge_targets", edge.source)
+
+
 def delete(drafting: DraftContext, source: str, target: str, kind: EdgeKind) -> Change:
     """Remove the references of one kind to a target."""
     draft = Draft(drafting)

@@ -110,11 +110,11 @@ class InsertionPoint(msgspec.Struct, frozen=True):
 
 def add_block(draft: Draft, path: str, new: NewRequirement) -> Block:
     """Put a new requirement into a file, which is made where it does not exist."""
-    spot = _spot(draft, path)
+    spot = insertion_point(draft, path)
     return draft.add(path, spot.position, spot.lead, requirement_text(new, spot.style))
 
 
-def _spot(draft: Draft, path: str) -> InsertionPoint:
+def insertion_point(draft: Draft, path: str) -> InsertionPoint:
     try:
         data = draft.file(path)
     except NotFound:

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -47,11 +47,14 @@ class _Readiness(msgspec.Struct, frozen=True):
 
 
 class Preparation:
-    def __init__(self, graph: Graph, sources: ProjectSources, settings: EmbedSettings, folder: Path | None) -> None:
-        """`folder` keeps vectors; None keeps them for as long as the process runs."""
+    def __init__(
+        self, graph: Graph, sources: ProjectSources, settings: Callable[[], EmbedSettings], folder: Path | None
+    ) -> None:
+        """`settings` says who makes vectors now. `folder` keeps them; None: as long as the process runs."""
         self._graph = graph
         self._sources = sources
         self._settings = settings
+        self._opened_with: EmbedSettings | None = None
         self._folder = folder
         self._vectors: Vectors | None = None
         self.problem: str | None = None
@@ -145,9 +148,15 @@ class Preparation:
         if self._reading is not None and self._reading.is_alive():
             return
 
+        opened_with = self._opened_with
+
+        def stop(*_: object) -> None:
+            if self._settings() != opened_with:
+                raise Cancelled("Somebody else makes vectors now.")
+
         def read() -> None:
             try:
-                vectors.of(texts)
+                vectors.of(texts, stop)
             except Exception as error:
                 # Words go on answering; whoever asks patiently is told what is wrong.
                 log.warning("Texts could not be read for meaning: %s", error)
@@ -156,9 +165,12 @@ class Preparation:
         self._reading.start()
 
     def _opened(self) -> Vectors | None:
+        settings = self._settings()
+        if settings != self._opened_with:
+            self._opened_with, self._vectors, self.problem, self._prepared = settings, None, None, {}
         if self._vectors is None and self.problem is None:
             try:
-                embedder: Embedder | None = open_embedder(self._settings)
+                embedder: Embedder | None = open_embedder(settings)
             except (ClewError, ImportError) as error:
                 embedder = None
                 self.problem = f"Compared by words alone: {error}"

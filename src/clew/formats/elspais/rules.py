@@ -1,0 +1,106 @@
+"""Rules that a project sets for its requirements and terms, in `[rules]` and `[terms]` of `.elspais.toml`."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from clew.formats.diagnostics import Diagnostic
+from clew.formats.elspais.toml_values import TomlValues
+
+SEVERITIES = ("ok", "off", "info", "warning", "error")
+SILENT = ("ok", "off")
+
+FAULTS = ("malformed", "unknown_requirement", "unknown_assertion", "forbidden")
+"""Of references, as the graph calls them."""
+
+
+class FormatRules(msgspec.Struct, frozen=True):
+    """What a requirement must have. Nothing is demanded where the file does not say so."""
+
+    require_hash: bool = False
+    require_assertions: bool = False
+    require_status: bool = False
+    require_rationale: bool = False
+    require_shall: bool = False
+    labels_sequential: bool = False
+    no_assertions: str = ""
+    """How a requirement without assertions is reported; empty for not at all."""
+
+    @property
+    def any(self) -> bool:
+        return self != FormatRules()
+
+
+class TermRules(msgspec.Struct, frozen=True):
+    markup_styles: tuple[str, ...] = ("*", "**")
+    """The signs around a term that mark its use."""
+    exclude_files: tuple[str, ...] = ()
+    output_dir: str = "spec/_generated"
+    """Where elspais writes its glossary, which is not read."""
+    severities: tuple[tuple[str, str], ...] = ()
+    """By check, where the file says it; `off` for not at all."""
+
+    def severity(self, check: str, default: str) -> str:
+        return dict(self.severities).get(check, default)
+
+
+TERM_CHECKS = (
+    ("duplicate", "error"),
+    ("undefined", "warning"),
+    ("unmarked", "warning"),
+    ("unused", "warning"),
+    ("bad_definition", "error"),
+    ("collection_empty", "warning"),
+    ("canonical_form", "warning"),
+)
+"""The checks of terms, each with its usual severity."""
+
+
+def read_format_rules(values: TomlValues) -> FormatRules:
+    flags = ("require_hash", "require_assertions", "require_status", "require_rationale", "require_shall")
+    told = {name: values.flag(f"rules.format.{name}", default=False) for name in (*flags, "labels_sequential")}
+    # Labels that occur twice are always reported.
+    values.flag("rules.format.labels_unique", default=True)
+    severity = values.choice(SEVERITIES, "rules.format.no_assertions_severity", default="warning")
+    is_said = values.has("rules.format.no_assertions_severity") and severity not in SILENT
+    return FormatRules(**told, no_assertions=severity if is_said else "")
+
+
+def read_term_rules(values: TomlValues) -> TermRules:
+    severities = tuple(
+        (check, values.choice(SEVERITIES, f"terms.severity.{check}", default=usual))
+        for check, usual in TERM_CHECKS
+        if values.has(f"terms.severity.{check}")
+    )
+    return TermRules(
+        markup_styles=values.texts("terms.markup_styles", default=TermRules().markup_styles),
+        exclude_files=values.texts("terms.exclude_files"),
+        output_dir=values.text("terms.output_dir", default=TermRules().output_dir),
+        severities=severities,
+    )
+
+
+def read_fault_severities(values: TomlValues) -> tuple[tuple[str, str], ...]:
+    """How broken references are reported, where the file says it."""
+    return tuple(
+        (fault, values.choice(SEVERITIES, f"rules.references.{fault}", default="error"))
+        for fault in FAULTS
+        if values.has(f"rules.references.{fault}")
+    )
+
+
+_RULES = ("rules.", "terms.")
+_OF_HIERARCHY = tuple(
+    f"rules.hierarchy.{name}" for name in ("cross_repo_implements", "allow_structural_orphans", "allow_orphans")
+)
+"""They stand in a table whose other keys are names of levels."""
+
+
+def not_obeyed(values: TomlValues, unread: Iterable[str]) -> Iterator[Diagnostic | str]:
+    """Rules that Clew does not go by, as diagnostics; every other key that nobody asked for as it is."""
+    for key in sorted({*unread, *filter(values.has, _OF_HIERARCHY)}):
+        if key.startswith(_RULES):
+            message = f"`{key}` is a rule that Clew does not obey. Check it with elspais, or remove it."
+            yield Diagnostic("elspais.setting_not_obeyed", "info", message, 0)
+        else:
+            yield key

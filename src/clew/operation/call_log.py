@@ -1,0 +1,56 @@
+"""The latest calls of agents to this process, for whoever watches them work."""
+
+import threading
+from collections import deque
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+KEPT = 500
+_LONGEST = 120
+_NAMING = ("target", "req_id", "node_id", "id", "change_id", "spec_id", "query", "question", "file_path", "name")
+"""Arguments that say what a call is about, the most telling first."""
+
+
+class CallRecord(msgspec.Struct, frozen=True):
+    number: int
+    """Counted from 1 for each process."""
+    at: str
+    """UTC, ISO 8601."""
+    tool: str
+    about: str
+    """What it was asked about, shortened."""
+    session: str
+    milliseconds: int
+    error: str
+    """Its code; empty where there was none."""
+
+
+class CallLog:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._records: deque[CallRecord] = deque(maxlen=KEPT)
+        self._count = 0
+
+    @property
+    def count(self) -> int:
+        """How many there were since the process began."""
+        return self._count
+
+    def note(self, tool: str, arguments: Mapping[str, Any], session: str | None, seconds: float, error: str) -> None:
+        named = (arguments.get(name) for name in _NAMING) if isinstance(arguments, Mapping) else ()
+        about = next((value for value in named if isinstance(value, str) and value), "")
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        with self._lock:
+            self._count += 1
+            record = CallRecord(
+                self._count, at, tool, about[:_LONGEST], (session or "")[:8], round(seconds * 1000), error
+            )
+            self._records.append(record)
+
+    def latest(self, limit: int = KEPT) -> tuple[CallRecord, ...]:
+        """The newest first."""
+        with self._lock:
+            return tuple(reversed(self._records))[:limit]

@@ -1,0 +1,125 @@
+"""Documents: a question answered by quotes, the list of documents, and a pane to read one."""
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+import msgspec
+
+from clew.errors import NotFound
+from clew.kb.ingest.records import DocumentRecord, SectionRecord
+from clew.kb.operations.commands import Ask, FindSections, ShowDocument, ShowStatus
+from clew.surfaces.web import addresses
+from clew.surfaces.web.views.requirements import pages
+from clew.surfaces.web.visit import PAGE, View, Visit
+from clew.text.shortening import shortened
+
+MOST_FOUND = 20
+MOST_SECTIONS = 400
+MOST_CHARACTERS = 120_000
+
+
+class Piece(msgspec.Struct, frozen=True):
+    section: SectionRecord
+    text: str
+    cites: tuple[str, ...]
+
+
+def show_documents(visit: Visit) -> View:
+    question, page = visit.text("q"), visit.number("page", 1)
+    answer = visit.ask(Ask, question=question) if question.strip() else None
+    found = visit.ask(FindSections, query=question, limit=MOST_FOUND) if question.strip() else None
+    # Reads documents that changed, which the status alone does not.
+    if answer is None:
+        visit.notes += visit.project.kb.refresh()
+    with visit.project.kb.library.reading() as reading:
+        everything = sorted(reading.documents(), key=lambda each: each.path) if answer is None else []
+        shown = everything[(page - 1) * PAGE : page * PAGE]
+        cites = {each.path: _count(reading.sections_of(each.path)) for each in shown}
+    return View(
+        template="documents.html",
+        title="Documents",
+        section="documents",
+        data={
+            "question": question,
+            "answer": answer,
+            "found": found,
+            "documents": shown,
+            "sections": cites,
+            "status": visit.ask(ShowStatus),
+            "pages": pages({"q": question}, page, len(everything), "/documents"),
+        },
+    )
+
+
+def _count(sections: Sequence[SectionRecord]) -> int:
+    return len({each.parent if each.ordinal > 1 else each.place for each in sections})
+
+
+def show_document(visit: Visit) -> View:
+    document, outline = _document(visit)
+    pieces: list[Piece] = []
+    left = MOST_CHARACTERS
+    with visit.project.kb.library.reading() as reading:
+        for section in outline[:MOST_SECTIONS]:
+            text = reading.text(section.id) or ""
+            left -= len(text)
+            if left < 0:
+                break
+            cites = tuple(dict.fromkeys(each.target for each in reading.cites_of(section.id)))
+            pieces.append(Piece(section, text, cites))
+    with visit.reading() as project:
+        known = {
+            id: node.title
+            for piece in pieces
+            for id in piece.cites
+            if (node := project.graph.memory.get_node(id)) is not None
+        }
+    folder = PurePosixPath(document.path).parent
+
+    def address(to: str) -> str | None:
+        """Where a relative link leads, if it stays inside the project."""
+        if to.startswith("#"):
+            return to
+        path, _, anchor = to.partition("#")
+        parts: list[str] = []
+        for part in (folder / path).parts:
+            if part == "..":
+                if not parts:
+                    return None
+                parts.pop()
+            elif part != ".":
+                parts.append(part)
+        if ":" in path or path.startswith("/"):
+            return None
+        joined = "/".join(parts)
+        if joined.endswith(addresses.DOCUMENT_ENDINGS):
+            return addresses.document(f"{joined}#{anchor}" if anchor else joined)
+        return addresses.of_place(joined)
+
+    return View(
+        template="document.html",
+        title=document.title or document.path,
+        section="documents",
+        data={
+            "document": document,
+            "pieces": pieces,
+            "outline": outline,
+            "left_out": len(outline) - len(pieces),
+            "known": known,
+            "address": address,
+        },
+        watches=(document.path,),
+    )
+
+
+def _document(visit: Visit) -> tuple[DocumentRecord, Sequence[SectionRecord]]:
+    shown = visit.ask(ShowDocument, name=visit.name)
+    if shown.document is not None:
+        return shown.document, shown.outline
+    path = shown.section.document if shown.section is not None else visit.name
+    with visit.project.kb.library.reading() as reading:
+        document = reading.document(path)
+        outline = reading.sections_of(path)
+    if document is None:
+        raise NotFound(f"There is no document '{shortened(visit.name)}'.", hint="Documents lists those there are.")
+    return document, outline

@@ -1,0 +1,132 @@
+"""Requirements of all three formats: a table with filters that count, or the tree of what stands below what."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from clew.surfaces.web.addresses import with_query
+from clew.surfaces.web.visit import PAGE, View, Visit
+from clew.trace.find.table import FACETS, SORTS, Branch, TableFilter
+from clew.trace.service import TraceService
+
+MOST_BRANCHES = 200
+MOST_OPEN = 40
+_DEEPEST = 12
+NAMES = {
+    "failing": "a test fails",
+    "missing": "no test",
+    "partial": "partly tested",
+    "unrun": "tested, not run",
+    "full": "proved",
+    "none": "no assertions",
+}
+
+
+class Facet(msgspec.Struct, frozen=True):
+    value: str
+    name: str
+    count: int
+    chosen: bool
+    to: str
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One line of the tree."""
+
+    branch: Branch
+    depth: int
+    is_open: bool
+    to: str
+    """Where it is opened or closed."""
+
+
+def show_requirements(visit: Visit) -> View:
+    tree = visit.choice("view", ("", "tree"), "") == "tree"
+    return _tree(visit) if tree else _table(visit)
+
+
+def _table(visit: Visit) -> View:
+    chosen = TableFilter(
+        words=visit.text("q"),
+        file=visit.text("file"),
+        sort=visit.choice("sort", SORTS, "id"),
+        descending=visit.flag("down"),
+        **{name: visit.text(name) for name in FACETS},
+    )
+    page = visit.number("page", 1)
+    with visit.reading() as project:
+        found = project.trace.table(chosen, offset=(page - 1) * PAGE, limit=PAGE)
+    asked = {name: visit.text(name) for name in ("q", "file", "sort", "down", *FACETS)}
+    facets = {
+        name: [
+            Facet(value, NAMES.get(value, value) if name == "proof" else value, count, asked[name] == value,
+                  with_query("/requirements", {**asked, name: "" if asked[name] == value else value}))
+            for value, count in values
+        ]
+        for name, values in found.facets.items()
+    }  # fmt: skip
+    sorts = {
+        name: with_query("/requirements", {**asked, "sort": name, "down": "1" if _turns(chosen, name) else ""})
+        for name in SORTS
+    }
+    return View(
+        template="requirements.html",
+        title="Requirements",
+        section="requirements",
+        data={
+            "tree": None,
+            "found": found,
+            "chosen": chosen,
+            "facets": facets,
+            "sorts": sorts,
+            "proofs": NAMES,
+            "is_filtered": any(asked[name] for name in ("q", "file", *FACETS)),
+            "pages": pages(asked, page, found.total),
+        },
+    )
+
+
+def _turns(chosen: TableFilter, name: str) -> bool:
+    return chosen.sort == name and not chosen.descending
+
+
+class Pages(msgspec.Struct, frozen=True):
+    first: int
+    last: int
+    total: int
+    before: str | None
+    after: str | None
+
+
+def pages(asked: dict[str, str], page: int, total: int, path: str = "/requirements", size: int = PAGE) -> Pages:
+    """Which items a page shows, and where its neighbours are."""
+    first = (page - 1) * size + 1
+    last = min(page * size, total)
+    before = with_query(path, {**asked, "page": page - 1 if page > 2 else ""}) if page > 1 else None
+    after = with_query(path, {**asked, "page": page + 1}) if last < total else None
+    return Pages(min(first, total), last, total, before, after)
+
+
+def _tree(visit: Visit) -> View:
+    opened = [id for id in visit.text("open").split("|") if id][:MOST_OPEN]
+    with visit.reading() as project:
+        roots, total = project.trace.branches(None, limit=MOST_BRANCHES)
+        lines = list(_lines(project.trace, roots, opened, 0))
+    return View(
+        template="requirements.html",
+        title="Requirements as a tree",
+        section="requirements",
+        data={"tree": lines, "total": total, "shown": len(roots), "proofs": NAMES},
+    )
+
+
+def _lines(trace: TraceService, branches: Sequence[Branch], opened: Sequence[str], depth: int) -> Iterator[Line]:
+    for each in branches:
+        id = each.row.id
+        is_open = id in opened and each.below > 0
+        others = [other for other in opened if other != id]
+        then = others if is_open else [*others, id]
+        yield Line(each, depth, is_open, with_query("/requirements", {"view": "tree", "open": "|".join(then)}))
+        if is_open and depth < _DEEPEST:
+            below, _ = trace.branches(id, limit=MOST_BRANCHES)
+            yield from _lines(trace, below, opened, depth + 1)

@@ -1,0 +1,144 @@
+"""Sources: which files answer to requirements, drawn by size; one file with citations at their lines, and why a line is
+there."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from clew.surfaces.web import addresses
+from clew.surfaces.web.pictures.treemap import treemap
+from clew.surfaces.web.visit import View, Visit
+from clew.why.answer import TITLES
+from clew.why.operations.thread import ShowWhy
+from clew.why.sources import Citation, SourceFigures, source_text, source_tree
+
+MOST_LINES = 1_500
+"""Lines of a file on one page."""
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A file or folder, with the sums of what is in it."""
+
+    name: str
+    path: str
+    is_folder: bool
+    files: int
+    size: int
+    symbols: int
+    cited: int
+    requirements: int
+    tests: int
+    failing: int
+    to: str
+
+    @property
+    def share(self) -> float | None:
+        return self.cited / self.symbols if self.symbols else None
+
+
+def show_sources(visit: Visit) -> View:
+    folder = visit.text("in").strip("/")
+    with visit.reading() as project:
+        tree = source_tree(project)
+    visit.notes += tree.notes
+    entries = _entries(tree.files, folder)
+    total = _entry(folder or ".", folder, is_folder=True, files=_inside(tree.files, folder))
+    return View(
+        template="sources.html",
+        title=f"Sources in {folder}" if folder else "Sources",
+        section="sources",
+        data={
+            "folder": folder,
+            "above": _above(folder),
+            "entries": entries,
+            "total": total,
+            "map": treemap([each for each in entries if each.size]),
+            "gaps": sorted(
+                (each for each in _inside(tree.files, folder) if not each.cited and each.symbols and not each.tests),
+                key=lambda each: -each.symbols,
+            )[:8],
+        },
+    )
+
+
+def _inside(files: Sequence[SourceFigures], folder: str) -> list[SourceFigures]:
+    return [each for each in files if not folder or each.path.startswith(f"{folder}/")]
+
+
+def _entries(files: Sequence[SourceFigures], folder: str) -> list[Entry]:
+    """What lies directly in a folder. One that holds only another one is shown as both."""
+    groups: dict[str, list[SourceFigures]] = {}
+    start = len(folder) + 1 if folder else 0
+    for each in _inside(files, folder):
+        groups.setdefault(each.path[start:].partition("/")[0], []).append(each)
+    entries = []
+    for name, inside in groups.items():
+        path = f"{folder}/{name}" if folder else name
+        is_folder = inside[0].path != path
+        entries.append(_entry(name, path, is_folder=is_folder, files=inside))
+    return sorted(entries, key=lambda each: (not each.is_folder, each.name))
+
+
+def _entry(name: str, path: str, *, is_folder: bool, files: Sequence[SourceFigures]) -> Entry:
+    to = addresses.with_query("/sources", {"in": path}) if is_folder else addresses.of_place(path)
+    return Entry(
+        name=f"{name}/" if is_folder and path else name,
+        path=path,
+        is_folder=is_folder,
+        files=len(files),
+        size=sum(each.size for each in files),
+        symbols=sum(each.symbols for each in files),
+        cited=sum(each.cited for each in files),
+        requirements=sum(each.requirements for each in files),
+        tests=sum(each.tests for each in files),
+        failing=sum(each.failing for each in files),
+        to=to,
+    )
+
+
+def _above(folder: str) -> list[tuple[str, str]]:
+    parts = folder.split("/") if folder else []
+    steps = [("all", "/sources")]
+    for number, part in enumerate(parts, start=1):
+        steps.append((part, addresses.with_query("/sources", {"in": "/".join(parts[:number])})))
+    return steps
+
+
+class Row(msgspec.Struct, frozen=True):
+    number: int
+    text: str
+    citations: tuple[Citation, ...]
+
+
+def show_source(visit: Visit) -> View:
+    line = visit.number("line", 0, most=10_000_000)
+    with visit.reading() as project:
+        found = source_text(project, visit.name)
+    start = max(((line or 1) - 1) // MOST_LINES * MOST_LINES, 0)
+    by_line: dict[int, list[Citation]] = {}
+    for each in found.citations:
+        by_line.setdefault(each.line, []).append(each)
+    rows = [
+        Row(number, text, tuple(by_line.get(number, ())))
+        for number, text in enumerate(found.lines[start : start + MOST_LINES], start=start + 1)
+    ]
+    target = f"{visit.name}:{line}" if line else visit.name
+    thread = visit.tried(ShowWhy, target=target, max_tokens=6_000)
+    return View(
+        template="source.html",
+        title=visit.name,
+        section="sources",
+        data={
+            "path": visit.name,
+            "line": line,
+            "rows": rows,
+            "total": len(found.lines),
+            "before": start if start else 0,
+            "after": start + MOST_LINES + 1 if len(found.lines) > start + MOST_LINES else 0,
+            "cited": tuple(dict.fromkeys((each.target, each.title) for each in found.citations)),
+            "thread": thread,
+            "titles": TITLES,
+            "above": _above(visit.name.rpartition("/")[0]),
+        },
+        watches=(visit.name,),
+    )

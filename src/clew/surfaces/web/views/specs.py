@@ -1,0 +1,75 @@
+"""Specs and open changes: what is in force, what is about to change, how far it is, and what stands in its way."""
+
+from clew.formats.openspec.tasks import Task, read_tasks
+from clew.graph.graph import Graph
+from clew.graph.model import NodeKind
+from clew.specs.commands import ShowChangeStatus
+from clew.specs.operations import ArchiveChange, ChangeConflicts, GetChange, GetSpecRequirements, ListChanges, ListSpecs
+from clew.surfaces.web.pictures.difference import as_files
+from clew.surfaces.web.visit import View, Visit
+
+MOST = 500
+
+
+def show_specs(visit: Visit) -> View:
+    specs = visit.ask(ListSpecs, limit=MOST)
+    changes = visit.ask(ListChanges, limit=MOST)
+    conflicts = visit.ask(ChangeConflicts)
+    with visit.reading() as project:
+        figures = {each.id: _figures(project.graph, each.id) for each in specs.specs}
+    return View(
+        template="specs.html",
+        title="Specs and changes",
+        section="specs",
+        data={"specs": specs, "changes": changes, "conflicts": conflicts, "figures": figures},
+    )
+
+
+def _figures(graph: Graph, spec_id: str) -> tuple[int, int]:
+    """Scenarios of a spec that are tested, and all of them."""
+    metrics = [graph.metrics(id) for id in graph.derived("spec_requirements", _by_spec).get(spec_id, ())]
+    return sum(each["tested"] for each in metrics), sum(each["total_assertions"] for each in metrics)
+
+
+def _by_spec(graph: Graph) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
+        if (spec := node.get_field("spec_id")) is not None:
+            found.setdefault(spec, []).append(node.id)
+    return found
+
+
+def show_spec(visit: Visit) -> View:
+    spec = visit.ask(GetSpecRequirements, spec_id=visit.name, detail="outline", limit=MOST)
+    changes = visit.ask(ListChanges, limit=MOST).changes
+    with visit.reading() as project:
+        figures = {each.slug: dict(project.graph.metrics(f"{spec.spec_id}/{each.slug}")) for each in spec.requirements}
+    touching = [each for each in changes if spec.spec_id in each.specs]
+    return View(
+        template="spec.html",
+        title=spec.title,
+        section="specs",
+        data={"spec": spec, "figures": figures, "changes": touching},
+    )
+
+
+def show_change(visit: Visit) -> View:
+    change = visit.ask(GetChange, change_id=visit.name, full=True, max_tokens=20_000)
+    status = visit.ask(ShowChangeStatus, change_id=visit.name)
+    preview = visit.tried(ArchiveChange, change_id=visit.name, dry_run=True)
+    tasks = read_tasks(change.tasks.content.encode()).items if change.tasks is not None else ()
+    groups: dict[str, list[Task]] = {}
+    for task in tasks:
+        groups.setdefault(task.group, []).append(task)
+    return View(
+        template="change.html",
+        title=visit.name,
+        section="specs",
+        data={
+            "change": change,
+            "status": status,
+            "groups": groups,
+            "preview": preview,
+            "files": as_files(preview.diff) if preview is not None else (),
+        },
+    )

@@ -1,0 +1,60 @@
+"""A copy of the demo with a history and a memory, served once for all tests that only read it."""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.web.serving import Site, Visitor, served
+
+from clew.memory.operations.commands import Remember
+from clew.operation.call import Call, perform
+from clew.project import Project
+
+DEMO = Path(__file__).parents[2] / "examples" / "demo"
+GIT = ("git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false")
+
+
+def commit(folder: Path, message: str) -> None:
+    subprocess.run([*GIT, "add", "-A"], cwd=folder, check=True, capture_output=True)
+    subprocess.run([*GIT, "commit", "-q", "-m", message], cwd=folder, check=True, capture_output=True)
+
+
+def make_demo(folder: Path) -> None:
+    """The demo as a repository of two commits, with something remembered."""
+    shutil.copytree(DEMO, folder, ignore=shutil.ignore_patterns(".clew", ".git"))
+    subprocess.run([*GIT, "init", "-q", "-b", "main"], cwd=folder, check=True, capture_output=True)
+    commit(folder, "Plan a passage")
+    spec = folder / "spec" / "dev-tides.md"
+    spec.write_text(spec.read_text().replace("SHALL reject times that", "SHALL refuse times that"))
+    commit(folder, "Say refuse, as everywhere else")
+    project = Project.open(folder)
+    try:
+        remember(project, "We chose half a cosine because the harbour master checks it by hand.", "REQ-d00002")
+        remember(project, "Tide tables are in harbour time, never in UTC.", "src/fairwater/tables.py")
+    finally:
+        project.close()
+
+
+def remember(project: Project, text: str, about: str) -> None:
+    perform(Remember(content=text, about_=(about,), why="decided on the quay"), Call(project, (), surface="cli"))
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("page") / "fairwater"
+    make_demo(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(demo: Path) -> Iterator[Site]:
+    with served(demo) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def visitor(site: Site) -> Iterator[Visitor]:
+    with site.visitor() as visitor:
+        yield visitor

@@ -1,0 +1,290 @@
+"""Each view answers its questions, on the demo and where there is next to nothing, to a client without scripts."""
+
+import gzip
+import re
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp import Client
+from tests.web.conftest import commit
+from tests.web.serving import Visitor, main_of, plain, served
+
+STATIC = Path(__file__).parents[2] / "src" / "clew" / "surfaces" / "web" / "static"
+
+# For each view: its address, and three questions with what has to be read for the answer.
+QUESTIONS = {
+    "today": (
+        "/",
+        ("what needs attention?", "Broken references 1 error", "REQ-d00008 implements REQ-o00009"),
+        ("how far is it proved?", "43 of 44 assertions tested", "Proof by level"),
+        ("what was decided last?", "Remembered last", "half a cosine because the harbour master"),
+    ),
+    "requirements": (
+        "/requirements",
+        ("how many are there, how far proved?", "23 of 23 requirements: 43 of 44 assertions tested, 43 passed."),
+        ("which have gaps?", "partly tested 1", "2 of 3"),
+        ("in which formats are they?", "elspais 15", "openspec 5", "register 3"),
+    ),
+    "one requirement": (
+        "/r/REQ-d00006",
+        ("is each assertion proved?", "A The plan in words SHALL have one line", "proved: its tests passed", "no test"),
+        ("which code and tests?", "test_the_first_line_says_what_the_answer_rests_on", "def as_text("),
+        ("who asked for it, since when?", "implements REQ-o00001-B", "written by \"Plan a passage\", Ada"),
+    ),
+    "specs and changes": (
+        "/specs",
+        ("what is about to change?", "add neap warning", "+2 added ~1 modified −0 removed"),
+        ("how far is it?", "1 of 8 tasks done"),
+        ("what is in force, how far tested?", "Passage windows", "3 requirements, 5 scenarios, 5 tested"),
+    ),
+    "a change": (
+        "/changes/add-neap-warning",
+        ("what does it mean?", "added Short windows are marked", "modified Windows of a day"),
+        ("what is left to do?", "1.2 Compute the height to spare"),
+        ("what would be written?", "and the height to spare", "no conflicts"),
+    ),
+    "documents": (
+        "/documents?q=what+is+the+default+margin",
+        ("what do the documents say?", "default margin of 0.5 metres"),
+        ("how sure is that?", "% likely"),
+        ("where is it said?", "docs/decisions/0001-cosine-curve.md:20"),
+    ),
+    "sources": (
+        "/sources/src/fairwater/tables.py?line=40",
+        ("what does the file answer to?", "answers to REQ-d00001 , REQ-o00002"),
+        ("why is the line there?", "Why line 40 is there", "in function read_table"),
+        ("what proves it?", "tests/test_tables.py imports read_table"),
+    ),
+    "memory": (
+        "/memory",
+        ("what is remembered?", "2 memories", "Tide tables are in harbour time"),
+        ("about what?", "about REQ-d00002"),
+        ("does it still hold?", "holds"),
+    ),
+    "activity": (
+        "/activity",
+        ("what do agents do now?", "Calls of agents"),
+        ("what waits to be saved?", "0 drafts to save"),
+        ("what was written last?", "Written last", "memory: store"),
+    ),
+}  # fmt: skip
+
+
+# Verifies: REQ-o00060-A
+@pytest.mark.parametrize("view", QUESTIONS)
+def test_a_view_answers_its_three_questions_on_the_demo(visitor: Visitor, view: str) -> None:
+    address, *questions = QUESTIONS[view]
+    said = main_of(visitor.get(address))
+    for question, *answers in questions:
+        for answer in answers:
+            assert answer in said, (question, said)
+
+
+ON_NOTHING = {
+    "/": ("This project has no requirements yet", "Ask a question", "Nothing yet. Agents remember decisions"),
+    "/requirements": ("0 of 0 requirements", "No requirements.", "clew init"),
+    "/requirements?view=tree": ("No requirements.",),
+    "/specs": ("0 specs in force, 0 open changes", "clew change new NAME", "openspec/specs"),
+    "/documents": ("1 document", "README", "Ask"),
+    "/documents?q=who+waters+the+roses": ("The gardener waters the roses", "% likely"),
+    "/sources": ("2 files", "0 of 2", "Files that answer to no requirement"),
+    "/sources/garden.py?line=2": ("cites no requirement", "Why line 2 is there", "in function water"),
+    "/memory": ("Nothing has been remembered yet", "clew remember"),
+    "/activity": ("No agent has called this server yet", "Nothing was written through Clew yet"),
+}
+
+
+# Verifies: REQ-d00415-C
+@pytest.mark.parametrize("has_git", [True, False])
+def test_every_view_is_useful_on_a_project_without_specs(tmp_path: Path, has_git: bool) -> None:
+    folder = tmp_path / "garden"
+    folder.mkdir()
+    (folder / "README.md").write_text("# Garden\n\n## Roses\n\nThe gardener waters the roses every evening.\n")
+    (folder / "garden.py").write_text("def water():\n    return 'roses'\n")
+    (folder / "test_garden.py").write_text("from garden import water\n\n\ndef test_water():\n    assert water()\n")
+    if has_git:
+        import subprocess
+
+        subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+        commit(folder, "A garden")
+    with served(folder) as site, site.visitor(enters=False) as visitor:
+        for address, answers in ON_NOTHING.items():
+            said = main_of(visitor.get(address))
+            for answer in answers:
+                assert answer in said, (address, said)
+
+
+# Verifies: REQ-d00415-A, REQ-d00420-A
+def test_filters_order_and_page_of_the_table_are_in_the_address(visitor: Visitor) -> None:
+    assert "1 of 23 requirements" in main_of(visitor.get("/requirements?proof=partial"))
+    html = visitor.get("/requirements?level=dev&q=table&sort=title&down=1")
+    said = main_of(html)
+    assert "of 23 requirements" in said
+    # A filter counts what it would leave of the rest, and a link takes it off again.
+    assert re.search(r"level dev \d+ ops \d+", said)
+    assert 'href="/requirements?q=table&amp;sort=title&amp;down=1"' in html
+    ids = re.findall(r'<td class="id"><a href="/r/([^"]+)"', html)
+    titles = re.findall(r'<td class="title">([^<]+)', html)
+    assert f"{len(ids)} of 23 requirements" in said
+    assert all(id.startswith("REQ-d") for id in ids)
+    assert ids
+    assert titles == sorted(titles, key=str.casefold, reverse=True)
+    assert "of 23 requirements" in main_of(visitor.get("/requirements?q=" + "%20".join(["a"] * 900)))
+
+
+# Verifies: REQ-d00415-A, REQ-o00060-B
+def test_a_long_table_is_paged_and_stays_small(tmp_path: Path) -> None:
+    (tmp_path / "clew.toml").write_text("")
+    (tmp_path / "spec").mkdir()
+    blocks = [
+        f"## REQ-d{number:05}: Title {number}\n\n**Level**: DEV | **Status**: Active\n\n## Assertions\n\n"
+        f"A. It SHALL hold {number}.\n\n*End* *Title {number}*\n"
+        for number in range(1, 251)
+    ]
+    (tmp_path / "spec" / "many.md").write_text("# Many\n\n" + "\n---\n\n".join(blocks))
+    with served(tmp_path) as site, site.visitor(enters=False) as visitor:
+        html = visitor.get("/requirements")
+        assert "1 to 100 of 250" in plain(html)
+        following = re.search(r'rel="next" href="([^"]+)"', visitor.get("/requirements?page=2"))
+        assert following is not None
+        last = visitor.get(following[1].replace("&amp;", "&"))
+        assert "201 to 250 of 250" in plain(last)
+        assert len(re.findall(r"<[a-z]", html)) <= 3_000
+        assert len(html) <= 200_000
+        assert "REQ-d00200" in visitor.get("/requirements?view=tree")
+
+
+# Verifies: REQ-d00420-B
+def test_the_tree_is_opened_step_by_step(visitor: Visitor) -> None:
+    closed = visitor.get("/requirements?view=tree")
+    assert "REQ-d00002" not in closed
+    opened = visitor.get("/requirements?view=tree&open=REQ-p00001%7CREQ-o00001")
+    assert "REQ-d00002" in opened
+    close = re.search(r'href="([^"]+)" aria-label="Close REQ-o00001"', opened)
+    assert close is not None
+    assert "REQ-d00002" not in visitor.get(close[1].replace("&amp;", "&"))
+
+
+# Verifies: REQ-d00415-B
+@pytest.mark.parametrize(
+    ("address", "status", "said"),
+    [
+        ("/nowhere", 404, "There is no page '/nowhere'"),
+        ("/r/REQ-d09999", 404, "REQ-d09999"),
+        ("/specs/unheard-of", 404, "unheard-of"),
+        ("/changes/unheard-of", 404, "unheard-of"),
+        ("/documents/docs/gone.md", 404, "docs/gone.md"),
+        ("/sources/src/gone.py", 404, "src/gone.py"),
+        ("/sources/../../etc/passwd", 404, "no page"),
+        ("/sources/%2e%2e/%2e%2e/etc/passwd", 404, "no readable file"),
+        ("/memory/0000000000", 404, "0000000000"),
+        ("/requirements?sort=colour", 400, "'sort=colour' in the address is none of: id, title"),
+        ("/requirements?page=-3", 400, "'page=-3' in the address is no number"),
+        ("/requirements?page=99999999999999999999", 400, "no number from 1"),
+        ("/requirements?q=" + "x" * 5_000, 400, "has 5000 characters; 2000 are the most"),
+        ("/sources/src/fairwater/tables.py?line=zwei", 400, "line=zwei"),
+        ("/memory?kind=rumour", 400, "rumour"),
+        ("/why?of=never-heard-of-it", 404, "never-heard-of-it"),
+    ],
+)
+def test_what_an_address_names_wrongly_is_said_with_the_next_step(
+    visitor: Visitor, address: str, status: int, said: str
+) -> None:
+    text = main_of(visitor.get(address, status))
+    assert said in text
+    assert len(text) < 1_500
+
+
+# Verifies: REQ-d00415-B
+def test_a_file_that_was_deleted_while_it_is_shown_is_said_to_be_gone(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("def one():\n    return 1\n")
+    with served(tmp_path) as site, site.visitor(enters=False) as visitor:
+        assert "def one" in visitor.get("/sources/one.py")
+        (tmp_path / "one.py").unlink()
+        assert "may have been deleted" in main_of(visitor.get("/sources/one.py", 404))
+
+
+# Verifies: REQ-d00423-A, REQ-d00419-B
+def test_sources_tell_how_much_of_them_cites_requirements_and_where(visitor: Visitor) -> None:
+    html = visitor.get("/sources?in=src/fairwater")
+    assert "8 files: 12 of 30 functions and classes cite a requirement." in main_of(html)
+    assert re.search(
+        r"tables\.py</a></td><td class=\"num\"></td><td class=\"num\">6</td><td class=\"num\">2</td>", html
+    )
+    drawn = set(re.findall(r"<title>(\w+\.py): (\d+) of (\d+) cite a requirement</title>", html))
+    assert ("tables.py", "2", "6") in drawn
+    file = visitor.get("/sources/src/fairwater/tables.py")
+    row = re.search(r'<tr id="L32">.*?</tr>', file, re.DOTALL)
+    assert row is not None
+    assert "REQ-d00001-A" in row[0]
+    assert "REQ-o00002-A" in row[0]
+
+
+# Verifies: REQ-d00419-A
+def test_what_is_around_a_requirement_is_drawn_and_listed(visitor: Visitor) -> None:
+    html = visitor.get("/r/REQ-d00001")
+    drawing = re.search(r'<svg class="drawing".*?</svg>', html, re.DOTALL)
+    assert drawing is not None
+    assert drawing[0].count("<rect") <= 60
+    for id in ("REQ-o00002", "REQ-d00001", "tables.py:33"):
+        assert id in drawing[0]
+    assert "REQ-d00001 implements REQ-o00002" in plain(html)
+
+
+# Verifies: REQ-d00419-A
+def test_a_drawing_of_very_many_neighbours_is_cut_at_sixty(tmp_path: Path) -> None:
+    (tmp_path / "clew.toml").write_text("")
+    (tmp_path / "spec").mkdir()
+    lines = ["## REQ-p00001: Top\n\n**Level**: PRD | **Status**: Active\n\n## Assertions\n\nA. SHALL.\n\n*End* *Top*\n"]
+    lines += [
+        f"## REQ-d{number:05}: D{number}\n\n**Level**: DEV | **Status**: Active | **Implements**: REQ-p00001-A\n\n"
+        f"## Assertions\n\nA. SHALL.\n\n*End* *D{number}*\n"
+        for number in range(1, 80)
+    ]
+    (tmp_path / "spec" / "a.md").write_text("\n---\n\n".join(lines))
+    tests = "".join(f"# Verifies: REQ-p00001-A\ndef test_{n}():\n    pass\n\n\n" for n in range(70))
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_all.py").write_text(tests)
+    with served(tmp_path) as site, site.visitor(enters=False) as visitor:
+        html = visitor.get("/r/REQ-p00001")
+        drawing = re.search(r'<svg class="drawing".*?</svg>', html, re.DOTALL)
+        assert drawing is not None
+        assert drawing[0].count("<rect") <= 60
+        assert "more are left out of the drawing" in plain(html)
+        assert len(html) <= 200_000
+
+
+# Verifies: REQ-d00419-C
+def test_calls_of_agents_are_listed_and_drawn(demo: Path) -> None:
+    async def call(endpoint: str) -> None:
+        async with Client(endpoint) as client:
+            await client.call_tool("get_requirement", {"req_id": "REQ-d00003"})
+            await client.call_tool("get_requirement", {"req_id": "REQ-d09999"})
+
+    with served(demo) as site, site.visitor(enters=False) as visitor:
+        anyio.run(call, site.endpoint)
+        html = visitor.get("/activity")
+        assert "2 calls to this server, 1 error" in plain(html)
+        assert "/go?to=REQ-d00003" in html
+        assert re.search(r"Calls in each of the last 60 minutes: 2 in all", html)
+
+
+# Verifies: REQ-o00060-A
+def test_everything_is_found_from_one_field(visitor: Visitor) -> None:
+    fragment = visitor.get("/search?q=REQ-d00003&fragment=1")
+    assert 'href="/r/REQ-d00003"' in fragment
+    assert "<html" not in fragment
+    assert "half a cosine" in plain(visitor.get("/search?q=cosine"))
+    answered = plain(visitor.get("/search?q=what+is+the+default+margin&ask=1"))
+    assert "% likely" in answered
+
+
+# Verifies: REQ-o00060-B
+def test_scripts_and_styles_are_small_and_our_own() -> None:
+    files = sorted(STATIC.iterdir())
+    packed = sum(len(gzip.compress(file.read_bytes())) for file in files if file.suffix in (".js", ".css"))
+    assert packed <= 60_000
+    for file in files:
+        # Nothing is loaded from elsewhere; the namespace of SVG is a name.
+        assert "://" not in file.read_text().replace("http://www.w3.org/2000/svg", ""), file.name

@@ -1,0 +1,199 @@
+"""What a target may be: documents, specs and changes, registers, memories, and code in several languages."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.why.asking import Asker
+from tests.why.histories import Repository
+
+SPEC = """# tides Specification
+
+## Purpose
+Water levels.
+## Requirements
+### Requirement: Warn ships
+
+Ships SHALL be warned.
+
+#### Scenario: Low water
+
+- **WHEN** the water is low
+- **THEN** ships are warned {minutes} minutes before
+
+#### Scenario: Fog
+
+- **WHEN** there is fog
+- **THEN** the horn sounds
+"""
+DELTA = """## ADDED Requirements
+### Requirement: Warn by radio
+
+Ships SHALL be warned by radio.
+
+#### Scenario: Radio
+
+- **WHEN** the water is low
+- **THEN** the radio speaks
+"""
+GUIDE = "Guide\n=====\n\nAbout.\n\nStopping\n--------\n\nPull.\n\nInside\n......\n\nSlowly.\n\nNext\n----\n\nEnd.\n"
+
+
+@pytest.fixture
+def asker() -> Iterator[Asker]:
+    asker = Asker()
+    yield asker
+    asker.close()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    repo = Repository(tmp_path)
+    spec = "openspec/specs/tides/spec.md"
+    repo.commit("Write the spec (#1)", {spec: SPEC.format(minutes=10), "docs/guide.rst": GUIDE})
+    repo.commit("Warn earlier (#2)\n\nTankers are slow.", {spec: SPEC.format(minutes=20)})
+    repo.commit(
+        "Speak of radio",
+        {
+            "openspec/changes/add-radio/proposal.md": "# Radio\n\n## Why\nFog.\n\n## What Changes\n- Radio\n",
+            "openspec/changes/add-radio/specs/tides/spec.md": DELTA,
+        },
+    )
+    return tmp_path
+
+
+def sections(asker: Asker, folder: Path, target: str) -> dict[str, dict[str, Any]]:
+    data, text, is_error = asker.why(folder, target)
+    assert not is_error, text
+    found = {each["name"]: each for each in data["sections"]}
+    return {**found, "kind": data["kind"], "place": data["place"]}
+
+
+def told(section: dict[str, Any]) -> str:
+    return "\n".join([*(fact["text"] for fact in section.get("facts", ())), section.get("note", "")])
+
+
+# Verifies: REQ-d00360-A
+@pytest.mark.parametrize(
+    ("target", "kind", "place", "made"),
+    [
+        ("docs/guide.rst#stopping", "section", "docs/guide.rst:6-14", "Write the spec"),
+        ("tides", "spec", "openspec/specs/tides/spec.md", "Warn earlier"),
+        ("add-radio", "change", "openspec/changes/add-radio/proposal.md", "Speak of radio"),
+        ("tides/warn-by-radio", "change", "openspec/changes/add-radio/specs/tides/spec.md:2-9", "Speak of radio"),
+        ("tides/warn-ships", "requirement", "", "Write the spec"),
+        ("tides/warn-ships#fog", "assertion", "", "Write the spec"),
+    ],
+)
+def test_texts_are_targets(asker: Asker, project: Path, target: str, kind: str, place: str, made: str) -> None:
+    found = sections(asker, project, target)
+    assert found["kind"] == kind
+    assert found["place"] == place or not place
+    assert made in told(found["made_by"])
+    assert told(found["what"])
+
+
+# Verifies: REQ-d00364-A
+def test_a_scenario_has_only_its_own_versions_and_their_reasons(asker: Asker, project: Path) -> None:
+    low = told(sections(asker, project, "tides/warn-ships#low-water")["versions"])
+    assert low.index("Warn earlier") < low.index("Write the spec")
+    assert "Tankers are slow." in low
+    fog = told(sections(asker, project, "tides/warn-ships#fog")["versions"])
+    assert "Write the spec" in fog
+    assert "Warn earlier" not in fog
+
+
+# Verifies: REQ-d00360-A
+def test_a_memory_is_named_by_the_digits_that_lists_show(asker: Asker, project: Path) -> None:
+    stored = asker.client(project)("store_memory", content="Ring twice.", rationale="once is not heard")
+    (id,) = [value for key, value in stored.items() if key in ("id", "node_id")]
+    found = sections(asker, project, id[:8])
+    assert found["kind"] == "memory"
+    assert all(fact.get("place") for fact in found["what"]["facts"])
+
+
+# Verifies: REQ-d00364-A, REQ-d00364-C
+def test_a_register_has_versions_and_says_when_it_was_tested(asker: Asker, tmp_path: Path) -> None:
+    from clew.surfaces.cli.main import main
+
+    repo = Repository(tmp_path)
+    (tmp_path / "README.md").write_text("# Bells\n")
+
+    def req(*words: str) -> None:
+        assert main(["req", *words, "-C", str(tmp_path)]) == 0
+
+    req("init", "-n", "Bells")
+    about = (
+        "--statement",
+        "The bell shall ring twice.",
+        "--rationale",
+        "Once is not heard.",
+        "-a",
+        "It rings twice",
+    )
+    req("add", "--title", "Ring the bell", *about, "--kind", "functional", "--priority", "must")
+    repo.commit("Ask for a bell (#7)")
+    req("update", "REQ-0001", "--statement", "The bell shall ring three times.", "--reason", "Wind")
+    repo.commit("Ring three times\n\nIn wind two are not heard.")
+    versions = told(sections(asker, tmp_path, "REQ-0001")["versions"])
+    assert versions.index("Ring three times") < versions.index("Ask for a bell (#7)")
+    assert "In wind two are not heard." in versions
+    tested = repo.git("rev-parse", "HEAD")
+    req("test", "record", "REQ-0001", "--result", "pass", "--notes", "heard it")
+    # The time of the file says when it was written last, not when anything was tested.
+    repo.commit("Record the test")
+    os.utime(tmp_path / "project.req", (1_600_000_000, 1_600_000_000))
+    proved = told(sections(asker, tmp_path, "REQ-0001")["proved_by"])
+    assert tested[:7] in proved
+    assert "2020" not in proved
+
+
+CODE = {
+    ".gitignore": "lib/\n",
+    "lib/bell.h": "int ring(int n);\n",
+    "lib/bell.c": '#include "bell.h"\nint ring(int n)\n{\n  return n;\n}\n',
+    "app/main.c": "#include <bell.h>\nint main(void)\n{\n  return ring(1);\n}\n",
+    "src/build/Bell.java": "package tower.sound;\n\npublic class Bell {\n  void strike() {\n  }\n}\n",
+    "src/Door.java": "package house;\n\nimport tower.sound.Bell;\n\nclass Door {\n  Bell bell;\n}\n",
+    "pack/__init__.py": "class Rope:\n    pass\n",
+    "pack/pull.py": "from pack import Rope\n\n\ndef pull(rope: Rope) -> None: ...\n",
+    "js/rope.js": "class Rope2 {}\nmodule.exports = { Rope2 };\n",
+    "js/use.js": "const { Rope2 } = require('./rope');\n",
+    "one/same.h": "int a;\n",
+    "two/same.h": "int b;\n",
+    "three/uses.c": "#include <same.h>\n",
+    "rs/src/lib.rs": "mod bell;\npub use bell::Tone;\n",
+    "rs/src/bell.rs": "pub struct Tone;\n",
+}
+
+
+@pytest.fixture
+def code(tmp_path: Path) -> Path:
+    repo = Repository(tmp_path)
+    repo.write(CODE)
+    repo.git("add", "-f", "lib/bell.h", "lib/bell.c")
+    repo.commit("Bells in many languages")
+    return tmp_path
+
+
+# Verifies: REQ-d00363-E, REQ-d00363-F
+@pytest.mark.parametrize(
+    ("target", "user"),
+    [
+        ("lib/bell.h", "app/main.c"),
+        ("src/build/Bell.java::Bell", "src/Door.java imports Bell"),
+        ("pack/__init__.py::Rope", "pack/pull.py imports Rope"),
+        ("js/rope.js::Rope2", "js/use.js imports Rope2"),
+        ("rs/src/bell.rs::Tone", "rs/src/lib.rs imports Tone"),
+        ("ring", "app/main.c"),
+    ],
+)
+def test_what_uses_code_is_told_in_many_languages(asker: Asker, code: Path, target: str, user: str) -> None:
+    assert user in told(sections(asker, code, target)["depends_on_it"])
+
+
+# Verifies: REQ-d00363-E
+def test_an_import_that_two_files_could_be_meant_by_leads_nowhere(asker: Asker, code: Path) -> None:
+    assert "Not known" in told(sections(asker, code, "one/same.h")["depends_on_it"])
