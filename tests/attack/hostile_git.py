@@ -32,7 +32,9 @@ class Hostile(NamedTuple):
         """The path of the script of a way."""
         file = self.canaries / way
         if not file.exists():
-            file.write_text(f"#!/bin/sh\ntouch '{self.caught / way}'\nexit {code}\n", encoding="utf-8")
+            # Git writes the signed text to whoever checks it, and dies where nobody reads that.
+            reads = "cat >/dev/null\n" if way.startswith("gpg") else ""
+            file.write_text(f"#!/bin/sh\ntouch '{self.caught / way}'\n{reads}exit {code}\n", encoding="utf-8")
             file.chmod(0o755)
         return str(file)
 
@@ -101,6 +103,32 @@ def _included(place: Hostile, script: str) -> None:
     place.configure("include.path", "../settings.inc")
 
 
+def _included_here(place: Hostile, script: str) -> None:
+    _attribute(place, "*.conditional filter=conditional")
+    place.write("conditional.inc", f'[filter "conditional"]\n\tclean = {script}\n')
+    place.configure(f"includeIf.gitdir:**/{place.root.name}/.path", "../conditional.inc")
+
+
+def _attributes_in(kind: str) -> Callable[[Hostile, str], None]:
+    """A filter for `*.KIND`, by attributes that do not stand in the .gitattributes of the work tree."""
+
+    def plant(place: Hostile, script: str) -> None:
+        line = f"*.{kind} filter={kind}\n"
+        if kind == "info":
+            (place.root / ".git" / "info").mkdir(exist_ok=True)
+            (place.root / ".git" / "info" / "attributes").write_text(line, "utf-8")
+        else:
+            place.configure("core.attributesFile", str(place.write("attributes.inc", line)))
+        place.configure(f"filter.{kind}.clean", script)
+
+    return plant
+
+
+def _deep_textconv(place: Hostile, script: str) -> None:
+    place.write("spec/deep/.gitattributes", "*.deep diff=deep\n")
+    place.configure("diff.deep.textconv", script)
+
+
 def _of_work_tree(place: Hostile, script: str) -> None:
     _attribute(place, "*.worktree filter=worktree")
     place.configure("extensions.worktreeConfig", "true")
@@ -112,7 +140,8 @@ def _hook(name: str) -> Callable[[Hostile, str], None]:
         folder = place.root / "hooks"
         folder.mkdir(exist_ok=True)
         shutil.copy(script, folder / name)
-        place.configure("core.hooksPath", str(folder))
+        # Git looks for a relative path in the work tree: whoever can commit can write there.
+        place.configure("core.hooksPath", "hooks")
 
     return plant
 
@@ -205,6 +234,9 @@ WAYS: tuple[Way, ...] = (
     Way("filter-odd-name", _filter("a=b.c", "clean", "odd"), ("diff", "--", "spec/x.odd")),
     Way("filter-included", _included, ("diff", "--", "spec/x.included")),
     Way("filter-worktree", _of_work_tree, ("diff", "--", "spec/x.worktree")),
+    Way("filter-included-here", _included_here, ("diff", "--", "spec/x.conditional")),
+    Way("filter-of-info", _attributes_in("info"), ("diff", "--", "spec/x.info")),
+    Way("filter-of-another-file", _attributes_in("named"), ("diff", "--", "spec/x.named")),
     Way("hook-reference-transaction", _hook("reference-transaction"), ("update-ref", "refs/x", "HEAD")),
     Way("hook-post-index-change", _hook("post-index-change"), ("add", "spec/new.md")),
     Way("hook-pre-commit", _hook("pre-commit"), ("commit", "--allow-empty", "-m", "x")),
@@ -214,9 +246,14 @@ WAYS: tuple[Way, ...] = (
     Way("diff-external", _setting("diff.external"), ("diff", "--", "spec/x.plain")),
     Way("diff-command", _driver("command"), ("diff", "--", "spec/x.command")),
     Way("diff-textconv", _driver("textconv"), ("log", "-p", "-1", "--", "spec/x.textconv")),
+    Way("textconv-in-a-folder", _deep_textconv, ("log", "-p", "-1", "--", "spec/deep/x.deep")),
     Way("credential-helper", _setting("credential.helper", "!"), ("credential", "fill"), "protocol=https\nhost=h\n\n"),
     Way("ask-pass", _setting("core.askPass"), ("credential", "fill"), "protocol=https\nhost=h\nusername=u\n\n"),
     Way("editor", _setting("core.editor"), ("commit", "--no-verify", "--allow-empty")),
+    Way("sequence-editor", _setting("sequence.editor")),
+    Way("trailer", _setting("trailer.sign.command"), ("interpret-trailers", "--trailer", "sign=x"), "x\n"),
+    Way("recent-objects", _setting("gc.recentObjectsHook")),
+    Way("submodule-update", _setting("submodule.inner.update", "!")),
     Way("gpg", _signature("openpgp"), ("log", "-1", "--format=%G?", "signed-openpgp")),
     Way("gpg-x509", _signature("x509"), ("log", "-1", "--format=%G?", "signed-x509")),
     Way("gpg-ssh", _signature("ssh"), ("log", "-1", "--format=%G?", "signed-ssh")),
@@ -244,19 +281,22 @@ def build(folder: Path, *, in_git_hooks: bool) -> Hostile:
     ways = [way for way in WAYS if way.in_git_hooks is in_git_hooks]
     place.git("init", "-q", "-b", "main")
     endings = ("clean", "smudge", "process", "odd", "included", "worktree", "plain", "command", "textconv")
-    for ending in endings:
-        place.write(f"spec/x.{ending}", "one\n")
+    endings += ("conditional", "info", "named", "deep")
+    folders = {"deep": "spec/deep"}
+    files = [f"{folders.get(ending, 'spec')}/x.{ending}" for ending in endings]
+    for file in files:
+        place.write(file, "one\n")
     place.write("spec/missing.md", "# Nothing\n")
     place.git("add", ".")
     place.git("commit", "-qm", "first")
-    for ending in endings:
-        place.write(f"spec/x.{ending}", "two\n")
+    for file in files:
+        place.write(file, "two\n")
     _register_on_branches(place)
     for way in ways:
         way.plant(place, place.script(way.name))
     _sign(place)
-    for ending in endings:
-        place.write(f"spec/x.{ending}", "three\n")
+    for file in files:
+        place.write(file, "three\n")
     place.write("spec/new.md", "# New\n")
     if in_git_hooks:
         _lose(place, "HEAD:spec/missing.md")

@@ -16,8 +16,8 @@ from tests.mcp_client import McpClient, Options
 from clew.project import Project
 from clew.surfaces.cli.main import main
 
-OTHER_WAYS = 5
-"""Those of the caller's environment, and a program called git in the project."""
+OTHER_WAYS = 8
+"""Those of the caller's environment, and programs in the project that are called as git or what git starts."""
 _REQUIREMENT = ("-t", "Lock the door", "-s", "The system shall lock the door at night.", "-r", "Thieves come at night.")
 COMMANDS: tuple[tuple[str, ...], ...] = (
     *(("status",), ("brief",), ("check",), ("doctor",), ("changed",), ("changed", "--base", "other")),
@@ -104,6 +104,8 @@ def _environment(folder: Path) -> Iterator[Any]:
         canary = f"#!/bin/sh\n'{place.script('program-in-the-project')}'\nexec '{found}' \"$@\"\n"
         (place.root / "git").write_text(canary, "utf-8")
         (place.root / "git").chmod(0o755)
+        for program in ("gpg", "gpgsm", "ssh-keygen"):
+            shutil.copy(place.script(f"{program}-in-the-project"), place.root / program)
         os.environ["GIT_EXTERNAL_DIFF"] = place.script("variable-external-diff")
         os.environ["GIT_PAGER"] = os.environ["PAGER"] = place.script("variable-pager")
         os.environ["GIT_SSH_COMMAND"] = place.script("variable-ssh")

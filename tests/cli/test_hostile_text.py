@@ -14,8 +14,10 @@ from clew.operation.listing import all_verbs
 from clew.surfaces.cli.main import COMMANDS
 from clew.text.terminal import HarmlessStream, coloured, control
 
-EVIL = "\x1b]0;owned\x07\x1b[2J\x1b[31m\x9b31m\x9d0;b\x9c\u202e\u2066"
-OBEYED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)")
+EVIL = "\x1b]0;owned\x07\x1b[2J\x1b[31m\x9b31m\x9d0;b\x9c\u202e\u2066\u200f\u061c"
+OBEYED = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)"
+)
 FILE = "evil\x1b[2J\u202e"
 
 ARGUMENTS = {
@@ -24,6 +26,11 @@ ARGUMENTS = {
     "links suggest": ["src"],
     "links apply": ["src/fairwater/curve.py:30", "REQ-d00002-B", "--dry-run"],
     "links reject": ["src/fairwater/curve.py:30", "d2"],
+    "why": ["REQ-d00001"],
+    "context": ["REQ-d00001"],
+    "ask": ["what is the margin"],
+    "remember": [f"The margin is wide. {EVIL}"],
+    "recall": ["margin"],
     "impact": ["REQ-d00001-A"],
     "review": ["--list"],
     "coverage": ["REQ-d00001"],
@@ -36,6 +43,7 @@ ARGUMENTS = {
     "change archive": ["add-neap-warning", "--dry-run"],
     "change apply": ["add-neap-warning", "--dry-run"],
     "change rebase": ["add-neap-warning"],
+    "change task": ["add-neap-warning", "1.2", "--dry-run"],
     "change new": ["add-evil", "--title", "Plain"],
     "kb search": ["margin"],
     "kb ask": ["what is the margin"],
@@ -55,6 +63,7 @@ ARGUMENTS = {
 }
 NOT_RUN = {
     "serve": "serves until it is stopped",
+    "web": "serves until it is stopped",
     "req serve": "serves until it is stopped",
     "req mcp": "serves until it is stopped",
     "req tui": "asks on a terminal until it is left",
@@ -63,6 +72,10 @@ NOT_RUN = {
 SHOWING = (
     "show",
     "search",
+    "why",
+    "context",
+    "ask",
+    "recall",
     "impact",
     "check",
     "trace",

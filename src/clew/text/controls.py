@@ -7,9 +7,11 @@ import msgspec
 
 _ALWAYS: Final = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 """Control characters, line separators, signs that turn the direction of text, and halves of characters."""
-_OBEYED = re.compile(rf"[{_ALWAYS}]|\r(?!\n)")
+_MARKS: Final = "\u061c\u200e\u200f"
+"""Signs that give a place a direction. Who writes from right to left has them in titles: shown, not refused."""
+_OBEYED = re.compile(rf"[{_ALWAYS}{_MARKS}]|\r(?!\n)")
 _NOT_ON_ONE_LINE = re.compile(rf"[{_ALWAYS}\t\n\r]")
-_OUTSIDE_ASCII = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_OUTSIDE_ASCII = re.compile(rf"[\x7f-\x9f\u2028-\u202e\u2066-\u2069{_MARKS}]")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _PICTURES = 0x2400
 _SPACE, _DELETE = 0x20, 0x7F

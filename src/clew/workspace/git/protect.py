@@ -126,8 +126,15 @@ def options(command: str) -> tuple[str, ...]:
 
 
 def inherited() -> dict[str, str]:
-    """The caller's environment without what speaks to git."""
-    return {name: value for name, value in os.environ.items() if not name.upper().startswith("GIT_")}
+    """The caller's environment without what speaks to git. Git itself starts programs, such as gpg: none that lies in
+    the folder where git happens to run."""
+    found = {name: value for name, value in os.environ.items() if not name.upper().startswith("GIT_")}
+    return found | {"PATH": absolute_folders(os.environ.get("PATH", os.defpath))}
+
+
+def absolute_folders(path: str) -> str:
+    """A PATH without its relative folders: each would be one of the project's."""
+    return os.pathsep.join(folder for folder in path.split(os.pathsep) if Path(folder).is_absolute())
 
 
 def environment(tree: WorkTree, overrides: Settings = ()) -> dict[str, str]:

@@ -155,9 +155,8 @@ def _finished(
 
 @cache
 def _program(path: str) -> str:
-    """The git that the user installed. A folder of the PATH that is relative would be one of the project's."""
-    folders = [folder for folder in path.split(os.pathsep) if Path(folder).is_absolute()]
-    found = shutil.which("git", path=os.pathsep.join(folders))
+    """The git that the user installed."""
+    found = shutil.which("git", path=protect.absolute_folders(path))
     if found is None or not Path(found).is_absolute():
         raise Unavailable("git cannot be run: it is not in the PATH.", hint="Install git.")
     told = _finished(Path(found).parent, (found, "--version"), protect.inherited(), QUESTION_SECONDS)
