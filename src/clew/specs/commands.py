@@ -140,7 +140,7 @@ class FindInSpecs(
             lines.append(f"{coloured(hit.reference, 'cyan')}  {names}  {coloured(f'{hit.path}:{hit.line}', 'dim')}")
             lines.append(f"  {hit.snippet}")
         if not result.results:
-            lines.append("Nothing found.")
+            lines.append("Nothing found in the specs. `clew search` looks everywhere.")
         return "\n".join((*lines, *(coloured(note, "dim") for note in result.notes)))
 
     def exit_code(self, result: results.SpecHits) -> int:
@@ -394,7 +394,7 @@ def _issues(issues: Sequence[IssueReport], word: str, style: str) -> Iterator[st
 
 
 def change_list(found: ChangeList) -> str:
-    return "\n".join(_change(each) for each in found.changes) or "No open changes."
+    return "\n".join(_change(each) for each in found.changes) or "No open changes. `clew change new NAME` begins one."
 
 
 def _change(change: ChangeSummary, *, is_valid: bool = True) -> str:
