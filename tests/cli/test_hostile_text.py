@@ -43,6 +43,7 @@ ARGUMENTS = {
     "change archive": ["add-neap-warning", "--dry-run"],
     "change apply": ["add-neap-warning", "--dry-run"],
     "change rebase": ["add-neap-warning"],
+    "change task": ["add-neap-warning", "1.2", "--dry-run"],
     "change new": ["add-evil", "--title", "Plain"],
     "kb search": ["margin"],
     "kb ask": ["what is the margin"],
@@ -62,6 +63,7 @@ ARGUMENTS = {
 }
 NOT_RUN = {
     "serve": "serves until it is stopped",
+    "web": "serves until it is stopped",
     "req serve": "serves until it is stopped",
     "req mcp": "serves until it is stopped",
     "req tui": "asks on a terminal until it is left",

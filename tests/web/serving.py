@@ -64,7 +64,7 @@ class Visitor:
 
     def post(self, address: str, fields: Mapping[str, str], status: int = 200) -> str:
         """Send a form as the page would, with its value and Origin, and follow where it leads."""
-        form_key = re.search(r'name="form_key" value="([0-9a-f]+)"', self.get("/activity"))
+        form_key = re.search(r'name="form_key" value="([0-9a-f]+)"', self.get("/memory"))
         key = {"form_key": form_key[1]} if form_key is not None else {}
         answer = self.http.post(address, data={**key, **fields}, headers={"Origin": self.site.base})
         assert answer.status_code == status, (address, answer.status_code, plain(answer.text)[:2_000])
@@ -73,7 +73,7 @@ class Visitor:
 
 def plain(html: str) -> str:
     """What somebody reads: the text without tags, white space folded."""
-    return " ".join(unescape(re.sub(r"<[^>]*>", " ", html)).split())
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", re.sub(r"</?(?:ins|del)>", "", html))).split())
 
 
 def main_of(html: str) -> str:

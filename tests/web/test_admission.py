@@ -9,9 +9,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.web.serving import PATIENCE, TOKEN, Site, Visitor, main_of, plain, served
-
-FORM = {"path": "x"}
+from tests.web.serving import PATIENCE, TOKEN, Visitor, main_of, plain, served
 
 
 def small(folder: Path) -> Path:
@@ -158,8 +156,3 @@ def test_private_notes_are_shown_to_who_was_let_in_only(tmp_path: Path) -> None:
         with site.visitor(enters=False) as stranger, site.visitor() as owner:
             assert "leave in May" not in main_of(stranger.get("/memory"))
             assert "leave in May" in main_of(owner.get("/memory"))
-
-
-def test_the_same_site(site: Site) -> None:
-    """The fixture listens on this machine only."""
-    assert site.base.startswith("http://127.0.0.1:")

@@ -6,7 +6,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from clew.markup.prose import prose
-from clew.text.controls import printable
+from clew.text.controls import pretty_json, printable
 from clew.text.counting import counted
 
 
@@ -21,7 +21,7 @@ def environment(*packages: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"prose": prose, "counted": counted}
+    made.filters |= {"prose": prose, "counted": counted, "pretty": pretty_json}
     return made
 
 

@@ -46,8 +46,13 @@ class RegisterService(RegisterReading):
 
         return self.file.transaction(by, added)
 
-    def update(self, by: Author, wanted: UpdateRequirement) -> results.Updated:
-        return self.file.transaction(by, lambda draft: changes.update(draft, wanted))
+    def update(self, by: Author, wanted: UpdateRequirement, *, expected: str | None = None) -> results.Updated:
+        """`expected` is the version of the file that the change was made from; at another one it is refused."""
+        return self.file.transaction(by, lambda draft: changes.update(draft, wanted), expected=expected)
+
+    def preview_update(self, by: Author, wanted: UpdateRequirement) -> tuple[str, str]:
+        """What an update would write, and the version of the file that it is made from."""
+        return self.file.difference(by, lambda draft: changes.update(draft, wanted))
 
     def delete(self, by: Author, wanted: DeleteRequirement) -> results.Deleted:
         return self.file.transaction(by, lambda draft: changes.delete(draft, wanted))

@@ -20,6 +20,7 @@ from clew.specs.results import (
     SpecSummary,
     Validation,
 )
+from clew.specs.tasks import MarkedTask
 from clew.text.counting import counted
 from clew.text.terminal import coloured
 
@@ -117,7 +118,7 @@ class FindInSpecs(
             lines.append(f"{coloured(hit.reference, 'cyan')}  {names}  {coloured(f'{hit.path}:{hit.line}', 'dim')}")
             lines.append(f"  {hit.snippet}")
         if not result.results:
-            lines.append("Nothing found.")
+            lines.append("Nothing found in the specs. `clew search` looks everywhere.")
         return "\n".join((*lines, *(coloured(note, "dim") for note in result.notes)))
 
     def exit_code(self, result: results.SpecHits) -> int:
@@ -251,6 +252,36 @@ class BeginChange(
         return "\n".join(result.files)
 
 
+class MarkTask(
+    Operation,
+    verb="change task",
+    toolset=Toolset.SPECS,
+    summary="mark a task of a change as done, or open again",
+    epilog="clew change task add-neap-warning 1.2\nclew change task add-neap-warning 1.2 --open",
+    needs=Freshness.NONE,
+    writes=True,
+):
+    """Ticks a box of tasks.md; no other byte changes."""
+
+    change_id: ChangeId
+    task: Annotated[
+        str, Meta(min_length=1, max_length=2_000, description="Its number, or its text"), Option(positional=True)
+    ]
+    open: Annotated[bool, Meta(description="Open it again")] = False
+    dry_run: Annotated[bool, Meta(description="Print the difference, write nothing")] = False
+
+    def run(self, call: Call) -> MarkedTask:
+        call.project.ensure_graph(call.progress)
+        with call.project.context.lock.reading():
+            return call.project.specs.mark_task(self.change_id, self.task, done=not self.open, dry_run=self.dry_run)
+
+    def render(self, result: MarkedTask) -> str:
+        state = f"{result.task}: {'done' if result.done else 'open'}, {result.completed} of {result.total}"
+        if not result.diff:
+            return f"{state} (as before)"
+        return f"{result.diff}{state}{', nothing was written' if result.dry_run else ''}"
+
+
 class ArchiveNow(
     operations.ArchiveChange,
     verb="change archive",
@@ -325,7 +356,7 @@ def _issues(issues: Sequence[IssueReport], word: str, style: str) -> Iterator[st
 
 
 def change_list(found: ChangeList) -> str:
-    return "\n".join(_change(each) for each in found.changes) or "No open changes."
+    return "\n".join(_change(each) for each in found.changes) or "No open changes. `clew change new NAME` begins one."
 
 
 def _change(change: ChangeSummary, *, is_valid: bool = True) -> str:

@@ -23,7 +23,7 @@ from clew.formats.openspec.rules.rules import Dialect
 from clew.graph.readers.locations import spec_roots
 from clew.once import Once
 from clew.operation.budget import EVERYTHING
-from clew.specs import results, validation, views
+from clew.specs import results, tasks, validation, views
 from clew.specs.archive import ChangeArchiver, archived, first_seen, forget, joined, rebased, record_anew
 from clew.specs.library import (
     ChangeEntry,
@@ -276,6 +276,15 @@ class SpecsService:
             found.circular,
             found.notes,
         )
+
+    def mark_task(self, change_id: str, task: str, *, done: bool, dry_run: bool = False) -> tasks.MarkedTask:
+        """Mark a task of an open change as done or open."""
+        entry = self.library.change(change_id)
+        config = self._context.config
+        return tasks.mark(
+            config.root, self._context.store, change_id, entry.folder, task,
+            done=done, dry_run=dry_run, limit=config.max_file_bytes,
+        )  # fmt: skip
 
     def rebase(self, change_id: str) -> results.Rebased:
         """Note that a change was brought up to date: it is compared with the specs as they are now."""

@@ -51,6 +51,10 @@ class Storage(Protocol):
 
     def decode(self, files: Files, *, trusted: bool = False) -> Register: ...
 
+    def encode(self, register: Register) -> Files:
+        """What saving would write."""
+        ...
+
     def save(self, register: Register) -> Files:
         """Write the register and return what was written."""
         ...
@@ -106,10 +110,13 @@ class SingleFile:
     def decode(self, files: Files, *, trusted: bool = False) -> Register:
         return read_single(files[SINGLE], self.place.name, trusted=trusted)
 
+    def encode(self, register: Register) -> Files:
+        return {SINGLE: write_single(register, self._renderings)}
+
     def save(self, register: Register) -> Files:
-        data = write_single(register, self._renderings)
-        replace_file(self.place, data)
-        return {SINGLE: data}
+        files = self.encode(register)
+        replace_file(self.place, files[SINGLE])
+        return files
 
     def keep(self, tag: str) -> Path | None:
         if not self.place.is_file():
@@ -148,10 +155,13 @@ class Folder:
     def decode(self, files: Files, *, trusted: bool = False) -> Register:
         return read_directory(files, self.place.name, trusted=trusted)
 
+    def encode(self, register: Register) -> Files:
+        return write_directory(register)
+
     def save(self, register: Register) -> Files:
         make_folder(self.place)
         before = self.load() if self.exists() else {}
-        after = write_directory(register)
+        after = self.encode(register)
         # The index comes last: as long as its checksum is the old one, no other program accepts what is half done.
         paths = sorted(before.keys() | after.keys(), key=lambda path: (path == INDEX, path))
         edits = [FileEdit(path, before.get(path), after.get(path)) for path in paths]

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 import msgspec
 
+from clew.edit.edits import FileEdit, diff_of
 from clew.edit.faults import translated
 from clew.edit.locking import locked
 from clew.edit.replacing import make_folder, replace_file
@@ -199,6 +200,18 @@ class RegisterFile:
                 self._back_up(before.register)
                 self._write(after)
         return result
+
+    def difference(self, author: Author, change: Callable[[Draft], object]) -> tuple[str, str]:
+        """What a change would write, as a unified diff, and the version that it was made from. Raises what the change
+        would raise, and writes nothing."""
+        before = self.read()
+        draft = Draft(before.register, author)
+        change(draft)
+        after = self._storage.encode(draft.finished())
+        folder = "" if self.layout is Layout.SINGLE else f"{self.place.name}/"
+        names = {path: self.place.name if self.layout is Layout.SINGLE else f"{folder}{path}" for path in after}
+        edits = [FileEdit(names[path], before.files.get(path), after[path]) for path in sorted(after)]
+        return diff_of(edits), before.version
 
     @contextmanager
     def held(self) -> Iterator["LockedRegister"]:

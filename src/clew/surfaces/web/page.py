@@ -40,7 +40,7 @@ from clew.surfaces.web import addresses
 from clew.surfaces.web.admission import LIFETIME_SECONDS, Admission
 from clew.surfaces.web.live import Live
 from clew.surfaces.web.routes import ACTIONS, VIEWS
-from clew.surfaces.web.visit import Moved, Shown, View, ViewFunction, Visit
+from clew.surfaces.web.visit import Shown, View, ViewFunction, Visit
 from clew.workspace.files import resolve
 
 log = logging.getLogger(__name__)
@@ -180,19 +180,24 @@ class Page:
             origin=str(request.base_url).rstrip("/"),
         )
         try:
-            shown: Shown = await anyio.to_thread.run_sync(view, visit, abandon_on_cancel=True, limiter=self._threads)
+            return await anyio.to_thread.run_sync(
+                lambda: self._made(request, view(visit), visit), abandon_on_cancel=True, limiter=self._threads
+            )
         except ClewError as error:
-            shown = problem(error)
+            return self._rendered(request, problem(error), visit)
         except Exception:
             # The trace goes to the log; a page gets no internals, which may hold text of the project's files.
             log.exception("The view %s failed", request.url.path)
-            shown = problem(ClewError("Clew failed to make this page.", hint="The server's log has the details."), 500)
-        if isinstance(shown, Moved):
-            answer = RedirectResponse(shown.to, 303, HEADERS)
-            if shown.said:
-                answer.set_cookie(_SAID, quote(shown.said[:500]), max_age=60, httponly=True, samesite="strict")
-            return answer
-        return self._rendered(request, shown, visit)
+            failed = ClewError("Clew failed to make this page.", hint="The server's log has the details.")
+            return self._rendered(request, problem(failed, 500))
+
+    def _made(self, request: Request, shown: Shown, visit: Visit) -> Response:
+        if isinstance(shown, View):
+            return self._rendered(request, shown, visit)
+        answer = RedirectResponse(shown.to, 303, HEADERS)
+        if shown.said:
+            answer.set_cookie(_SAID, quote(shown.said[:500]), max_age=60, httponly=True, samesite="strict")
+        return answer
 
     def _rendered(self, request: Request, view: View, visit: Visit | None = None) -> Response:
         may_read, may_write = self._may_read(request), self._may_write(request)
@@ -208,7 +213,6 @@ class Page:
                 form_key=self.admission.form_key(self._cookie(request)) if may_write else "",
                 notes=tuple(visit.notes) if visit is not None else (),
                 said=said,
-                here=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
                 state=self._live.state() if may_read else "",
                 version=__version__,
                 **view.data,

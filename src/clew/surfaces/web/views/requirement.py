@@ -7,6 +7,7 @@ from typing import get_args
 import msgspec
 
 from clew.errors import NotFound
+from clew.formats.register.records import requirement_object
 from clew.graph.model import EdgeKind, NodeKind
 from clew.project import Project
 from clew.register.operations.fields import StatusWord
@@ -65,6 +66,7 @@ def show_requirement(visit: Visit) -> Shown:
             "excerpts": excerpts,
             "drawing": drawing,
             "statuses": _statuses(visit.project, style),
+            "entry": requirement_object(visit.project.register.show(detail.id)) if style == "register" else None,
             "drafted": detail.id in visit.project.unsaved().target_ids,
         },
         watches=_watched(detail.id, row, drawing),

@@ -1,0 +1,71 @@
+"""Taking back what a recorded transaction wrote: one more transaction, made from the inverse that its event holds."""
+
+# Implements: REQ-d00421
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from clew.edit.edits import FileEdit, Inverse, diff_of
+from clew.edit.recovery import COLLECTION
+from clew.edit.targets import read_if_there
+from clew.edit.transaction import Purpose, Transaction
+from clew.errors import FileChanged, NotFound, Refused
+from clew.text.hashing import content_hash
+from clew.workspace.files import resolve
+
+if TYPE_CHECKING:
+    from clew.store.interface import Store
+
+
+class Written(msgspec.Struct, frozen=True):
+    """A transaction that was recorded."""
+
+    id: str
+    at: str
+    actor: str
+    operation: str
+    files: tuple[str, ...]
+    moves: bool
+    """Whether it moved folders, which is not taken back."""
+
+
+def written(store: "Store", limit: int) -> list[Written]:
+    """The latest recorded transactions, the newest first."""
+    found = store.events(collection=COLLECTION, limit=limit, latest_first=True)
+    return [_written(each.id, each.at, each.actor, each.after) for each in found if isinstance(each.after, dict)]
+
+
+def _written(id: str, at: str, actor: str, data: dict[str, Any]) -> Written:
+    return Written(id, at, actor, str(data.get("operation", "")), tuple(data.get("files", ())), bool(data.get("moves")))
+
+
+def undo(root: Path, store: "Store", id: str, *, actor: str = "clew", dry_run: bool = False) -> str:
+    """Give the files of a transaction their former content, all or none; the difference. A file that somebody changed
+    since is refused."""
+    record = store.get(COLLECTION, id)
+    if record is None:
+        raise NotFound(f"No change '{id[:40]}' is recorded.", hint="The list of what was written has those that are.")
+    if record.data.get("moves"):
+        raise Refused(
+            f"'{record.data['operation']}' also moved a folder, which is not taken back.",
+            hint="Move it back with git or by hand.",
+        )
+    edits = [_edit(root, msgspec.convert(each, Inverse)) for each in record.data.get("inverse", ())]
+    if edits and not dry_run:
+        purpose = Purpose(f"undo {record.data['operation']}", actor, {"undoes": id})
+        Transaction(root, edits, purpose).commit(store)
+    return diff_of(edits)
+
+
+def _edit(root: Path, inverse: Inverse) -> FileEdit:
+    present = read_if_there(resolve(root, inverse.path))
+    if (None if present is None else content_hash(present)) != inverse.after:
+        raise FileChanged(
+            f"'{inverse.path}' changed since, so this cannot be taken back.",
+            hint="Edit the file by hand, or take back the later change first.",
+            data={"path": inverse.path},
+        )
+    before = inverse.applied(present or b"")
+    return FileEdit(inverse.path, present, None if inverse.made else before)

@@ -1,0 +1,29 @@
+"""The page between a form and the file: what would be written, and the button that writes it."""
+
+from collections.abc import Mapping, Sequence
+
+from clew.surfaces.web.pictures.difference import DiffLine, as_files
+from clew.surfaces.web.visit import View
+
+Side = tuple[str, str, str]
+"""What it is about, what is there now, and what the form says."""
+
+
+def confirm(
+    title: str,
+    section: str,
+    *,
+    action: str,
+    fields: Mapping[str, str],
+    label: str,
+    back: str,
+    diff: str = "",
+    lines: Sequence[DiffLine] = (),
+    sides: Sequence[Side] = (),
+) -> View:
+    """Ask for a confirmation. Where there are `sides`, somebody else changed the same thing meanwhile."""
+    shown = {"files": as_files(diff), "lines": lines, "sides": sides}
+    asked = {"action": action, "fields": {**fields, "confirm": "1"}, "label": label, "back": back}
+    return View(
+        template="confirm.html", title=title, section=section, status=409 if sides else 200, data={**shown, **asked}
+    )
