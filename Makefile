@@ -11,14 +11,18 @@ SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 all: $(STAMP)
 
 $(STAMP): requirements-dev.lock pyproject.toml
+	@echo "Installing Clew and what it needs into $(VENV). The first time this takes a minute or two."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-run: $(STAMP) ## open the demo and serve it over streamable HTTP
-	@$(BIN)/clew brief examples/demo
-	@$(BIN)/clew serve examples/demo --transport http --port $(PORT)
+run: $(STAMP) ## make a copy of the demo with a history, print its brief and serve it over streamable HTTP
+	@echo "Making a copy of examples/demo with a git history."
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT INT TERM && \
+	  $(BIN)/python examples/history.py "$$folder/demo" && \
+	  $(BIN)/clew brief "$$folder/demo" && echo && \
+	  $(BIN)/clew serve "$$folder/demo" --transport http --port $(PORT)
 
 test: lint types ## lint, types, all tests, and Clew on Clew
 	@$(BIN)/python -m pytest -n auto --dist loadfile
@@ -68,10 +72,11 @@ browser: $(STAMP) ## install what the tests of the page need: Playwright and axe
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-browser.lock
 	@command -v chromium >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } >/dev/null
 
-docs: $(STAMP) ## write the listing of operations, docs/tools and docs/cli.md from the declarations
+docs: $(STAMP) ## write the listing of operations, docs/tools, docs/cli.md and the schema of clew.toml from the declarations
 	@$(BIN)/python -c "from clew.operation.prepare import write_listing; print(write_listing())"
 	@$(BIN)/clew tools --write-docs docs/tools
 	@$(BIN)/python -m clew.surfaces.cli.reference docs/cli.md
+	@$(BIN)/python -m clew.setup.config_schema docs/clew.schema.json
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
   --no-emit-find-links --no-header --upgrade

@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Sequence
 
-from benchmarks import calls, changing, http_calls, imports, page, reading, register, specs, start, table, why
+from benchmarks import calls, changing, http_calls, imports, minutes, page, reading, register, specs, start, table, why
 from benchmarks.figures import Result
 from benchmarks.workspace import BenchmarkFailed, workspace
 
@@ -22,6 +22,7 @@ BENCHMARKS = {
     "specs": specs.measure,
     "register": register.measure,
     "why": why.measure,
+    "minutes": minutes.measure,
     "page": page.measure,
 }
 

@@ -5,8 +5,10 @@ of them is in the repository; the questions about them are (`kb_questions_regist
 """
 
 import hashlib
+import html
 import io
 import os
+import re
 import tarfile
 import tomllib
 import urllib.request
@@ -20,7 +22,6 @@ from benchmarks.kb_corpus import NOTHING_ELSE
 from benchmarks.workspace import BenchmarkFailed
 
 INDEX = "https://pypi.org/simple/{name}/"
-PROJECT = "https://pypi.org/pypi/{name}/{version}/json"
 HERE = Path(__file__).parent
 
 Kind = Literal["named", "paraphrased", "other_field", "neighbour", "near_miss"]
@@ -125,12 +126,14 @@ def _archive(pages: Pages, cache: Path) -> bytes:
 
 
 def _fetched(pages: Pages) -> bytes:
+    """The archive with the known hash, from the registry's list of files: the interface that every index has."""
+    index = INDEX.format(name=pages.distribution)
     try:
-        described = _get(PROJECT.format(name=pages.distribution, version=pages.version))
-        files = msgspec.json.decode(described)["urls"]
-        address = next(each["url"] for each in files if each["packagetype"] == "sdist")
-        return _get(urljoin(INDEX.format(name=pages.distribution), address))
-    except (OSError, ValueError, KeyError, StopIteration) as error:
+        listed = re.search(rf'href="([^"#]+)#sha256={pages.sha256}"', _get(index).decode())
+        if listed is None:
+            raise BenchmarkFailed(f"{index} lists no {pages.distribution} {pages.version} with hash {pages.sha256}.")
+        return _get(urljoin(index, html.unescape(listed[1])))
+    except (OSError, ValueError) as error:
         raise BenchmarkFailed(f"{pages.distribution} {pages.version} cannot be fetched: {error}.") from error
 
 

@@ -1,8 +1,9 @@
 """Configuration: `clew.toml`, the user's own file, and the files of the systems that Clew replaces where they exist.
 
 `.elspais.toml` (with `.elspais.local.toml`) gives the grammar of ids, levels and folders; `clew.toml` wins where both
-say something. Without either, the usual folders are looked at. Which services, programs and keys are used is said by
-the user's own configuration, or by a project that the user trusts.
+say something. Documents, code and tests are read in the whole project, as far as neither file names their folders.
+Which services, programs and keys are used is said by the user's own configuration, or by a project that the user
+trusts.
 """
 
 # Implements: REQ-d00019
@@ -19,7 +20,7 @@ from clew.formats.elspais.settings import Associate, ElspaisSettings, read_setti
 from clew.formats.elspais.toml_values import parse_toml
 from clew.text.choices import explained
 from clew.trust import Trust, records_file, trust_of, user_configuration, without
-from clew.workspace.find import Selection, normal_folder
+from clew.workspace.find import PRODUCTS, Selection, normal_folder
 from clew.workspace.follow import FileContents
 from clew.workspace.paths import is_glob
 
@@ -42,14 +43,32 @@ _TEST_NAMES = """
     *.spec.ts *.spec.jsx *.spec.tsx *.spec.mjs *_test.dart *_test.rs *_tests.rs **/tests/*.rs *_spec.rb *_test.rb
     test_*.rb *Test.java *Tests.java *IT.java *Test.kt *Tests.kt *Spec.kt *Test.scala *Spec.scala *Spec.groovy *Test.cs
     *Tests.cs *Test.php *Tests.swift *_test.c *_test.cc *_test.cpp *_test.exs *_spec.lua *_test.lua test-*.R test_*.R
-    *_test.zig *.bats *Tests.ps1
+    *_test.zig *.bats *Tests.ps1 **/__tests__/**/*.js **/__tests__/**/*.jsx **/__tests__/**/*.ts **/__tests__/**/*.tsx
 """
 TEST_PATTERNS = tuple(_TEST_NAMES.split())
 DOCUMENT_PATTERNS = ("*.md", "*.markdown", "*.mdx", "*.rst", "*.html", "*.htm", "*.txt", "*.ipynb")
-_DOCUMENT_FOLDERS = ("docs", "doc")
-_DOCUMENTS_BESIDE = ("*.md", "*.rst")
-"""Documents of the project's own folder, such as README.md, where no setting names the folders of documents."""
-
+_DOCUMENTS_ANYWHERE = (
+    *("*.md", "*.markdown", "*.mdx", "*.rst", "*.ipynb"),
+    *(f"**/{folder}/**/*.{ending}" for folder in ("docs", "doc") for ending in ("html", "htm", "txt")),
+)
+"""Documents of a whole project. Pages and plain texts elsewhere than in a folder of documents are mostly something
+else."""
+_NO_DOCUMENTS = (
+    "/spec",
+    "openspec",
+    "/specs/**/spec.md",
+    "/test",
+    "/tests",
+    "__tests__",
+    "__fixtures__",
+    "fixtures",
+    "testdata",
+)
+"""Where texts are specs, or made up for tests. It does not depend on what else is configured: a file that says where
+requirements are takes no document away."""
+_TESTS_ONLY = ("/test", "/tests", "__tests__")
+"""Folders in which nothing is code that only tests use."""
+WHOLE_PROJECT = (".",)
 
 _USUAL = ElspaisSettings()
 _NAMES_A_SERVICE = frozenset({"kind", "folder", "url", "command", "model", "key_variable"})
@@ -319,8 +338,8 @@ def _composed(
         name=name,
         elspais=elspais,
         requirements=_requirements(root, toml.requirements, elspais),
-        code=_code(root, toml.code, elspais),
-        tests=_tests(root, toml.tests, elspais),
+        code=_code(root, toml.code, elspais, named=ELSPAIS_TOML in files),
+        tests=_tests(root, toml.tests, elspais, named=ELSPAIS_TOML in files),
         results=_results(_first(toml.tests.results, _results_of(elspais))),
         specs=_folders(root, toml.specs.folders or ()),
         documents=_documents(root, toml.docs),
@@ -456,12 +475,17 @@ def associate_selection(associate: Associate) -> Selection:
     )
 
 
-def _code(root: Path, table: FoldersTable, elspais: ElspaisSettings) -> Selection:
+def _code(root: Path, table: FoldersTable, elspais: ElspaisSettings, *, named: bool) -> Selection:
+    """`named` says whether folders of elspais count, as its users expect."""
     names = tuple(pattern for pattern in elspais.code_patterns if "/" not in pattern)
+    skip = _first(table.skip, (*elspais.code_skip_files, *elspais.code_skip_dirs, *elspais.skip))
+    patterns = _first(table.patterns, (*CODE_PATTERNS, *names))
+    if table.folders is None and not named:
+        return _whole_project(patterns, (*skip, *_TESTS_ONLY))
     return Selection(
         folders=_folders(root, _first(table.folders, elspais.code_directories)),
-        patterns=_first(table.patterns, (*CODE_PATTERNS, *names)),
-        skip=_first(table.skip, (*elspais.code_skip_files, *elspais.code_skip_dirs, *elspais.skip)),
+        patterns=patterns,
+        skip=skip,
         gitignore=True,
         # To elspais these name files of the whole project, not only of the directories.
         globs=elspais.code_patterns if table.patterns is None else (),
@@ -469,13 +493,29 @@ def _code(root: Path, table: FoldersTable, elspais: ElspaisSettings) -> Selectio
     )
 
 
-def _tests(root: Path, table: TestsTable, elspais: ElspaisSettings) -> Selection:
+def _tests(root: Path, table: TestsTable, elspais: ElspaisSettings, *, named: bool) -> Selection:
+    skip = _first(table.skip, (*elspais.test_skip_files, *elspais.test_skip_dirs, *elspais.skip))
+    patterns = _first(table.patterns, (*TEST_PATTERNS, *elspais.test_patterns))
+    if table.folders is None and not named:
+        return _whole_project(patterns, skip)
     return Selection(
         folders=_folders(root, _first(table.folders, elspais.test_directories if _are_tests_read(elspais) else ())),
-        patterns=_first(table.patterns, (*TEST_PATTERNS, *elspais.test_patterns)),
-        skip=_first(table.skip, (*elspais.test_skip_files, *elspais.test_skip_dirs, *elspais.skip)),
+        patterns=patterns,
+        skip=skip,
         gitignore=True,
         assumed=table.folders is None and elspais.test_directories == _USUAL.test_directories,
+    )
+
+
+def _whole_project(patterns: tuple[str, ...], skip: tuple[str, ...]) -> Selection:
+    """What is read of a kind of files where nobody names their folders."""
+    return Selection(
+        folders=WHOLE_PROJECT,
+        patterns=patterns,
+        skip=tuple(dict.fromkeys((*skip, *PRODUCTS))),
+        gitignore=True,
+        assumed=True,
+        own_only=True,
     )
 
 
@@ -490,13 +530,13 @@ def _results_of(elspais: ElspaisSettings) -> tuple[str, ...]:
 
 
 def _documents(root: Path, table: FoldersTable) -> Selection:
+    if table.folders is None:
+        return _whole_project(_first(table.patterns, _DOCUMENTS_ANYWHERE), (*(table.skip or ()), *_NO_DOCUMENTS))
     return Selection(
-        folders=_folders(root, _first(table.folders, _DOCUMENT_FOLDERS)),
+        folders=_folders(root, table.folders),
         patterns=_first(table.patterns, DOCUMENT_PATTERNS),
         skip=table.skip or (),
         gitignore=True,
-        globs=_DOCUMENTS_BESIDE if table.folders is None else (),
-        assumed=table.folders is None,
     )
 
 

@@ -40,13 +40,13 @@ def clew(*arguments: str, cwd: Path | None = None, stdin: str | None = None) -> 
 
 
 # Verifies: REQ-o00006-C
-@pytest.mark.parametrize("arguments", [[], ["--help"], ["help"]])
-def test_without_arguments_there_is_an_overview(arguments: list[str]) -> None:
+@pytest.mark.parametrize("arguments", [["--help"], ["help"]])
+def test_help_is_an_overview_of_all_commands(arguments: list[str]) -> None:
     done = clew(*arguments)
     assert done.returncode == 0
-    for command, summary in all_commands().items():
-        assert command in done.stdout
-        assert summary in done.stdout
+    shown = " ".join(done.stdout.split())
+    for summary in all_commands().values():
+        assert summary in shown
 
 
 # Verifies: REQ-o00006-A

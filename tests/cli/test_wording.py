@@ -45,10 +45,10 @@ def test_errors_as_data_keep_the_names_that_agents_know(clew: Clew, demo: Path) 
 
 # Verifies: REQ-o00006-G
 def test_the_brief_says_what_to_type_next_and_as_data_what_to_call(clew: Clew, demo: Path) -> None:
-    shown = clew(demo, "brief").stdout.partition("Next:\n")[2]
-    assert '- `clew search "..."`: ' in shown
-    assert "- `clew status`: " in shown
-    assert """- `clew call get_hierarchy '{"req_id": "REQ-p00001"}'`: """ in shown
+    shown = clew(demo, "brief").stdout.partition("Try\n")[2]
+    commands = [line.split("  ")[1] for line in shown.splitlines() if line.startswith("  clew ")]
+    assert "clew show REQ-p00001" in commands
+    assert not [command for command in commands if command.startswith("clew call")]
     calls = [each["call"] for each in json.loads(clew(demo, "brief", "--json").stdout)["next_calls"]]
     assert "get_project_summary()" in calls
 

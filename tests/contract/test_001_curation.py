@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.contract.memory_client import WHY, Memory, days_later, remembering, write_project
 
+CIRCULAR_DEPENDENCY = -32013
 SAME = ("The margin under the keel is half a metre.", "The margin under the keel is 0.5 metres, half a metre.")
 
 
@@ -187,3 +188,19 @@ def test_a_hash_of_another_memory_is_unknown(memory: Memory, tmp_path: Path) -> 
         hash = other("forget_concept", node_id=id, reason="obsolete", rationale=WHY)["reversal_hash"]
     assert memory.number("restore_from_hash", reversal_hash=hash) == -32012
     assert memory.number("restore_from_hash", reversal_hash=" ") == -32002
+
+
+# Verifies: REQ-d00303-D
+@pytest.mark.parametrize("link_type", ["part_of", "supersedes"])
+def test_a_merge_that_would_close_a_circle_is_refused_and_changes_nothing(memory: Memory, link_type: str) -> None:
+    top = memory.store("The harbour is lit at night.")
+    middle = memory.store("The pier has lamps.", link_to=[top], link_type=link_type)
+    bottom = memory.store("The harbour is lit at night, always.", link_to=[middle], link_type=link_type)
+    before = memory("get_recent_context", limit=9)["memories"]
+    refused = memory.failure(
+        "merge_concepts", source_node_ids=[top, bottom], target_name="Light", rationale=WHY, force_merge=True
+    )
+    assert refused.error.code == CIRCULAR_DEPENDENCY
+    assert (refused.error.data["name"], refused.error.data["node_id"]) == ("CIRCULAR_DEPENDENCY", middle)
+    assert refused.error.data["recovery"]
+    assert memory("get_recent_context", limit=9)["memories"] == before

@@ -69,21 +69,28 @@ def test_tc_nav_003_us_003_ac_02_a_path_is_told_hop_by_hop(memory: Memory) -> No
 
 # Verifies: REQ-d00306-A
 def test_tc_nav_004_no_path_is_an_empty_answer(memory: Memory, tmp_path: Path) -> None:
-    one = memory.store("Lamps burn at night.", session_id="a")
-    other = memory.store("Invoices are paid monthly.", session_id="b")
-    path = memory("find_causal_path", source_id=one, target_id=other)
-    assert (path["path_found"], path["path"], path["hop_count"]) == (False, [], 0)
+    one = memory.store("Lamps burn at night.")
+    other = memory.store("Invoices are paid monthly.")
+    for path_type in ("causal", "any"):
+        path = memory("find_causal_path", source_id=one, target_id=other, path_type=path_type)
+        assert (path["path_found"], path["path"], path["hop_count"]) == (False, [], 0)
+    memory("annotate_node", node_id=one, annotations={"related_concepts": [other]})
+    assert not memory("find_causal_path", source_id=one, target_id=other)["path_found"]
+    assert memory("find_causal_path", source_id=other, target_id=one, path_type="any")["path_found"]
 
 
 # Verifies: REQ-d00306-A
 def test_tc_nav_005_ec_mcp_004_a_circle_is_flagged_and_the_path_is_told(memory: Memory) -> None:
     ids = chain(memory)[:3]
-    memory("annotate_node", node_id=ids[0], annotations={"related_concepts": [ids[2]]})
-    memory.store("Signatures need users.", link_to=[ids[0]], link_type="causes")
-    loop = memory.store("Logging in needs signatures.", link_to=[ids[0]], link_type="causes")
-    memory("annotate_node", node_id=ids[2], annotations={"related_concepts": [loop]})
-    path = memory("find_causal_path", source_id=ids[0], target_id=loop)
-    assert path["path_found"]
+    before = memory.store("Requests are limited.", link_to=[ids[0]], link_type="causes")
+    after = memory.store("Requests are limited by rate, always.", link_to=[ids[2]], link_type="caused_by")
+    assert not memory("find_causal_path", source_id=ids[0], target_id=after)["cycle_detected"]
+    closing = memory(
+        "merge_concepts", source_node_ids=[before, after], target_name="Limits", merge_strategy="keep_newest",
+        rationale=WHY, force_merge=True,
+    )["merged_id"]  # fmt: skip
+    path = memory("find_causal_path", source_id=ids[0], target_id=closing)
+    assert [hop["node_id"] for hop in path["path"]] == [*ids, closing]
     assert path["cycle_detected"]
 
 

@@ -76,7 +76,7 @@ def test_restructured_text_is_quoted_as_it_is_read_from_the_section_it_belongs_t
     assert titles["doc:docs/settings.rst#buoys"] == "Sections below: BUOY_COLOUR"
 
 
-# Verifies: REQ-d00403-A+B+C, REQ-d00402-B, REQ-o00045-B
+# Verifies: REQ-d00403-A+B+C+E, REQ-d00402-B, REQ-o00045-B
 def test_a_question_that_nothing_answers_gets_what_is_nearest_and_no_quote(kb: Make) -> None:
     call = kb()
     known = call("kb.retrieve_evidence", question="What is the default margin of the harbour?")
@@ -95,6 +95,16 @@ def test_a_question_that_nothing_answers_gets_what_is_nearest_and_no_quote(kb: M
     far = call("kb.retrieve_evidence", question="Which of several old kings wanted bread every morning?")
     assert far["quotes"] == []
     assert "likelihood" in far["notes"][0] or "nowhere mention" in far["notes"][0]
+    # Who insists may read what is nearest.
+    question = "Why would an old king bring bread to the tide every morning?"
+    weak = call.answer("kb.retrieve_evidence", question=question)
+    assert weak.data["quotes"] == []
+    assert weak.data["nearest"]
+    assert "To read the nearest places all the same" in weak.text
+    cursor = weak.data["next_cursor"]
+    read = call("kb.retrieve_evidence", question=question, cursor=cursor)
+    assert read["quotes"]
+    assert max(quote["confidence"] for quote in read["quotes"]) < 0.2
     # A name may stand in another form, and a filter decides which documents are asked.
     assert call("kb.retrieve_evidence", question="Which Pilots are taken aboard?")["quotes"]
     inside = {"path_prefix": "docs/tides.md"}

@@ -18,6 +18,20 @@ def workplace(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="session")
+def _history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("history") / "demo"
+    subprocess.run([sys.executable, ROOT / "examples" / "history.py", folder], check=True)
+    return folder
+
+
+@pytest.fixture
+def with_history(_history: Path, tmp_path: Path) -> Path:
+    """The copy of the demo that `make run` opens."""
+    shutil.copytree(_history, tmp_path / "demo")
+    return tmp_path / "demo"
+
+
 @pytest.fixture
 def clew(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs the installed command with a home folder of its own."""

@@ -3,6 +3,7 @@
 import re
 import shlex
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -43,12 +44,12 @@ def commands(page: Path) -> list[tuple[str, str | None]]:
     ]
 
 
-# Verifies: REQ-o00006-A
+# Verifies: REQ-o00006-A, REQ-d00447-A+B
 @pytest.mark.parametrize(("command", "output"), commands(ROOT / "README.md"))
 def test_the_commands_of_the_readme_run_and_print_what_it_shows(
-    command: str, output: str | None, workplace: Path, clew: Clew
+    command: str, output: str | None, with_history: Path, clew: Clew
 ) -> None:
-    done = clew(shlex.split(command, comments=True)[1:], workplace)
+    done = clew(shlex.split(command, comments=True)[1:], with_history)
 
     assert done.returncode in (0, 1), done.stderr
     assert "Traceback" not in done.stderr
@@ -57,8 +58,40 @@ def test_the_commands_of_the_readme_run_and_print_what_it_shows(
 
 
 def _pattern(output: str) -> str:
-    """The output as it has to be; a line of three dots stands for any number of lines."""
-    return "".join("(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in output.splitlines())
+    """The output as it has to be; a line of three dots stands for any number of lines, three dots in a line for any
+    text."""
+    lines = (re.escape(line).replace(re.escape("..."), ".*") for line in output.splitlines())
+    return "".join("(?:.*\n)*?" if line == ".*" else f"{line}\n" for line in lines)
+
+
+# Verifies: REQ-d00447-B
+def test_the_tour_begins_with_why_and_fits_on_one_screen() -> None:
+    page = (ROOT / "README.md").read_text()
+    (tour,) = [fence for fence in fences(page) if fence.language == "console"]
+
+    assert tour.text.startswith("$ clew why ")
+    assert len(tour.text.splitlines()) <= 30
+    assert max(map(len, tour.text.splitlines())) <= 120
+
+
+# Verifies: REQ-d00447-A
+def test_the_history_of_the_demo_is_the_same_every_time_and_leaves_the_demo_alone(
+    with_history: Path, tmp_path: Path
+) -> None:
+    subprocess.run([sys.executable, ROOT / "examples" / "history.py", tmp_path / "again"], check=True)
+    ids = [
+        subprocess.run(
+            ["git", "log", "--format=%H %s"], cwd=folder, check=True, capture_output=True, encoding="utf-8"
+        ).stdout
+        for folder in (with_history, tmp_path / "again")
+    ]
+
+    assert ids[0] == ids[1]
+    assert "Raise the default margin to half a metre" in ids[0]
+    assert not (ROOT / "examples" / "demo" / ".git").exists()
+    assert (with_history / "src/fairwater/settings.py").read_bytes() == (
+        ROOT / "examples/demo/src/fairwater/settings.py"
+    ).read_bytes()
 
 
 # Verifies: REQ-o00006-A

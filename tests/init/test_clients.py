@@ -50,14 +50,57 @@ def entry(client: str, root: Path) -> dict:
             {"type": "stdio", "args": ["serve", "."], "cwd": "${workspaceFolder}"},
         ),
         ("codex", "{home}/.codex/config.toml", "mcp_servers", {"args": ["serve", "{root}"]}),
+        ("gemini", "{root}/.gemini/settings.json", "mcpServers", {"args": ["serve", "."]}),
+        (
+            "copilot",
+            "{root}/.github/mcp.json",
+            "mcpServers",
+            {"type": "local", "args": ["serve", "."], "tools": ["*"]},
+        ),
+        ("zed", "{root}/.zed/settings.json", "context_servers", {"args": ["serve", "."]}),
+        ("opencode", "{root}/opencode.json", "mcp", {"type": "local", "command": ["clew", "serve", "."]}),
     ],
 )
 def test_each_client_gets_its_own_format_in_its_own_place(project, home, client, place, parent, expected):
     assert install(client, project) == "create"
-    expected = {**expected, "args": [part.format(root=project) for part in expected["args"]]}
+    if "args" in expected:
+        expected = {**expected, "args": [part.format(root=project) for part in expected["args"]]}
 
     assert config_path(client, project) == Path(place.format(root=project, home=home))
     assert parsed(config_path(client, project)) == {parent: {"clew": {"command": "clew", **expected}}}
+
+
+# Verifies: REQ-d00442-C
+def test_opencode_keeps_the_file_with_comments_in_its_name(project):
+    (project / "opencode.jsonc").write_text('{"theme": "dark"}\n')
+
+    assert install("opencode", project) == "add"
+    assert parsed(project / "opencode.jsonc")["theme"] == "dark"
+    assert not (project / "opencode.json").exists()
+
+
+# Verifies: REQ-d00442-C
+@pytest.mark.parametrize(
+    ("client", "expected"),
+    [
+        ("copilot", {"type": "http", "url": "URL", "headers": {"Authorization": "Bearer ${CLEW_TOKEN}"}}),
+        ("opencode", {"type": "remote", "url": "URL", "headers": {"Authorization": "Bearer {env:CLEW_TOKEN}"}}),
+    ],
+)
+def test_a_running_server_is_named_as_each_client_spells_it(project, client, expected):
+    write_plan(client_config(client, project, "clew", url="URL"))
+
+    assert entry(client, project) == expected
+
+
+# Verifies: REQ-d00442-C
+def test_settings_of_zed_with_comments_are_left_alone_with_the_lines_to_paste(project):
+    (project / ".zed").mkdir()
+    (project / ".zed/settings.json").write_text('// mine\n{"tab_size": 2}\n')
+
+    with pytest.raises(Refused) as caught:
+        client_config("zed", project, "clew")
+    assert '"context_servers"' in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -110,7 +153,7 @@ def test_an_empty_file_is_as_good_as_none(project, client):
     path.write_text(" \n")
 
     assert install(client, project) == "create"
-    assert entry(client, project)["command"] == "clew"
+    assert entry(client, project)["command"] in ("clew", ["clew", "serve", "."])
 
 
 @pytest.mark.parametrize("client", JSON_CLIENTS)
@@ -127,8 +170,9 @@ def test_another_entry_of_that_name_is_replaced_only_by_force_and_keeps_its_sett
     if not force:
         assert path.read_bytes() == before
         return
-    assert entry(client, project)["command"] == "clew"
+    assert entry(client, project)["command"] in ("clew", ["clew", "serve", "."])
     assert entry(client, project)["env"] == {"A": "1"}
+    assert ("args" in entry(client, project)) == (client != "opencode")
     assert parsed(path)[parent]["other"] == {"command": "x"}
 
 

@@ -29,7 +29,7 @@ def test_the_first_run_says_what_was_found_and_writes_two_files(small, run_init)
 
     assert outcome.code == 0
     assert "requirements  spec: 1 requirement in 1 file" in outcome.out
-    assert "docs          docs: 1 page" in outcome.out
+    assert "docs          1 page (docs 1)" in outcome.out
     assert "created       clew.toml" in outcome.out
     assert tomllib.loads((small / "clew.toml").read_text())["requirements"] == {"folders": ["spec"]}
     assert (small / ".gitignore").read_bytes() == b".clew/\n"
@@ -68,7 +68,8 @@ def test_several_clients_can_be_written_at_once(small, run_init, home):
     assert outcome.code == 0
     assert json.loads((small / ".mcp.json").read_text())["mcpServers"]["clew"]["args"] == ["serve", "."]
     assert tomllib.loads((home / ".codex/config.toml").read_text())["mcp_servers"]["clew"]["args"][1] == str(small)
-    assert "Restart the client" in outcome.out
+    assert "Next, in Claude Code: Start `claude` in this folder and approve the server" in outcome.out
+    assert "Next, in Codex: Start `codex` again" in outcome.out
 
 
 def test_a_dry_run_shows_everything_and_writes_nothing(small, run_init, snapshot):
@@ -105,9 +106,9 @@ def test_an_existing_configuration_is_kept_and_the_difference_told(small, run_in
 
     assert outcome.code == 0
     assert (small / "clew.toml").read_text() == mine
-    assert 'docs.folders: clew.toml says ["docs", "wiki"], found ["docs"]' in outcome.out
+    assert 'docs.folders: clew.toml says ["docs", "wiki"], without it all is read' in outcome.out
     assert "server.read_only: clew.toml says true, found nothing" in outcome.out
-    assert 'code.folders: clew.toml says nothing, found ["src"]' in outcome.out
+    assert 'requirements.folders: clew.toml says nothing, found ["spec"]' in outcome.out
     assert "--force" in outcome.out
 
 
@@ -130,7 +131,7 @@ def test_force_replaces_a_configuration_that_differs(small, run_init):
     assert "replaced      clew.toml" in outcome.out
     assert "docs.folders: clew.toml says []" in outcome.out
     settings = tomllib.loads((small / "clew.toml").read_text())
-    assert (settings["docs"]["folders"], settings["project"]["name"]) == (["docs"], "mine")
+    assert ("docs" in settings, settings["project"]["name"]) == (False, "mine")
 
 
 def test_a_project_in_a_folder_of_another_name_is_no_difference(small, run_init):
@@ -252,3 +253,30 @@ def test_the_installed_command_speaks_through_its_exit_code(small, home):
     assert "created       clew.toml" in done.stdout
     assert wrong.stdout == ""
     assert "missing' is not a folder" in wrong.stderr
+
+
+# Verifies: REQ-d00442-D
+def test_the_next_step_in_the_client_is_told_and_memory_is_offered(small, run_init, monkeypatch):
+    monkeypatch.setattr(init, "own_command", lambda: "clew")
+    out = run_init("--client", "copilot", "--client", "gemini").out
+
+    assert "Next, in Copilot CLI: Start `copilot` in this folder and trust the folder" in out
+    assert "Next, in Gemini CLI: Start `gemini`" in out
+    assert "--client gemini --memory` also lets the client's hooks remember" in out
+    assert "Warning" not in out
+    assert "Memory is not connected" not in run_init("--client", "gemini", "--memory").out
+
+
+# Verifies: REQ-d00442-D
+def test_a_path_of_this_computer_in_a_shared_file_is_warned_of(small, run_init, monkeypatch):
+    monkeypatch.setattr(init, "own_command", lambda: "/home/me/.venv/bin/clew")
+
+    out = run_init("--client", "claude-code", "--client", "codex").out
+
+    assert "Warning: .mcp.json names /home/me/.venv/bin/clew, which is a place on this computer." in out
+
+
+# Verifies: REQ-d00442-A
+def test_the_rule_of_what_is_read_is_shown_and_written(small, run_init):
+    assert init.READING_RULE in run_init().out
+    assert "are read in the whole project, as without this file" in (small / "clew.toml").read_text()

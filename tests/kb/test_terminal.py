@@ -5,6 +5,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -154,3 +155,17 @@ def test_a_file_whose_name_cannot_be_printed_keeps_no_document_away(
     assert "docs/evil␛[2J⟨U+202E⟩.md:" in out
     out, _ = asked(root, capsys, "search", "half", "metre")
     assert "docs/guide.md:" in out
+
+
+# Verifies: REQ-d00444-A
+def test_a_first_question_waits_for_the_process_that_reads_the_documents_first(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / ".clew/kb").mkdir(parents=True, exist_ok=True)
+    with ExitStack() as other, (root / ".clew/kb/writer.lock").open("a+b") as file:
+        assert other.enter_context(locked(file, 0.0))
+        # The other process ends while the command waits.
+        monkeypatch.setattr("clew.kb.service.time.sleep", lambda seconds: other.close())
+        out, err = asked(root, capsys, "search", "half", "metre")
+    assert "half a metre" in out
+    assert "Another process" not in err

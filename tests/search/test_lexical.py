@@ -224,6 +224,11 @@ def test_two_edits_are_corrected_in_a_long_word_only() -> None:
     assert found(index, "stxxe") == []
 
 
+# Verifies: REQ-d00031-B
+def test_a_word_is_not_taken_for_one_that_stands_everywhere() -> None:
+    assert search(index_of({1: "it has a lid", 2: "there"}), "hash").hits == ()
+
+
 def test_a_word_that_occurs_is_not_corrected() -> None:
     index = index_of({1: "form a line", 2: "from here", 3: "from there"})
     result = search(index, "form")

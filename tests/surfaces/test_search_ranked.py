@@ -76,6 +76,9 @@ async def test_what_holds_all_words_comes_first_and_then_what_is_related(
         assert "REQ-d00001" in related
         assert (await found(client, "extend the lending period"))[0] == ("REQ-d00001", False)
         assert (await found(client, "overdeu"))[0] == ("REQ-d00003", False)
+        corrected = (await client.call_tool("search", {"query": "overdeu"})).structured_content
+        assert corrected is not None
+        assert "'overdeu' stands nowhere; searched for overdue as well." in corrected["notes"]
 
 
 CHANGELOG = """## Changelog
@@ -91,9 +94,11 @@ async def test_ids_and_titles_come_first_and_the_changelog_is_no_content(
 ) -> None:
     file = library / "spec" / "rules.md"
     text = file.read_text(encoding="utf-8").replace("twice.", "twice. See REQ-d00003 and the opening hours.")
+    text = text.replace("each morning.\n", "each morning.\n\n## Assertions\n\nA. The fee SHALL be small.\n")
     file.write_text(text.replace("*End* *Opening", f"{CHANGELOG}*End* *Opening"), encoding="utf-8")
     async with Client(serve(library)) as client:
-        for spelling in ("REQ-d00003", "req-d00003", "d00003", "d3", "REQ-d00003?"):
+        spellings = ("REQ-d00003", "req-d00003", "d00003", "d3", "REQ-d00003?", "REQd00003", "req d00003", "REQ_D00003")
+        for spelling in (*spellings, "`REQ-d00003`", "what is [REQ-d00003]?", "REQ-d00003-A", "reqd00003a"):
             assert (await found(client, spelling))[0] == ("REQ-d00003", True), spelling
         assert [id for id, holds in await found(client, "opening hours") if holds] == ["REQ-d00002", "REQ-d00001"]
         assert await found(client, "3a9ae713") == []

@@ -164,6 +164,7 @@ CODE = {
     "one/same.h": "int a;\n",
     "two/same.h": "int b;\n",
     "three/uses.c": "#include <same.h>\n",
+    "pack/__init__.pyi": "def pull(rope: Rope) -> None: ...\n",
     "rs/src/lib.rs": "mod bell;\npub use bell::Tone;\n",
     "rs/src/bell.rs": "pub struct Tone;\n",
 }
@@ -192,6 +193,11 @@ def code(tmp_path: Path) -> Path:
 )
 def test_what_uses_code_is_told_in_many_languages(asker: Asker, code: Path, target: str, user: str) -> None:
     assert user in told(sections(asker, code, target)["depends_on_it"])
+
+
+# Verifies: REQ-d00363-D
+def test_what_is_written_comes_before_what_only_declares_it(asker: Asker, code: Path) -> None:
+    assert sections(asker, code, "pull")["place"] == "pack/pull.py:4"
 
 
 # Verifies: REQ-d00363-E

@@ -1,6 +1,7 @@
 """What every answer of `why` and `context` keeps to, over a real connection."""
 
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -255,5 +256,25 @@ def test_the_newest_commits_answer_before_all_are_counted(tmp_path: Path) -> Non
         touches = history.of_path("log.py", 100)
         assert [touch.commit.number for touch in touches] == list(range(2_000, 1_990, -1))
         assert (history.state().total, history.state().unread) == (2_000, 1_990)
+    finally:
+        history.close()
+
+
+# Verifies: REQ-d00361-A
+def test_git_is_asked_once_by_those_who_ask_the_same(tmp_path: Path) -> None:
+    from clew.derived.history import History
+    from clew.why.blame import Blamer
+
+    many_commits(tmp_path / "project")
+    head = Repository(tmp_path / "project").git("rev-parse", "HEAD")
+    history = History(tmp_path)
+    data = (tmp_path / "project" / "log.py").read_bytes()
+    try:
+        for _ in range(5):
+            Blamer(tmp_path / "project", history, head).of("log.py", data, 1, 50, 0.0, follows=True)
+            assert sum(thread.name == "clew-blame" for thread in threading.enumerate()) <= 3
+        blame = Blamer(tmp_path / "project", history, head).of("log.py", data, 1, 50, 120.0, follows=True)
+        assert blame is not None
+        assert sum(blame.made.values()) == 50
     finally:
         history.close()

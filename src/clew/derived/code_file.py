@@ -13,6 +13,8 @@ from clew.formats.code.outline import OUTLINE_VERSION, Outline, Symbol
 from clew.store.sqlite.connections import Connection
 
 FILE = "code.db"
+STUBS = (".pyi", ".d.ts", ".d.mts", ".d.cts")
+"""Endings of files that only declare what others define."""
 
 _STATEMENTS = (
     """CREATE TABLE files (
@@ -170,8 +172,10 @@ class CodeFile:
         return found[0] if found else None
 
     def named(self, name: str, limit: int = 50) -> list[FiledSymbol]:
-        """The symbols of this name, alone or with the names around it; tests last."""
-        order = "ORDER BY is_test, files.path, line LIMIT ?"
+        """The symbols of this name, alone or with the names around it; declarations of what is written elsewhere after
+        the others, tests last."""
+        stub = " OR ".join(f"files.path LIKE '%{ending}'" for ending in STUBS)
+        order = f"ORDER BY is_test, {stub}, files.path, line LIMIT ?"
         found = self._symbols(f"qualname = ? {order}", name, limit) or self._symbols(f"name = ? {order}", name, limit)
         if not found and "." in name:
             tail = name.rpartition(".")[2]

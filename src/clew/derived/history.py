@@ -23,6 +23,8 @@ FILE = "history.db"
 _MOST_NAMES = 20
 """Former names of one file that are followed."""
 _MOST_KEPT = 5_000
+_MOST_TOUCHED = 100
+"""Files of a commit that counts for how busy a file is."""
 _PROVISIONAL = 1 << 40
 """Numbers from here on belong to commits that were noted before it was known how many there are."""
 
@@ -228,6 +230,32 @@ class History:
         query = f"SELECT {_COMMIT} FROM commits WHERE is_read = 1 ORDER BY number DESC LIMIT ?"  # noqa: S608
         with self._file.reading_latest() as connection:
             return [_commit(row) for row in connection.execute(query, (limit,))]
+
+    def latest_here(self, limit: int) -> list[Commit]:
+        """The newest commits that touched a file of the project, which may be one folder of its repository."""
+        query = f"""
+            SELECT {_COMMIT} FROM commits
+            WHERE is_read = 1 AND EXISTS (SELECT 1 FROM changes WHERE commit_number = number)
+            ORDER BY number DESC LIMIT ?
+            """  # noqa: S608
+        with self._file.reading_latest() as connection:
+            return [_commit(row) for row in connection.execute(query, (limit,))]
+
+    def busiest(self, commits: int, limit: int) -> list[tuple[str, int]]:
+        """The paths that the newest commits touched most often, each with how many of them did. A commit that touches
+        very many files, such as an import, says nothing about any of them."""
+        query = """
+            WITH recent AS (SELECT number FROM commits WHERE is_read = 1 ORDER BY number DESC LIMIT ?),
+            narrow AS (
+                SELECT commit_number FROM changes WHERE commit_number IN (SELECT number FROM recent)
+                GROUP BY commit_number HAVING count(*) <= ?
+            )
+            SELECT paths.path, count(*) AS times FROM changes JOIN paths ON paths.number = changes.path
+            WHERE commit_number IN (SELECT commit_number FROM narrow) AND status != 'D'
+            GROUP BY paths.path ORDER BY times DESC, max(commit_number) DESC, paths.path LIMIT ?
+            """
+        with self._file.reading_latest() as connection:
+            return connection.execute(query, (commits, _MOST_TOUCHED, limit)).fetchall()
 
     def at(self, moment: int) -> Commit | None:
         """The newest commit that was there at a time."""

@@ -6,6 +6,7 @@ that asks for something else.
 
 import logging
 import secrets
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -25,7 +26,7 @@ from clew.kb.answer.scratch import ScratchLimits, ScratchStore
 from clew.kb.answer.shortlist import Shortlist
 from clew.kb.boundary import Boundary, ScopeRequest, boundary_of
 from clew.kb.ingest.citations import Citations
-from clew.kb.ingest.corpus import Corpus, IndexReport, Ingestion, run_job
+from clew.kb.ingest.corpus import OTHERS_READ, Corpus, IndexReport, Ingestion, run_job
 from clew.kb.ingest.keeper import DocumentKeeper
 from clew.kb.ingest.library import Library
 from clew.kb.ingest.reconcile import ReconcileReport, Reconciliation
@@ -43,6 +44,9 @@ log = logging.getLogger(__name__)
 FOLDER = "kb"
 LIBRARY_FILE = "documents.db"
 MEGABYTE = 1024 * 1024
+FIRST_READING_SECONDS = 60.0
+"""How long a command waits for documents that another process reads for the first time."""
+_LOOK_AGAIN_SECONDS = 0.1
 
 T = TypeVar("T")
 
@@ -160,9 +164,21 @@ class KnowledgeBase:
             return (note,) if note else ()
         try:
             note = self.index(progress).note
+            if note == OTHERS_READ and self._is_empty():
+                note = self._first_read_by_others(progress)
         except StoreBusy as error:
             note = error.message
         return (f"{note} The answer may lack the latest changes.",) if note else ()
+
+    def _first_read_by_others(self, progress: Progress) -> str | None:
+        """Wait for the process that reads the documents for the first time: there is nothing yet to answer from."""
+        until = time.monotonic() + FIRST_READING_SECONDS
+        note: str | None = OTHERS_READ
+        while note == OTHERS_READ and time.monotonic() < until:
+            progress(0, 0, "waiting for the documents, which another process reads for the first time")
+            time.sleep(_LOOK_AGAIN_SECONDS)
+            note = self.index(progress).note
+        return note
 
     def session_name(self, session: str | None, credential: str = "") -> str:
         """The name that answers give to a connection; without a session of the transport, a new one each time."""

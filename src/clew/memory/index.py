@@ -257,6 +257,21 @@ class MemoryIndex(DerivedFile):
         links = {link.id: link for link in map(_link, found)}
         return sorted(links.values(), key=lambda link: (-link.weight, link.id))
 
+    def replacing(self, ids: Sequence[str]) -> dict[str, list[str]]:
+        """Which memories were said to supersede these ones; nothing for most. Asked for everything that is found."""
+        found: dict[str, list[str]] = {}
+        with self.asked() as connection:
+            for start in range(0, len(ids), _AT_ONCE):
+                some = ids[start : start + _AT_ONCE]
+                query = f"""
+                    SELECT target, source FROM links INDEXED BY links_superseding
+                    WHERE kind = 'supersedes' AND is_cite = 0 AND target IN ({", ".join("?" * len(some))})
+                    ORDER BY weight DESC, id
+                """  # noqa: S608
+                for target, source in connection.execute(query, tuple(some)).fetchall():
+                    found.setdefault(target, []).append(source)
+        return found
+
     def links_of_kind(self, kind: LinkKind, asker: Asker, limit: int, origin: str | None = None) -> list[Link]:
         """The heaviest links of a kind between memories that may both be seen, and of which none was superseded."""
         seen = condition(asker)

@@ -51,6 +51,7 @@ _STATEMENTS = (
     "CREATE INDEX links_by_source ON links (source)",
     "CREATE INDEX links_by_target ON links (target)",
     "CREATE INDEX links_by_kind ON links (kind, weight) WHERE is_cite = 0",
+    "CREATE INDEX links_superseding ON links (target) WHERE kind = 'supersedes' AND is_cite = 0",
     "CREATE TABLE touched (memory TEXT NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL)",
     "CREATE INDEX touched_by_memory ON touched (memory)",
     "CREATE TABLE happened (seq INTEGER PRIMARY KEY, collection TEXT NOT NULL, id TEXT NOT NULL)",
@@ -61,7 +62,7 @@ _STATEMENTS = (
     ) WITHOUT ROWID
     """,
 )
-SCHEMA = Schema("The index of the memory", 3, _STATEMENTS, "it is made anew from the store")
+SCHEMA = Schema("The index of the memory", 4, _STATEMENTS, "it is made anew from the store")
 
 _PUT_MEMORY = """
     INSERT INTO memories (id, hex, kind, text_hash, folder, branch, agent, visibility, session, trust, domain,

@@ -54,7 +54,7 @@ def inject(
         ranked, notes = recall.rank(query, CONSIDERED, about=about, check=check)
         # What was shown before opens the gate for nothing else.
         fresh = [each for each in ranked if not _was_shown(each, seen) and is_injectable(each.memory)]
-        beside = recall.beside([each.memory for each in fresh]) if gated else {}
+        beside = recall.beside([each.memory for each in fresh], seen) if gated else {}
     if gated and (fresh or not ranked):
         hits = [GateHit(beside.get(each.memory.id, ""), each.found.dense) for each in fresh]
         decision = passes(query, hits, recall.rarities)

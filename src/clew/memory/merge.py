@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from clew.errors import InvalidArgument, PriorsIncompatible
+from clew.errors import InvalidArgument, PriorsIncompatible, WouldCycle
 from clew.memory.admit import check_rationale, check_text
 from clew.memory.balance import refuse_cancer
 from clew.memory.changes import Changes
@@ -94,7 +94,9 @@ class Merger:
             refuse_cancer(self._library, merged.importance, gone)
             change.put(merged)
             links = self._library.index.links([source.id for source in gone])
-            for link in _repointed(links, {source.id for source in gone}, merged.id):
+            moved = _repointed(links, {source.id for source in gone}, merged.id)
+            self._refuse_circles(merged.id, moved)
+            for link in moved:
                 change.link(link)
             for link in links:
                 change.unlink(link)
@@ -125,6 +127,25 @@ class Merger:
                 hint="Name each memory once.",
             )
         return [self._library.get(id) for id in unique]
+
+    def _refuse_circles(self, merged: str, links: Sequence[Link]) -> None:
+        """Nothing is part of its own part, or replaces what replaced it. Causes may lead in a circle."""
+        for kind in (LinkKind.PART_OF, LinkKind.SUPERSEDES):
+            above = [link.target for link in links if link.kind is kind and link.source == merged]
+            below = {link.source for link in links if link.kind is kind and link.target == merged}
+            met = set(above)
+            while above and not met & below:
+                further = {link.target for link in self._library.index.links(above, (kind,), inward=False)}
+                above = sorted(further - met)
+                met |= further
+            if met & below:
+                other = min(met & below)
+                raise WouldCycle(
+                    f"The merged memory would lead in a circle: by '{kind.value}' links it would stand above and below"
+                    f" {other}.",
+                    hint="Merge that memory as well, or forget the link's older end first.",
+                    data={"node_id": other, "link": kind.value},
+                )
 
     def _merged_text(
         self, sources: list[Memory], best: Memory, strategy: Strategy, model: "Model | None", check: Callable[[], None]

@@ -18,6 +18,7 @@ MOST_NODES = 500
 _CONTAINED = 0.8
 _MOST_CANDIDATES = 50
 _MOST_PATHS = 5
+PathType = Literal["causal", "any"]
 
 
 class MemoryWalk:
@@ -92,8 +93,8 @@ class CausalPath(msgspec.Struct, frozen=True, kw_only=True):
     path: tuple[Hop, ...]
     hop_count: int
     path_confidence: float
-    path_type: Literal["causal", "any", "none"]
-    """`any` where no causal chain was found, but another one."""
+    path_type: PathType
+    """Which links were followed."""
     narrative: str
     cycle_detected: bool
 
@@ -182,29 +183,36 @@ def paths_of(found: Neighborhood) -> list[tuple[str, ...]]:
     return paths
 
 
+_CONNECTING = tuple(kind for kind in LinkKind if kind is not LinkKind.NEXT)
 _DIRECTIONS: dict[str, Direction] = {"forward": "out", "backward": "in", "bidirectional": "both"}
 
 
 def causal_path(
-    library: Library, source: str, target: str, max_hops: int, direction: str, check: Callable[[], None]
+    library: Library,
+    source: str,
+    target: str,
+    max_hops: int,
+    direction: str,
+    check: Callable[[], None],
+    path_type: PathType = "causal",
 ) -> CausalPath:
-    """The shortest chain of causes between two memories; where there is none, the shortest of any links."""
+    """The shortest chain of causes between two memories; on request, of any links but the mere order of a session."""
     start, end = library.named(source), library.named(target)
-    way = _DIRECTIONS[direction]
-    for path_type, kinds, side in (("causal", (LinkKind.CAUSES,), way), ("any", None, "both")):
-        walk: Walk[Link] = Walk(MemoryWalk(library), (start.id,), kinds, side, most=MOST_NODES, check=check)  # type: ignore[arg-type]
-        steps = _steps_to(walk, end.id, max_hops)
-        if steps is not None:
-            cycle = _has_cycle(library, kinds, walk.came_by)
-            return _path(library, start, steps, path_type, cycle=cycle)  # type: ignore[arg-type]
-    cycle = _has_cycle(library, (LinkKind.CAUSES,), walk.came_by)
+    kinds = (LinkKind.CAUSES,) if path_type == "causal" else _CONNECTING
+    way = _DIRECTIONS[direction] if path_type == "causal" else "both"
+    walk: Walk[Link] = Walk(MemoryWalk(library), (start.id,), kinds, way, most=MOST_NODES, check=check)
+    steps = _steps_to(walk, end.id, max_hops)
+    cycle = _has_cycle(library, kinds, walk.came_by)
+    if steps is not None:
+        return _path(library, start, steps, path_type, cycle=cycle)
+    links = "causes lead" if path_type == "causal" else "links lead"
     return CausalPath(
         path_found=False,
         path=(),
         hop_count=0,
         path_confidence=0.0,
-        path_type="none",
-        narrative=f"No links lead from '{start.title}' to '{end.title}' within {max_hops} hops.",
+        path_type=path_type,
+        narrative=f"No {links} from '{start.title}' to '{end.title}' within {max_hops} hops.",
         cycle_detected=cycle,
     )
 
@@ -218,11 +226,10 @@ def _steps_to(walk: Walk[Link], end: str, max_hops: int) -> list[Step[Link]] | N
     return None
 
 
-def _has_cycle(library: Library, kinds: Collection[LinkKind] | None, ids: Collection[str]) -> bool:
+def _has_cycle(library: Library, kinds: Collection[LinkKind], ids: Collection[str]) -> bool:
     """Whether directed links among these memories lead in a circle."""
-    wanted = kinds or tuple(kind for kind in LinkKind if kind is not LinkKind.NEXT)
     after: dict[str, list[str]] = {id: [] for id in ids}
-    for link in library.index.links(list(ids), wanted, inward=False):
+    for link in library.index.links(list(ids), tuple(kinds), inward=False):
         if link.target in after:
             after[link.source].append(link.target)
     left = Counter(target for targets in after.values() for target in targets)
@@ -236,9 +243,7 @@ def _has_cycle(library: Library, kinds: Collection[LinkKind] | None, ids: Collec
     return any(left.values())
 
 
-def _path(
-    library: Library, start: Memory, steps: list[Step[Link]], path_type: Literal["causal", "any"], *, cycle: bool
-) -> CausalPath:
+def _path(library: Library, start: Memory, steps: list[Step[Link]], path_type: PathType, *, cycle: bool) -> CausalPath:
     memories = library.get_many(step.id for step in steps)
     hops = [Hop(node_id=start.id, name=start.title, edge_type=None, link=None, edge_weight=None, confidence=None)]
     confidence = 1.0

@@ -4,7 +4,7 @@ What is current comes first; what cites something that changed comes after it, a
 shown and marked, because whoever asks may want to know what was believed before.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal
 
@@ -115,12 +115,14 @@ class Recall:
         """All that is recalled inside the block is of one state of the memory."""
         return self._library.index.held()
 
-    def beside(self, memories: Sequence[Memory]) -> dict[str, str]:
-        """The text of each memory together with those just before and after it in its session."""
+    def beside(self, memories: Sequence[Memory], without: Collection[str] = ()) -> dict[str, str]:
+        """The text of each memory together with those just before and after it in its session, apart from those that
+        are not wanted."""
         texts = {memory.id: memory.text for memory in memories}
         links = self._library.index.links(list(texts), (LinkKind.NEXT,))
         ends = {end for link in links for end in (link.source, link.target)}
-        others = {id: memory.text for id, memory in self._library.get_many(ends - texts.keys()).items()} | texts
+        wanted = ends - texts.keys() - set(without)
+        others = {id: memory.text for id, memory in self._library.get_many(wanted).items()} | texts
         found = dict(texts)
         for link in links:
             for id, other in ((link.source, link.target), (link.target, link.source)):
@@ -176,12 +178,11 @@ class Recall:
     def _successors(self, ids: Iterable[str]) -> dict[str, str]:
         """What supersedes each of these memories, followed to the last one that may be seen."""
         found: dict[str, str] = {}
-        replaced = self._library.index.links(list(ids), (LinkKind.SUPERSEDES,), outward=False)
-        for id in dict.fromkeys(link.target for link in replaced):
+        index, asker = self._library.index, self._library.asker
+        for id in index.replacing(list(ids)):
             last, met = id, {id}
             while True:
-                links = self._library.index.links([last], (LinkKind.SUPERSEDES,), outward=False)
-                seen = self._library.index.visible([link.source for link in links], self._library.asker)
+                seen = index.visible(index.replacing([last]).get(last, ()), asker)
                 following = next((each for each in seen if each not in met), None)
                 if following is None:
                     break

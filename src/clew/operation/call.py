@@ -109,12 +109,16 @@ class Call:
         """The tool that is being carried out; where one calls another, the inner one."""
         self.offset = 0
         """Where the requested page begins."""
+        self.begin_at: int | None = None
+        """Where it begins by number, as people ask for it; None where a cursor says it."""
         self.scope: ScopeRequest | None = None
         """Which documents the caller wants to be seen; None for all that the configuration admits."""
         self.deadline: Deadline
         """When the answer of an operation on documents has to be ready; the configuration says it."""
         self.notes: tuple[str, ...] = ()
         """What the answer may lack, because files could not be read in time."""
+        self.news: str | None = None
+        """What a person has to know besides the answer, such as that the search index is being built."""
         self._progress = progress
         self._cancelled = threading.Event()
 
@@ -237,7 +241,7 @@ def _run(request: Operation, call: Call, shaped: Callable[[Any], Any], *, bounde
         if about.pages is None:
             return shaped(request.run(call))
         pages, state = call.pages(request, strict=True), _state_of(request, call)
-        call.offset = pages.start(state)
+        call.offset = pages.start(state) if call.begin_at is None else call.begin_at
         # The longest cursor there is holds the place of the one that is known only when the page is cut.
         page = shaped(structs.replace(request.run(call), next_cursor=pages.cursor_to(FARTHEST, state)))
         seen = page if bounded else structs.asdict(page)

@@ -124,6 +124,9 @@ def _add(
         parser.add_argument(field.name, **more)
         return
     flags = _flags(field, option)
+    if field.name == "cursor":
+        # Scripts that read JSON pass it on; people use --page.
+        more["help"] = argparse.SUPPRESS
     more.setdefault("metavar", flags[-1].lstrip("-").replace("-", "_").upper())
     if shape.is_flag:
         more.pop("metavar", None)

@@ -1,5 +1,6 @@
 """The command `clew index`: making the search index complete."""
 
+import time
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from clew.store.interface import Job
 from clew.text.terminal import coloured
 
 _LONGEST_READING = 600.0
+_REPORT_SECONDS = 1.0
 
 
 class IndexReport(msgspec.Struct, frozen=True):
@@ -52,16 +54,24 @@ class MakeIndex(
     def _index(self, call: Call) -> IndexReport:
         project = call.project
         project.ensure_graph(call.progress)
+        call.notes = project.kb.refresh(call.progress, wait=True)
         with project.context.lock.reading():
             written = project.index.rebuild() if self.rebuild else project.index.sync()
         # What `clew why` reads in the background otherwise.
         project.history.complete(call.progress)
-        project.code.ensure(_LONGEST_READING)
+        _read_code(call)
         vectors = project.index.make_vectors(call.progress)
         return msgspec.structs.replace(_state(call), written=written, vectors=vectors)
 
     def render(self, result: IndexReport) -> str:
         return "\n".join(_lines(result)) if result.index is not None else result.problem or ""
+
+
+def _read_code(call: Call) -> None:
+    """Read the outlines of source files, and say how far that is."""
+    until = time.monotonic() + _LONGEST_READING
+    while (notes := call.project.code.ensure(_REPORT_SECONDS)) and time.monotonic() < until:
+        call.progress(0, 0, notes[0])
 
 
 def _running(call: Call) -> tuple[Job, ...]:

@@ -29,6 +29,8 @@ _STOP_WORDS = """
     cant couldnt didnt doesnt dont hadnt hasnt havent im isnt ive thats theres theyre wasnt werent wont wouldnt youre
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
+STOP_TERMS = STOP_WORDS | {stem(word) for word in STOP_WORDS}
+"""The same for texts whose words are stemmed already."""
 
 SHORTEST_KEYWORD = 3
 """Characters."""

@@ -6,6 +6,8 @@ Everything else that is written is text, and what a terminal would obey in it is
 
 import io
 import os
+import re
+import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -18,6 +20,10 @@ from clew.text.controls import printable
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 _MARK = f"\x1b{os.urandom(8).hex()}\x1b"
 """Stands before and after every sequence that is meant for the terminal."""
+_CONTROLS = re.compile(f"{_MARK}.*?{_MARK}", re.DOTALL)
+_PIECES = re.compile(rf"(?:{_MARK}.*?{_MARK}|\S)+\s*|\s+", re.DOTALL)
+_BEGINNING = re.compile(r"\s*(?:[-*+•] |\d+\. |[\w ]{1,14}\S(?=\s{2,}))?\s*")
+_NARROWEST = 20
 _link_folder = ContextVar("link_folder", default=Path())
 
 
@@ -93,6 +99,50 @@ def linked(text: str, path: str, line: int) -> str:
         return text
     target = (_link_folder.get() / path).absolute()
     return control(f"\x1b]8;;{target.as_uri()}#{line}\x1b\\") + text + control("\x1b]8;;\x1b\\")
+
+
+def columns(stream: Any = None) -> int | None:
+    """How many columns the terminal has; None where the stream is none, and lines stay as long as they are."""
+    stream = stream if stream is not None else sys.stdout
+    return max(shutil.get_terminal_size().columns, _NARROWEST) if _is_terminal(stream) else None
+
+
+def wrapped(text: str, width: int | None) -> str:
+    """The text with its long lines broken between words; what is broken off is indented a little more than its line.
+    Colours and links take no room."""
+    if width is None:
+        return text
+    return "\n".join(part for line in text.split("\n") for part in _wrapped_line(line, width))
+
+
+def _wrapped_line(line: str, width: int) -> Iterator[str]:
+    if shown_length(line) <= width:
+        yield line
+        return
+    indent = " " * min(_hanging(line), width // 2)
+    row, room = "", width
+    for piece in _PIECES.findall(line):
+        # A word as long as a line, such as an address, is left whole.
+        if row.strip() and shown_length(row) + shown_length(piece.rstrip()) > room:
+            yield row.rstrip(" ")
+            row, piece = indent, piece.lstrip(" ")
+        row += piece
+    yield row.rstrip(" ")
+
+
+def _hanging(line: str) -> int:
+    """Where the text of a line begins: behind its indentation, a mark of a list, and the label of a column."""
+    plain = _CONTROLS.sub("", line)
+    start = _BEGINNING.match(plain)
+    return start.end() if start is not None else 0
+
+
+def shown_length(text: str) -> int:
+    """The columns that a text takes, without what only the terminal reads."""
+    from unicodedata import east_asian_width
+
+    plain = _CONTROLS.sub("", text)
+    return len(plain) if plain.isascii() else sum(2 if east_asian_width(each) in "WF" else 1 for each in plain)
 
 
 def table(rows: Iterable[tuple[str, ...]]) -> str:

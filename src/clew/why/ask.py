@@ -1,6 +1,7 @@
 """A question answered by quotes from everything a project holds, or by saying that nothing here answers it."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -9,12 +10,15 @@ from clew.search.quote.evidence import Limits
 from clew.search.quote.windows import Passage, window_evidence
 from clew.search.units import Unit
 from clew.text.shortening import one_line
+from clew.text.terminal import coloured
 from clew.why.search import Everything, varied
 
 if TYPE_CHECKING:
     from clew.operation.call import Call
 
 _READ = 12
+_MOST_LINES = 14
+"""Of a quote, on a terminal."""
 _LIMITS = Limits(max_quotes=5, max_quote_tokens=90)
 _LEAST = 0.1
 """A quote that is less likely to answer than this is no answer."""
@@ -57,7 +61,22 @@ def ask(call: "Call", question: str) -> Answered:
         return Answered((), nearest, (_NOTHING, *everything.notes))
     # What is half as likely is not quoted beside a better one.
     least = max(each.confidence for each in said) / 2
-    return Answered(tuple(each for each in said if each.confidence >= least), (), tuple(everything.notes))
+    kept = in_reading_order([each for each in said if each.confidence >= least])
+    return Answered(tuple(kept), (), tuple(everything.notes))
+
+
+def in_reading_order(quotes: Sequence[Said]) -> list[Said]:
+    """The quotes of one file together and from top to bottom; the file with the best quote comes first."""
+    best: dict[str, float] = {}
+    for each in quotes:
+        path = each.place.rpartition(":")[0] or each.place
+        best[path] = max(best.get(path, 0.0), each.confidence)
+
+    def order(each: Said) -> tuple[float, str, int]:
+        path, _, line = each.place.rpartition(":")
+        return -best[path or each.place], path or each.place, int(line) if line.isdecimal() else 0
+
+    return sorted(quotes, key=order)
 
 
 def _said(call: "Call", unit: Unit, start: int, end: int, score: float) -> Said:
@@ -86,7 +105,21 @@ def as_lines(found: Answered) -> Iterator[str]:
         yield _NOTHING
         if found.nearest:
             yield "Nearest, and not enough: " + "; ".join(found.nearest)
+        yield "`clew search` lists everything that has the words; `clew kb` says which documents are read."
         return
-    for each in found.quotes:
-        yield f"{each.place}  {each.title} ({each.kind}, confidence {each.confidence:g})"
-        yield from (f"  {line}" for line in each.quote.splitlines())
+    for number, each in enumerate(found.quotes):
+        if number:
+            yield ""
+        about = coloured(f"({each.kind}, confidence {each.confidence:g})", "dim")
+        yield f"{coloured(each.place, 'cyan')}  {each.title}  {about}"
+        yield from (f"  {line}".rstrip() for line in _tidy(each))
+
+
+def _tidy(said: Said) -> list[str]:
+    """The lines of a quote without its heading, which stands above it, and without gaps of several lines."""
+    lines = re.sub(r"\n\s*\n\s*\n+", "\n\n", said.quote).splitlines()
+    if len(lines) > 1 and said.title.endswith(lines[0].strip("# ").strip()):
+        lines = lines[1:]
+    while lines and not lines[0].strip():
+        lines = lines[1:]
+    return [*lines[:_MOST_LINES], "…"] if len(lines) > _MOST_LINES else lines

@@ -73,6 +73,19 @@ def ignored_commits(root: Path) -> Ignored:
     return Ignored(kept, len(written) - sum(entry in known for entry in wanted))
 
 
+class _Asked:
+    """A question to git, which several may wait for."""
+
+    def __init__(self) -> None:
+        self.done = threading.Event()
+        self.lines: tuple[BlamedLine, ...] | None = None
+
+
+_RUNNING: dict[tuple[str, ...], _Asked] = {}
+"""The questions that git has not answered yet."""
+_LOCK = threading.Lock()
+
+
 class Blamer:
     def __init__(self, root: Path, history: History, head: str) -> None:
         self._root = root
@@ -101,27 +114,39 @@ class Blamer:
         seconds: float,
     ) -> dict[str, tuple[BlamedLine, ...]]:
         found: dict[str, tuple[BlamedLine, ...]] = {}
-        threads: list[threading.Thread] = []
+        asked: dict[str, _Asked] = {}
         for mode in modes:
             kept = self._history.kept(tuple[BlamedLine, ...], *about, mode)
             if kept is not None:
                 found[mode] = kept
                 continue
-            thread = threading.Thread(target=self._ask, args=(mode, about, span, ignored, found), daemon=True)
-            thread.start()
-            threads.append(thread)
+            asked[mode] = self._started(mode, about, span, ignored)
         until = time.monotonic() + seconds
-        for thread in threads:
-            thread.join(max(until - time.monotonic(), 0.0))
-        return dict(found)
+        for mode, each in asked.items():
+            each.done.wait(max(until - time.monotonic(), 0.0))
+            if each.lines is not None:
+                found[mode] = each.lines
+        return found
+
+    def _started(self, mode: str, about: tuple[str, ...], span: tuple[str, int, int], ignored: Ignored) -> "_Asked":
+        """Ask git, or wait with those who asked it the same and have no answer yet."""
+        key = (str(self._root), mode, *about)
+        with _LOCK:
+            asked = _RUNNING.get(key)
+            if asked is None:
+                asked = _RUNNING[key] = _Asked()
+                words = (asked, key, mode, about, span, ignored)
+                threading.Thread(target=self._ask, args=words, name="clew-blame", daemon=True).start()
+            return asked
 
     def _ask(
         self,
+        asked: "_Asked",
+        key: tuple[str, ...],
         mode: str,
         about: tuple[str, ...],
         span: tuple[str, int, int],
         ignored: Ignored,
-        found: dict[str, tuple[BlamedLine, ...]],
     ) -> None:
         path, first, last = span
         around = _AROUND if mode == _FOLLOWING else 0
@@ -131,11 +156,15 @@ class Blamer:
                 # The file ends before the lines behind do.
                 lines = self._blame(path, max(first - around, 1), last, mode, ignored)
             if lines is not None:
-                found[mode] = tuple(each for each in lines if first <= each.line <= last)
+                asked.lines = tuple(each for each in lines if first <= each.line <= last)
                 # What came too late for this answer is there for the next.
-                self._history.keep(found[mode], *about, mode)
+                self._history.keep(asked.lines, *about, mode)
         except ClewError:
             return
+        finally:
+            with _LOCK:
+                _RUNNING.pop(key, None)
+            asked.done.set()
 
     def _blame(self, path: str, first: int, last: int, mode: str, ignored: Ignored) -> tuple[BlamedLine, ...] | None:
         return git_history.blame(

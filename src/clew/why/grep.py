@@ -3,6 +3,7 @@
 import os
 import re
 
+from clew.derived.code_file import STUBS
 from clew.why.inquiry import Inquiry
 from clew.workspace.git import api as git
 from clew.workspace.paths import display
@@ -33,4 +34,7 @@ _SHORTEST_NAME = 4
 def is_telling(inquiry: Inquiry, name: str) -> bool:
     """Whether a name means one symbol of the project alone, so that a line that holds it is about that one."""
     is_name = len(name) >= _SHORTEST_NAME and re.fullmatch(r"\w+", name) is not None and not name.startswith("__")
-    return is_name and len(inquiry.project.code.file.named(name, 2)) == 1
+    if not is_name:
+        return False
+    found = inquiry.project.code.file.named(name, 4)
+    return len([each for each in found if not each.path.endswith(STUBS)] or found) == 1

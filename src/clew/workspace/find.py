@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 ALWAYS_SKIPPED = frozenset(
     {".git", ".hg", ".svn", ".clew", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".mypy_cache"}
 )
+PROJECT_MARKS = frozenset((".elspais.toml", ".git", "clew.toml"))
+"""A folder below the root that holds one of these is a project of its own."""
+PRODUCTS = (
+    *(".*", "bower_components", "htmlcov", "site-packages", "vendor"),
+    *(f"/{name}" for name in ("build", "coverage", "dist", "env", "out", "target")),
+)
+"""What a selection of the whole project skips: what others wrote, what programs made, and hidden files. Names such as
+`build` count at the top only; further down they are packages of the project as often as not."""
 
 
 class Selection(msgspec.Struct, frozen=True):
@@ -45,6 +53,10 @@ class Selection(msgspec.Struct, frozen=True):
     """Files besides, wherever they lie: each is matched against the whole path, whatever the patterns say."""
     assumed: bool = False
     """The folders are defaults, not named by the user; a missing one is not reported."""
+    own_only: bool = False
+    """Leave out folders that are projects of their own."""
+    not_named: tuple[str, ...] = ()
+    """Files to leave out: matched as `patterns` are."""
 
 
 class Tree(msgspec.Struct, frozen=True):
@@ -134,6 +146,8 @@ class _Walk:
         self._selection = selection
         self._names = _any_of(pattern for pattern in selection.patterns if "/" not in pattern)
         self._globs = tuple(Glob.of(pattern) for pattern in selection.patterns if "/" in pattern)
+        self._unwanted = _any_of(pattern for pattern in selection.not_named if "/" not in pattern)
+        self._unwanted_globs = tuple(Glob.of(pattern) for pattern in selection.not_named if "/" in pattern)
         self._skips = _any_of(pattern for pattern in selection.skip if not pattern.startswith("/"))
         rooted = [pattern[1:] for pattern in selection.skip if pattern.startswith("/")]
         self._skipped_paths = frozenset(rooted)
@@ -203,7 +217,12 @@ class _Walk:
             return False
         names = path[len(above) :].split("/")
         ways = [above + "/".join(names[: number + 1]) for number in range(len(names))]
+        if self._selection.own_only and any(self._is_others(way) for way in ways[:-1]):
+            return False
         return not any(self._skipped(name, way) for name, way in zip(names, ways, strict=True))
+
+    def _is_others(self, folder: str) -> bool:
+        return any(os.path.lexists(self._place(f"{folder}/{mark}")) for mark in PROJECT_MARKS)
 
     def _matching(self, pattern: str, *, folders: bool) -> "Iterator[tuple[os.DirEntry[str], str]]":
         """The folders, or everything else, that a glob names. What lies in a folder that matches belongs to it."""
@@ -237,7 +256,10 @@ class _Walk:
     def _allowed(self, folder: str) -> "Iterator[tuple[os.DirEntry[str], str, bool]]":
         """What a folder holds that is neither skipped nor ignored, each with its path and whether it is a folder."""
         rules = self._rules(folder)
-        for entry in self._entries(folder):
+        entries = self._entries(folder)
+        if self._selection.own_only and folder and any(entry.name in PROJECT_MARKS for entry in entries):
+            return
+        for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
             is_folder = _is_folder(entry)
             is_ignored = path not in self._tracked and _ignored(f"{path}/" if is_folder else path, rules)
@@ -269,7 +291,9 @@ class _Walk:
             self._unreadable.add(shown)
 
     def _wanted(self, name: str, path: str) -> bool:
-        return self._names(name) or any(glob.matches(path) for glob in self._globs)
+        if not (self._names(name) or any(glob.matches(path) for glob in self._globs)):
+            return False
+        return not (self._unwanted(name) or any(glob.matches(path) for glob in self._unwanted_globs))
 
     def _skipped(self, name: str, path: str) -> bool:
         return (

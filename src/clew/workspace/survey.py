@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from clew.workspace.find import PROJECT_MARKS
 from clew.workspace.ignore import IgnoreRules, ignored, read_rules
 
 HEAD_BYTES = 65_536
@@ -21,9 +22,6 @@ SKIPPED_FOLDERS = frozenset(
     | {"site-packages", "target", "vendor", "venv"}
 )
 """Never the project's own words. Folders whose name begins with a dot are skipped as well."""
-
-PROJECT_MARKS = frozenset((".elspais.toml", ".git", "clew.toml"))
-"""A folder below the root that holds one of these is a project of its own."""
 
 
 class Survey(msgspec.Struct, frozen=True):

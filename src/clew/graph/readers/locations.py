@@ -118,8 +118,8 @@ def spec_roots(config: Config) -> tuple[Root, ...]:
     found = [openspec_root()] if has_openspec or not has_spox else []
     if has_spox:
         found.append(_spox(config.root, ""))
-    elif not has_openspec and not config.files:
-        # Nothing is configured, and the usual place is empty: packages may have specs of their own.
+    elif not has_openspec and ELSPAIS_TOML not in config.files:
+        # Nobody said where specs are, and there is nothing in the usual place: packages may have specs of their own.
         found = [*_nested(config.root)] or found
     return told_apart(found)
 

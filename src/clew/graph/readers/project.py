@@ -2,7 +2,7 @@
 
 import msgspec
 
-from clew.config import Config, associate_selection
+from clew.config import WHOLE_PROJECT, Config, associate_selection
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.graph.build.reading import Reader
 from clew.graph.readers.elspais import ElspaisReader
@@ -12,11 +12,8 @@ from clew.graph.readers.register import Refused, RegisterIntegrity, RegisterRead
 from clew.graph.readers.results import ResultsReader
 from clew.graph.readers.reviews import ReviewsReader
 from clew.graph.readers.specs import SpecReader
-from clew.workspace.find import Selection
+from clew.workspace.find import PRODUCTS, Selection
 from clew.workspace.paths import Glob
-
-_PRODUCTS = ("target", "dist", "build", ".idea", ".vscode")
-"""Folders of what is made from code, and of those who edit it."""
 
 
 class ProjectReaders:
@@ -85,14 +82,16 @@ def has_specs(config: Config) -> bool:
 
 
 def _everywhere(selection: Selection) -> Selection:
-    if not selection.assumed:
+    if not selection.assumed or selection.folders == WHOLE_PROJECT:
         return selection
-    return msgspec.structs.replace(selection, folders=(".",), skip=(*selection.skip, *_PRODUCTS))
+    return msgspec.structs.replace(selection, folders=WHOLE_PROJECT, skip=(*selection.skip, *PRODUCTS))
 
 
 def _without_tests(code: Selection, tests: Selection) -> Selection:
     """The code that is not test: folders of tests inside are left out, and where code is read in a folder of tests, the
     tests there, by their names."""
+    if code.folders == tests.folders == WHOLE_PROJECT:
+        return msgspec.structs.replace(code, not_named=tests.patterns)
     places = (*code.folders, *(glob.rpartition("/")[0] for glob in code.globs))
     left_out: list[str] = []
     for folder in tests.folders:

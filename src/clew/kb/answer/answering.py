@@ -63,7 +63,7 @@ class QuotedAnswer(msgspec.Struct, frozen=True, kw_only=True):
     sections: tuple[str, ...]
     """What the answer quotes, best first."""
     has_more: bool
-    """Whether there are further quotes, which say less."""
+    """Whether there are further quotes, which say less; or any, where nothing seems to answer the question."""
     notes: tuple[str, ...]
     nearest: tuple[QuotedSpan, ...] = ()
     """Where nothing answers the question: what is nearest to it, without its text."""
@@ -124,8 +124,11 @@ def _spells_out(text: str, name: str) -> bool:
     return re.search(rf"\b{words}\b", text, re.IGNORECASE) is not None
 
 
-def quoted(finder: Finder, request: EvidenceRequest, read: ReadFor, offset: int = 0) -> QuotedAnswer:
-    """The spans that say most about the question, after the first so many."""
+def quoted(
+    finder: Finder, request: EvidenceRequest, read: ReadFor, offset: int = 0, *, is_first: bool = True
+) -> QuotedAnswer:
+    """The spans that say most about the question, after the first so many. Whoever asks again, after hearing that
+    nothing answers the question, gets what is nearest."""
     end = offset + request.limits.max_quotes
     # One more than is shown tells whether there is more.
     up_to = msgspec.structs.replace(request.limits, max_quotes=end + 1)
@@ -141,7 +144,7 @@ def quoted(finder: Finder, request: EvidenceRequest, read: ReadFor, offset: int 
         for each in read.sections
     ]
     found = window_evidence(finder.asked(request.question), passages, up_to)
-    if offset == 0 and (reason := _why_not(found, read)) is not None:
+    if is_first and (reason := _why_not(found, read)) is not None:
         return _absent(read, found, reason)
     quotes = found[offset:end]
     return QuotedAnswer(
@@ -171,7 +174,7 @@ def _absent(read: ReadFor, found: Sequence[Quote], reason: str) -> QuotedAnswer:
     return QuotedAnswer(
         quotes=(),
         sections=(),
-        has_more=False,
+        has_more=not read.unmentioned,
         notes=(reason, *read.notes),
         nearest=tuple(msgspec.structs.replace(span, quote="") for span in spans),
     )
@@ -234,7 +237,7 @@ class Quoting:
         caller.check.step = "evidence"
         state = fingerprint(read.sections)
         offset = pages.start(state)
-        answered = quoted(finder, request, read, offset)
+        answered = quoted(finder, request, read, offset, is_first=pages.is_first)
         passages = list(self._read_for(answered.sections, answered.quotes, caller))
         sources, cut = fitting(
             [

@@ -21,21 +21,19 @@ from clew.kb.queries import LinkOf, Reading, in_json, spellings
 from clew.kb.walk import batches
 from clew.kb.walk.batches import Place
 from clew.search.engine import SearchEngine
-from clew.search.lexical.query import telling_words
 from clew.search.question import Hit, Question, Results
+from clew.search.quote.names import names_in, naming
 from clew.search.quote.windows import WeightedQuestion
 from clew.search.rank.fuse import Contribution
 from clew.search.units import Filters, Scope
-from clew.text.keywords import STOP_WORDS
+from clew.text.keywords import STOP_TERMS
 from clew.text.sentences import is_heading
 from clew.text.stem import stem
-from clew.text.words import terms
+from clew.text.words import split
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from clew.search.embed.word_vectors import WordVectors
 
 
 class Mode(StrEnum):
@@ -141,9 +139,11 @@ class Finder:
 
     def asked(self, question: str) -> WeightedQuestion:
         """A question with what is known about its words."""
-        said = [term for term in dict.fromkeys(terms(question)) if term not in STOP_WORDS]
+        words, compounds = split(question)
+        said = [term for term in dict.fromkeys((*map(stem, words), *compounds)) if term not in STOP_TERMS]
+        rarities, known = self._engine.rarities(said), self._engine.word_vectors()
         is_calibrated = self._engine.spaces.settings.kind == "minilm"
-        return WeightedQuestion(question, self._engine.rarities(said), self._engine.word_vectors(), is_calibrated)
+        return WeightedQuestion(question, rarities, known, is_calibrated, naming(question, rarities, known))
 
     def likeness(self, question: str, ids: Sequence[str]) -> "Mapping[str, NDArray[np.float32]]":
         """How near in meaning the windows of some sections are to a question; of those of which that is known."""
@@ -154,12 +154,7 @@ class Finder:
     ) -> tuple[str, ...]:
         """What a question names that stands nowhere in the documents: names, identifiers and uncommon words. Whoever
         asks about those asks somebody else."""
-        known = self._engine.word_vectors()
-        names = dict.fromkeys(
-            word
-            for word, named in telling_words(question)
-            if named or (known is not None and not _is_common(word, known))
-        )
+        names = names_in(question, self._engine.word_vectors())
         return self._engine.absent(names, Scope(parts=(PART,)), self._filters(narrowing, boundary or self._boundary))
 
     def _filters(self, narrowing: Narrowing | None, boundary: Boundary) -> Filters:
@@ -170,11 +165,6 @@ class Finder:
         """The sections one step from each of some sections."""
         with self._library.reading(boundary) as reading:
             return nearby(reading, ids)
-
-
-def _is_common(word: str, known: "WordVectors") -> bool:
-    folded = word.lower()
-    return known.knows(folded) or known.knows(stem(folded))
 
 
 def _titles_below(reading: Reading, section: SectionRecord) -> tuple[str, ...]:

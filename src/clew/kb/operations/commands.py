@@ -83,9 +83,11 @@ class ShowStatus(
     epilog="clew kb",
     needs=Freshness.NONE,
 ):
-    """What is kept of the documents; reads no document."""
+    """What is kept of the documents. Where none was ever read, they are read first."""
 
     def run(self, call: Call) -> "KbStatus":
+        if not call.project.kb.was_read:
+            call.notes = call.project.kb.refresh(call.progress, wait=True)
         return call.project.kb.status()
 
     def render(self, result: "KbStatus") -> str:
@@ -192,7 +194,7 @@ class FindSections(
         from clew.search.quote.evidence import question_tokens
 
         if not result.sections:
-            return result.reason or "Nothing found."
+            return f"{result.reason or 'Nothing found in the documents.'} `clew search` looks everywhere."
         asked, lines = question_tokens(self.query), []
         for each in result.sections:
             section = each.section

@@ -127,7 +127,6 @@ class SearchDocuments(
             offset=offset,
             page_size=page_size,
             max_snippet_chars=snippet,
-            scores=options.include_scores,
             debug=options.include_debug,
             mode=found.mode,
         )
@@ -276,14 +275,16 @@ class ExtractEvidence(
             lines.append(f"{number}. {each.confidence:.0%} {source}")
             lines += [line for line in _quoted(each.quote) if line.strip("> ")]
         if not result.quotes:
-            lines.append("No passage says anything about that.")
-            lines += _nearest_lines(result)
+            nearest = _nearest_lines(result)
+            lines.append("No passage answers that." if nearest else "No passage says anything about that.")
+            lines += nearest
         missing = getattr(result, "missing_passage_ids", UNSET)
         if missing is not UNSET:
             lines.append(f"Not known here or expired: {', '.join(missing)}. Search again.")
         cursor = getattr(result, "next_cursor", None)
         if cursor is not None:
-            lines.append(f"More: pass cursor={cursor}")
+            offer = "More" if result.quotes else "To read the nearest places all the same"
+            lines.append(f"{offer}: pass cursor={cursor}")
         elif result.partial:
             lines.append("More quotes did not fit; ask for fewer or shorter ones.")
         return _text(lines, result.notes, quotes=bool(result.quotes))

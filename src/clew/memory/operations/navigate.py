@@ -40,9 +40,9 @@ class FindCausalPath(
     tool="find_causal_path",
     title="How one memory leads to another",
 ):
-    """The chain of causes from one memory to another, hop by hop; where there is none, the shortest chain of any links,
-    which path_type says. An empty path where nothing connects them. cycle_detected tells that causes lead in a circle
-    somewhere along it."""
+    """The chain of causes from one memory to another, hop by hop; an empty path where no cause leads there.
+    cycle_detected tells that the links lead in a circle somewhere along it. path_type any follows every link but the
+    order in which a session stored them."""
 
     source_id: NodeId
     target_id: NodeId
@@ -50,11 +50,12 @@ class FindCausalPath(
     direction: Annotated[Literal["forward", "backward", "bidirectional"], Meta(description="Along causes, or back")] = (
         "forward"
     )
+    path_type: Annotated[navigate.PathType, Meta(description="Which links are followed")] = "causal"
 
     def run(self, call: Call) -> navigate.CausalPath:
         view = call.project.memory.view(call)
         found = navigate.causal_path(
-            view.library, self.source_id, self.target_id, self.max_hops, self.direction, call.check
+            view.library, self.source_id, self.target_id, self.max_hops, self.direction, call.check, self.path_type
         )
         note_walks(view, "find_causal_path", [tuple(hop.node_id for hop in found.path)])
         return found

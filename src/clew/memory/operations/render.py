@@ -29,7 +29,7 @@ def stored(result: Stored) -> str:
 
 def hits(result: SearchAnswer) -> str:
     if not result.results:
-        return "Nothing is remembered about that."
+        return 'Nothing is remembered about that. `clew ask "..."` looks in documents, requirements and specs too.'
     parts = []
     for hit in result.results:
         marks = [hit.kind, hit.recorded_at[:10], *([] if hit.standing == "current" else [hit.standing])]
@@ -41,7 +41,7 @@ def hits(result: SearchAnswer) -> str:
 
 def listed(result: MemoryList) -> str:
     if not result.memories:
-        return "Nothing is remembered here."
+        return 'Nothing is remembered here yet. `clew remember "..." --why "..."` keeps something.'
     rows = [
         (each.node_id[:ID], each.recorded_at[:10], each.kind, _marked(each.standing), each.title)
         for each in result.memories

@@ -18,6 +18,7 @@ import msgspec
 from clew.search.lexical.query import Clause, Kind, LexicalQuery, Sign, content_words
 from clew.search.lexical.tables import units_with
 from clew.search.units import Condition
+from clew.text.keywords import STOP_TERMS
 from clew.text.stem import stem
 
 MIN_CHARACTERS = 4
@@ -109,11 +110,16 @@ def _alike(connection: sqlite3.Connection, word: str, most: int) -> list[Replace
 
 
 def _likeliest(word: str, found: list[tuple[str, int, str, int]]) -> list[Replacement]:
-    """One replacement for each term: the fewest edits first, then the same first letter, then what more units hold."""
-    found.sort(key=lambda candidate: (candidate[3], candidate[2][0] != word[0], -candidate[1], candidate[2]))
+    """One replacement for each term: the fewest edits first, then the same first letter, then what more units hold, in
+    the spelling that is as long as the word."""
+    found.sort(
+        key=lambda each: (each[3], each[2][0] != word[0], -each[1], abs(len(each[2]) - len(word)), each[2]),
+    )
     chosen: dict[str, Replacement] = {}
     for term, _, spelling, edits in found:
-        chosen.setdefault(term, Replacement(term, spelling, edits))
+        # Nobody searches for a word that stands everywhere: `hash` is not a slip of `has`.
+        if term not in STOP_TERMS:
+            chosen.setdefault(term, Replacement(term, spelling, edits))
     return list(chosen.values())
 
 

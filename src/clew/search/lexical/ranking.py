@@ -22,8 +22,7 @@ from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.plan import Item, rarity
 from clew.search.lexical.tables import Row, Totals
 from clew.search.rank.recipes import Feedback
-from clew.text.keywords import STOP_WORDS
-from clew.text.stem import stem
+from clew.text.keywords import STOP_TERMS
 
 MOST_CHARACTERS = 8_000_000
 _LONGEST = 100_000
@@ -61,7 +60,6 @@ def _characters(stream: Stream) -> int:
     return len(stream.row.title) + len(stream.row.body) + len(stream.row.compounds)
 
 
-_STOP_TERMS = STOP_WORDS | {stem(word) for word in STOP_WORDS}
 _MIN_LEARNT_CHARACTERS = 3
 _MIN_LEARNT_UNITS = 2
 _MIN_HOLDERS = 2
@@ -205,4 +203,4 @@ def _counts(texts: Sequence[str], needles: Sequence[str]) -> Iterator[int]:
 
 
 def _is_telling(term: str) -> bool:
-    return len(term) >= _MIN_LEARNT_CHARACTERS and term not in _STOP_TERMS and not term.isdigit()
+    return len(term) >= _MIN_LEARNT_CHARACTERS and term not in STOP_TERMS and not term.isdigit()

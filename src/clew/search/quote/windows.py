@@ -11,11 +11,13 @@ into one quote. A window is worth the sum of
 - how much of it stands in the window alone, which tells the windows of one passage apart;
 - twice how near the window is to the question in meaning, where its vector is there.
 
-The first three find what has the words of the question, the last what is meant by them, and each finds answers that the
-other does not. Weights of half or twice these hardly change what is found (`make bench-kb`).
+A window that follows a better one gets a share of its worth. The first three find what has the words of the question,
+the last what is meant by them, and each finds answers that the other does not. Weights of half or twice these hardly
+change what is found (`make bench-kb`).
 
 How likely a window is to answer (`Quote.score`) follows from what it is worth without the first of these, by two curves
-that were fitted to the questions for tuning, those that nothing answers included.
+that were fitted to the questions for tuning, those that nothing answers included. More is asked of the answer to a
+question that consists of names (`names.naming`): in documentation that has the answer, the names stand beside it.
 
 The same word counts in full, one like it in part. Words are the same when their stems are. How much others are alike,
 from 0 to 1, is what the vectors of words say; without those no other word counts.
@@ -25,6 +27,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -87,7 +90,8 @@ class WordOverlap:
         else:
             alike = np.clip(vectors.of(words) @ vectors.of(asked).T, 0.0, _ALMOST)
         for row, word in enumerate(words):
-            if (column := self._terms.get(stem(word))) is not None:
+            column = self._terms.get(stem(word), self._terms.get(word))
+            if column is not None:
                 alike[row, column] = 1.0
         return alike
 
@@ -110,6 +114,7 @@ _LEAST_ALIKE = 0.15
 _LEAST_NEAR = 0.3
 """Likewise two texts in meaning."""
 _OF_PASSAGE, _WITH_HEADINGS, _ALONE, _MEANT = 1.0, 1.0, 1.0, 2.0
+_CONTINUES = 0.4
 
 
 class Curve(NamedTuple):
@@ -119,15 +124,21 @@ class Curve(NamedTuple):
     middle: float
     """Where it is as likely as not."""
     least: float
-    """What a window is worth that may be an answer. Of the questions for tuning that nothing answers, one in
-    twenty-five has such a window; of the others, nearly all."""
+    """What a window is worth that may be an answer."""
+    named: float
+    """How much more the answer to a question of names is worth: it has the names, which others lack."""
 
-    def at(self, worth: float) -> float:
-        return 1.0 / (1.0 + math.exp(-self.steepness * (worth - self.middle)))
+    def at(self, worth: float, naming: float) -> float:
+        return 1.0 / (1.0 + math.exp(-self.steepness * (worth - self.named * naming - self.middle)))
+
+    def may_answer(self, worth: float, naming: float) -> bool:
+        return worth >= self.least + self.named * naming
 
 
-BY_MEANING = Curve(1.59, 3.45, 1.15)
-BY_WORDS = Curve(2.41, 2.14, 0.8)
+BY_MEANING = Curve(1.45, 2.78, 1.25, 1.2)
+BY_WORDS = Curve(2.16, 1.8, 0.8, 0.6)
+LEAST_NEAR = 0.28
+"""How near in meaning an answer is at least, whatever words it shares with the question."""
 
 
 class WeightedQuestion(msgspec.Struct, frozen=True):
@@ -141,6 +152,8 @@ class WeightedQuestion(msgspec.Struct, frozen=True):
     is_calibrated: bool = True
     """Whether likeness in meaning is on the scale that the curves were fitted to: that of the encoder that comes with
     Clew. On another scale it orders windows, and words alone say how likely they are to answer."""
+    naming: float = 0.0
+    """How much of it is names (`names.naming`), from 0 to 1."""
 
 
 class Passage(msgspec.Struct, frozen=True):
@@ -172,18 +185,19 @@ class _Window(msgspec.Struct, frozen=True):
     """Whether it says anything of the question at all."""
     worth: float
 
-    def rank(self) -> tuple[float, int, int]:
-        return -self.worth, self.cut.passage, self.cut.start
+    def rank(self) -> tuple[bool, float, int, int]:
+        return not self.may_answer, -self.worth, self.cut.passage, self.cut.start
 
 
 def window_evidence(
     asked: WeightedQuestion, passages: Sequence[Passage], limits: Limits | None = None
 ) -> tuple[Quote, ...]:
-    """The windows that say most, best first. Those that say nothing of the question come in only where none does."""
+    """The windows that say most, best first: those that may answer before all others. Those that say nothing of the
+    question come in only where none does."""
     limits = checked(limits or Limits())
-    above = [split(passage.headings).words for passage in passages]
+    above = [_words(passage.headings) for passage in passages]
     cuts = [
-        _Cut(number, start, end, split(passage.text[start:end]).words)
+        _Cut(number, start, end, _words(passage.text[start:end]))
         for number, passage in enumerate(passages)
         for start, end in windows(passage.text, limits)
         if not is_heading(passage.text[start:end])
@@ -192,13 +206,19 @@ def window_evidence(
     overlaps = WordOverlap(asked.text, asked.rarities, words, asked.vectors)
     headings = [overlaps.best(each) for each in above]
     meant = [_likeness(passage, limits) for passage in passages]
-    candidates = [
-        _weighed(cut, passages[cut.passage], headings[cut.passage], overlaps, meant[cut.passage], asked.is_calibrated)
-        for cut in cuts
+    weighed = [
+        _weighed(cut, passages[cut.passage], headings[cut.passage], overlaps, meant[cut.passage], asked) for cut in cuts
     ]
+    candidates = [*weighed[:1], *(_continued(before, window) for before, window in pairwise(weighed))]
     speaking = [candidate for candidate in candidates if candidate.says_something] or candidates
     best = nsmallest(limits.max_quotes, speaking, key=_Window.rank)
     return tuple(_quote(passages[each.cut.passage].text, each, limits) for each in best)
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text, and its identifiers whole."""
+    words, compounds = split(text)
+    return words + compounds
 
 
 class _Portion(NamedTuple):
@@ -255,7 +275,7 @@ def _weighed(
     headings: "NDArray[np.float32]",
     overlaps: WordOverlap,
     meant: "_Likeness",
-    is_calibrated: bool,
+    asked: WeightedQuestion,
 ) -> _Window:
     import numpy as np
 
@@ -263,12 +283,24 @@ def _weighed(
     alone, together = overlaps.share(own), overlaps.share(np.maximum(own, headings))
     said = _WITH_HEADINGS * together.alike + _ALONE * alone.alike
     near = meant(cut)
-    by_words = near is None or not is_calibrated
+    by_words = near is None or not asked.is_calibrated
     meaning = _MEANT * (near or 0.0)
     curve, told = (BY_WORDS, said) if by_words else (BY_MEANING, said + meaning)
     says_something = together.same > 0 or together.alike >= _LEAST_ALIKE or (near or 0.0) >= _LEAST_NEAR
     worth = _OF_PASSAGE * passage.share + said + meaning
-    return _Window(cut, curve.at(told), told >= curve.least, says_something, worth)
+    is_near = by_words or (near or 0.0) >= LEAST_NEAR
+    may_answer = is_near and curve.may_answer(told, asked.naming)
+    return _Window(cut, curve.at(told, asked.naming), may_answer, says_something, worth)
+
+
+def _continued(before: _Window, window: _Window) -> _Window:
+    """A window with a share of what the one before it is worth: the answer often follows the sentence that has the
+    words of the question, such as the rows of a table its introduction."""
+    if before.cut.passage != window.cut.passage:
+        return window
+    shared = (1 - _CONTINUES) * window.worth + _CONTINUES * before.worth
+    says_something = window.says_something or before.may_answer
+    return msgspec.structs.replace(window, worth=max(window.worth, shared), says_something=says_something)
 
 
 _Likeness = Callable[[_Cut], float | None]

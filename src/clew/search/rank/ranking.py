@@ -126,8 +126,12 @@ def rank(
         matched={hit.unit: hit.matched for hit in words.hits},
         corrections=words.corrections,
         reason=None if fused else NOTHING_FOUND,
-        notes=tuple(notes),
+        notes=(*notes, *(_read_as(each) for each in words.corrections)),
     )
+
+
+def _read_as(correction: Correction) -> str:
+    return f"'{correction.word}' stands nowhere; searched for {' and '.join(correction.replacements)} as well."
 
 
 _linked_shares: Cache[tuple[str, int, Condition], float] = Cache(64)

@@ -74,6 +74,16 @@ class Client(msgspec.Struct, frozen=True):
     """Where an entry of a running server names it."""
     variable: str = ""
     """How the value of an environment variable is written in a header; empty where the client takes no headers."""
+    local: str = "stdio"
+    """What an entry that names its transport calls a program that the client starts."""
+    remote: str = "http"
+    """And a server that runs already."""
+    in_one_list: bool = False
+    """Whether the command and its arguments are one list."""
+    more: Mapping[str, Any] = {}
+    """What an entry of a program has besides."""
+    next_step: str = ""
+    """What a person does in the client once its configuration is written."""
 
 
 def _desktop_file(_: Path) -> Path:
@@ -90,11 +100,29 @@ def _codex_file(_: Path) -> Path:
     return Path(os.environ.get("CODEX_HOME") or _home() / ".codex") / "config.toml"
 
 
+def _opencode_file(root: Path) -> Path:
+    """The file that is there: opencode reads either."""
+    commented = root / "opencode.jsonc"
+    return commented if commented.exists() else root / "opencode.json"
+
+
 CLIENTS: Mapping[str, Client] = {
     "claude-code": Client(
-        "Claude Code", lambda root: root / ".mcp.json", "mcpServers", True, typed=True, variable="${{{}}}"
+        "Claude Code",
+        lambda root: root / ".mcp.json",
+        "mcpServers",
+        True,
+        typed=True,
+        variable="${{{}}}",
+        next_step="Start `claude` in this folder and approve the server when it asks. `/mcp` shows its state.",
     ),
-    "claude-desktop": Client("Claude Desktop", _desktop_file, "mcpServers", False),
+    "claude-desktop": Client(
+        "Claude Desktop",
+        _desktop_file,
+        "mcpServers",
+        False,
+        next_step="Quit Claude Desktop completely and start it again. Settings, Developer shows the server.",
+    ),
     "cursor": Client(
         "Cursor",
         lambda root: root / ".cursor" / "mcp.json",
@@ -103,6 +131,7 @@ CLIENTS: Mapping[str, Client] = {
         typed=True,
         in_workspace=True,
         variable="${{env:{}}}",
+        next_step="Open this folder in Cursor. In its settings, MCP, switch the server `clew` on.",
     ),
     "vscode": Client(
         "VS Code",
@@ -112,8 +141,16 @@ CLIENTS: Mapping[str, Client] = {
         typed=True,
         in_workspace=True,
         variable="${{env:{}}}",
+        next_step="Open .vscode/mcp.json in VS Code and press Start above the server; confirm that you trust it.",
     ),
-    "codex": Client("Codex", _codex_file, "mcp_servers", False, format="toml"),
+    "codex": Client(
+        "Codex",
+        _codex_file,
+        "mcp_servers",
+        False,
+        format="toml",
+        next_step="Start `codex` again. `/mcp` lists the server.",
+    ),
     "gemini": Client(
         "Gemini CLI",
         lambda root: root / ".gemini" / "settings.json",
@@ -121,6 +158,37 @@ CLIENTS: Mapping[str, Client] = {
         True,
         url_key="httpUrl",
         variable="${{{}}}",
+        next_step="Start `gemini` in this folder and trust the folder when it asks. `/mcp` lists the server.",
+    ),
+    "copilot": Client(
+        "Copilot CLI",
+        lambda root: root / ".github" / "mcp.json",
+        "mcpServers",
+        True,
+        typed=True,
+        local="local",
+        more={"tools": ["*"]},
+        variable="${{{}}}",
+        next_step="Start `copilot` in this folder and trust the folder when it asks. `/mcp show` lists the server.",
+    ),
+    "zed": Client(
+        "Zed",
+        lambda root: root / ".zed" / "settings.json",
+        "context_servers",
+        True,
+        next_step="Open this folder in Zed and trust it when it asks. The settings of the agent panel show the server.",
+    ),
+    "opencode": Client(
+        "opencode",
+        _opencode_file,
+        "mcp",
+        True,
+        typed=True,
+        local="local",
+        remote="remote",
+        in_one_list=True,
+        variable="{{env:{}}}",
+        next_step="Start `opencode` in this folder. `opencode mcp list` shows the server.",
     ),
 }
 
@@ -201,8 +269,10 @@ def _reason(error: Exception) -> str:
 def _entry(client: Client, root: Path, command: str) -> dict[str, Any]:
     """A configuration inside the project names it relative to itself, so that it can be shared with a team."""
     folder = "." if client.in_project else str(root.resolve())
-    entry: dict[str, Any] = {"type": "stdio"} if client.typed else {}
-    entry |= {"command": command, "args": ["serve", folder]}
+    entry: dict[str, Any] = {"type": client.local} if client.typed else {}
+    arguments = ["serve", folder]
+    entry |= {"command": [command, *arguments]} if client.in_one_list else {"command": command, "args": arguments}
+    entry |= client.more
     if client.in_workspace:
         entry["cwd"] = "${workspaceFolder}"
     try:
@@ -225,7 +295,7 @@ def _remote_entry(client: Client, url: str) -> dict[str, Any]:
             hint="Leave --url out: it then starts Clew itself and needs no token.",
         )
     header = f"Bearer {client.variable.format(TOKEN_VARIABLE)}"
-    kind = {"type": "http"} if client.typed else {}
+    kind = {"type": client.remote} if client.typed else {}
     return {**kind, client.url_key: url, "headers": {"Authorization": header}}
 
 
@@ -261,7 +331,9 @@ def _is_remote(entry: Mapping[str, Any]) -> bool:
 
 def _with_json(body: str, client: Client, entry: Mapping[str, Any], fields: Mapping[str, Any]) -> str:
     # Settings a user added to Clew's own entry, such as env, outlive --force; those of the other kind cannot.
-    kept = fields if _is_remote(fields) == _is_remote(entry) else {}
+    kept = dict(fields) if _is_remote(fields) == _is_remote(entry) else {}
+    if client.in_one_list:
+        kept.pop("args", None)
     return json_text.with_member(body, client.parent, SERVER_NAME, {**kept, **entry})
 
 

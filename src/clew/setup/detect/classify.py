@@ -61,9 +61,11 @@ def detect(root: Path, *, limit: int = ENTRY_LIMIT) -> Findings:
         name=root.name or "project",
         elspais_config=(root / ".elspais.toml").is_file(),
         requirements=_requirement_folders(root, marked),
+        has_spec=(root / "spec").is_dir(),
         specs=specs,
         registers=_registers(root, rest),
         docs=_page_folders(pages),
+        pages=len(pages),
         code=_source_folders(path for path in sources if not _is_test(path)),
         tests=_source_folders(tests, _test_folder),
         results=_results(root, rest),
@@ -215,7 +217,9 @@ def _source_folders(
     languages: dict[str, Counter[str]] = {folder: Counter() for folder in counts}
     for path in listed:
         own = folder_of(path)
-        folder = own if own in counts else _top(path)
+        folder = max(
+            (each for each in counts if own == each or own.startswith(f"{each}/")), key=len, default=_top(path)
+        )
         if folder in counts:
             languages[folder][sniff.language(path) or ""] += 1
     return tuple(
@@ -234,7 +238,10 @@ def _collapsed(counts: Mapping[str, int]) -> dict[str, int]:
         if len(folders) > MANY_FOLDERS:
             result[top] = sum(counts[folder] for folder in folders)
         else:
-            result.update((folder, counts[folder]) for folder in folders)
+            for folder in folders:
+                # What lies in another one of them is counted with it.
+                outer = min((each for each in folders if folder.startswith(f"{each}/")), key=len, default=folder)
+                result[outer] = result.get(outer, 0) + counts[folder]
     return result
 
 

@@ -55,9 +55,14 @@ class Findings(msgspec.Struct, frozen=True):
     """The folder's own name; `project` for a folder that has none, such as the root of a disk."""
     elspais_config: bool
     requirements: tuple[RequirementFolder, ...]
+    has_spec: bool
+    """Whether there is a folder `spec`, which is read where no other is named."""
     specs: tuple[SpecFolder, ...]
     registers: tuple[Register, ...]
     docs: tuple[PageFolder, ...]
+    """Folders of documents by their usual names."""
+    pages: int
+    """Documents anywhere in the project."""
     code: tuple[SourceFolder, ...]
     tests: tuple[SourceFolder, ...]
     results: tuple[ResultFile, ...]
@@ -71,5 +76,5 @@ class Findings(msgspec.Struct, frozen=True):
     @property
     def nothing(self) -> bool:
         """Whether there is nothing here that Clew could read."""
-        parts = (self.requirements, self.specs, self.registers, self.docs, self.code, self.tests, self.results)
+        parts = (self.requirements, self.specs, self.registers, self.pages, self.code, self.tests, self.results)
         return not any(parts)

@@ -5,13 +5,18 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from clew.setup.clients.toml_text import toml_value
-from clew.setup.detect.findings import Findings, PageFolder, RequirementFolder, SourceFolder, SpecFolder
-
-_Folder = RequirementFolder | SpecFolder | PageFolder | SourceFolder
+from clew.setup.detect.findings import Findings
 
 _INTRO = """\
 # What Clew reads in this project. Written by `clew init`, yours to edit.
-# Folders are relative to this file."""
+# Documents, code and tests are read in the whole project, as without this file: everything with a usual name that git
+# does not ignore. Name folders, relative to this file, to read less:
+# [docs]
+# folders = ["docs"]
+# [code]                    # comments such as "# Implements: REQ-d00001-A"
+# folders = ["src"]
+# [tests]                   # comments such as "# Verifies: REQ-d00001-A"
+# folders = ["tests"]"""
 
 _SERVER = """\
 [server]
@@ -20,17 +25,11 @@ _SERVER = """\
 # read_only = false         # true hides every tool that changes anything"""
 
 _NOTHING = """\
-# Nothing to read was found yet. Add what applies:
+# No requirements or specs were found yet. Where they are elsewhere than here:
 # [requirements]            # markdown with headings such as "## REQ-p00001: Title"
 # folders = ["spec"]
-# [code]
-# folders = ["src"]
-# [tests]
-# folders = ["tests"]
 # [specs]                   # OpenSpec or spox
-# folders = ["openspec"]
-# [docs]
-# folders = ["docs"]"""
+# folders = ["openspec"]"""
 
 
 def proposed_config(findings: Findings, name: str | None = None) -> str:
@@ -40,30 +39,34 @@ def proposed_config(findings: Findings, name: str | None = None) -> str:
     """
     found = [
         _requirements(findings),
-        _section('[code]                      # comments such as "# Implements: REQ-d00001-A"', findings.code),
+        _section("[specs]                     # OpenSpec or spox", [folder.path for folder in findings.specs]),
         _tests(findings),
-        _section("[specs]                     # OpenSpec or spox", findings.specs),
-        _section("[docs]", findings.docs),
     ]
     sections = [section for section in found if section] or [_NOTHING]
     project = f"[project]\nname = {toml_value(name or findings.name)}"
     return "\n\n".join([_INTRO, project, *sections, _SERVER]) + "\n"
 
 
-def _section(header: str, found: Sequence[_Folder], *more: str) -> str:
-    return "\n".join([header, *_folders(found), *more]) if found else ""
+def _section(header: str, paths: Sequence[str], *more: str) -> str:
+    # What lies in a folder is read with it.
+    tops = [path for path in paths if not any(path != other and _is_below(path, other) for other in paths)]
+    return "\n".join([header, f"folders = {toml_value(tops)}", *more]) if paths else ""
 
 
-def _folders(found: Sequence[_Folder]) -> list[str]:
-    return [f"folders = {toml_value([folder.path for folder in found])}"] if found else []
+def _is_below(path: str, folder: str) -> bool:
+    return folder == "." or path.startswith(f"{folder}/")
 
 
 def _requirements(findings: Findings) -> str:
     namespaces = {folder.namespace for folder in findings.requirements if folder.namespace}
     namespace = [f"namespace = {toml_value(*namespaces)}"] if len(namespaces) == 1 and namespaces != {"REQ"} else []
+    paths = [folder.path for folder in findings.requirements]
+    if findings.has_spec and paths and "spec" not in paths:
+        # It would be read without this file.
+        paths.append("spec")
     return _section(
         '[requirements]              # markdown with headings such as "## REQ-p00001: Title"',
-        findings.requirements,
+        paths,
         *namespace,
         '# patterns = ["*.md"]',
         '# skip = ["README.md"]',
@@ -72,12 +75,7 @@ def _requirements(findings: Findings) -> str:
 
 def _tests(findings: Findings) -> str:
     patterns = _result_patterns(findings)
-    lines = _folders(findings.tests) + ([f"results = {toml_value(patterns)}"] if patterns else [])
-    return (
-        "\n".join(['[tests]                     # comments such as "# Verifies: REQ-d00001-A"', *lines])
-        if lines
-        else ""
-    )
+    return f"[tests]                     # reports of test runs\nresults = {toml_value(patterns)}" if patterns else ""
 
 
 def _result_patterns(findings: Findings) -> list[str]:

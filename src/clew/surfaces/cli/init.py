@@ -21,6 +21,7 @@ from clew.edit.transaction import Transaction
 from clew.errors import ConfigError
 from clew.setup.clients.configure import (
     CLIENTS,
+    SERVER_NAME,
     ClientPlan,
     client_config,
     complete_interrupted,
@@ -31,6 +32,7 @@ from clew.setup.clients.configure import (
 from clew.setup.detect.classify import detect
 from clew.setup.detect.findings import Findings
 from clew.setup.detect.proposal import proposed_config
+from clew.setup.hooks import HOOK_FILES
 from clew.setup.token import TOKEN_VARIABLE, make_token, token_path
 from clew.surfaces.cli.init_memory import FileChange, memory_hooks, memory_notes
 from clew.workspace.ignore import ignore_spec
@@ -49,6 +51,12 @@ _DONE = {
 }
 _WOULD = {**_DONE, **{state: f"would {state}" for state in ("create", "add", "replace", "remove")}}
 _NOTHING = "nothing"
+_NARROWS = ("docs.folders", "code.folders", "tests.folders")
+"""Keys without which the whole project is read."""
+READING_RULE = (
+    "All documents, code and tests here are read that git does not ignore, with clew.toml or without it. Folders that "
+    "clew.toml names make it less."
+)
 _SAID_WHAT = ("add", "remove")
 
 
@@ -103,7 +111,9 @@ def run(args: argparse.Namespace) -> int:
 
         print_json(_as_data(args, root, findings, files, plans))
     else:
-        print("\n".join(_as_text(args, root, findings, files, plans)))
+        from clew.text.terminal import columns, wrapped
+
+        print(wrapped("\n".join(_as_text(args, root, findings, files, plans)), None if args.dry_run else columns()))
     return 1 if any(plan.state == "differs" for plan in plans) else 0
 
 
@@ -163,7 +173,8 @@ def _differences(present: dict[str, Any], proposed: dict[str, Any]) -> Iterator[
     yours, found = dict(_flat(present)), dict(_flat(proposed))
     for key in [*yours, *(key for key in found if key not in yours)]:
         if yours.get(key) != found.get(key):
-            yield f"{key}: clew.toml says {yours.get(key, _NOTHING)}, found {found.get(key, _NOTHING)}"
+            otherwise = f"found {found.get(key, _NOTHING)}" if key not in _NARROWS else "without it all is read"
+            yield f"{key}: clew.toml says {yours.get(key, _NOTHING)}, {otherwise}"
 
 
 def _flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -229,9 +240,33 @@ def _closing_lines(
     elif args.url:
         yield f"\nThe client sends the token in {token_path()}, which only you can read. Before you start the client:"
         yield f'  export {TOKEN_VARIABLE}="$(cat {shlex.quote(str(token_path()))})"'
-    elif anything and not args.dry_run:
-        yield "\nRestart the client." if args.no_memory else "\nRestart the client to let it find Clew."
+    elif args.no_memory and anything and not args.dry_run:
+        yield "\nRestart the client."
+    yield from _next_steps(args, plans)
     yield from (f"\n{note}" for note in memory_notes(args))
+
+
+def _next_steps(args: argparse.Namespace, plans: list[ClientPlan]) -> Iterator[str]:
+    """What is left to do for a person, in each client and here."""
+    if args.dry_run or args.no_memory:
+        return
+    for plan in plans:
+        if plan.state != "differs":
+            yield f"\nNext, in {CLIENTS[plan.client].title}: {CLIENTS[plan.client].next_step}"
+    command = own_command()
+    shared = [plan for plan in plans if plan.within is not None and not args.url and command != SERVER_NAME]
+    if shared:
+        names = ", ".join(_shown(plan.path, plan.within or plan.path) for plan in shared)
+        yield (
+            f"\nWarning: {names} names {command}, which is a place on this computer. Before you share the file, "
+            "install Clew so that `clew` is on everybody's PATH, and run this again with --force."
+        )
+    hooked = [name for name in dict.fromkeys(args.client) if name in HOOK_FILES]
+    if hooked and not args.memory:
+        yield (
+            f"\nMemory is not connected. `{_client_command(args.folder, hooked[0])} --memory` also lets the client's "
+            "hooks remember decisions and corrections, and bring them back."
+        )
 
 
 def _found_lines(findings: Findings) -> Iterator[str]:
@@ -240,6 +275,7 @@ def _found_lines(findings: Findings) -> Iterator[str]:
     else:
         yield f"Found in {findings.name}:"
         yield from (f"  {label:<14}{text}" for label, text in _found(findings))
+        yield f"  {'':<14}{READING_RULE}"
     if findings.truncated:
         yield f"  The search stopped after {findings.entries:,} names; what lies deeper was not looked at."
     if findings.unreadable:
@@ -257,8 +293,9 @@ def _found(findings: Findings) -> Iterator[tuple[str, str]]:
         yield "specs", f"{folder.path}: {_count(folder.specs, 'spec')}, {_count(folder.changes, 'open change')}"
     for register in findings.registers:
         yield "register", f"{register.path} ({register.format})"
-    for pages in findings.docs:
-        yield "docs", f"{pages.path}: {_count(pages.files, 'page')}"
+    if findings.pages:
+        named = ", ".join(f"{pages.path} {pages.files:,}" for pages in findings.docs)
+        yield "docs", f"{_count(findings.pages, 'page')}{f' ({named})' if named else ''}"
     for label, sources in (("code", findings.code), ("tests", findings.tests)):
         for source in sources:
             yield label, f"{source.path}: {_count(source.files, 'file')} ({', '.join(source.languages[:3])})"

@@ -30,49 +30,25 @@ COMMANDS = {
     "tools": "list the tools that MCP clients see",
     "call": "call any tool and print its structured result",
     "hook": "tell the memory what happens in a session; started by the hooks of agents",
+    "completion": "print the completion script of bash, zsh or fish",
 }
 """The commands that are modules of this folder."""
 
-ORDER = (
-    "init",
-    "serve",
-    "web",
-    "brief",
-    "why",
-    "context",
-    "status",
-    "search",
-    "ask",
-    "index",
-    "show",
-    "impact",
-    "changed",
-    "check",
-    "trace",
-    "coverage",
-    "fix",
-    "review",
-    "links",
-    "terms",
-    "terms",
-    "specs",
-    "change",
-    "kb",
-    "remember",
-    "recall",
-    "memory",
-    "req",
-    "trust",
-    "doctor",
-    "tools",
-    "eval",
-    "call",
-    "hook",
-)
-"""How the overview is sorted."""
+TASKS = {
+    "Understand a project": ("brief", "why", "ask", "search", "show", "context", "status"),
+    "Keep requirements and tests in step": (
+        *("check", "coverage", "trace", "links", "impact", "changed", "review", "fix", "terms"),
+    ),
+    "Work with specs, registers and documents": ("specs", "change", "req", "kb", "index"),
+    "Remember": ("remember", "recall", "memory"),
+    "Set up": ("init", "serve", "web", "trust", "doctor", "completion"),
+    "For agents and measurements": ("tools", "call", "eval", "hook"),
+}
+"""The commands by what they are for, as the overview lists them."""
+ORDER = tuple(name for names in TASKS.values() for name in names)
 
 OVERVIEW = os.path.join(os.path.dirname(__file__), "overview.txt")
-"""What `clew` alone prints. `make docs` writes it, so that no declaration is read for it."""
+"""What `clew help` prints. `make docs` writes it, so that no declaration is read for it."""
 
 
 def all_commands() -> dict[str, str]:
@@ -87,11 +63,17 @@ def all_commands() -> dict[str, str]:
 
 
 def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["-C"] or (arguments and arguments[0].startswith("--folder")):
+        return _guarded(lambda: _elsewhere(arguments))
+    if not arguments and _is_in_project():
+        arguments = ["brief"]
+    if arguments[:1] == ["help"] and len(arguments) > 1:
+        # `clew help kb ask` is `clew kb ask --help`.
+        arguments = [*arguments[1:], "--help"]
     if not arguments or arguments[0] in ("-h", "--help", "help"):
-        title = f"clew {__version__}: one thread through everything a project knows."
-        with open(OVERVIEW, encoding="utf-8") as overview:
-            sys.stdout.write(f"{title}\n\n{overview.read()}")
-        return DONE
+        from clew.surfaces.cli.help import overview
+
+        return _guarded(lambda: overview(OVERVIEW))
     name, *rest = arguments
     if name in ("-V", "--version", "version"):
         sys.stdout.write(f"clew {__version__}\n")
@@ -99,26 +81,61 @@ def main(arguments: list[str]) -> int:
     return _guarded(lambda: _carry_out(name, rest))
 
 
+def _is_in_project() -> bool:
+    """Whether this folder, or one above, is a project or a work tree of git."""
+    here = os.getcwd()
+    while True:
+        if any(os.path.exists(os.path.join(here, mark)) for mark in ("clew.toml", ".elspais.toml", ".git")):
+            return True
+        above = os.path.dirname(here)
+        if above == here:
+            return False
+        here = above
+
+
+def _elsewhere(arguments: list[str]) -> int:
+    """`clew -C FOLDER COMMAND` is `clew COMMAND` in that folder, as with git and make."""
+    from clew.errors import InvalidArgument
+
+    first, equals, given = arguments[0].partition("=")
+    folder, rest = (given, arguments[1:]) if equals else ((arguments[1:2] or [""])[0], arguments[2:])
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        raise InvalidArgument(
+            f"{first} names '{folder}', which is not a folder.", hint="Write `clew -C FOLDER COMMAND`."
+        ) from error
+    return main(rest)
+
+
 def module_and_parser(name: str) -> "tuple[ModuleType, argparse.ArgumentParser]":
     """The module of a command that is no operation, and its parser."""
     import argparse
     from importlib import import_module
 
+    from clew.surfaces.cli.parsing import CommandParser
+
     module = import_module(f"clew.surfaces.cli.{name}")
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=f"clew {name}",
         description=COMMANDS[name][0].upper() + COMMANDS[name][1:] + ".",
         epilog="example:\n  " + module.EXAMPLE.strip().replace("\n", "\n  "),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     module.configure(parser)
+    if not any("-C" in action.option_strings for action in parser._actions):
+        from clew.surfaces.cli.opening import add_place
+
+        add_place(parser)
     return module, parser
 
 
 def _carry_out(name: str, words: list[str]) -> int:
     if name in COMMANDS:
+        from clew.surfaces.cli.opening import go_to_place
+
         module, parser = module_and_parser(name)
-        return int(module.run(parser.parse_args(words)))
+        return int(module.run(go_to_place(parser.parse_args(words))))
     from clew.surfaces.cli.resolve import resolve, unknown_command
     from clew.surfaces.cli.verbs import run_verb
 
@@ -170,8 +187,4 @@ def entry() -> None:
 
         run(sys.argv[2:])
     gc.set_threshold(NEW_OBJECTS)
-    if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
-        from clew.memory.hooks.client import run
-
-        run(sys.argv[2:])
     sys.exit(main(sys.argv[1:]))

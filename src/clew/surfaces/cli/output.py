@@ -8,11 +8,13 @@ from typing import Any, Final
 
 from clew.errors import ClewError, NotFound
 from clew.text.controls import pretty_json, printable
-from clew.text.terminal import coloured, control
+from clew.text.terminal import coloured, columns, control, wrapped
 
 ANSWER_IS_NO: Final = 1
 BAD_CALL: Final = 2
 
+SECONDS_BEFORE_LINES = 2.0
+"""What takes longer says how far it is, also where nobody looks at a terminal."""
 SECONDS_BETWEEN_LINES = 5.0
 
 _BAR = 20
@@ -26,9 +28,10 @@ def print_json(value: Any) -> None:
 
 def print_error(error: ClewError) -> None:
     label = coloured("clew:", "red", stream=sys.stderr)
-    print(f"{label} {error.message}", file=sys.stderr)
+    width = columns(sys.stderr)
+    print(wrapped(f"{label} {error.message}", width), file=sys.stderr)
     if error.hint:
-        print(f"      {error.hint}", file=sys.stderr)
+        print(wrapped(f"      {error.hint}", width), file=sys.stderr)
 
 
 def exit_code_of(error: ClewError) -> int:
@@ -56,13 +59,13 @@ def progress() -> Callable[[int, int, str], None]:
 
 
 def _progress_lines() -> Callable[[int, int, str], None]:
-    told = time.monotonic()
+    next_line = time.monotonic() + SECONDS_BEFORE_LINES
 
     def tell(done: int, total: int, message: str) -> None:
-        nonlocal told
-        if time.monotonic() - told < SECONDS_BETWEEN_LINES:
+        nonlocal next_line
+        if time.monotonic() < next_line:
             return
-        told = time.monotonic()
+        next_line = time.monotonic() + SECONDS_BETWEEN_LINES
         share = f" {done * 100 // total}%" if total else ""
         print(f"clew: {printable(message)}{share} {done}/{total}", file=sys.stderr, flush=True)
 

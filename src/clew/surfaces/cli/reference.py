@@ -9,25 +9,29 @@ from typing import Final
 
 from clew.operation.listing import Listed, all_verbs
 from clew.surfaces.cli.groups import GROUPS
-from clew.surfaces.cli.main import COMMANDS, OVERVIEW, all_commands, module_and_parser
+from clew.surfaces.cli.main import COMMANDS, OVERVIEW, TASKS, all_commands, module_and_parser
 from clew.surfaces.cli.resolve import commands_of, group_parser
 from clew.surfaces.cli.verbs import parser_of
 
 WIDTH: Final = 100
+LONGEST_EXAMPLE: Final = 34
 
 HEAD: Final = """# Command line
 
 Made by `make docs` from the commands; do not edit.
 
-`clew` without arguments prints an overview, and `clew COMMAND --help` explains a command. Most commands call the same
-operations as MCP clients, so `--json` prints the data that an agent gets. `clew --version` prints the version.
+`clew` alone prints the brief of the project here, `clew help` lists the commands by task, and `clew help COMMAND`
+explains one. Most commands call the same operations as MCP clients, so `--json` prints the data that an agent gets.
+`clew --version` prints the version, and `clew completion SHELL` what bash, zsh or fish need to complete commands and
+ids.
 
-**Folder.** A command works on the project at or above a folder: the current one, the one given as the last argument, or
-the one given with `-C FOLDER`.
+**Folder.** A command works on the project at or above a folder: the current one, or the one given with `-C FOLDER`,
+before the command or after it. Some commands also take it as their last argument.
 
 **Output.** Data goes to standard output; errors, notes, progress and logs go to standard error. Colours
-appear only on a terminal, and `NO_COLOR` turns them off. Progress is a bar on a terminal and elsewhere a line every few
-seconds.
+appear only on a terminal, and `NO_COLOR` turns them off. On a terminal, lines are broken between words at its width.
+What takes longer than two seconds shows its progress: a bar on a terminal, and elsewhere a line every few seconds. Long
+lists come in pages: `--page 2` shows the second.
 
 **Exit codes.**
 
@@ -72,20 +76,32 @@ MORE: Final = {
 
 
 OVERVIEW_END: Final = """
-Start:
-  clew init                     set up this folder
-  clew brief                    see what is in it
-  clew serve                    let an MCP client in (stdio)
-
-`clew COMMAND --help` explains a command with an example.
+`clew help COMMAND` explains a command and its options. `-C FOLDER` works on the project of another folder.
+`clew` alone says what the project here is.
 """
 
 
 def overview() -> str:
+    """The commands by task: an example of each, a tab, and what it does."""
     commands = all_commands()
-    width = max(map(len, commands)) + 2
-    rows = (f"  {name:<{width}}{summary}" for name, summary in commands.items())
-    return "\n".join(("Usage: clew COMMAND [OPTIONS]", "", "Commands:", *rows)) + "\n" + OVERVIEW_END
+    lines: list[str] = []
+    for task, names in TASKS.items():
+        lines += ("", task, *(f"{short_example(name)}\t{commands[name]}" for name in names))
+    return "\n".join(lines) + "\n" + OVERVIEW_END
+
+
+def short_example(name: str) -> str:
+    """An example of a command that is short enough for a list: the first such one, or the shortest."""
+    if name in COMMANDS:
+        example = module_and_parser(name)[0].EXAMPLE
+    elif name in GROUPS:
+        example = GROUPS[name].example
+    else:
+        example = all_verbs()[name].operation.about.epilog
+    lines = [line.partition("  #")[0].strip() for line in example.strip().splitlines()]
+    own = [line for line in lines if line == "clew" or line.split()[:2] == ["clew", name]]
+    short = next((line for line in own if len(line) <= LONGEST_EXAMPLE), None)
+    return short or min(own, key=len, default=f"clew {name}")
 
 
 def page() -> str:

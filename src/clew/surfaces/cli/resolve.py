@@ -14,6 +14,7 @@ from clew import __version__
 from clew.errors import InvalidArgument
 from clew.operation.listing import Listed, all_verbs
 from clew.surfaces.cli.groups import GROUPS
+from clew.surfaces.cli.parsing import CommandParser
 from clew.surfaces.cli.verbs import parser_of
 from clew.text.shortening import shortened
 
@@ -53,7 +54,7 @@ def group_parser(group: str) -> argparse.ArgumentParser:
     """Understands what may stand before the command of a group: the options of all its commands. Its help lists the
     commands, and the options that all of them have."""
     about, members = GROUPS[group], commands_of(group)
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=f"clew {group}",
         usage=f"clew {group} [OPTIONS] {'[COMMAND]' if group in all_verbs() else 'COMMAND'} ...",
         description=f"{about.summary[:1].upper()}{about.summary[1:]}.\n\n{_overview(group, members)}",

@@ -17,6 +17,7 @@ from clew.trace.find.texts import (
     ID_SCORE,
     OUT_OF_ORDER,
     RequirementTexts,
+    bare,
     field_score,
     holding,
     place_score,
@@ -31,7 +32,7 @@ MOST_RELATED = 10
 MOST_READ = 500
 """Of so many requirements that hold the words, each is read for where they stand; of more, those that are relevant."""
 
-_AROUND_IDS = ".,;:?!()"
+_AROUND_IDS = " \t\r\n.,;:?!()[]<>`'\"*#"
 
 BATCH = 250
 """Requirements that a pattern is tried on at once."""
@@ -229,16 +230,23 @@ class RequirementSearch:
         return Place.ASSERTION if any(set(asked).issubset(WORD.findall(part)) for part in parts) else None
 
     def _id_in(self, query: str, within: AbstractSet[str] | None) -> str | None:
-        """The requirement that a query names: the whole of it in any spelling, or one of its words in any case."""
-        prepared = self._texts.now()
-        node = self._named(query.strip())
-        words = (word.strip(_AROUND_IDS) for word in query.casefold().split()) if node is None else ()
-        id = (
-            node.id
-            if node is not None
-            else next((prepared.spelt[word] for word in words if word in prepared.spelt), "")
-        )
-        return id if id in prepared.texts and (within is None or id in within) else None
+        """The requirement that a query names, itself or one of its assertions: the whole of it, or one of its words, in
+        any spelling."""
+        id = next(filter(None, map(self._meant, (query, *query.split()))), None)
+        return id if id in self._texts.now().texts and (within is None or id in within) else None
+
+    def _meant(self, word: str) -> str | None:
+        """The requirement of which a word is the id, or the id of an assertion."""
+        if (node := self._named(word.strip(_AROUND_IDS))) is not None:
+            return node.id
+        spelt = self._texts.now().spelt
+        plain = bare(word)
+        found = spelt.get(plain)
+        if found is None and plain[-1:].isalpha():
+            owner = spelt.get(plain[:-1])
+            labels = (part.id.rpartition("-")[2] for part in assertions_of(self._graph, owner)) if owner else ()
+            found = owner if plain[-1:] in map(str.casefold, labels) else None
+        return found
 
     def _by_words(self, query: Query, field: str, within: AbstractSet[str] | None, check: Check) -> _Held:
         if not query.groups:

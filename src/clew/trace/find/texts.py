@@ -1,6 +1,6 @@
 """The texts of requirements as a search looks at them: folded, with their words looked up, and kept while they last."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 import msgspec
@@ -48,7 +48,7 @@ class AllTexts(msgspec.Struct, frozen=True):
     folded: Mapping[str, str]
     """By id: everything a requirement says."""
     spelt: Mapping[str, str]
-    """The ids, by their spelling in folded case."""
+    """The ids, by their letters and digits (`bare`); those that no two share."""
     ids: str
     titles: str
     """Of all requirements, joined: what is not in here is in none of them."""
@@ -90,10 +90,24 @@ def _in_order(texts: Mapping[str, Texts]) -> AllTexts:
     return AllTexts(
         texts=ordered,
         folded={id: each.everything for id, each in ordered.items()},
-        spelt={each.id: id for id, each in ordered.items()},
+        spelt=_spelt(ordered),
         ids="\n".join([each.id for each in ordered.values()]),
         titles="\n".join([each.title for each in ordered.values()]),
     )
+
+
+def bare(id: str) -> str:
+    """An id without case, and without whatever stands between or around its letters and digits."""
+    return "".join([letter for letter in id.casefold() if letter.isalnum()])
+
+
+def _spelt(ids: Iterable[str]) -> dict[str, str]:
+    spelt: dict[str, str] = {}
+    shared = set()
+    for id in ids:
+        shared |= {bare(id)} & spelt.keys()
+        spelt[bare(id)] = id
+    return {spelling: id for spelling, id in spelt.items() if spelling and spelling not in shared}
 
 
 def holding(group: tuple[Term, ...], candidates: AbstractSet[str], prepared: Prepared) -> AbstractSet[str]:

@@ -146,10 +146,19 @@ class LinkService:
         offset: int = 0,
         limit: int = 20,
         patient: bool = False,
+        tests_only: bool = False,
         progress: Progress | None = None,
     ) -> SuggestionPage:
         """Links that are probably missing. The graph must not change meanwhile: call it under the reading lock."""
-        return self._suggester.get().suggest(path, offset=offset, limit=limit, patient=patient, progress=progress)
+        return self._suggester.get().suggest(
+            path, offset=offset, limit=limit, patient=patient, tests_only=tests_only, progress=progress
+        )
+
+    def has_unlinked_tests(self) -> bool:
+        """Whether there is a test that names nothing it verifies."""
+        files = (file for file in self._sources.files().values() if file.is_test)
+        sources = (source for file in files if (source := self._sources.source(file)) is not None)
+        return any(True for source in sources for _ in self._sources.unlinked(source))
 
     def reading(self) -> AbstractContextManager[None]:
         """While it is held, the graph does not change."""

@@ -163,7 +163,7 @@ class LinkSuggester:
         self._decisions = decisions
         self._preparation = Preparation(graph, sources, embedder, folder)
         self._lock = threading.Lock()
-        self._remembered: Cache[tuple[str, str | None], tuple[list[FoundLink], int, Prepared]] = Cache(REMEMBERED)
+        self._remembered: Cache[tuple[str, str | None, bool], tuple[list[FoundLink], int, Prepared]] = Cache(REMEMBERED)
 
     def suggest(
         self,
@@ -172,6 +172,7 @@ class LinkSuggester:
         offset: int = 0,
         limit: int = 20,
         patient: bool = False,
+        tests_only: bool = False,
         progress: Progress | None = None,
     ) -> SuggestionPage:
         """Links for what cites nothing in a file, below a folder or in the whole project, the most likely first.
@@ -180,7 +181,9 @@ class LinkSuggester:
         reads some of them, compares by words alone and says so.
         """
         with self._lock:
-            found, considered, prepared = self._found(path, again=offset > 0, patient=patient, progress=progress)
+            found, considered, prepared = self._found(
+                path, tests_only, again=offset > 0, patient=patient, progress=progress
+            )
             rejected, calibration = self._decisions.rejected(), calibrated(self._decisions.judged())
             likely = [each for each in found if calibration.confidence(each.logit) >= LEAST_CONFIDENCE]
             kept = [each for each in likely if not is_rejected(rejected, each.unit, each.requirement)]
@@ -200,8 +203,8 @@ class LinkSuggester:
     def logit_of(self, unit: LinkUnit, requirement: Node) -> float | None:
         """What spoke for a link when it was last suggested; None where it was not, or something changed since."""
         state = self._graph.state.fingerprint
-        for path in (None, unit.path):
-            remembered = self._remembered.get((state, path))
+        for path, tests_only in ((None, False), (unit.path, False), (None, True)):
+            remembered = self._remembered.get((state, path, tests_only))
             for each in remembered[0] if remembered is not None else ():
                 if each.unit.id == unit.id and each.requirement.id == requirement.id:
                     return each.logit
@@ -210,13 +213,13 @@ class LinkSuggester:
     # Finding
 
     def _found(
-        self, path: str | None, *, again: bool, patient: bool, progress: Progress | None
+        self, path: str | None, tests_only: bool, *, again: bool, patient: bool, progress: Progress | None
     ) -> tuple[list[FoundLink], int, Prepared]:
         state = self._graph.state.fingerprint
-        remembered = self._remembered.get((state, path))
+        remembered = self._remembered.get((state, path, tests_only))
         if remembered is not None and (again or (remembered[2].settled and not patient)):
             return remembered
-        files = self._sources.asked(path)
+        files = self._sources.asked(path, tests_only=tests_only)
         asked = [
             (unit, source)
             for file in files
@@ -231,7 +234,7 @@ class LinkSuggester:
         for start in range(0, len(asked), UNITS_AT_ONCE):
             found += self._compared(asked[start : start + UNITS_AT_ONCE], prepared, surroundings, progress)
         found.sort(key=lambda each: (-each.logit, each.unit.path, each.unit.line, each.requirement.id))
-        self._remembered.put((state, path), (found, len(asked), prepared))
+        self._remembered.put((state, path, tests_only), (found, len(asked), prepared))
         return found, len(asked), prepared
 
     def _compared(

@@ -60,7 +60,7 @@ def _changed(found: Changed) -> Iterator[str]:
     )
     for path in found.not_compared:
         yield coloured(f"not compared, because git has a filter for it: {path}", "yellow")
-    yield counts or "Nothing changed."
+    yield counts or "Nothing changed since then. `clew changed --help` says how to compare with another commit."
 
 
 class SuspectLinks(msgspec.Struct, frozen=True):

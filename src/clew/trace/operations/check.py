@@ -1,4 +1,6 @@
-"""The command `clew check`: all findings, in one of four formats."""
+"""The command `clew check`: all findings, in one of four formats. Many of one kind are shown as a group."""
+
+# Implements: REQ-d00441
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -6,14 +8,21 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from clew.graph.model import NodeKind
 from clew.operation.call import Call
 from clew.operation.declare import Operation, Option, Toolset
 from clew.text.controls import pretty_json
 from clew.text.counting import counted
 from clew.text.terminal import coloured
 from clew.trace.reports.finding import Finding
+from clew.trace.reports.groups import FLOOD, SHOWN, UNCOVERED, Group, grouped, proposed_for
 from clew.workspace.git import api as git
 
+_EVERY = 1_000_000
+_NO_REQUIREMENTS = (
+    "There is nothing to check: this project has no requirements or specs. `clew` says what it has, and `clew why "
+    "FILE:LINE` works without any."
+)
 _STYLES = {"error": "red", "warning": "yellow", "info": "dim"}
 
 
@@ -21,6 +30,14 @@ class CheckReport(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...]
     folder: str
     """What leads from the root of the repository to the project, which may be a folder of it."""
+    floods: tuple[Group, ...] = ()
+    """The kinds of which there are many."""
+    proposed: int | None = None
+    """For how many assertions without a test `clew links suggest --tests` proposes one; None where nobody asked."""
+    is_empty: bool = False
+    """Whether there is no requirement or spec that could be checked."""
+    by_words: bool = False
+    """Whether that is known by words alone so far."""
 
 
 class CheckProject(
@@ -28,11 +45,14 @@ class CheckProject(
     verb="check",
     toolset=Toolset.TRACE,
     summary="list all findings; exit code 1 if there are errors",
-    epilog="clew check --strict .\nclew check --format sarif --output clew.sarif",
+    epilog="clew check\nclew check --all --strict .\nclew check --format sarif --output clew.sarif",
     folder="argument",
 ):
     """All findings of the project."""
 
+    all_: Annotated[
+        bool, Option("--all", about=f"list every finding, also where more than {FLOOD} are of one kind")
+    ] = msgspec.field(default=False, name="all")
     strict: Annotated[bool, Option(about="warnings count as errors")] = False
     format: Annotated[Literal["text", "json", "sarif", "junit"], Option(about="how to write the findings")] = "text"
     output: Annotated[str | None, Option("-o", metavar="FILE", about="write them to a file and print the counts")] = (
@@ -40,7 +60,23 @@ class CheckProject(
     )
 
     def run(self, call: Call) -> CheckReport:
-        return CheckReport(call.project.trace.findings(), _in_repository(call.project.config.root))
+        project = call.project
+        found = project.trace.findings()
+        is_empty = not found and not any(True for _ in project.graph.nodes_by_kind(NodeKind.REQUIREMENT))
+        report = CheckReport(found, _in_repository(project.config.root), is_empty=is_empty)
+        if self.format != "text" or self.output is not None or self.all_ or call.as_data:
+            return report
+        floods = tuple(each for each in grouped(found, project.graph) if len(each.findings) > FLOOD)
+        report = msgspec.structs.replace(report, floods=floods)
+        uncovered = next((each for each in floods if each.code == UNCOVERED), None)
+        if uncovered is None or not project.links.has_unlinked_tests():
+            return report
+        page = project.links.suggest(limit=_EVERY, tests_only=True, progress=call.progress)
+        return msgspec.structs.replace(
+            report,
+            proposed=proposed_for(uncovered.findings, page.suggestions),
+            by_words=not page.with_meaning,
+        )
 
     def document(self, result: CheckReport) -> str:
         found = result.findings
@@ -58,7 +94,11 @@ class CheckProject(
                 return junit(found, self._failing)
             case _:
                 plain = self.output is not None
-                return "".join(_lines(finding, plain=plain) for finding in found) + _counts(found) + "\n"
+                flooding = {(each.code, each.severity) for each in result.floods}
+                single = [each for each in found if (each.code, each.severity) not in flooding]
+                groups = "".join(_flood(each, result) for each in result.floods)
+                whole = "".join(_lines(each, plain=plain) for each in single) + groups + _counts(found) + "\n"
+                return whole + (f"{_NO_REQUIREMENTS}\n" if result.is_empty and not plain else "")
 
     def render(self, result: CheckReport) -> str:
         if self.output is None:
@@ -86,6 +126,26 @@ def _lines(finding: Finding, *, plain: bool) -> str:
     text = f"{finding.path}:{finding.line}: {label} {finding.code}: {finding.message}\n"
     hint = f"    {finding.hint}"
     return text + ((hint if plain else coloured(hint, "dim")) + "\n" if finding.hint else "")
+
+
+def _flood(group: Group, report: CheckReport) -> str:
+    """The first of many findings of one kind, their number, and what helps with all of them."""
+    first = "".join(_lines(each, plain=False) for each in group.findings[:SHOWN])
+    title = coloured(f"{group.title},", _STYLES[group.severity])
+    ways = (f"{title} {SHOWN} of them above. `clew check --all` lists all.", _way_out(group, report))
+    return first + "".join(f"  {line}\n" for line in ways if line)
+
+
+def _way_out(group: Group, report: CheckReport) -> str:
+    if group.code != UNCOVERED or report.proposed is None:
+        return group.help
+    if not report.proposed:
+        return "`clew links suggest --tests` proposes no test for them: they have to be written."
+    by_words = ", by words alone so far" if report.by_words else ""
+    return (
+        f"`clew links suggest --tests` proposes tests for {report.proposed:,} of them{by_words}; "
+        "`clew links review` goes through them by keyboard."
+    )
 
 
 def _counts(found: Sequence[Finding]) -> str:

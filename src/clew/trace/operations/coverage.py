@@ -101,6 +101,12 @@ class ShowMatrix(
         return (result.nothing_fits,) if self.exit_code(result) else ()
 
 
+NO_REQUIREMENTS = (
+    "This project has no requirements or specs yet, so there is nothing to cover. Put the first one into spec/ as "
+    "docs/getting-started.md shows, or begin a spec with `clew change new NAME`."
+)
+
+
 class ShowCoverage(
     Operation,
     verb="coverage",
@@ -132,6 +138,8 @@ class ShowCoverage(
 
     def render(self, result: MatrixShown) -> str:
         matrix = result.matrix
+        if not matrix.rows and not (self.level or self.status or self.id):
+            return NO_REQUIREMENTS
         return "\n".join(_requirement(matrix.rows[0]) if self.id is not None else (*_table(matrix), *_missing(matrix)))
 
     def exit_code(self, result: MatrixShown) -> int:

@@ -93,17 +93,20 @@ class ListSuggestions(
     verb="links suggest",
     toolset=Toolset.TRACE,
     summary="list links that are probably missing, the most likely first",
-    epilog="clew links suggest src --limit 10",
+    epilog="clew links suggest --tests\nclew links suggest src --limit 10",
 ):
     """The suggestions in one list, made with all the time that takes."""
 
+    tests: Annotated[bool, Option(about="only tests; what code may implement is not looked for")] = False
     limit: Annotated[int, Option(metavar="N", about="suggestions at most")] = 20
     cursor: Annotated[PageCursor, Option(hidden=True)] = None
 
     def run(self, call: Call) -> SuggestionPage:
         if not 1 <= self.limit <= 10_000:
             raise InvalidArgument(f"--limit is {self.limit}, not from 1 to 10,000.", hint="Leave it out for 20.")
-        return call.project.links.suggest(self.file_path, limit=self.limit, patient=True, progress=call.progress)
+        return call.project.links.suggest(
+            self.file_path, limit=self.limit, patient=True, tests_only=self.tests, progress=call.progress
+        )
 
     def data(self, result: SuggestionPage) -> Any:
         return {name: value for name, value in msgspec.structs.asdict(result).items() if name != "next_cursor"}
@@ -169,7 +172,8 @@ def _suggestion(each: Suggestion) -> str:
 def _summary(page: SuggestionPage) -> str:
     looked = f"{page.considered} tests and pieces of code cite no requirement"
     if not page.total:
-        return f"Nothing to suggest: {looked}."
+        fits = "no requirement or scenario fits any of them. `clew brief` says what there is."
+        return f"Nothing to suggest: {looked}, and {fits}"
     more = f"; {page.total - page.count} more with --limit {page.total}" if page.truncated else ""
     return f"{page.count} of {page.total} suggestions, {looked}{more}."
 

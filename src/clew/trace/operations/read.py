@@ -1,6 +1,6 @@
 """Toolset trace: the requirements graph, under the names and shapes that users of elspais know."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import msgspec
@@ -120,9 +120,7 @@ class SearchRequirements(
 
     def _lines(self, page: results.SearchPage) -> Iterator[str]:
         yield from map(_summary_line, page.results)
-        if page.truncated:
-            yield coloured(f"{len(page.results)} of {page.total}; --cursor {page.next_cursor} shows more", "dim")
-        elif not page.results:
+        if not page.results:
             yield "No requirement holds all words." if page.related else "Nothing found."
         if page.related:
             yield coloured("related:", "dim")
@@ -231,6 +229,8 @@ class RequirementShown(results.RequirementDetail, frozen=True, kw_only=True):
     """What was learned about it or one of its assertions."""
     drafted: bool = False
     """Drafts that are not saved change it or one of its assertions; they are not shown."""
+    places: dict[str, str] = msgspec.field(default_factory=dict)
+    """Where the code and tests that cite it stand, by their ids."""
 
 
 class Remembered(msgspec.Struct, frozen=True):
@@ -267,10 +267,24 @@ class ShowRequirement(
                 for each in call.project.memory.at_place(call, detail.id)
             ),
             drafted=_is_drafted(call, detail.id),
+            places=_places(call, (child.id for child in detail.children)),
         )
 
     def render(self, result: RequirementShown) -> str:
         return "\n".join(_lines(result))
+
+
+def _places(call: Call, ids: Iterable[str]) -> dict[str, str]:
+    """Where code and tests stand, as every other command says it: the id of a piece of code has the line of its
+    comment, not of what the comment is about."""
+    graph = call.project.graph
+    nodes = (node for id in ids if (node := graph.get_node(id)) is not None)
+    kinds = (NodeKind.CODE, NodeKind.TEST)
+    return {
+        node.id: f"{node.source.path}:{node.source.line}"
+        for node in nodes
+        if node.kind in kinds and node.source is not None
+    }
 
 
 def _is_drafted(call: Call, id: str) -> bool:
@@ -294,8 +308,7 @@ def _lines(shown: RequirementShown) -> Iterator[str]:
     place = f", {shown.source.path}:{shown.source.line}" if shown.source is not None else ""
     yield f"{shown.level}, {shown.status}, hash {shown.hash_state}{place}"
     if shown.drafted:
-        said = "Drafts that are not saved change it: `clew call get_mutation_log` shows them"
-        yield coloured(f"{said}, `clew call save_mutations` writes them.", "yellow")
+        yield coloured("Drafts of an agent change it and are not saved; they are not shown here.", "yellow")
     yield f"{shown.coverage['tested']} of {shown.coverage['total_assertions']} assertions tested"
     separator = "-"
     for assertion in shown.assertions:
@@ -309,10 +322,10 @@ def _lines(shown: RequirementShown) -> Iterator[str]:
         yield coloured("cited by", "dim")
     for child in shown.children:
         labels = separator + "+".join(child.assertion_targets) if child.assertion_targets else ""
-        yield f"  {child.id}  {child.edge_kind} {labels}  {child.title}"
+        yield f"  {shown.places.get(child.id, child.id)}  {child.edge_kind} {labels}  {child.title}"
     more = shown.children_total - len(shown.children)
     if more > 0:
-        yield coloured(f"  {more} more; `clew call get_requirement` pages through them", "dim")
+        yield coloured(f"  {more} more; `clew impact {shown.id} --limit {shown.children_total}` lists them", "dim")
     yield from (coloured(f"  cites {each}, which does not exist", "red") for each in shown.broken_references)
     if shown.documented:
         yield coloured("documents speak of it", "dim")

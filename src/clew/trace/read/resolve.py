@@ -1,6 +1,7 @@
 """From an id or a path that a caller wrote to the node that is meant."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -75,10 +76,36 @@ class Resolver:
             )
 
     def _suggestion(self, id: str) -> str:
-        ids: Iterable[str] = (node.id for node in self._graph.nodes_by_kind(NodeKind.REQUIREMENT))
-        close = get_close_matches(id[:LONGEST_SHOWN], ids, n=3, cutoff=0.7)
-        known = f"Did you mean {', '.join(close)}? " if close else ""
-        return known + "search finds requirements by words of their title or text."
+        kinds = (NodeKind.REQUIREMENT, NodeKind.SPEC, NodeKind.USER_JOURNEY)
+        nodes = [node for kind in kinds for node in self._graph.nodes_by_kind(kind)]
+        close = (*_near(id[:LONGEST_SHOWN], nodes), *_titled(id[:LONGEST_SHOWN], nodes))
+        titles = {node.id: node.title for node in close}
+        named = [f"{id} ({shortened(title)})" for id, title in titles.items()][:MOST_SUGGESTED]
+        known = f"Did you mean {', '.join(named)}? " if named else ""
+        return known + 'search(query="...") finds requirements by words of their title or text.'
+
+
+def _near(id: str, nodes: Sequence[Node]) -> Iterator[Node]:
+    """Those whose id is spelled almost so, in full or without what all ids begin with."""
+    spelled: dict[str, Node] = {}
+    for node in nodes:
+        for name in (node.id, node.id.rpartition("-")[2], node.id.rpartition("/")[2]):
+            spelled.setdefault(_plain(name), node)
+    yield from (spelled[name] for name in get_close_matches(_plain(id), spelled, n=MOST_SUGGESTED, cutoff=0.6))
+
+
+def _plain(id: str) -> str:
+    """An id without the zeros that fill it up, which nobody types."""
+    return re.sub(r"(?<!\d)0+(?=\d)", "", id.casefold())
+
+
+def _titled(words: str, nodes: Sequence[Node]) -> Iterator[Node]:
+    """Those whose title holds all the words."""
+    asked = words.casefold().replace("-", " ").split()
+    yield from (node for node in nodes if asked and all(word in node.title.casefold() for word in asked))
+
+
+MOST_SUGGESTED = 3
 
 
 _MEANT = frozenset(NodeKind) - {NodeKind.REMAINDER, NodeKind.ASSERTION}

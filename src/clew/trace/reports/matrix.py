@@ -227,12 +227,14 @@ def share(part: int | None, whole: int, percent: float | None) -> str:
 
 
 def cited(citing: Iterable[Citing]) -> str:
-    """Ids in one line; a test that did not pass says so."""
+    """What cites, in one line: requirements and tests by their ids, code by its place, as every command names it. A
+    test that did not pass says so."""
     return ", ".join(_one(each) for each in citing)
 
 
 def _one(citing: Citing) -> str:
-    return citing.id if citing.verdict in (None, "passed") else f"{citing.id} ({citing.verdict})"
+    name = citing.source if citing.kind == "code" and citing.source else citing.id
+    return name if citing.verdict in (None, "passed") else f"{name} ({citing.verdict})"
 
 
 _SPECIAL = re.compile(r"([\\|<>\[\]*_`#])")

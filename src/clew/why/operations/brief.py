@@ -1,26 +1,38 @@
 """Toolset core: what a project is, what needs attention, and what to do next."""
 
-# Implements: REQ-d00014
+# Implements: REQ-d00014, REQ-d00440
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
 
-from clew.graph.model import HIERARCHY, Node, NodeKind
-from clew.operation.as_commands import as_commands
+from clew.graph.model import NodeKind
 from clew.operation.call import Call
 from clew.operation.declare import Operation, Option, Toolset
 from clew.text.counting import counted
+from clew.text.shortening import one_line
+from clew.text.terminal import coloured, columns, shown_length
 from clew.trace import coverage
+from clew.trace.reports.groups import Group, grouped
+from clew.why.overview.about import shown_about
+from clew.why.overview.commands import next_commands, top_requirement
+from clew.why.overview.overview import Overview, overview
+from clew.why.overview.past import Decided, Past
 
 if TYPE_CHECKING:
     from clew.project import Project
-    from clew.trace.reports.finding import Finding
 
 
 EXAMPLES_PER_CODE = 3
+_KINDS_SHOWN = 3
+"""Kinds of findings that a person sees; `clew check` lists all."""
+_DECISIONS_SHOWN = 2
+_WIDTH = 100
+"""Columns where there is no terminal."""
+_NARROWEST = 30
 
 
 class Concern(msgspec.Struct, frozen=True):
@@ -30,6 +42,10 @@ class Concern(msgspec.Struct, frozen=True):
     severity: str
     count: int
     examples: tuple[str, ...]
+    title: str = ""
+    """The number and the kind in words, such as `187 scenarios without a test`."""
+    help: str = ""
+    """What helps with all of them."""
 
 
 class NextCall(msgspec.Struct, frozen=True):
@@ -53,19 +69,29 @@ class Brief(msgspec.Struct, frozen=True):
     attention: tuple[Concern, ...]
     """Most severe and most frequent first."""
     next_calls: tuple[NextCall, ...]
+    overview: Overview | None = None
+    """What the files and the history say about the project."""
     index: str | None = None
     """How much can be found by words and by meaning; null where there is no search index."""
     remembered: tuple[Remembered, ...] = ()
     """The latest decisions and pitfalls."""
+    decided: tuple[Decided, ...] = ()
+    """The latest commits whose messages say what was chosen and why."""
     notes: tuple[str, ...] = ()
     """What limits the answer, such as a store that could not be opened."""
     truncated: bool = False
 
 
-def brief(project: "Project") -> Brief:
+def brief(project: "Project", *, for_people: bool) -> Brief:
     graph = project.graph
     levels = coverage.coverage_by_level(graph)
-    concerns = _concerns(project.trace.findings())
+    concerns = grouped(project.trace.findings(), graph)
+    seen = overview(project)
+    if for_people:
+        commands = next_commands(project, seen, concerns)
+        calls = tuple(NextCall(each.command, each.why) for each in commands)
+    else:
+        calls = _next_calls(project)
     return Brief(
         project=project.config.name,
         node_counts=graph.node_counts(),
@@ -73,11 +99,17 @@ def brief(project: "Project") -> Brief:
         assertions_tested=sum(level.tested_assertions for level in levels),
         assertions_total=sum(level.assertions for level in levels),
         last_refresh=graph.state.last_refresh,
-        attention=concerns,
-        next_calls=_next_calls(project),
+        attention=tuple(map(_concern, concerns)),
+        next_calls=calls,
+        overview=msgspec.structs.replace(seen, about=shown_about(seen.about), past=_without_decisions(seen.past)),
+        decided=seen.past.decisions if seen.past is not None else (),
         index=_indexed(project),
         notes=project.notes(),
     )
+
+
+def _without_decisions(past: Past | None) -> Past | None:
+    return msgspec.structs.replace(past, decisions=()) if past is not None else None
 
 
 def _indexed(project: "Project") -> str | None:
@@ -89,59 +121,38 @@ def _indexed(project: "Project") -> str | None:
     return f"{state.describe()} ({state.state.replace('_', ' ')})"
 
 
-def _concerns(found: Sequence["Finding"]) -> tuple[Concern, ...]:
-    by_code: dict[str, list[Finding]] = {}
-    for finding in found:
-        by_code.setdefault(finding.code, []).append(finding)
-    concerns = [
-        Concern(
-            code=code,
-            severity=items[0].severity,
-            count=len(items),
-            examples=tuple(f"{item.path}:{item.line} {item.message}" for item in items[:EXAMPLES_PER_CODE]),
-        )
-        for code, items in by_code.items()
-    ]
-    rank = {"error": 0, "warning": 1}
-    return tuple(sorted(concerns, key=lambda concern: (rank.get(concern.severity, 2), -concern.count, concern.code)))
+def _concern(group: Group) -> Concern:
+    return Concern(
+        code=group.code,
+        severity=group.severity,
+        count=len(group.findings),
+        examples=tuple(f"{each.path}:{each.line} {each.message}" for each in group.findings[:EXAMPLES_PER_CODE]),
+        title=group.title,
+        help=group.help,
+    )
 
 
 def _next_calls(project: "Project") -> tuple[NextCall, ...]:
-    root = _top_requirement(project)
+    """What an agent calls next."""
+    root = top_requirement(project)
     why = NextCall('why(target="...")', "why a line, symbol, id or commit is there, what proves it, what depends on it")
+    tools = NextCall('tools_search(query="...")', "tools that are not listed")
     if root is None:
-        return (
-            NextCall("get_workspace_info()", "shows which folders were read; none of them holds a requirement"),
-            why,
-            NextCall('tools_search(query="...")', "finds tools by what they do"),
-        )
-    calls = [
+        everything = NextCall('search_everything(query="...")', "documents, code and memories by words")
+        return (everything, why, tools)
+    return (
         NextCall(f'get_hierarchy(req_id="{root}")', "what stands below the top requirement"),
         NextCall('search(query="...")', "requirements by words of their id, title or text"),
         NextCall("get_project_summary()", "coverage and changes in figures"),
-    ]
-    calls += (why, NextCall('tools_search(query="...")', "tools that are not listed"))
-    return tuple(calls)
-
-
-def _top_requirement(project: "Project") -> str | None:
-    """The root of the highest level with the most below it."""
-    ranks = {level.name: level.rank for level in project.config.elspais.levels}
-    roots = [node for node in project.graph.iter_roots() if node.kind is NodeKind.REQUIREMENT]
-    if not roots:
-        return None
-
-    def order(node: Node) -> tuple[int, int, str]:
-        below = sum(1 for _ in project.graph.iter_children(node.id, HIERARCHY))
-        return ranks.get(node.get_field("level", ""), len(ranks) + 1), -below, node.id
-
-    return min(roots, key=order).id
+        why,
+        tools,
+    )
 
 
 _NAMES = {
     NodeKind.CODE: ("place in code", "places in code"),
     NodeKind.TEST_RESULT: ("test result", "test results"),
-    NodeKind.REMAINDER: ("free text", "free texts"),
+    NodeKind.REMAINDER: ("text block", "text blocks"),
 }
 
 
@@ -156,11 +167,11 @@ class ShowBrief(
     toolset=Toolset.CORE,
     title="Brief of this project",
     summary="what this project is, what needs attention, what to do next",
-    epilog="clew brief",
+    epilog="clew\nclew brief",
     folder="argument",
     default=True,
     outlined=True,
-    trim=("attention", "remembered", "next_calls", "notes"),
+    trim=("attention", "remembered", "decided", "next_calls", "notes"),
     example={"max_tokens": 600},
 ):
     """Start here. Says what this project is, what its graph holds, what needs attention (broken references, stale
@@ -168,41 +179,146 @@ class ShowBrief(
     at most max_tokens (default 1,500)."""
 
     max_tokens: Annotated[
-        int, Meta(ge=400, le=20_000, description="Size of the answer at most"), Option(metavar="N")
+        int, Meta(ge=400, le=20_000, description="Size of the answer at most"), Option(hidden=True)
     ] = 1_500
 
     def run(self, call: Call) -> Brief:
         found = call.project.memory.decisions(call)
         remembered = tuple(Remembered(each.node_id, each.kind, each.title) for each in found)
-        return msgspec.structs.replace(brief(call.project), remembered=remembered)
+        made = brief(call.project, for_people=call.surface == "cli" and not call.as_data)
+        return msgspec.structs.replace(made, remembered=remembered)
 
     def text(self, result: Brief) -> str:
         """The brief as Markdown."""
         lines = [f"# {result.project}", ""]
+        if result.overview is not None:
+            lines.extend(f"- {label}: {said}" for label, said in _about(result, result.overview))
         counts = ", ".join(_counted(number, kind) for kind, number in result.node_counts.items())
-        lines.append(f"In the graph: {counts or 'nothing yet'}.")
+        lines.append(f"- In the graph: {counts or 'no requirements, specs or tests'}.")
         if result.levels:
-            lines.append("Levels: " + ", ".join(f"{level} {number}" for level, number in result.levels.items()) + ".")
-        if result.assertions_total:
-            lines.append(f"Tests name {result.assertions_tested} of {result.assertions_total} assertions.")
+            lines.append("- Levels: " + ", ".join(f"{level} {number}" for level, number in result.levels.items()) + ".")
         if result.index:
-            lines.append(f"Search: {result.index}.")
+            lines.append(f"- Search: {result.index}.")
         lines.append("")
         if result.attention:
             lines.append("Needs attention:")
             for concern in result.attention:
-                lines.append(f"- {concern.count} x {concern.code} ({concern.severity})")
+                lines.append(f"- {concern.title} ({concern.severity}, {concern.code})")
                 lines.extend(f"  - {example}" for example in concern.examples)
         else:
             lines.append("Nothing needs attention.")
         if result.remembered:
             lines.extend(("", "Remembered:"))
             lines.extend(f"- {each.kind} {each.id[:8]}: {each.title}" for each in result.remembered)
+        if result.decided:
+            lines.extend(("", "Decided in commits:"))
+            lines.extend(f"- {each.day} {each.commit[:7]}: {_with_reason(each)}" for each in result.decided)
         lines.extend(("", "Next:"))
         lines.extend(f"- {call.call}: {call.why}" for call in result.next_calls)
         lines.extend(f"Note: {note}" for note in result.notes)
         return "\n".join(lines) + "\n"
 
     def render(self, result: Brief) -> str:
-        commands = tuple(NextCall(as_commands(each.call), each.why) for each in result.next_calls)
-        return self.text(msgspec.structs.replace(result, next_calls=commands))
+        """About twenty lines for a person."""
+        seen, width = result.overview, columns() or _WIDTH
+        blocks = [[_headline(result)]]
+        if seen is not None:
+            blocks[0].extend(textwrap.wrap(seen.about.summary, width, max_lines=2, placeholder=" …"))
+            blocks.append(list(_columns(_about(result, seen)[1:-1], width)))
+        blocks += [list(_attention(result)), list(_decisions(result, width))]
+        blocks.append([coloured("Try", "bold"), *_columns(_commands(result), width)])
+        blocks.append([coloured(f"note: {note}", "yellow") for note in result.notes])
+        return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def _headline(result: Brief) -> str:
+    seen = result.overview
+    if seen is None:
+        return coloured(result.project, "bold")
+    version = f" {seen.about.version}" if seen.about.version else ""
+    told = [seen.about.kind] if seen.about.kind else []
+    if seen.past is not None and seen.past.commits:
+        told.append(_history(seen.past))
+    said = coloured(f"  {'; '.join(told)}", "dim") if told else ""
+    return coloured(f"{seen.about.name}{version}", "bold") + said
+
+
+def _history(past: Past) -> str:
+    people = f" by {counted(past.authors, 'person', 'people')}" if past.authors else ""
+    return f"{past.commits:,} commits{people}, the last on {past.latest}"
+
+
+def _commands(result: Brief) -> Iterator[tuple[str, str]]:
+    return ((coloured(each.call, "cyan"), each.why) for each in result.next_calls)
+
+
+def _about(result: Brief, seen: Overview) -> list[tuple[str, str]]:
+    """What the project says and holds, as rows: first its own words, last its history."""
+    holds, past = seen.holds, seen.past
+    rows = [("About", one_line(seen.about.summary, 240) or "no README or description found")]
+    if result.node_counts.get(NodeKind.REQUIREMENT):
+        rows.append(("Requirements", _requirements(result)))
+    languages = ", ".join(f"{number:,} {name}" for name, number in list(holds.languages.items())[:4])
+    packages = f", in {counted(holds.packages, 'package')}" if holds.packages > 1 else ""
+    files = "files" if holds.source_files != 1 else "file"
+    rows.append(("Code", f"{languages} {files}{packages}" if languages else "no source files"))
+    tests = result.node_counts.get(NodeKind.TEST, 0)
+    if holds.test_files:
+        named = f"{counted(tests, 'test')} in " if tests else ""
+        rows.append(("Tests", f"{named}{_placed(holds.test_files, 'file', holds.test_places)}"))
+    if holds.documents:
+        rows.append(("Documents", _placed(holds.documents, "document", holds.document_places)))
+    if past is not None and past.busy:
+        rows.append(("Busiest", ", ".join(f"{each.path} ({each.commits})" for each in past.busy)))
+    rows.append(("History", _history(past) if past is not None and past.commits else "none that git tells"))
+    return rows
+
+
+def _requirements(result: Brief) -> str:
+    specs = result.node_counts.get(NodeKind.SPEC, 0)
+    within = f" in {counted(specs, 'spec')}" if specs and set(result.levels) == {"spec"} else ""
+    tested = f"; tests cover {result.assertions_tested:,} of {counted(result.assertions_total, 'assertion')}"
+    number = result.node_counts[NodeKind.REQUIREMENT]
+    return f"{counted(number, 'requirement')}{within}{tested if result.assertions_total else ''}"
+
+
+def _placed(number: int, word: str, places: Sequence[str]) -> str:
+    return f"{counted(number, word)}: {', '.join(places)}" if places else counted(number, word)
+
+
+def _columns(rows: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
+    """Two columns; the second ends with the line, and goes below the first where it has no room beside it."""
+    listed = list(rows)
+    first = max((shown_length(label) for label, _ in listed), default=0)
+    room = width - first - 4
+    for label, text in listed:
+        if room >= _NARROWEST:
+            yield f"  {label}{' ' * (first - shown_length(label))}  {one_line(text, room)}"
+        else:
+            yield f"  {label}"
+            yield f"    {one_line(text, width - 4)}"
+
+
+def _attention(result: Brief) -> Iterator[str]:
+    if not result.attention:
+        return
+    yield coloured("Needs attention", "bold") + "  (`clew check` lists all)"
+    for concern in result.attention[:_KINDS_SHOWN]:
+        style = {"error": "red", "warning": "yellow"}.get(concern.severity, "dim")
+        yield f"  {coloured(concern.title, style)}"
+    if (left := len(result.attention) - _KINDS_SHOWN) > 0:
+        yield f"  and {counted(left, 'more kind')}"
+
+
+def _with_reason(each: Decided) -> str:
+    return f"{each.subject}. {each.reason}" if each.reason else each.subject
+
+
+def _decisions(result: Brief, width: int) -> Iterator[str]:
+    """What was remembered comes before what commit messages say: somebody chose to keep it."""
+    rows = [(each.kind, each.title) for each in result.remembered[:_DECISIONS_SHOWN]]
+    left = max(1, _DECISIONS_SHOWN - len(rows))
+    rows += [(f"{each.day} {each.commit[:7]}", _with_reason(each)) for each in result.decided[:left]]
+    if rows:
+        yield coloured("Decided lately", "bold")
+        yield from _columns(((coloured(label, "dim"), text) for label, text in rows), width)

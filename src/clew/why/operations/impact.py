@@ -108,16 +108,19 @@ def _impact(found: ImpactShown) -> Iterator[str]:
     yield from _more(found.proofs_total - len(found.proofs))
     now = f", {found.suspect_now} are now" if found.suspect_now else ""
     yield coloured(f"becomes suspect when it changes ({found.becomes_suspect_total}{now})", "dim")
+    places = {item.id: f"{item.path}:{item.line}" for item in found.dependents}
     for doubt in found.becomes_suspect:
         mark = coloured("  suspect now", "yellow") if doubt.suspect_now else ""
-        yield f"  {doubt.citing}  {doubt.kind} {doubt.cited}{mark}"
+        yield f"  {places.get(doubt.citing, doubt.citing)}  {doubt.kind} {doubt.cited}{mark}"
     yield from _more(found.becomes_suspect_total - len(found.becomes_suspect))
 
 
 def _affected(heading: str, items: tuple[Affected, ...], total: int) -> Iterator[str]:
     yield coloured(heading, "dim")
     for item in items:
-        yield f"{'  ' * item.distance}{item.id}  {item.how}  {coloured(f'{item.path}:{item.line}', 'dim')}"
+        # The id of a piece of code has the line of its comment; its name says more.
+        name = item.title if item.kind == "code" and item.title else item.id
+        yield f"{'  ' * item.distance}{name}  {item.how}  {coloured(f'{item.path}:{item.line}', 'dim')}"
     yield from _more(total - len(items))
 
 

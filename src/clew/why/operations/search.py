@@ -95,12 +95,16 @@ class FindEverything(
         return FoundItems(found, page.total, page.truncated, None, page.notes, page.indexed)
 
     def render(self, result: FoundItems) -> str:
-        lines = list(found_lines(result, coloured))
-        if result.truncated:
-            lines.append(
-                coloured(f"{len(result.results)} of {result.total}; --cursor {result.next_cursor} shows more", "dim")
-            )
-        return "\n".join(lines) or "Nothing found."
+        return "\n".join(found_lines(result, coloured)) or self._nothing(result)
+
+    def _nothing(self, result: FoundItems) -> str:
+        """What to try instead."""
+        if result.total:
+            return f"There are {result.total} results and no more on this page."
+        if self.kind or self.regex or self.field != "all":
+            return f"Nothing found for '{self.query}'. Without --kind, --field and --regex everything is searched."
+        tried = "Try fewer words, or one of another spelling; `clew kb` says what is read."
+        return f"Nothing found for '{self.query}'. {tried}"
 
     def messages(self, result: FoundItems) -> tuple[str, ...]:
         return tuple(map(note, result.notes))

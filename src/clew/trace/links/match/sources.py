@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from clew.config import Config
+from clew.config import WHOLE_PROJECT, Config
 from clew.errors import ClewError, NotFound
 from clew.formats.code.markers import MarkerRecords
 from clew.graph.build.reading import Reader
@@ -44,9 +44,9 @@ class ProjectSources:
                 found[entry.path] = KnownFile(entry.path, name == TEST_READER)
         return found
 
-    def asked(self, path: str | None) -> list[KnownFile]:
+    def asked(self, path: str | None, *, tests_only: bool = False) -> list[KnownFile]:
         """The files that a path means: one, or all below a folder."""
-        files = self.files()
+        files = {name: file for name, file in self.files().items() if file.is_test or not tests_only}
         if path is None:
             return list(files.values())
         root = self._config.root
@@ -61,8 +61,11 @@ class ProjectSources:
 
     def where(self) -> str:
         """Where tests and code are looked for."""
-        tests, code = self._config.tests.folders, self._config.code.folders
-        return f"The configuration reads tests in {', '.join(tests) or 'no folder'} and code in {', '.join(code)}."
+        read = [
+            "the whole project" if folders == WHOLE_PROJECT else ", ".join(folders) or "no folder"
+            for folders in (self._config.tests.folders, self._config.code.folders)
+        ]
+        return f"Tests are read in {read[0]}, by their usual names, and code in {read[1]}; see clew.toml."
 
     def source(self, file: KnownFile) -> SourceFile | None:
         """The units of a file, taken apart again only when it changed; None where it cannot be read."""

@@ -1,0 +1,101 @@
+"""Three commands that give an answer in this project: what a new user types next."""
+
+# Implements: REQ-d00440
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from clew.graph.model import HIERARCHY, Node, NodeKind
+from clew.trace.reports.groups import FLOOD, UNCOVERED
+from clew.why.overview.about import AboutProject
+from clew.why.overview.overview import Overview, main_symbol
+
+if TYPE_CHECKING:
+    from clew.project import Project
+    from clew.trace.reports.groups import Group
+
+MOST = 3
+_SUBJECT = re.compile(r"\W*([A-Z][\w.-]*(?: [A-Z][\w.-]*)?) (?:is|are)\b")
+_NO_SUBJECT = frozenset(("it", "this", "that", "there", "they", "these", "we", "you", "here", "what"))
+
+
+class NextCommand(msgspec.Struct, frozen=True):
+    command: str
+    why: str
+
+
+def next_commands(project: "Project", seen: Overview, concerns: "tuple[Group, ...]") -> tuple[NextCommand, ...]:
+    """Each is made of what is there, so that it answers here."""
+    found = [*_questions(seen), *_reasons(project, seen), *_lists(project, concerns)]
+    found += _others(project, seen) if len(found) < MOST else ()
+    return tuple(found[:MOST])
+
+
+def _questions(seen: Overview) -> Iterator[NextCommand]:
+    if seen.about.opening:
+        yield NextCommand(f'clew ask "{_question(seen.about)}"', "quotes that answer it")
+
+
+def _question(about: AboutProject) -> str:
+    """A question that the README answers: what the project is, where it says so, one that it asks, or its own words."""
+    name = about.name.rpartition("/")[2]
+    first = re.split(r"(?<=[.?!])\s", about.opening)[0].replace('"', "'")
+    if first.endswith("?"):
+        return first
+    subject = _SUBJECT.match(first)
+    if subject is not None and subject[1].casefold() not in _NO_SUBJECT:
+        return f"what is {subject[1]}?"
+    if name.casefold() in first.casefold():
+        return f"what is {name}?"
+    if asked := next((each for each in about.headings if each.endswith("?") and '"' not in each), None):
+        return asked
+    return " ".join(first.rstrip(".!").split()[:8])
+
+
+def _reasons(project: "Project", seen: Overview) -> Iterator[NextCommand]:
+    for busy in seen.past.busy if seen.past is not None else ():
+        symbol = main_symbol(project, busy.path)
+        if symbol is not None:
+            place = shlex.quote(f"{busy.path}:{symbol.line}")
+            yield NextCommand(f"clew why {place}", "who asked for it, what proves it")
+            return
+
+
+def _lists(project: "Project", concerns: "tuple[Group, ...]") -> Iterator[NextCommand]:
+    """What fits the requirements of the project, where it has any."""
+    uncovered = next((each for each in concerns if each.code == UNCOVERED and len(each.findings) > FLOOD), None)
+    if uncovered is not None and project.links.has_unlinked_tests():
+        yield NextCommand("clew links suggest --tests", "which test proves which")
+    elif (top := top_requirement(project)) is not None:
+        yield NextCommand(f"clew show {shlex.quote(top)}", "what is below, what proves it")
+
+
+def _others(project: "Project", seen: Overview) -> Iterator[NextCommand]:
+    """What answers anywhere."""
+    busy = seen.past.busy[0].path if seen.past is not None and seen.past.busy else None
+    symbol = main_symbol(project, busy) if busy is not None else None
+    if symbol is not None:
+        yield NextCommand(f"clew search {shlex.quote(symbol.name)}", "everything that says it")
+    if seen.holds.documents:
+        yield NextCommand("clew kb", "which documents are read")
+    if seen.past is not None and seen.past.commits:
+        yield NextCommand("clew why HEAD", "what the last commit changed")
+    yield NextCommand("clew init", "set up an MCP client")
+
+
+def top_requirement(project: "Project") -> str | None:
+    """The root of the highest level with the most below it."""
+    ranks = {level.name: level.rank for level in project.config.elspais.levels}
+    roots = [node for node in project.graph.iter_roots() if node.kind is NodeKind.REQUIREMENT]
+    if not roots:
+        return None
+
+    def order(node: Node) -> tuple[int, int, str]:
+        below = sum(1 for _ in project.graph.iter_children(node.id, HIERARCHY))
+        return ranks.get(node.get_field("level", ""), len(ranks) + 1), -below, node.id
+
+    return min(roots, key=order).id

@@ -1,0 +1,69 @@
+"""What a project's folder holds, by the names of its files: languages, documents and tests. No file is opened."""
+
+# Implements: REQ-d00440
+
+from collections import Counter
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from clew.config import Config
+from clew.setup.detect import sniff
+from clew.workspace.find import scan
+from clew.workspace.survey import survey
+
+MOST_NAMES = 20_000
+"""So many names are looked at; a larger project is told by what lies near its top."""
+_MOST_SHOWN = 3
+
+
+class Holdings(msgspec.Struct, frozen=True):
+    languages: dict[str, int]
+    """Source files of each language, the most frequent first; tests included."""
+    documents: int
+    document_places: tuple[str, ...]
+    """Where documents are: single ones at the top by name, folders with their number."""
+    test_files: int
+    test_places: tuple[str, ...]
+    packages: int
+    """Folders below the root with a manifest of their own."""
+    truncated: bool = False
+
+    @property
+    def source_files(self) -> int:
+        return sum(self.languages.values())
+
+
+_MANIFESTS = frozenset(
+    ("pyproject.toml", "setup.cfg", "package.json", "Cargo.toml", "go.mod", "composer.json", "pom.xml")
+)
+
+
+def holdings(root: Path, config: Config) -> Holdings:
+    tree = survey(root, MOST_NAMES)
+    paths = [PurePosixPath(path) for path in tree.files]
+    languages = Counter(name for path in paths if (name := sniff.language(path)) is not None)
+    documents = [entry.path for entry in scan(root, config.documents).files]
+    tests = [entry.path for entry in scan(root, config.tests).files]
+    packages = {path.parent for path in paths if path.name in _MANIFESTS and len(path.parts) > 1}
+    return Holdings(
+        languages=dict(languages.most_common()),
+        documents=len(documents),
+        document_places=_places(documents),
+        test_files=len(tests),
+        test_places=_places(tests),
+        packages=len(packages),
+        truncated=tree.truncated,
+    )
+
+
+def _places(paths: list[str]) -> tuple[str, ...]:
+    """The folders with most of the files, and single files of the project's own folder."""
+    folders = Counter(f"{path.split('/')[0]}/" for path in paths if "/" in path)
+    single = sorted((path for path in paths if "/" not in path), key=lambda path: (not _is_readme(path), path))
+    told = [*single[:_MOST_SHOWN], *(f"{folder} ({number:,})" for folder, number in folders.most_common(_MOST_SHOWN))]
+    return tuple(told[: _MOST_SHOWN + 1])
+
+
+def _is_readme(path: str) -> bool:
+    return path.lower().startswith("readme")

@@ -1,0 +1,65 @@
+"""What a project is: its own words, what its folder holds, and what its history tells."""
+
+# Implements: REQ-d00440
+
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from clew.errors import ClewError
+from clew.setup.detect import sniff
+from clew.why.overview.about import AboutProject, about_project
+from clew.why.overview.holdings import Holdings, holdings
+from clew.why.overview.past import Past, past_of
+
+if TYPE_CHECKING:
+    from clew.formats.code.outline import Symbol
+    from clew.project import Project
+
+_WAIT_SECONDS = 1.0
+"""For a history that is read for the first time."""
+_FEWEST_LINES = 4
+
+
+class Overview(msgspec.Struct, frozen=True):
+    about: AboutProject
+    holds: Holdings
+    past: Past | None
+    """None where there is no history."""
+    notes: tuple[str, ...] = ()
+
+
+def overview(project: "Project") -> Overview:
+    """Reads names, a manifest, a README and the newest commits; neither the graph nor an index is needed."""
+    root = project.config.root
+    holds = holdings(root, project.config)
+    about = about_project(root, project.config.name)
+    try:
+        ready = project.history.ensure(_WAIT_SECONDS)
+        past = past_of(project.history.history, _is_source_of(root)) if ready.head is not None else None
+    except ClewError as error:
+        return Overview(about, holds, None, (f"The history cannot be read: {error.message}",))
+    return Overview(about, holds, past, ready.notes if past is not None and not past.commits else ())
+
+
+def _is_source_of(root: Path) -> Callable[[str], bool]:
+    def is_source(path: str) -> bool:
+        return sniff.language(PurePosixPath(path)) is not None and (root / path).is_file()
+
+    return is_source
+
+
+def main_symbol(project: "Project", path: str) -> "Symbol | None":
+    """The longest function or class of a file: what is worth asking about."""
+    from clew.formats.code.outline import decoded, outline_of
+    from clew.workspace.files import read_bytes
+
+    try:
+        data = read_bytes(project.config.root, path, limit=project.config.max_file_bytes)
+    except ClewError:
+        return None
+    symbols = [each for each in outline_of(decoded(data), path).symbols if not each.is_test]
+    long = [each for each in symbols if each.end_line - each.line + 1 >= _FEWEST_LINES]
+    return max(long or symbols, key=lambda each: each.end_line - each.line, default=None)

@@ -1,0 +1,101 @@
+"""What the history of a project tells at a glance: who works on it, which files change most, what was decided."""
+
+# Implements: REQ-d00440
+
+import re
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from clew.derived.history import Commit, History
+from clew.text.sentences import plain_spans
+from clew.text.shortening import one_line
+from clew.why.inquiry import day
+
+READ_BACK = 300
+"""Commits that count as recent."""
+MOST_BUSY = 3
+MOST_DECISIONS = 3
+_LONGEST_REASON = 160
+_TRIVIAL = re.compile(r"(?:wip|fixup!|squash!|amend!|merge|bump|release|v?\d+\.\d)\b", re.IGNORECASE)
+_TRAILER = re.compile(r"^(?:[A-Z][\w-]+-by|change-id|generated[ -]with|🤖).*$", re.IGNORECASE | re.MULTILINE)
+_PREFIX = re.compile(r"^[a-z]+(?:\([^)]*\))?!?: ")
+_DECIDES = re.compile(
+    r"\b(?:decid(?:e|ed|es)|chos(?:e|en)|choose|agreed|reject(?:ed|s)?|instead of|rather than|in favou?r of|no longer"
+    r"|deprecat\w+|drop(?:s|ped)? support|switch(?:ed|es)? (?:to|from)|replac(?:e|es|ed)\b.*\b(?:with|by)|so that"
+    r"|because|trade-?off)\b",
+    re.IGNORECASE,
+)
+_STRONG = re.compile(r"\b(?:decid\w+|chos\w+|agreed|reject\w*|instead of|rather than|because|in favou?r of)\b", re.I)
+_NOT_BUSY = re.compile(
+    r"(?:^|/)(?:change(?:s|log)|history|news|release)[^/]*$|\.lock$|(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|go\.sum)$",
+    re.IGNORECASE,
+)
+
+
+class BusyFile(msgspec.Struct, frozen=True):
+    path: str
+    commits: int
+    """Of the recent commits, how many touched it."""
+
+
+class Decided(msgspec.Struct, frozen=True):
+    commit: str
+    day: str
+    subject: str
+    reason: str
+    """The sentence of the message that says why; empty where the subject says all."""
+
+
+class Past(msgspec.Struct, frozen=True, omit_defaults=True):
+    commits: int
+    authors: int
+    """Of the recent commits."""
+    latest: str
+    """The day of the newest commit."""
+    busy: tuple[BusyFile, ...]
+    decisions: tuple[Decided, ...] = ()
+
+
+def past_of(history: History, is_source: Callable[[str], bool]) -> Past:
+    """`is_source` says of a path whether it is a source file that is there."""
+    recent = history.latest_here(READ_BACK)
+    busiest = history.busiest(READ_BACK, limit=MOST_BUSY * 8)
+    busy = [BusyFile(path, count) for path, count in busiest if not _NOT_BUSY.search(path) and is_source(path)]
+    return Past(
+        commits=history.state().total,
+        authors=len({each.email for each in recent}),
+        latest=day(recent[0].time) if recent else "",
+        busy=tuple(busy[:MOST_BUSY]),
+        decisions=tuple(_decisions(recent)),
+    )
+
+
+def _decisions(recent: list[Commit]) -> Iterator[Decided]:
+    """The latest commits whose message says what was chosen and why; strong words before weak ones, each subject
+    once."""
+    seen: set[str] = set()
+    strong: list[Decided] = []
+    weak: list[Decided] = []
+    for commit in recent:
+        subject = _PREFIX.sub("", commit.subject)
+        if _TRIVIAL.match(subject) or subject.casefold() in seen:
+            continue
+        reason = _reason(commit)
+        if reason is None:
+            continue
+        seen.add(subject.casefold())
+        told = Decided(commit.id[:10], day(commit.time), one_line(subject, 100), reason)
+        (strong if _STRONG.search(f"{subject}. {reason}") else weak).append(told)
+    chosen = [*strong, *weak][:MOST_DECISIONS]
+    yield from sorted(chosen, key=lambda each: each.day, reverse=True)
+
+
+def _reason(commit: Commit) -> str | None:
+    """The first sentence of a message that says why; None where it decides nothing."""
+    body = _TRAILER.sub("", commit.message.partition("\n")[2])
+    for start, end in plain_spans(body):
+        sentence = " ".join(body[start:end].split()).lstrip("-*• ")
+        if _DECIDES.search(sentence):
+            return one_line(sentence, _LONGEST_REASON)
+    return "" if _DECIDES.search(commit.subject) else None
