@@ -18,7 +18,10 @@ from benchmarks.workspace import CLEW, Workspace, run
 VIEWS = ("/", "/requirements", "/requirements?view=tree", "/requirements?q=shall&proof=missing", "/specs", "/sources")
 PAINT_MS, USABLE_MS, FILTER_MS, SAVED_MS = 500.0, 1_000.0, 150.0, 1_000.0
 MOST_ELEMENTS, MOST_BYTES = 3_000.0, 200_000.0
-_PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
+_PAINT = (
+    "new Promise(done => new PerformanceObserver(list => done(list.getEntries()[0].startTime))"
+    ".observe({type: 'paint', buffered: true}))"
+)
 _USABLE = "performance.timing.domContentLoadedEventEnd - performance.timing.navigationStart"
 _COUNT = "document.querySelectorAll('*').length"
 
@@ -83,7 +86,7 @@ def _filters(page: Any, field: str, output: str, rounds: int) -> Iterator[float]
     for number in range(rounds):
         before = page.locator(output).inner_text()
         began = time.perf_counter()
-        page.locator(field).fill(f"REQ-d{number:04}")
+        page.locator(field).fill("" if number % 2 else "REQ-d0004")
         _wait(lambda before=before: page.locator(output).inner_text() != before)  # type: ignore[misc]
         yield (time.perf_counter() - began) * 1_000
 

@@ -1,8 +1,8 @@
 "use strict";
 // The rows stand in the file as text that a browser without scripts reads as a table. Only those that are shown become
-// elements, fifty at a time, and what a row holds becomes elements when it is opened.
+// elements, thirty at a time, and what a row holds becomes elements when it is opened.
 (() => {
-  const PAGE = 50;
+  const PAGE = 30;
   const table = document.querySelector(".matrix");
   const form = document.querySelector(".filters");
   const pager = document.querySelector(".pager");

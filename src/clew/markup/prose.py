@@ -41,7 +41,7 @@ def prose(text: str, address: Address = _nowhere, top: int = 3) -> Markup:
 
 
 def _blocks(lines: list[str], address: Address, top: int) -> Iterator[Markup]:
-    highest = min((len(found[1]) for line in lines if (found := _HEADING.match(line))), default=1)
+    highest = min(_levels(lines), default=1)
     place = 0
     while place < len(lines):
         line = lines[place]
@@ -70,6 +70,17 @@ def _blocks(lines: list[str], address: Address, top: int) -> Iterator[Markup]:
             end = _end(lines, place + 1, _is_paragraph)
             yield Markup("<p>{}</p>").format(inline(" ".join(each.strip() for each in lines[place:end]), address))
             place = end
+
+
+def _levels(lines: list[str]) -> Iterator[int]:
+    """The levels of the headings; what stands between fences is none."""
+    place = 0
+    while place < len(lines):
+        if fence := _FENCE.match(lines[place]):
+            place = _fence_end(lines, place, fence[1])
+        elif heading := _HEADING.match(lines[place]):
+            yield len(heading[1])
+        place += 1
 
 
 def _fence_end(lines: list[str], start: int, fence: str) -> int:

@@ -1,6 +1,6 @@
 """What tells open pages that something changed: server-sent events that carry ids and nothing else.
 
-There is no thread that watches. While a page is open it asks every half second whether anything changed, and all pages
+There is no thread that watches. While a page is open it asks three times a second whether anything changed, and all pages
 share one look. A page tells the state that it shows, so that one that was hidden, or that outlived the server, hears
 at once whether it is outdated.
 """
@@ -24,7 +24,7 @@ from clew.workspace.files import time_of
 
 log = logging.getLogger(__name__)
 
-LOOK_SECONDS = 0.5
+LOOK_SECONDS = 0.3
 BEAT_SECONDS = 15.0
 EVERYTHING = "*"
 CALLS = "calls"

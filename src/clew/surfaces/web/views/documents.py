@@ -65,7 +65,8 @@ def show_document(visit: Visit) -> View:
             left -= len(text)
             if left < 0:
                 break
-            cites = tuple(dict.fromkeys(each.target for each in reading.cites_of(section.id)))
+            targets = dict.fromkeys(each.target for each in reading.cites_of(section.id))
+            cites = tuple(target for target in targets if not target.startswith("file:"))
             pieces.append(Piece(section, text, cites))
     with visit.reading() as project:
         known = {
