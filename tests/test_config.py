@@ -65,7 +65,8 @@ def test_tests_that_elspais_toml_switches_off_are_not_read_unless_clew_toml_name
     (tmp_path / ".elspais.toml").write_text(text, encoding="utf-8")
     assert (load(tmp_path).tests.folders, load(tmp_path).results) == (("tests",), ("reports/*.xml", "uat-results.csv"))
     (tmp_path / ".elspais.toml").write_text(text.replace("true", "false"), encoding="utf-8")
-    assert (load(tmp_path).tests.folders, load(tmp_path).results) == ((), ())
+    # What people tried by hand is no test that could be switched off.
+    assert (load(tmp_path).tests.folders, load(tmp_path).results) == ((), ("uat-results.csv",))
     (tmp_path / "clew.toml").write_text('[tests]\nfolders = ["check"]\nresults = ["out/*.xml"]\n', encoding="utf-8")
     assert (load(tmp_path).tests.folders, load(tmp_path).results) == (("check",), ("out/*.xml",))
 

@@ -28,6 +28,7 @@ ONCE_SLOW = {
         Pattern("9", "---\na: ", "\n---\n"),
         Pattern("word ", "# "),
     ),
+    "document rst": (Pattern(".. a::\n   "),),
     "document html": (Pattern("<title>a"),),
     "document notebook": (Pattern(" \n"),),
     "elspais settings": (Pattern("a. "), Pattern("a.", "x = {"), Pattern("'a'.", "x = 1\n")),

@@ -84,7 +84,7 @@ def test_csv_and_markdown_have_a_line_for_every_requirement_and_assertion(clew: 
     assert (gap["proof"], gap["verified_by"], gap["implemented_by"]) == (
         "untested",
         "",
-        "code:src/fairwater/report.py:47",
+        "src/fairwater/report.py:48",
     )
     markdown = clew(demo, "trace").stdout
     matrix = markdown.partition("| requirement |")[2].splitlines()[2:]

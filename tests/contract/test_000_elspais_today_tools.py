@@ -116,6 +116,15 @@ def test_what_stands_around_assertions_is_changed_and_nothing_else(agent: McpCli
     assert bells.rstrip() in made
 
 
+# Verifies: REQ-o00044-B
+def test_a_new_requirement_is_written_as_the_others_of_its_file(agent: McpClient, root: Path) -> None:
+    agent("mutate_add_requirement", req_id="REQ-d00009", title="New", level="dev", parent_id="REQ-p00001")
+    agent("mutate_add_edge", source_id="REQ-d00009", target_id="REQ-d00001", edge_kind="refines")
+    agent("save_mutations")
+    fields = "**Level**: dev | **Status**: Draft | **Implements**: REQ-p00001\n**Refines**: REQ-d00001\n"
+    assert f"## REQ-d00009: New\n\n{fields}" in (root / "spec/clock.md").read_text(encoding="utf-8")
+
+
 # Verifies: REQ-d00390-C
 def test_such_drafts_can_be_undone(agent: McpClient, root: Path) -> None:
     agent("mutate_delete_remainder", node_id="REQ-p00001:section:0", confirm=True)

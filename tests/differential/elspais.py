@@ -41,6 +41,24 @@ def install() -> None:
         PROGRAM.chmod(0o755)
 
 
+class Explained(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A question that both answer differently, and why it stays so."""
+
+    item: str
+    """The tool and its arguments."""
+    explained: str
+    """Words of docs/switching/elspais.md."""
+
+
+class _AllExplained(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    disagreement: tuple[Explained, ...]
+
+
+def of_elspais() -> tuple[Explained, ...]:
+    text = (Path(__file__).parent / "disagreements_elspais.toml").read_bytes()
+    return msgspec.toml.decode(text, type=_AllExplained).disagreement
+
+
 class Elspais(msgspec.Struct, frozen=True):
     root: Path
 

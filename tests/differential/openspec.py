@@ -31,6 +31,11 @@ class OpenSpec(msgspec.Struct, frozen=True):
         said = json.loads(self._run(root, "list", "--specs", "--json"))
         return {item["id"]: item["requirementCount"] for item in said["specs"]}
 
+    def asked(self, root: Path, *words: str) -> dict[str, Any]:
+        """What it prints as JSON, without where it found the folder."""
+        said: dict[str, Any] = json.loads(self._run(root, *words, "--json"))
+        return {name: value for name, value in said.items() if name != "root"}
+
     def archive(self, root: Path, change_id: str) -> None:
         """Archive a change if it can be."""
         self._run(root, "archive", change_id, "--yes", "--json")

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.differential import cases
@@ -19,6 +20,7 @@ from clew.errors import ClewError
 from clew.formats.openspec.reader import read_spec
 from clew.project import Project
 from clew.specs.commands import ArchiveNow
+from clew.surfaces.cli.main import main
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "openspec"
 ABOUT = ("validate", "strict", "count", "archive")
@@ -181,3 +183,25 @@ def test_openspec_is_pinned_to_one_version_by_hash_and_names_no_registry() -> No
     locked = {name: entry for name, entry in packages.items() if name}
     assert [name for name, entry in locked.items() if not entry.get("integrity", "").startswith("sha512-")] == []
     assert [name for name, entry in locked.items() if "resolved" in entry] == []
+
+
+# Verifies: REQ-d00395-E
+@needs_openspec
+def test_lists_and_texts_have_the_shapes_of_openspec(
+    openspec: OpenSpec, demo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(demo)
+
+    def ours(*words: str) -> dict[str, Any]:
+        capsys.readouterr()
+        main([*words, "--rules", "openspec", "--json"])
+        said: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return {name: value for name, value in said.items() if name != "root"}
+
+    assert ours("specs", "list") == openspec.asked(demo, "list", "--specs")
+    for id in ("passage-windows", "tide-tables"):
+        assert ours("specs", "show", id) == openspec.asked(demo, "show", id)
+    assert ours("change", "show", "add-neap-warning") == openspec.asked(demo, "show", "add-neap-warning")
+    open_changes = [said["changes"] for said in (ours("change", "list"), openspec.asked(demo, "list"))]
+    undated = [[{**each, "lastModified": ""} for each in changes] for changes in open_changes]
+    assert undated[0] == undated[1]

@@ -1,14 +1,14 @@
 """The commands `clew specs` and `clew change`. People see everything: what they read is not cut to a tool's budget."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
 from clew.operation.budget import EVERYTHING
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option, Toolset
-from clew.specs import operations, results
+from clew.specs import as_openspec, operations, results
 from clew.specs.operations import ChangeId, SomeChange
 from clew.specs.results import (
     ChangeList,
@@ -21,10 +21,15 @@ from clew.specs.results import (
     Validation,
 )
 from clew.specs.tasks import MarkedTask
+from clew.text.controls import pretty_json
 from clew.text.counting import counted
 from clew.text.terminal import coloured
 
 _PAGE = ("limit", "cursor")
+
+Shape = Annotated[
+    Literal["all", "openspec"], Meta(description="openspec: print JSON in the shape that OpenSpec prints")
+]
 
 
 class ShowDashboard(
@@ -66,8 +71,16 @@ class ListAllSpecs(
     hidden=("cursor",),
 ):
     limit: Annotated[int, Meta(ge=0), Option(metavar="N", about="specs at most (default: all)")] = EVERYTHING
+    rules: Shape = "all"
 
-    def render(self, result: results.SpecList) -> str:
+    def run(self, call: Call) -> Any:
+        if self.rules == "openspec":
+            return as_openspec.spec_list(call.project.specs.library, call.root)
+        return super().run(call)
+
+    def render(self, result: Any) -> str:
+        if isinstance(result, dict):
+            return pretty_json(result)
         rest = [coloured(f"{result.count} of {result.total}", "dim")] if result.truncated else []
         return "\n".join((*map(_spec, result.specs), *rest))
 
@@ -80,11 +93,20 @@ class ShowSpec(
     epilog="clew specs show passage-windows\nclew specs show passage-windows Margin under the keel",
     hidden=("detail", *_PAGE),
 ):
+    rules: Shape = "all"
+
     @classmethod
     def completed(cls, given: dict[str, Any]) -> dict[str, Any]:
         return {**given, "detail": "full" if given.get("requirement") else "outline"}
 
-    def render(self, result: results.SpecRequirements) -> str:
+    def run(self, call: Call) -> Any:
+        if self.rules == "openspec":
+            return as_openspec.spec(call.project.specs.library.spec(self.spec_id), call.root)
+        return super().run(call)
+
+    def render(self, result: Any) -> str:
+        if isinstance(result, dict):
+            return pretty_json(result)
         lines = [coloured(f"{result.spec_id}: {result.title}", "bold") + coloured(f"  {result.path}", "dim")]
         if result.purpose:
             lines.append(result.purpose)
@@ -149,8 +171,15 @@ class ListAllChanges(
     epilog="clew change",
     hidden=_PAGE,
 ):
-    def render(self, result: results.ChangeList) -> str:
-        return change_list(result)
+    rules: Shape = "all"
+
+    def run(self, call: Call) -> Any:
+        if self.rules == "openspec":
+            return as_openspec.change_list(call.project.specs.library, call.root)
+        return super().run(call)
+
+    def render(self, result: Any) -> str:
+        return pretty_json(result) if isinstance(result, dict) else change_list(result)
 
 
 class ShowChangeStatus(
@@ -187,7 +216,16 @@ class ShowChange(
     epilog="clew change show add-neap-warning --full",
     hidden=("section", "spec_id", "requirement"),
 ):
-    def render(self, result: results.ChangeDetail) -> str:
+    rules: Shape = "all"
+
+    def run(self, call: Call) -> Any:
+        if self.rules == "openspec":
+            return as_openspec.change(call.project.specs.library.change(self.change_id), call.root)
+        return super().run(call)
+
+    def render(self, result: Any) -> str:
+        if isinstance(result, dict):
+            return pretty_json(result)
         lines = [coloured(result.change_id, "bold")]
         if result.proposal is not None:
             lines.append("\n\n".join(filter(None, (result.proposal.why, result.proposal.what_changes))))

@@ -312,3 +312,94 @@ class ArchiveReport(msgspec.Struct, frozen=True):
     diff: str
     warnings: tuple[str, ...] = ()
     truncated: bool = False
+
+
+class MeaningChange(msgspec.Struct, frozen=True):
+    """A statement or step that came, went or reads differently."""
+
+    change: str
+    """added, removed or changed."""
+    text: str
+    before: str | None = None
+
+
+class ScenarioChange(msgspec.Struct, frozen=True):
+    name: str
+    change: str
+    steps: tuple[MeaningChange, ...] = ()
+
+
+class RequirementChange(msgspec.Struct, frozen=True):
+    name: str
+    change: str
+    """added, removed, renamed, changed, or same where it says what is in force already."""
+    before: str | None = None
+    """Its former name."""
+    statement: tuple[MeaningChange, ...] = ()
+    scenarios: tuple[ScenarioChange, ...] = ()
+    note: str = ""
+
+
+class SpecChange(msgspec.Struct, frozen=True):
+    spec_id: str
+    is_new: bool
+    requirements: tuple[RequirementChange, ...]
+
+
+class ChangeMeaning(msgspec.Struct, frozen=True):
+    change_id: str
+    specs: tuple[SpecChange, ...]
+
+
+class Unarchived(msgspec.Struct, frozen=True):
+    change_id: str
+    folder: str
+    """Where the change is again."""
+    files: tuple[str, ...]
+    """Specs that are as they were before."""
+    diff: str
+    dry_run: bool
+
+
+class Formatted(msgspec.Struct, frozen=True):
+    files: tuple[str, ...]
+    """Those that are, or would be, written."""
+    looked_at: int
+    diff: str
+    written: bool
+    skipped: tuple[str, ...] = ()
+    """Files that would not say the same, or are not UTF-8; they are left as they are."""
+
+
+class ArtefactStatus(msgspec.Struct, frozen=True, rename="camel"):
+    id: str
+    output_path: str
+    status: str
+    """done, ready, or blocked by what it requires."""
+    requires: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+
+
+class Artefacts(msgspec.Struct, frozen=True, rename="camel"):
+    """The artefacts of a change, in the words of OpenSpec."""
+
+    change_name: str
+    schema_name: str
+    is_complete: bool
+    artifacts: tuple[ArtefactStatus, ...]
+    next_steps: tuple[str, ...]
+
+
+class Instructions(msgspec.Struct, frozen=True, rename="camel"):
+    """How an artefact is written, in the words of OpenSpec."""
+
+    change_name: str
+    artifact_id: str
+    schema_name: str
+    change_dir: str
+    output_path: str
+    description: str
+    instruction: str
+    template: str
+    dependencies: tuple[dict[str, str | bool], ...]
+    unlocks: tuple[str, ...]

@@ -314,7 +314,58 @@ class SpecsService:
 
         return SpecIndex(self._context.engine, self._context.make_vectors)
 
+    # What a change means, and how one is written
+
+    def meaning(self, change_id: str) -> results.ChangeMeaning:
+        """What a change does to the specs in force, by requirement, scenario and step."""
+        from clew.specs.meaning import spec_change
+
+        known = self.library
+        entry = known.change(change_id)
+        specs = {delta.spec_id: known.specs.get(delta.spec_id) for delta in entry.change.deltas}
+        found = [
+            spec_change(delta, there.spec if (there := specs[delta.spec_id]) is not None else None)
+            for delta in entry.change.deltas
+        ]
+        return results.ChangeMeaning(change_id, tuple(found))
+
+    def artefacts(self, change_id: str) -> results.Artefacts:
+        from clew.specs import artefacts
+
+        return artefacts.status(self.library.change(change_id))
+
+    def instructions(self, artefact: str, change_id: str) -> results.Instructions:
+        from clew.specs import artefacts
+
+        return artefacts.instructions(artefact, self.library.change(change_id))
+
     # Writing: none of these may be called while the graph is locked for reading
+
+    def unarchive(self, change_id: str, *, keep_specs: bool, dry_run: bool) -> results.Unarchived:
+        """Take an archived change back."""
+        from clew.specs.unarchive import unarchive
+
+        context = self._context
+        context.keeper.refresh()
+        done = unarchive(context.root, self._roots, change_id, context.store, keep_specs=keep_specs, dry_run=dry_run)
+        if not dry_run:
+            context.keeper.refresh()
+        return done
+
+    def format(self, spec_id: str | None, *, write: bool) -> results.Formatted:
+        """Bring specs into one form."""
+        from clew.specs.formatting import format_specs
+
+        context = self._context
+        context.keeper.refresh()
+        with context.lock.reading():
+            known = self.library
+            chosen = known.specs.values() if spec_id is None else (known.spec(spec_id),)
+            places = {each.outline.id: each.path for each in chosen}
+        done = format_specs(context.root, places, context.store, write=write, limit=context.config.max_file_bytes)
+        if done.written:
+            context.keeper.refresh()
+        return done
 
     def archive(
         self, request: "ArchiveChange", *, actor: str = "clew", skip_specs: bool = False

@@ -194,6 +194,8 @@ class _Scan:
         self._styles: list[str] = []
         """In the order of their first use, which is the order of levels."""
         self._labels: list[str] = []
+        self._names = (0, -1)
+        """The lines of names, comments and blanks that were looked at last, which many directives may ask about."""
         self._literal_follows = False
         self._depth = 0
 
@@ -258,9 +260,13 @@ class _Scan:
 
     def _before_title(self, index: int) -> bool:
         """Whether nothing but names, comments and blank lines stand between a line and the next title."""
-        while index < len(self.lines) and (self.lines.is_blank(index) or _EXPLICIT.match(self.lines.bare[index])):
-            index += 1
-        return index in self._titles
+        first, after = self._names
+        if not first <= index <= after:
+            first = after = index
+            while after < len(self.lines) and (self.lines.is_blank(after) or _EXPLICIT.match(self.lines.bare[after])):
+                after += 1
+            self._names = first, after
+        return after in self._titles
 
     def _inside(self, first: int, stop: int) -> None:
         if self._depth >= _DEEPEST:

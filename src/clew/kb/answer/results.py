@@ -38,7 +38,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     doc_tag: str
     title: str
     rank: int
-    score: float | None
+    score: float
     """In proportion to the best result of the question, from 0 to 1."""
     source: str
     """reranked, rrf_fusion, graph_expanded, vector, bm25 or hybrid."""

@@ -33,7 +33,6 @@ class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
     offset: int
     page_size: int
     max_snippet_chars: int
-    scores: bool
     debug: bool
     mode: Mode
     """By which the results were found."""
@@ -88,7 +87,7 @@ class Shortlist:
             doc_tag=passage.doc_tag,
             title=passage.title,
             rank=rank,
-            score=_relative(found.score, best) if shown.scores or shown.debug else None,
+            score=_relative(found.score, best),
             source=source_of(found),
             preview=_contents(found.below, shown.max_snippet_chars) or told.text,
             scratch_uri=caller.uri(passage),

@@ -127,7 +127,6 @@ class SearchDocuments(
             offset=offset,
             page_size=page_size,
             max_snippet_chars=snippet,
-            scores=options.include_scores,
             debug=options.include_debug,
             mode=found.mode,
         )

@@ -47,7 +47,9 @@ def add_field(lines: BlockLines, fields: list[tuple[int, Field]], name: str, val
     wrap = _wrap_of(lines.text[index], first)
     text = f"{wrap}{name.capitalize()}{wrap}: {value}"
     beside = [field for line, field in fields if line == index]
-    if beside[-1].value.endswith(",") or first.name not in ("level", "status"):
+    # elspais puts Refines and its like on lines of their own, below that of Implements.
+    is_below = name != "status" and any(field.name == "implements" for field in beside)
+    if is_below or beside[-1].value.endswith(",") or first.name not in ("level", "status"):
         last = fields[-1][0]
         lines.insert(last + 1, text)
     else:

@@ -126,7 +126,9 @@ def insertion_point(draft: Draft, path: str) -> InsertionPoint:
         return InsertionPoint(len(data), end * (0 if not data else 1 if data.endswith(b"\n") else 2), Style())
     last = written[-1]
     _refuse_fence(path, data, last.end)
-    style = style_of(data[last.start : last.end], draft.drafting.grammar)
+    # A journey has no level, so it does not show how levels are written.
+    model = (_blocks(draft, path, (NodeKind.REQUIREMENT,)) or written)[-1]
+    style = style_of(data[model.start : model.end], draft.drafting.grammar)
     line_end = style.line_end.encode()
     lead = _gap(data, written, line_end)
     if data[last.end - 1 : last.end] not in (b"\n", b"\r"):
@@ -134,10 +136,12 @@ def insertion_point(draft: Draft, path: str) -> InsertionPoint:
     return InsertionPoint(last.end, lead, style)
 
 
-def _blocks(draft: Draft, path: str) -> list[Source]:
+_AUTHORED = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
+
+
+def _blocks(draft: Draft, path: str, kinds: tuple[NodeKind, ...] = _AUTHORED) -> list[Source]:
     """Where the blocks of the file stand that are in it already."""
-    authored = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
-    nodes = (node for node in draft.drafting.graph.nodes_in_file(path) if node.kind in authored)
+    nodes = (node for node in draft.drafting.graph.nodes_in_file(path) if node.kind in kinds)
     return sorted(
         (node.source for node in nodes if node.source is not None and node.source.end), key=lambda each: each.start
     )

@@ -1,0 +1,133 @@
+"""What both say to a call of a tool of elspais, in a form that can be compared: what neither means to be the same, such
+as times, versions, absolute paths and scores, is left out."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Said = Mapping[str, Any]
+Compared = Callable[[Any], object]
+
+NAMES = ("id", "title", "level", "status")
+
+
+def ids(items: Any, key: str = "id") -> list[str]:
+    return sorted({each[key] for each in items})
+
+
+def summaries(items: Any) -> list[tuple[str, ...]]:
+    return sorted(tuple(each[name] for name in NAMES) for each in items)
+
+
+def requirement(said: Said) -> object:
+    named = [each for each in said["children"] if each["id"].startswith("REQ-")]
+    return {
+        **{name: said[name] for name in (*NAMES, "hash")},
+        "assertions": [(each["id"], each["label"], " ".join(each["text"].split())) for each in said["assertions"]],
+        "parents": ids(each for each in said["parents"] if each["id"].startswith("REQ-")),
+        "children": ids(named),
+    }
+
+
+def node(said: Said) -> object:
+    parts = [each for each in said["children"] if each["kind"] in ("assertion", "step")]
+    sections = [each["text"] for each in said["children"] if each["kind"] == "remainder"]
+    told = said["properties"].get("sections") or []
+    return {
+        **{name: said[name] for name in ("id", "kind", "title", "namespace")},
+        "parts": [(each["kind"], each["id"], " ".join(each["text"].split())) for each in parts],
+        "sections": sorted(sections or [each["content"] for each in told]),
+    }
+
+
+def results(said: Any) -> object:
+    return ids(said["results"] if isinstance(said, Mapping) else said)
+
+
+def coverage(said: Said) -> object:
+    names = ("covered_assertions", "uncovered_assertions", "total_assertions", "covered_count")
+    journeys = ids(said["uat"]["jny_nodes"])
+    return {**{name: said[name] for name in names}, "tests": ids(said["test_nodes"]), "journeys": journeys}
+
+
+def gaps(said: Said) -> object:
+    return ids(said["requirements"], "req_id")
+
+
+def mutation(said: Said) -> object:
+    return (
+        said["success"],
+        said["mutation"]["operation"],
+        said["mutation"]["target_id"],
+        said["mutation"]["affects_hash"],
+    )
+
+
+def fault(said: Said) -> object:
+    """Whether a call failed; the words are each program's own."""
+    return bool(said.get("error")) or said.get("success") is False
+
+
+CALLS: tuple[tuple[str, dict[str, Any], Compared], ...] = (
+    *(
+        ("get_requirement", {"req_id": id}, requirement)
+        for id in ("REQ-p00001", "REQ-o00001", "REQ-d00001", "REQ-d00002")
+    ),
+    ("get_requirement", {"req_id": "REQ-d00001::REQ-p00002"}, requirement),
+    ("get_requirement", {"req_id": "REQ-p09999"}, fault),
+    *(("get_node", {"node_id": id}, node) for id in ("REQ-p00001", "REQ-p00001-A", "JNY-Reader-01", "JNY-Reader-01/1")),
+    ("get_node", {"node_id": "REQ-d00001::REQ-p00002"}, node),
+    ("get_node", {"node_id": "nothing"}, fault),
+    *(
+        ("get_hierarchy", {"req_id": id}, lambda said: (ids(said["ancestors"]), ids(said["children"])))
+        for id in ("REQ-p00001", "REQ-d00001", "REQ-d00002")
+    ),
+    ("search", {"query": "hands", "field": "title"}, results),
+    ("search", {"query": "REQ-d00001", "field": "id"}, results),
+    ("search", {"query": "^Bell", "field": "title", "regex": True}, results),
+    ("scoped_search", {"query": "hands", "scope_id": "REQ-p00001", "field": "title"}, results),
+    ("query_nodes", {"kind": "requirement", "level": "dev"}, results),
+    ("query_nodes", {"kind": "journey"}, results),
+    ("discover_assertions", {"query": "hour"}, lambda said: [each["id"] for each in said["assertions"]][:1]),
+    ("find_assertions_by_keywords", {"keywords": ["hour"]}, lambda said: ids(said["assertions"])),
+    ("get_test_coverage", {"req_id": "REQ-d00001"}, coverage),
+    ("get_test_coverage", {"req_id": "REQ-p00001"}, coverage),
+    ("get_uncovered_assertions", {"source": "uat"}, gaps),
+    ("get_uncovered_assertions", {}, gaps),
+    ("get_project_summary", {}, lambda said: said["requirements_by_level"]["all"]["dev"]),
+    ("get_project_summary", {}, lambda said: said["requirements_by_level"]["all"]["prd"]),
+    ("get_graph_status", {}, lambda said: {kind: said["node_counts"][kind] for kind in ("code", "test", "journey")}),
+    ("get_workspace_info", {}, lambda said: (said["project_name"], said["config_summary"]["prefix"])),
+    ("get_changed_requirements", {}, lambda said: ids(said["requirements"])),
+    ("get_unlinked_nodes", {}, lambda said: said["by_kind"]),
+    ("get_unresolved_references", {}, lambda said: len(said["unresolved_references"])),
+    ("get_terms", {}, lambda said: [(each["term"], each["ref_count"]) for each in said["terms"]]),
+    (
+        "get_term_detail",
+        {"term": "hand"},
+        lambda said: (said["definition"], said["definition_hash"], said["defined_in"]),
+    ),
+    ("get_term_detail", {"term": "nothing"}, fault),
+    ("search_terms", {"query": "clock"}, lambda said: [each["term"] for each in said["results"]]),
+    ("get_versions", {"node_ids": ["REQ-p00001"]}, lambda said: list(said.get("versions", said))),
+    ("get_subtree", {"root_id": "REQ-p00001", "format": "flat"}, lambda said: "REQ-d00001" in ids(said["nodes"])),
+    ("list_safety_branches", {}, lambda said: said["count"]),
+    ("get_mutation_log", {}, lambda said: said["total"]),
+)
+"""Questions, with what is compared of the answers."""
+
+CHANGES: tuple[tuple[str, str, dict[str, Any], Compared], ...] = (
+    ("mutate_update_title", "REQ-d00001", {"node_id": "REQ-d00001", "new_title": "Long hands"}, mutation),
+    ("mutate_change_status", "REQ-o00001", {"node_id": "REQ-o00001", "new_status": "Draft"}, mutation),
+    ("mutate_add_assertion", "REQ-o00001", {"req_id": "REQ-o00001", "text": "It SHALL tick."}, mutation),
+    ("mutate_update_assertion", "REQ-p00001", {"assertion_id": "REQ-p00001-A", "new_text": "It SHALL show."}, mutation),
+    ("mutate_update_remainder", "REQ-p00001", {"node_id": "REQ-p00001:section:0", "text": "So."}, mutation),
+    ("mutate_set_stereotype", "REQ-p00002", {"node_id": "REQ-p00002", "is_template": False}, fault),
+    (
+        "mutate_update_journey_field",
+        "JNY-Reader-01",
+        {"node_id": "JNY-Reader-01", "field_name": "goal", "value": "Know"},
+        mutation,
+    ),
+    ("mutate_delete_requirement", "REQ-d00003", {"node_id": "REQ-d00003"}, fault),
+)
+"""Mutations: tool, the node whose version guards it, arguments, and what is compared."""
