@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from clew.memory.admit import Note
-from clew.memory.library import Library
 from clew.memory.model import MEMORIES
 from clew.memory.scope import Asker
 from clew.memory.service import MemoryView
+from clew.memory.storage.library import Library
+from clew.memory.writing.admit import Note
 from clew.operation.call import Call
 from clew.project import Project
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.workspace import REPOSITORY, run
-from clew.memory.changes import spelled
-from clew.memory.injection import inject
-from clew.memory.judge import judge
 from clew.memory.model import LINKS, MEMORIES, Kind, LinkKind, Memory, Origin, Scope, linked
-from clew.memory.scrub import scrub
+from clew.memory.recall.injection import inject
 from clew.memory.service import MemoryView
+from clew.memory.storage.changes import spelled
+from clew.memory.writing.judge import judge
+from clew.memory.writing.scrub import scrub
 from clew.operation.call import Call
 from clew.project import Project
 from clew.search.eval.collection import Collection, Evaluation, read_collection

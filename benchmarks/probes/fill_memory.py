@@ -14,7 +14,6 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks.search_speed import generated
-from clew.memory.changes import ChangeRecord, spelled
 from clew.memory.model import (
     CHANGES,
     LINKS,
@@ -29,6 +28,7 @@ from clew.memory.model import (
     Trust,
     linked,
 )
+from clew.memory.storage.changes import ChangeRecord, spelled
 from clew.project import Project
 
 CONFIGURATION = "[search]\nbackground = false\n"

@@ -5,10 +5,10 @@ from typing import Any
 
 from tests.contract.memory_client import WHY
 
-from clew.memory.admit import title_of
 from clew.memory.model import Kind, Link, LinkKind, Memory, Origin, Scope, new_id
 from clew.memory.scope import Asker
 from clew.memory.service import MemoryView
+from clew.memory.writing.admit import title_of
 from clew.project import Project
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)

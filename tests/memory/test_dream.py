@@ -19,9 +19,9 @@ from tests.mcp_client import Options
 from tests.memory.filling import LAMPS, NOW, at, fill, link
 
 from clew.errors import Conflict
-from clew.memory.cognition import dream, dream_steps
-from clew.memory.cognition.dream_steps import Found
-from clew.memory.cognition.recall_check import compare, recall_of
+from clew.memory.cognition.dreams import dream, dream_steps
+from clew.memory.cognition.dreams.dream_steps import Found
+from clew.memory.cognition.dreams.recall_check import compare, recall_of
 from clew.memory.model import Kind, LinkKind
 
 NREM, REM = ["judge", "replay", "stale"], ["links", "episodes", "shortcuts", "thresholds"]
@@ -29,7 +29,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from tests.contract.memory_client import remembering
-from clew.memory.cognition import dream_steps
+from clew.memory.cognition.dreams import dream_steps
 def dying(view, marks, most, give_way):
     with view.changes.make("dream", "dream", "half of a step") as change:
         change.link(dream_steps.linked("a", "b", dream_steps.LinkKind.RELATED, "half"))

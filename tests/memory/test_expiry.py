@@ -10,7 +10,7 @@ from tests.contract.memory_client import CONFIG, WHY, Memory, remembering, write
 from tests.memory.filling import LAMPS, NOW, at, fill, link, view_of
 
 from clew.errors import Cancelled, ConfigError
-from clew.memory.expiry import Expiry
+from clew.memory.curation.expiry import Expiry
 from clew.memory.model import Kind
 from clew.project import Project
 

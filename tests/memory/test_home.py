@@ -163,7 +163,7 @@ def _by_text(view: MemoryView, ids: dict[str, object]) -> set[str]:
 
 
 def _neighbours(view: MemoryView, ids: dict[str, object]) -> set[str]:
-    from clew.memory.navigate import MemoryWalk
+    from clew.memory.navigation.navigate import MemoryWalk
 
     return {step.id for step in MemoryWalk(view.library).neighbours(list(ids))}
 

@@ -10,9 +10,9 @@ import pytest
 from tests.contract.memory_client import CONFIG, Memory, days_later, remembering, write_project
 from tests.mcp_client import estimate_tokens
 
+from clew.memory.hooks.capture.statements import statements_in
 from clew.memory.hooks.handler import HookHandler
 from clew.memory.hooks.payload import read_payload
-from clew.memory.hooks.statements import statements_in
 
 SPEC = """# Small
 

@@ -9,9 +9,9 @@ import pytest
 from tests.contract.memory_client import Memory, remembering, write_project
 
 from clew.errors import InvalidArgument
-from clew.memory.jsonl import exported, imported
 from clew.memory.scope import EVERYTHING, Asker
 from clew.memory.service import MemoryView
+from clew.memory.storage.jsonl import exported, imported
 
 SOURCE = {"src/tides.py": "def tide():\n    return 1\n"}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.contract.memory_client import WHY, Memory, remembering, write_project
 
-from clew.memory.judge import judge
+from clew.memory.writing.judge import judge
 
 
 @pytest.fixture

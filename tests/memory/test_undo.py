@@ -15,18 +15,18 @@ from hypothesis import strategies as st
 from tests.contract.memory_client import RUNS, WHY, remembering, write_project
 
 from clew.errors import WouldCycle
-from clew.memory.admit import Note
-from clew.memory.curate import Annotations
+from clew.memory.curation.curate import Annotations
 from clew.memory.model import LINKS, MEMORIES
 from clew.memory.scope import Asker
 from clew.memory.service import MemoryView
+from clew.memory.writing.admit import Note
 from clew.project import Project
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
 from tests.contract.memory_client import WHY, remembering
-from clew.memory.changes import Change
+from clew.memory.storage.changes import Change
 seen = 0
 def dying(self, id, then=Change.delete):
     then(self, id)

@@ -13,8 +13,8 @@ from tests.contract.memory_client import write_project
 from tests.mcp_client import Options, start_server
 from tests.transports.conftest import PATIENCE, FakeClock, Listener
 
-from clew.memory.cognition import dream_steps
-from clew.memory.cognition.dream_steps import Found
+from clew.memory.cognition.dreams import dream_steps
+from clew.memory.cognition.dreams.dream_steps import Found
 from clew.project import Project
 from clew.surfaces.mcp.transports.http import serve_http
 from clew.surfaces.mcp.transports.settings import HttpSettings

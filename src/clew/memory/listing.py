@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.errors import NotFound
-from clew.memory.block import is_injectable
 from clew.memory.model import Memory
-from clew.memory.recall import Standing
+from clew.memory.recall.block import is_injectable
+from clew.memory.recall.ranking import Standing
 from clew.memory.scope import BY_ID, Filters
 
 if TYPE_CHECKING:

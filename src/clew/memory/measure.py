@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from clew.memory.injection import inject
-from clew.memory.judge import judge
 from clew.memory.model import SIMILARITY, LinkKind, Memory
+from clew.memory.recall.injection import inject
+from clew.memory.writing.judge import judge
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView

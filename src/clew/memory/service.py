@@ -13,34 +13,34 @@ import msgspec
 from clew.cache import Cache
 from clew.context import Context
 from clew.errors import InvalidArgument, StoreError
-from clew.memory.admit import Note
-from clew.memory.changes import Changes
-from clew.memory.cognition.agreement import Questions
-from clew.memory.cognition.modulators import Moods, note_reward, note_search
-from clew.memory.cognition.observations import Observations
-from clew.memory.curate import Curator
-from clew.memory.history import History
-from clew.memory.home import STORE_FILE, Home, places
-from clew.memory.library import Library
-from clew.memory.merge import Merger
+from clew.memory.cognition.gauges.agreement import Questions
+from clew.memory.cognition.gauges.modulators import Moods, note_reward, note_search
+from clew.memory.cognition.learning.observations import Observations
+from clew.memory.curation.curate import Curator
+from clew.memory.curation.merge import Merger
 from clew.memory.model import EXCHANGES, MIRRORS, Origin, Trust
 from clew.memory.places import Places
 from clew.memory.pulse import Pulse, Pulses
-from clew.memory.recall import Recall
-from clew.memory.region import RememberedRegion
-from clew.memory.remember import Stored, Writer
+from clew.memory.recall.ranking import Recall
 from clew.memory.scope import PERSON, Asker
 from clew.memory.scratchpad import Scratchpad
-from clew.memory.scrub import scrub
-from clew.memory.units import MemoryUnits
+from clew.memory.storage.changes import Changes
+from clew.memory.storage.history import History
+from clew.memory.storage.home import STORE_FILE, Home, places
+from clew.memory.storage.library import Library
+from clew.memory.storage.region import RememberedRegion
+from clew.memory.storage.units import MemoryUnits
+from clew.memory.writing.admit import Note
+from clew.memory.writing.remember import Stored, Writer
+from clew.memory.writing.scrub import scrub
 from clew.once import Once
 from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
-    from clew.memory.cognition.dream import Dreams
+    from clew.memory.cognition.dreams.dream import Dreams
     from clew.memory.listing import ListedMemory
     from clew.memory.mirror.service import Mirror
-    from clew.memory.recall import Ranked
+    from clew.memory.recall.ranking import Ranked
     from clew.operation.call import Call
 
 _MOST_SESSIONS = 1_024
@@ -85,7 +85,7 @@ class MemoryService:
         return self._dreams.get()
 
     def _make_dreams(self) -> "Dreams":
-        from clew.memory.cognition.dream import Dreams
+        from clew.memory.cognition.dreams.dream import Dreams
 
         return Dreams(self)
 

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from clew.memory.balance import CANCER_DEGREE, CANCER_ENTROPY, CANCER_IMPORTANCE, neighbour_entropies
-from clew.memory.expiry import Due, Expiry
-from clew.memory.gaps import CurationTask, curation_tasks
+from clew.memory.curation.expiry import Due, Expiry
+from clew.memory.curation.gaps import CurationTask, curation_tasks
 from clew.memory.model import EDGE_TYPES, LinkKind
+from clew.memory.navigation.balance import CANCER_DEGREE, CANCER_ENTROPY, CANCER_IMPORTANCE, neighbour_entropies
+from clew.memory.navigation.spaces import SPACES
 from clew.memory.pulse import BOUNDARY
-from clew.memory.reward import STAGE_WEIGHTS, stage_of
 from clew.memory.scope import Filters
-from clew.memory.spaces import SPACES
+from clew.memory.writing.reward import STAGE_WEIGHTS, stage_of
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView

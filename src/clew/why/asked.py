@@ -136,6 +136,9 @@ def _mentions(inquiry: Inquiry) -> Iterator[Fact]:
             node = inquiry.graph.get_node(step.id)
             if node is not None and node.source is not None:
                 found.setdefault(node.id, (node.source.path, node.source.line, node.title))
+    if not found:
+        # Names in blocks of code are no mentions in the index of documents.
+        yield from _lines_naming(inquiry)
     own = target.path if target.node is not None else None
     for path, line, title in found.values():
         if path != own:

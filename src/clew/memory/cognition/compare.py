@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from clew.memory.cognition.agreement import is_text
+from clew.memory.cognition.gauges.agreement import is_text
 from clew.memory.model import Memory
-from clew.memory.spaces import SPACES, Pair
+from clew.memory.navigation.spaces import SPACES, Pair
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView

@@ -9,10 +9,10 @@ import msgspec
 
 from clew.errors import InvalidArgument
 from clew.graph.walk import Direction, Step, Walk
-from clew.memory.cognition.observations import observed
+from clew.memory.cognition.learning.observations import observed
 from clew.memory.cognition.records import INSUFFICIENT, Measured
 from clew.memory.model import Link, LinkKind, Memory
-from clew.memory.navigate import MOST_NODES, MemoryWalk
+from clew.memory.navigation.navigate import MOST_NODES, MemoryWalk
 from clew.text.counting import counted
 
 if TYPE_CHECKING:

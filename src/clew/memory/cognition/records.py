@@ -11,8 +11,8 @@ import msgspec
 from clew.store.interface import Event
 
 if TYPE_CHECKING:
-    from clew.memory.changes import Change
     from clew.memory.service import MemoryView
+    from clew.memory.storage.changes import Change
 
 COGNITION = "cognition"
 """The collection of the store."""

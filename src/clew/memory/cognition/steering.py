@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from clew.memory.admit import check_text
-from clew.memory.cognition.learner import accuracy_of
-from clew.memory.cognition.observations import observed
+from clew.memory.cognition.learning.learner import accuracy_of
+from clew.memory.cognition.learning.observations import observed
 from clew.memory.cognition.records import INSUFFICIENT, Measured
 from clew.memory.model import LONGEST_TEXT
 from clew.memory.places import Places
-from clew.memory.reward import reward
 from clew.memory.scope import Filters
+from clew.memory.writing.admit import check_text
+from clew.memory.writing.reward import reward
 from clew.text.keywords import overlap
 
 if TYPE_CHECKING:

@@ -14,14 +14,14 @@ from datetime import datetime
 
 import msgspec
 
-from clew.memory.block import Injected, cited, fitting, framed, is_injectable, line_of
 from clew.memory.hooks.cited import ids_citing, shortened_text
 from clew.memory.hooks.event import HookEvent
 from clew.memory.hooks.hosts import BUDGETS, PROMPT, START
 from clew.memory.hooks.named import Named, named_in, repository_paths
-from clew.memory.injection import inject
 from clew.memory.model import LONGEST_QUERY, Kind, Memory, Trust
 from clew.memory.places import CiteState
+from clew.memory.recall.block import Injected, cited, fitting, framed, is_injectable, line_of
+from clew.memory.recall.injection import inject
 from clew.memory.scope import Filters
 from clew.memory.service import MemoryView
 from clew.workspace.git import api as git

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from clew.memory.block import Injected, cited, fitting, framed, is_injectable, line_of
 from clew.memory.hooks.named import FILE, LINES, SYMBOL, Named
-from clew.memory.index import MemoryIndex
 from clew.memory.model import MEMORIES, Cite, Memory
+from clew.memory.recall.block import Injected, cited, fitting, framed, is_injectable, line_of
 from clew.memory.scope import Asker
+from clew.memory.storage.index import MemoryIndex
 from clew.store.sqlite.engine import open_sqlite
 from clew.text.passage_hash import passage_hash, stands_in
 

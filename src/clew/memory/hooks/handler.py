@@ -11,11 +11,11 @@ import msgspec
 
 from clew.cache import Cache
 from clew.errors import Cancelled, ClewError
-from clew.memory.expiry import Expiry
+from clew.memory.curation.expiry import Expiry
 from clew.memory.hooks import address, spool
 from clew.memory.hooks.answer import Said, answer
-from clew.memory.hooks.capture import Capture
-from clew.memory.hooks.episodes import Episodes
+from clew.memory.hooks.capture.capture import Capture
+from clew.memory.hooks.capture.episodes import Episodes
 from clew.memory.hooks.event import HookEvent, event_of
 from clew.memory.hooks.hosts import INJECTS
 from clew.memory.scope import Asker

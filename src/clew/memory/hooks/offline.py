@@ -17,7 +17,7 @@ from clew.memory.hooks.event import HookEvent, event_of
 from clew.memory.hooks.hosts import BUDGETS
 
 _STORE_FILE, _INDEX_FILE = "memory.db", "memory-index.db"
-"""As in `clew.memory.home`, which takes longer to import than all of this to run."""
+"""As in `clew.memory.storage.home`, which takes longer to import than all of this to run."""
 
 
 def answer_alone(data: dict[str, Any]) -> str:

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.errors import NotFound
-from clew.memory.admit import title_of
-from clew.memory.changes import Changes
 from clew.memory.mirror.markdown import Said, said_of
 from clew.memory.model import LINKS, Cite, LinkKind, Memory, Origin, Scope, Trust, new_id
 from clew.memory.places import Places, each_once
-from clew.memory.scrub import scrub
+from clew.memory.storage.changes import Changes
+from clew.memory.writing.admit import title_of
+from clew.memory.writing.scrub import scrub
 from clew.text.instruction_like import flags_of
 
 if TYPE_CHECKING:
-    from clew.memory.library import Library
+    from clew.memory.storage.library import Library
 
 ACTOR = "mirror"
 

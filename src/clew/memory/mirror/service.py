@@ -13,8 +13,6 @@ from clew.edit.edits import FileEdit, place_of
 from clew.edit.replacing import make_folder
 from clew.edit.transaction import Transaction
 from clew.errors import ClewError, InvalidArgument, NotFound
-from clew.memory.changes import Changes
-from clew.memory.library import Library
 from clew.memory.mirror.decide import InStep
 from clew.memory.mirror.markdown import parsed, rendered
 from clew.memory.mirror.state import FILE as STATE_FILE
@@ -22,6 +20,8 @@ from clew.memory.mirror.state import MirrorConflict, MirrorFile
 from clew.memory.mirror.sync import Synced, Syncing
 from clew.memory.model import MIRRORS
 from clew.memory.scope import Asker
+from clew.memory.storage.changes import Changes
+from clew.memory.storage.library import Library
 from clew.once import Once
 from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry, path_inside, read_bytes

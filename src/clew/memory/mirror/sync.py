@@ -8,8 +8,6 @@ import msgspec
 from clew.edit.edits import FileEdit
 from clew.edit.transaction import Transaction
 from clew.errors import BadInput, ClewError, FileChanged
-from clew.memory.changes import PURGE, Changes
-from clew.memory.library import Library
 from clew.memory.mirror.decide import Action, FileSide, InStep, MemorySide, decide
 from clew.memory.mirror.markdown import ENDING, Said, file_name, parsed, rendered
 from clew.memory.mirror.reading import edited, forgotten, remembered
@@ -17,6 +15,8 @@ from clew.memory.mirror.state import MirrorConflict, MirrorState
 from clew.memory.model import MEMORIES, Kind, Memory
 from clew.memory.places import Places
 from clew.memory.scope import Filters
+from clew.memory.storage.changes import PURGE, Changes
+from clew.memory.storage.library import Library
 from clew.text.hashing import content_hash
 from clew.workspace.files import read_bytes
 from clew.workspace.find import Selection, scan

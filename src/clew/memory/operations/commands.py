@@ -6,17 +6,17 @@ import msgspec
 from msgspec import Meta
 
 from clew.memory import listing
-from clew.memory.admit import Note
-from clew.memory.curate import Deleted, Restored
-from clew.memory.history import Lineage, Logs
-from clew.memory.hydrate import Hydrated, whole
+from clew.memory.curation.curate import Deleted, Restored
 from clew.memory.model import Kind
 from clew.memory.operations import render
 from clew.memory.operations.arguments import AnyKindName, KindName, MemoryOperation
-from clew.memory.products import SearchAnswer, search_graph
-from clew.memory.remember import Stored
+from clew.memory.recall.hydrate import Hydrated, whole
+from clew.memory.recall.products import SearchAnswer, search_graph
 from clew.memory.scope import BY_A_PERSON
 from clew.memory.status import MemeticStatus, memetic_status
+from clew.memory.storage.history import Lineage, Logs
+from clew.memory.writing.admit import Note
+from clew.memory.writing.remember import Stored
 from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.operation.one_line import MANY_LINES

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from clew.memory.admit import Note
 from clew.memory.model import Kind
 from clew.memory.operations.arguments import (
     About,
@@ -17,8 +16,9 @@ from clew.memory.operations.arguments import (
     SessionId,
     TopK,
 )
-from clew.memory.products import Injection, SearchAnswer, inject_context, search_graph
-from clew.memory.remember import Stored
+from clew.memory.recall.products import Injection, SearchAnswer, inject_context, search_graph
+from clew.memory.writing.admit import Note
+from clew.memory.writing.remember import Stored
 from clew.operation.call import Call
 from clew.operation.one_line import MANY_LINES
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from clew.memory.curate import AnnotatedMemory, Annotations, Boosted, Deleted, Reason, Restored
-from clew.memory.merge import Merged, Strategy
+from clew.memory.curation.curate import AnnotatedMemory, Annotations, Boosted, Deleted, Reason, Restored
+from clew.memory.curation.merge import Merged, Strategy
 from clew.memory.operations.arguments import MemoryOperation, NodeId, Rationale
 from clew.operation.call import Call
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from clew.memory.diagnose import (
+from clew.memory.curation.diagnose import (
     Adversarial,
     AdversarialCheck,
     Comparison,

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from clew.memory.history import Component, Level, Lineage, Logs, Tombstones
 from clew.memory.operations.arguments import MemoryOperation, NodeId
+from clew.memory.storage.history import Component, Level, Lineage, Logs, Tombstones
 from clew.operation.call import Call
 
 

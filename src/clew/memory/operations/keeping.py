@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Meta
 
 from clew.errors import InvalidArgument, NotFound
-from clew.memory.jsonl import Exported, Imported, exported, imported
 from clew.memory.mirror.service import USUAL_FOLDER, MirrorStatus
 from clew.memory.mirror.sync import Synced
 from clew.memory.operations import render_keeping as render
@@ -16,6 +15,7 @@ from clew.memory.operations.arguments import KindName, MemoryOperation
 from clew.memory.purge.choose import Chosen, Wanted
 from clew.memory.purge.service import Purged, plan, purge
 from clew.memory.scope import BY_A_PERSON, Filters
+from clew.memory.storage.jsonl import Exported, Imported, exported, imported
 from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.operation.one_line import MANY_LINES

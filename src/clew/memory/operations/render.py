@@ -1,13 +1,13 @@
 """What people read of memories on a terminal."""
 
-from clew.memory.curate import Deleted, Restored
-from clew.memory.history import Lineage, Logs
-from clew.memory.hydrate import Hydrated
+from clew.memory.curation.curate import Deleted, Restored
 from clew.memory.listing import MemoryList
 from clew.memory.places import CiteState
-from clew.memory.products import SearchAnswer
-from clew.memory.remember import Stored
+from clew.memory.recall.hydrate import Hydrated
+from clew.memory.recall.products import SearchAnswer
 from clew.memory.status import MemeticStatus
+from clew.memory.storage.history import Lineage, Logs
+from clew.memory.writing.remember import Stored
 from clew.text.counting import counted
 from clew.text.terminal import table
 

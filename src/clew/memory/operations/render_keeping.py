@@ -1,12 +1,12 @@
 """What people read on a terminal of files of memories, and of purges."""
 
-from clew.memory.jsonl import Imported
 from clew.memory.mirror.service import MirrorStatus
 from clew.memory.mirror.state import MirrorConflict
 from clew.memory.mirror.sync import Synced
 from clew.memory.operations.render import ID
 from clew.memory.purge.choose import Chosen
 from clew.memory.purge.service import Purged
+from clew.memory.storage.jsonl import Imported
 from clew.text.counting import counted
 
 _SHOWN = 10

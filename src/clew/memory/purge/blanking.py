@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from clew.memory.home import PURGES
 from clew.memory.model import CHANGES, EXCHANGES, LINKS, MEMORIES, MIRRORS
 from clew.memory.purge.choose import Chosen
 from clew.memory.scope import BY_A_PERSON
+from clew.memory.storage.home import PURGES
 
 PURGED = "purged"
 _COMMON = frozenset({BY_A_PERSON, "annotated", PURGED})

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from clew.errors import InvalidArgument, NotFound
-from clew.memory.changes import ChangeRecord, spelled_time
 from clew.memory.model import CHANGES, MEMORIES, Kind, Memory
 from clew.memory.purge.traces import Traces, pieces_of
+from clew.memory.storage.changes import ChangeRecord, spelled_time
 from clew.text.shortening import shortened
 from clew.text.words import storable
 

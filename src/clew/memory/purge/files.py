@@ -12,10 +12,10 @@ from clew.edit.locking import locked
 from clew.edit.recovery import COLLECTION as FILE_EDITS
 from clew.edit.state_folder import STATE_FOLDER
 from clew.errors import ClewError
-from clew.memory.home import INDEX_FILE, STORE_FILE
 from clew.memory.mirror.service import remove_files
 from clew.memory.purge.traces import Traces
-from clew.memory.units import EPISODES, PART, unit_id
+from clew.memory.storage.home import INDEX_FILE, STORE_FILE
+from clew.memory.storage.units import EPISODES, PART, unit_id
 from clew.search.purging import purge_units
 from clew.store.sqlite.aside import damaged_files
 from clew.store.sqlite.engine import open_sqlite
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from typing import Any
 
-    from clew.memory.home import Home
+    from clew.memory.storage.home import Home
 
 
 _PROJECT_STORE = "clew.db"

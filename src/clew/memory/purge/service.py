@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from clew.memory.changes import PURGE, ChangeRecord
-from clew.memory.home import PENDING, PURGES
 from clew.memory.model import CHANGES, MEMORIES
 from clew.memory.purge.blanking import Blanking
 from clew.memory.purge.choose import Chosen, Wanted, choose
 from clew.memory.purge.files import empty_spools, left_in, purge_files, purge_indexes, purge_mirrors, state_folders
-from clew.memory.scrub import scrub
+from clew.memory.storage.changes import PURGE, ChangeRecord
+from clew.memory.storage.home import PENDING, PURGES
+from clew.memory.writing.scrub import scrub
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView

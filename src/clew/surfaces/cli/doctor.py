@@ -122,7 +122,7 @@ def _index_check(project: Project, encoder: Check) -> Check:
 
 
 def _store_checks(project: Project) -> Iterator[Check]:
-    from clew.memory.home import STORE_FILE, places
+    from clew.memory.storage.home import STORE_FILE, places
     from clew.store.sqlite.aside import damaged_files
 
     memory = places(project.context)[0] / STORE_FILE

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from clew.memory.cognition import learner, steering, thresholds
+from clew.memory.cognition import steering
+from clew.memory.cognition.learning import learner, thresholds
 from clew.memory.cognition.operations.arguments import (
     AnyDomain,
     CognitionOperation,

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from clew.memory.cognition import dream, dream_model, health
+from clew.memory.cognition import health
+from clew.memory.cognition.dreams import dream, dream_model
 from clew.memory.cognition.operations.arguments import CognitionOperation
 from clew.operation.call import Call
 from clew.operation.one_line import MANY_LINES

@@ -4,7 +4,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from clew.memory.cognition import infer, profiles, similar, vectors
+from clew.memory.cognition import infer
+from clew.memory.cognition.goals import similar, vectors
+from clew.memory.cognition.learning import profiles
 from clew.memory.cognition.operations.arguments import CognitionOperation, Confidence, Weights
 from clew.memory.operations.arguments import NodeId
 from clew.operation.call import Call

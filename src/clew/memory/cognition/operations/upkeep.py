@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from clew.memory.cognition import drift, goals, upkeep
+from clew.memory.cognition.dreams import upkeep
+from clew.memory.cognition.goals import drift, goals
 from clew.memory.cognition.operations.arguments import CognitionOperation, Confidence, Timeframe
 from clew.memory.operations.arguments import NodeId
 from clew.operation.call import Call

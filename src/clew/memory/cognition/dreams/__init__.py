@@ -1,0 +1,1 @@
+"""The offline job that keeps the memory in order, and what it proposes."""

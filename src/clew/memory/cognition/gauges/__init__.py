@@ -1,0 +1,1 @@
+"""Telemetry: figures that describe the last questions of a session. Nothing reads them to decide."""

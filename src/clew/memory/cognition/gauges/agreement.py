@@ -1,0 +1,127 @@
+"""How far the thirteen spaces agree with the ranking of the last questions of a session.
+
+For each question that showed at least three memories, each space ranks the same memories. Its agreement is the share of
+pairs that it orders as the answer did, minus the share that it orders the other way (Goodman and Kruskal's gamma). The
+phase of its oscillator is 0 for full agreement and pi for the reverse order.
+"""
+
+import cmath
+import math
+import threading
+from collections import deque
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from clew.cache import Cache
+from clew.memory.model import Kind, Memory, Origin, Scope
+from clew.memory.navigation.spaces import SPACES, Pair
+
+if TYPE_CHECKING:
+    from clew.memory.recall.ranking import Ranked
+
+QUESTIONS = 8
+_SHOWN = 10
+_FEWEST = 3
+_SESSIONS = 1_024
+_NOBODY: frozenset[str] = frozenset()
+
+
+def as_memory(text: str, at: str, id: str = "") -> Memory:
+    """A text in the shape of a memory, to be compared with memories."""
+    return Memory(
+        id=id,
+        kind=Kind.QUESTION,
+        text=text,
+        title=text,
+        rationale="",
+        recorded_at=at,
+        scope=Scope(repository=""),
+        origin=Origin(),
+    )
+
+
+def is_text(memory: Memory) -> bool:
+    """Whether it is a text in the shape of a memory."""
+    return not memory.scope.repository
+
+
+class Question:
+    """A question with the memories that it showed, in their order."""
+
+    def __init__(self, text: str, at: datetime, ranked: "Sequence[Ranked]") -> None:
+        self.at = at
+        self.text = text
+        self.ranked = tuple(ranked[:_SHOWN])
+        self._agreement: dict[str, float] | None = None
+
+    def agreement(self) -> dict[str, float]:
+        """From -1 to 1 for each space that tells at least two of the memories apart."""
+        if self._agreement is None:
+            self._agreement = self._computed()
+        return self._agreement
+
+    def _computed(self) -> dict[str, float]:
+        if len(self.ranked) < _FEWEST:
+            return {}
+        asked = as_memory(self.text, self.at.isoformat())
+        best = max((each.found.lexical or 0.0 for each in self.ranked), default=0.0)
+        found: dict[str, float] = {}
+        for space in SPACES:
+            values = [
+                space.compare(asked, each.memory, Pair(each.found.dense, _share(each, best), _NOBODY, _NOBODY))
+                for each in self.ranked
+            ]
+            pairs = [(a, b) for a, b in combinations(values, 2) if a is not None and b is not None and a != b]
+            if pairs:
+                found[space.id] = sum(1 if a > b else -1 for a, b in pairs) / len(pairs)
+        return found
+
+
+def _share(ranked: "Ranked", best: float) -> float | None:
+    return None if ranked.found.lexical is None or not best else ranked.found.lexical / best
+
+
+class Questions:
+    """The last questions of each session, in this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sessions: Cache[str, deque[Question]] = Cache(_SESSIONS)
+
+    def note(self, session: str | None, text: str, at: datetime, ranked: "Sequence[Ranked]") -> None:
+        kept = self._of(session)
+        with self._lock:
+            kept.append(Question(text, at, ranked))
+
+    def last(self, session: str | None) -> list[Question]:
+        kept = self._of(session)
+        with self._lock:
+            return list(kept)
+
+    def clear(self, session: str | None) -> int:
+        """Forget the questions of a session; returns how many there were."""
+        kept = self._of(session)
+        with self._lock:
+            count = len(kept)
+            kept.clear()
+        return count
+
+    def _of(self, session: str | None) -> "deque[Question]":
+        return self._sessions.made(session or "", lambda: deque(maxlen=QUESTIONS))
+
+
+def phases(questions: Sequence[Question]) -> dict[str, float]:
+    """The phase of each space that took part, from its mean agreement."""
+    told: dict[str, list[float]] = {}
+    for question in questions:
+        for space, value in question.agreement().items():
+            told.setdefault(space, []).append(value)
+    return {space: math.pi * (1 - sum(values) / len(values)) / 2 for space, values in told.items()}
+
+
+def order(angles: Sequence[float]) -> tuple[float, float]:
+    """How far phases point the same way, from 0 to 1, and where they point."""
+    mean = sum(cmath.exp(1j * angle) for angle in angles) / len(angles)
+    return min(abs(mean), 1.0), cmath.phase(mean) % (2 * math.pi)

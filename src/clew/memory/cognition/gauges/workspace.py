@@ -1,0 +1,163 @@
+"""The workspace: of the memories that the last questions showed, the one that stands out.
+
+Salience is r times importance times alignment, where r is how far the spaces agree, and alignment is how well the
+memory answered the question that showed it. Nothing is decided by it.
+"""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from clew.memory.cognition.gauges.modulators import raise_in
+from clew.memory.cognition.gauges.oscillators import COHERENT, missing_questions, synchronization
+from clew.memory.cognition.records import Measured, Records
+from clew.memory.model import LinkKind
+from clew.memory.storage.changes import moment_of
+
+if TYPE_CHECKING:
+    from clew.memory.service import MemoryView
+
+BROADCAST = timedelta(milliseconds=100)
+_RECORD = "workspace"
+_KEPT = 100
+_COMPETING = 10
+_ENTRY_REWARD = 0.2
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    memory_id: str
+    salience: float
+    importance: float
+    alignment: float
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A memory that was put into the workspace."""
+
+    memory_id: str
+    salience: float | None
+    """Null where r was not known: it was put there by force."""
+    at: str
+
+
+class Workspace(Measured, frozen=True, kw_only=True):
+    active_memory: str | None
+    competing: tuple[Candidate, ...]
+    is_broadcasting: bool
+    has_conflict: bool
+    conflict_memories: tuple[str, ...]
+    """Competing memories that contradict each other."""
+    coherence_threshold: float
+    broadcast_duration_ms: int
+    last_broadcast: Entry | None
+    broadcasting_for_ms: int | None
+    """How long the active memory is there by a broadcast; null where it is there by its salience."""
+    truncated: bool = False
+
+
+class Broadcast(Measured, frozen=True, kw_only=True):
+    success: bool
+    memory_id: str
+    new_r: float | None
+    salience: float | None
+    was_selected: bool
+    is_broadcasting: bool
+    dopamine_triggered: bool
+    reason: str
+    reversal_hash: str | None = None
+
+
+def candidates(view: "MemoryView", r: float) -> list[Candidate]:
+    """The memories of the last questions that may be seen, the most salient first."""
+    best: dict[str, Candidate] = {}
+    for question in view.service.questions.last(view.asker.session):
+        for each in question.ranked:
+            salience = round(r * each.memory.importance * each.similarity, 4)
+            known = best.get(each.memory.id)
+            if known is None or known.salience < salience:
+                best[each.memory.id] = Candidate(
+                    memory_id=each.memory.id,
+                    salience=salience,
+                    importance=each.memory.importance,
+                    alignment=round(each.similarity, 4),
+                )
+    seen = view.library.index.visible(best, view.asker)
+    return sorted((best[id] for id in seen), key=lambda each: (-each.salience, each.memory_id))[:_COMPETING]
+
+
+def workspace(view: "MemoryView") -> Workspace:
+    r, _, samples = synchronization(view)
+    competing = candidates(view, r) if r is not None else []
+    ids = [each.memory_id for each in competing]
+    against = [
+        end
+        for link in view.library.index.links(ids, (LinkKind.CONTRADICTS,))
+        if link.source in ids and link.target in ids
+        for end in (link.source, link.target)
+    ]
+    last = _last(view)
+    broadcasting = last is not None and _is_on(view, last)
+    return Workspace(
+        sufficient_data=r is not None,
+        samples=samples,
+        note=missing_questions(r),
+        active_memory=last.memory_id if broadcasting and last is not None else ids[0] if ids else None,
+        competing=tuple(competing),
+        is_broadcasting=broadcasting,
+        has_conflict=bool(against),
+        conflict_memories=tuple(dict.fromkeys(against)),
+        coherence_threshold=COHERENT,
+        broadcast_duration_ms=int(BROADCAST.total_seconds() * 1000),
+        last_broadcast=last,
+        broadcasting_for_ms=round(_age(view, last) / timedelta(milliseconds=1)) if broadcasting and last else None,
+    )
+
+
+def _last(view: "MemoryView") -> Entry | None:
+    kept = Records(view).get(_RECORD, tuple[Entry, ...]) or ()
+    seen = view.library.index.visible([entry.memory_id for entry in kept], view.asker)
+    return next((entry for entry in reversed(kept) if entry.memory_id in seen), None)
+
+
+def _is_on(view: "MemoryView", entry: Entry) -> bool:
+    return timedelta(0) <= _age(view, entry) < BROADCAST
+
+
+def _age(view: "MemoryView", entry: Entry) -> timedelta:
+    return view.service.context.clock() - moment_of(entry.at)
+
+
+def broadcast(view: "MemoryView", id: str, importance: float, alignment: float, *, force: bool) -> Broadcast:
+    memory = view.library.get(id)
+    r, _, samples = synchronization(view)
+    salience = None if r is None else round(r * importance * alignment, 4)
+    others = [each.salience for each in candidates(view, r) if each.memory_id != memory.id] if r is not None else []
+    refused = None
+    if not force and r is None:
+        refused = missing_questions(r)
+    elif not force and r is not None and r < COHERENT:
+        refused = f"r is {r:.3f}, and {COHERENT} is needed; force=true puts it there all the same."
+    elif not force and salience is not None and others and max(others) > salience:
+        refused = f"Another memory is more salient: {max(others)} against {salience}."
+    hash = None
+    if refused is None:
+        with view.changes.make("trigger_workspace_broadcast", view.actor, "put into the workspace") as change:
+            entry = Entry(memory.id, salience, change.at)
+            Records(view).update_in(change, _RECORD, tuple[Entry, ...], lambda kept: (*(kept or ()), entry)[-_KEPT:])
+            raise_in(view, change, "dopamine", _ENTRY_REWARD, "a memory entered the workspace")
+        hash = change.hash
+    return Broadcast(
+        sufficient_data=r is not None,
+        samples=samples,
+        note=missing_questions(r),
+        success=refused is None,
+        memory_id=memory.id,
+        new_r=None if r is None else round(r, 4),
+        salience=salience,
+        was_selected=refused is None,
+        is_broadcasting=refused is None,
+        dopamine_triggered=refused is None,
+        reason=refused or ("forced" if r is None or r < COHERENT else "the most salient"),
+        reversal_hash=hash,
+    )

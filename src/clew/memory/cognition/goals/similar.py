@@ -1,0 +1,220 @@
+"""Searching by teleological vectors: memories that stand to the goal as a text does."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from clew.errors import InvalidArgument
+from clew.memory.cognition.compare import Comparer, Values, cosine, rounded
+from clew.memory.cognition.gauges.agreement import as_memory
+from clew.memory.cognition.goals.vectors import Reference, Vector, vector_of
+from clew.memory.cognition.learning.profiles import GROUPS, has_feedback, synergy
+from clew.memory.cognition.records import INSUFFICIENT, Measured
+from clew.memory.model import LONGEST_QUERY, Memory
+from clew.memory.navigation.spaces import SPACES
+from clew.memory.recall.ranking import LONGEST_SNIPPET
+from clew.memory.writing.admit import check_text
+from clew.text.shortening import one_line
+
+if TYPE_CHECKING:
+    from clew.memory.service import MemoryView
+
+Strategy = Literal[
+    "cosine", "euclidean", "synergy_weighted", "group_hierarchical", "cross_correlation_dominant", "tucker_compressed",
+    "adaptive",
+]  # fmt: skip
+Scope = Literal["full", "purpose_vector_only", "cross_correlations_only", "group_alignments_only"]
+_CANDIDATES = 30
+_RANK = 4
+_DOMINANT = 0.7
+
+
+class Weights(msgspec.Struct, frozen=True):
+    purpose: float
+    correlations: float
+    groups: float
+
+
+class TeleologicalHit(msgspec.Struct, frozen=True, kw_only=True):
+    rank: int
+    id: str
+    snippet: str
+    similarity: float
+    purpose_alignment: float | None
+    """The mean of its purpose vector."""
+    dominant_embedder: str | None
+    breakdown: dict[str, Any] | None
+
+
+class TeleologicalResults(Measured, frozen=True, kw_only=True):
+    results: tuple[TeleologicalHit, ...]
+    count: int
+    strategy: str
+    scope: str
+    query_type: str
+    reference: str
+    truncated: bool = False
+
+
+def search(
+    view: "MemoryView",
+    text: str | None,
+    id: str | None,
+    strategy: Strategy,
+    scope: Scope,
+    weights: Weights,
+    *,
+    groups: Sequence[str],
+    space: int | None,
+    least: float,
+    most: int,
+    explain: bool,
+) -> TeleologicalResults:
+    if (text is None) == (id is None):
+        raise InvalidArgument("Exactly one of 'query_content' and 'query_vector_id' is needed.", hint="Pass one.")
+    asked = view.library.get(id) if id is not None else _asked(view, text or "")
+    reference = Reference(view, asked.text, asked.id)
+    ranked, _ = view.units.alike(asked.text, view.asker)
+    found = list(view.library.get_many([each.id for each in ranked if each.id != asked.id][:_CANDIDATES]).values())
+    comparer = Comparer(view, _each([asked, *found, *reference.memories]), asked.id, reference.lexical)
+    own = vector_of(asked, reference.memories, comparer)
+    others = {memory.id: vector_of(memory, reference.memories, comparer) for memory in found}
+    chosen = _chosen(view, strategy)
+    measure = _Measure(view, chosen, scope, weights, groups, space, [own, *others.values()])
+    hits: list[tuple[float, Memory, Vector, dict[str, Any]]] = []
+    for memory in found:
+        other = others[memory.id]
+        told = measure(own, other) if own is not None and other is not None else None
+        if told is not None and other is not None and told[0] >= least:
+            hits.append((told[0], memory, other, told[1]))
+    hits.sort(key=lambda hit: -hit[0])
+    compared = sum(other is not None for other in others.values()) if own is not None else 0
+    return TeleologicalResults(
+        sufficient_data=bool(compared),
+        samples=compared,
+        note="How alike the vectors of the query and of each memory are."
+        if compared
+        else f"{INSUFFICIENT}: there are not two memories to compare with.",
+        results=tuple(_hit(rank, *hit, explain=explain) for rank, hit in enumerate(hits[:most], start=1)),
+        count=min(len(hits), most),
+        strategy=chosen,
+        scope=scope,
+        query_type="memory" if id is not None else "content",
+        reference=reference.kind,
+        truncated=len(hits) > most,
+    )
+
+
+def _asked(view: "MemoryView", text: str) -> Memory:
+    return as_memory(check_text("query_content", text, LONGEST_QUERY), view.changes.now())
+
+
+def _each(memories: Sequence[Memory]) -> list[Memory]:
+    return list({memory.id: memory for memory in memories}.values())
+
+
+def _chosen(view: "MemoryView", strategy: Strategy) -> str:
+    """Adaptive weighs by synergy once there is feedback to weigh by."""
+    if strategy != "adaptive":
+        return strategy
+    return "synergy_weighted" if has_feedback(view) else "cosine"
+
+
+def _hit(
+    rank: int, similarity: float, memory: Memory, vector: Vector, told: dict[str, Any], *, explain: bool
+) -> TeleologicalHit:
+    present = [(value, space.id) for space, value in zip(SPACES, vector.purpose, strict=True) if value is not None]
+    return TeleologicalHit(
+        rank=rank,
+        id=memory.id,
+        snippet=one_line(memory.text, LONGEST_SNIPPET),
+        similarity=round(similarity, 4),
+        purpose_alignment=round(sum(value for value, _ in present) / len(present), 4) if present else None,
+        dominant_embedder=max(present)[1] if present else None,
+        breakdown={**told, "embedder_scores": rounded(vector.purpose)} if explain else None,
+    )
+
+
+class _Measure:
+    """How alike two vectors are, by a strategy."""
+
+    def __init__(
+        self,
+        view: "MemoryView",
+        strategy: str,
+        scope: Scope,
+        weights: Weights,
+        groups: Sequence[str],
+        space: int | None,
+        vectors: Sequence[Vector | None],
+    ) -> None:
+        self._strategy = strategy
+        self._scope = scope
+        self._weights = weights
+        self._groups = tuple(groups) or tuple(GROUPS)
+        self._space = space
+        self._synergy = synergy(view) if strategy == "synergy_weighted" else {}
+        self._base = _base(vectors) if strategy == "tucker_compressed" else None
+
+    def __call__(self, one: Vector, other: Vector) -> tuple[float, dict[str, Any]] | None:
+        """The similarity with its parts; None where the two have nothing to compare."""
+        parts: dict[str, tuple[float | None, float]] = {}
+        if self._scope in ("full", "purpose_vector_only"):
+            parts["purpose"] = (self._purpose(one.purpose, other.purpose), self._weights.purpose)
+        if self._scope in ("full", "cross_correlations_only"):
+            own = self._weights.correlations
+            weight = max(own, _DOMINANT) if self._strategy == "cross_correlation_dominant" else own
+            parts["correlations"] = (cosine(one.correlations, other.correlations), weight)
+        if self._scope in ("full", "group_alignments_only"):
+            mine, others = (tuple(each.groups[name] for name in self._groups) for each in (one, other))
+            weight = 1.0 if self._strategy == "group_hierarchical" else self._weights.groups
+            parts["groups"] = (cosine(mine, others), weight)
+        if self._space is not None:
+            a, b = one.purpose[self._space], other.purpose[self._space]
+            parts["embedder"] = (None if a is None or b is None else 1 - abs(a - b), 0.1)
+        told = {name: (value, weight) for name, (value, weight) in parts.items() if value is not None and weight}
+        total = sum(weight for _, weight in told.values())
+        if not total:
+            return None
+        similarity = sum(value * weight for value, weight in told.values()) / total
+        return min(max(similarity, 0.0), 1.0), {name: round(value, 4) for name, (value, _) in told.items()}
+
+    def _purpose(self, one: Values, other: Values) -> float | None:
+        pairs = [
+            (at, a, b) for at, (a, b) in enumerate(zip(one, other, strict=True)) if a is not None and b is not None
+        ]
+        if not pairs:
+            return None
+        if self._strategy == "euclidean":
+            return 1 / (1 + math.dist([a for _, a, _ in pairs], [b for _, _, b in pairs]))
+        if self._strategy == "synergy_weighted":
+            across = self._form(pairs, 1, 2)
+            length = self._form(pairs, 1, 1) * self._form(pairs, 2, 2)
+            return across / math.sqrt(length) if length > 0 else None
+        if self._base is not None:
+            one, other = (_projected(self._base, each) for each in (one, other))
+        return cosine(one, other)
+
+    def _form(self, pairs: Sequence[tuple[int, float, float]], left: int, right: int) -> float:
+        """Each space times each other one, as far as the two go together."""
+        return sum(
+            float(p[left])
+            * float(q[right])
+            * (1.0 if p[0] == q[0] else self._synergy[min(p[0], q[0]), max(p[0], q[0])])
+            for p in pairs
+            for q in pairs
+        )
+
+
+def _base(vectors: Sequence[Vector | None]) -> Any:
+    """The few directions in which the vectors differ most."""
+    import numpy as np
+
+    table = np.array([[value or 0.0 for value in vector.purpose] for vector in vectors if vector is not None])
+    return np.linalg.svd(table, full_matrices=False)[2][:_RANK] if len(table) else np.zeros((1, len(SPACES)))
+
+
+def _projected(base: Any, values: Values) -> Values:
+    return tuple((base @ [value or 0.0 for value in values]).tolist())

@@ -1,0 +1,1 @@
+"""Keeping memories in order: forgetting, restoring, merging, and finding what is wrong."""

@@ -1,0 +1,246 @@
+"""Merging: one memory in the place of several, with all that they cite, are tagged with and are linked to."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from clew.errors import InvalidArgument, PriorsIncompatible, WouldCycle
+from clew.memory.curation.priors import COMPATIBLE_FROM, Priors, compare
+from clew.memory.curation.summary import summarized
+from clew.memory.model import (
+    LONGEST_NAME,
+    LONGEST_NOTES,
+    LONGEST_TEXT,
+    Cite,
+    Link,
+    LinkKind,
+    Memory,
+    Trust,
+    linked,
+    new_id,
+)
+from clew.memory.navigation.balance import refuse_cancer
+from clew.memory.storage.changes import Changes
+from clew.memory.storage.library import Library, normal_id
+from clew.memory.storage.units import MemoryUnits
+from clew.memory.writing.admit import check_rationale, check_text
+from clew.memory.writing.scrub import scrub
+from clew.text.instruction_like import flags_of
+
+if TYPE_CHECKING:
+    from clew.ai.model import Model
+
+Strategy = Literal["summarize", "keep_highest", "keep_newest", "concatenate"]
+SEPARATOR = "\n\n---\n\n"
+_TRUST_ORDER = list(Trust)
+
+
+class MergedNode(msgspec.Struct, frozen=True):
+    name: str
+    source_count: int
+    strategy_used: str
+    created_at: str
+    importance: float
+    total_access_count: int
+
+
+class Merged(msgspec.Struct, frozen=True, kw_only=True):
+    success: bool = True
+    merged_id: str
+    merged_node: MergedNode
+    reversal_hash: str
+    recoverable_until: str
+    summarized_by: str | None = None
+    """The model's name, or `extractive`; null for the other strategies."""
+    priors_similarity: float
+    kept_source_ids: tuple[str, ...] = ()
+    """Sources with other priors, which were linked as Relational instead of being merged away."""
+
+
+class Merger:
+    def __init__(self, library: Library, units: MemoryUnits, changes: Changes, actor: str) -> None:
+        self._library = library
+        self._units = units
+        self._changes = changes
+        self._actor = actor
+
+    def merge(
+        self,
+        ids: Sequence[str],
+        name: str,
+        strategy: Strategy,
+        rationale: str | None,
+        *,
+        force: bool,
+        model: "Model | None" = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> Merged:
+        why = scrub(check_rationale(rationale)).text
+        name = scrub(check_text("target_name", name, LONGEST_NAME)).text
+        sources = self._sources(ids)
+        _refuse_wider(sources)
+        unique = [source.id for source in sources]
+        priors = compare(sources, self._units)[0]
+        if priors.similarity < COMPATIBLE_FROM and not force:
+            raise _incompatible(priors)
+        best = max(sources, key=lambda source: (source.importance, source.recorded_at))
+        text, by = self._merged_text(sources, best, strategy, model, check)
+        kept = self._other_priors(best, sources) if priors.similarity < COMPATIBLE_FROM else []
+        gone = [source for source in sources if source not in kept]
+        rows = self._library.index.visible(unique, self._library.asker)
+        with self._changes.make("merge", self._actor, why) as change:
+            merged = _merged_memory(sources, gone, best, name, text, change.at)
+            refuse_cancer(self._library, merged.importance, gone)
+            change.put(merged)
+            links = self._library.index.links([source.id for source in gone])
+            moved = _repointed(links, {source.id for source in gone}, merged.id)
+            self._refuse_circles(merged.id, moved)
+            for link in moved:
+                change.link(link)
+            for link in links:
+                change.unlink(link)
+            for source in gone:
+                change.delete(source.id)
+            for source in kept:
+                change.link(linked(merged.id, source.id, LinkKind.RELATED, "merge"))
+            change.details = {"merged": merged.id, "sources": unique, "strategy": strategy, "name": name}
+        self._units.engine()
+        return Merged(
+            merged_id=merged.id,
+            merged_node=MergedNode(
+                name, len(sources), strategy, change.at, merged.importance, sum(row.shown for row in rows.values())
+            ),
+            reversal_hash=change.hash,
+            recoverable_until=self._changes.get(change.hash).expires_at,
+            summarized_by=by,
+            priors_similarity=priors.similarity,
+            kept_source_ids=tuple(source.id for source in kept),
+        )
+
+    def _sources(self, ids: Sequence[str]) -> list[Memory]:
+        unique = list(dict.fromkeys(normal_id(id) for id in ids))
+        if len(unique) < 2 or len(unique) != len(ids):
+            raise InvalidArgument(
+                f"'source_node_ids' names {len(unique)} different memories among {len(ids)}; 2 or more different ones"
+                " are needed.",
+                hint="Name each memory once.",
+            )
+        return [self._library.get(id) for id in unique]
+
+    def _refuse_circles(self, merged: str, links: Sequence[Link]) -> None:
+        """Nothing is part of its own part, or replaces what replaced it. Causes may lead in a circle."""
+        for kind in (LinkKind.PART_OF, LinkKind.SUPERSEDES):
+            above = [link.target for link in links if link.kind is kind and link.source == merged]
+            below = {link.source for link in links if link.kind is kind and link.target == merged}
+            met = set(above)
+            while above and not met & below:
+                further = {link.target for link in self._library.index.links(above, (kind,), inward=False)}
+                above = sorted(further - met)
+                met |= further
+            if met & below:
+                other = min(met & below)
+                raise WouldCycle(
+                    f"The merged memory would lead in a circle: by '{kind.value}' links it would stand above and below"
+                    f" {other}.",
+                    hint="Merge that memory as well, or forget the link's older end first.",
+                    data={"node_id": other, "link": kind.value},
+                )
+
+    def _merged_text(
+        self, sources: list[Memory], best: Memory, strategy: Strategy, model: "Model | None", check: Callable[[], None]
+    ) -> tuple[str, str | None]:
+        if strategy == "keep_highest":
+            return best.text, None
+        if strategy == "keep_newest":
+            return max(sources, key=lambda source: source.recorded_at).text, None
+        if strategy == "concatenate":
+            joined = SEPARATOR.join(source.text for source in sources)
+            return check_text("the concatenated text", joined, LONGEST_TEXT), None
+        return summarized([source.text for source in sources], model, check)
+
+    def _other_priors(self, best: Memory, sources: list[Memory]) -> list[Memory]:
+        return [
+            source
+            for source in sources
+            if source is not best and compare([best, source], self._units)[0].similarity < COMPATIBLE_FROM
+        ]
+
+
+def _incompatible(priors: Priors) -> PriorsIncompatible:
+    return PriorsIncompatible(
+        f"{priors.one} and {priors.other} rest on different assumptions: {', '.join(priors.reasons)}; their"
+        f" priors are {priors.similarity:.2f} alike, and {COMPATIBLE_FROM} is needed.",
+        hint="Look at both, or pass force_merge=true: what differs is then linked instead of merged.",
+        data={"nodes": [priors.one, priors.other], "similarity": priors.similarity},
+    )
+
+
+def _refuse_wider(sources: Sequence[Memory]) -> None:
+    """Nobody may see more after a merge than before: the most restricted source decides."""
+    deepest = max((source.scope.folder for source in sources), key=len)
+    for source in sources:
+        if source.scope.folder and not f"{deepest}/".startswith(f"{source.scope.folder}/"):
+            raise InvalidArgument(
+                f"The memories belong to the folders '{source.scope.folder}' and '{deepest}', which see not the same.",
+                hint="Merge memories of one folder, or link them by annotate_node.",
+            )
+    owners = {source.scope.agent for source in sources if source.scope.visibility == "private"}
+    if owners and len({source.scope.agent for source in sources}) > 1:
+        raise InvalidArgument(
+            "A private memory cannot be merged with memories of somebody else.",
+            hint="Merge memories of one agent, or link them by annotate_node.",
+        )
+
+
+def _merged_memory(sources: list[Memory], gone: list[Memory], best: Memory, name: str, text: str, at: str) -> Memory:
+    """The one memory that stands for the sources: nothing that they cited, tagged or restricted is lost."""
+    cites: dict[str, Cite] = {}
+    for source in gone:
+        for cite in source.cites:
+            cites.setdefault(cite.node, cite)
+    private = any(source.scope.visibility == "private" for source in sources)
+    folder = max((source.scope.folder for source in sources), key=len)
+    agents = {source.scope.agent for source in sources}
+    scope = msgspec.structs.replace(
+        best.scope,
+        visibility="private" if private else "team",
+        folder=folder,
+        agent=best.scope.agent if private or len(agents) == 1 else None,
+    )
+    trust = max((source.origin.trust for source in sources), key=_TRUST_ORDER.index)
+    confidences = [source.confidence for source in sources if source.confidence is not None]
+    return msgspec.structs.replace(
+        best,
+        id=new_id(),
+        title=name,
+        text=text,
+        rationale=best.rationale,
+        recorded_at=at,
+        scope=scope,
+        origin=msgspec.structs.replace(best.origin, trust=trust),
+        tags=tuple(dict.fromkeys(tag for source in sources for tag in source.tags)),
+        importance=max(source.importance for source in sources),
+        confidence=min(confidences) if confidences else None,
+        pinned=any(source.pinned for source in sources),
+        notes="\n".join(dict.fromkeys(source.notes for source in sources if source.notes))[:LONGEST_NOTES],
+        cites=tuple(cites.values()),
+        flags=tuple(
+            dict.fromkeys((*(flag for source in sources for flag in source.flags), *flags_of(f"{name}\n{text}")))
+        ),
+        valid_to=None,
+        retired_at=None,
+    )
+
+
+def _repointed(links: Sequence[Link], gone: set[str], merged: str) -> list[Link]:
+    """The links of what was merged, at the merged memory; those between the sources are left out."""
+    moved: dict[str, Link] = {}
+    for link in links:
+        source = merged if link.source in gone else link.source
+        target = merged if link.target in gone else link.target
+        if source != target:
+            new = msgspec.structs.replace(link, source=source, target=target)
+            if new.id not in moved or moved[new.id].weight < new.weight:
+                moved[new.id] = new
+    return list(moved.values())

@@ -1,0 +1,133 @@
+"""From events to memories, without a language model: only what has a form that can be recognised.
+
+| what | from |
+|---|---|
+| corrections and decisions | sentences of the user's prompts |
+| tests that failed and pass again | exit codes and reports, with the files edited in between |
+| commits | git, after a command that made one |
+| changed requirements | edited files against the last commit, when a turn ends |
+
+Everything else stays an episode.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from clew.errors import ClewError
+from clew.memory.hooks.capture import commits, requirements, runs
+from clew.memory.hooks.capture.answers import last_answer
+from clew.memory.hooks.capture.episodes import ACTOR, Episodes
+from clew.memory.hooks.capture.statements import statements_in
+from clew.memory.hooks.event import HookEvent
+from clew.memory.model import Kind, Memory, Origin, Trust
+from clew.memory.service import MemoryView
+from clew.memory.writing.admit import Note
+from clew.workspace.git import api as git
+
+log = logging.getLogger(__name__)
+
+_STATED, _SHOWN, _DONE = 0.7, 0.5, 0.4
+_MOST_CITED = 8
+
+
+class Capture:
+    """Handles the events of one session."""
+
+    def __init__(self, view: MemoryView, folder: str) -> None:
+        self._view = view
+        self._context = view.service.context
+        self._episodes = Episodes(view, folder)
+        self._is_here = folder == view.service.home.inside
+        """Events of another project of the repository become episodes only: its files are not read here."""
+
+    def handle(self, event: HookEvent) -> None:
+        """Take an event into the memory, once."""
+        if event.is_read:
+            return
+        if event.kind == "stop" and event.transcript and not event.text:
+            event = last_answer(event)
+        earlier = self._episodes.earlier(event.session)
+        head = git.head(self._context.root) if event.kind == "start" or commits.makes_commits(event.command) else None
+        episode = self._episodes.add(event, head=head)
+        if episode is None or not self._is_here:
+            return
+        handlers: dict[str, Callable[[HookEvent, Memory, list[Memory]], None]] = {
+            "prompt": self._statements,
+            "tool": self._command,
+            "failure": self._command,
+            "stop": self._requirements,
+        }
+        handler = handlers.get(event.kind)
+        if handler is not None:
+            handler(event, episode, earlier)
+
+    def _statements(self, event: HookEvent, episode: Memory, earlier: list[Memory]) -> None:
+        for each in statements_in(event.text):
+            why = f"The user said so in a session of {event.host}; recognised as a {each.form}"
+            self._store(event, each.text, why, Trust.USER, kind=each.kind, importance=_STATED)
+
+    def _command(self, event: HookEvent, episode: Memory, earlier: list[Memory]) -> None:
+        if runs.test_run(event.command) is not None:
+            self._run(event, episode, earlier)
+        if commits.makes_commits(event.command) and event.exit in (0, None):
+            self._commits(event, earlier)
+
+    def _run(self, event: HookEvent, episode: Memory, earlier: list[Memory]) -> None:
+        failing = runs.failing_tests(self._context)
+        if failing:
+            self._episodes.note(episode, failing=list(failing))
+        mended = runs.mended(event.command, event.exit, failing, earlier, self._context)
+        if mended is None:
+            return
+        code = "" if mended.exit is None else f" with exit code {mended.exit}"
+        named = ", ".join(mended.edited[:_MOST_CITED])
+        text = f"`{mended.command}` failed{code} and passed again after an edit of {named}."
+        if mended.tests:
+            text += f" Tests that failed: {', '.join(mended.tests)}."
+        why = f"Seen in a session of {event.host}: a failed run, an edit and a run that passed"
+        about = (*mended.edited[:_MOST_CITED], *mended.tests[:_MOST_CITED])
+        self._store(event, text, why, Trust.TOOL, kind=Kind.PITFALL, importance=_SHOWN, about=about)
+
+    def _commits(self, event: HookEvent, earlier: list[Memory]) -> None:
+        known = next((head for each in earlier if (head := each.metadata.get("head"))), None)
+        if known is None and event.exit is None:
+            # Nobody can tell whether the last commit is from this command.
+            return
+        for commit in commits.commits_since(self._context.root, known):
+            text = f"Commit {commit.id[:10]}: {commit.message}"
+            why = f"Committed in a session of {event.host}"
+            self._store(event, text, why, Trust.AGENT, importance=_DONE, about=commit.files, kind=Kind.FACT)
+
+    def _requirements(self, event: HookEvent, episode: Memory, earlier: list[Memory]) -> None:
+        edited = requirements.edited_since_stop(earlier)
+        for changed in requirements.changed_requirements(self._context, edited) if edited else ():
+            why = f"Changed in a session of {event.host}, compared with the last commit"
+            self._store(event, changed.text, why, Trust.TOOL, importance=_SHOWN, about=(changed.id,), kind=Kind.FACT)
+
+    def _store(
+        self,
+        event: HookEvent,
+        text: str,
+        why: str,
+        trust: Trust,
+        *,
+        kind: Kind,
+        importance: float,
+        about: tuple[str, ...] = (),
+    ) -> None:
+        there = tuple(each for each in about if self._exists(each))
+        metadata: dict[str, Any] = {"captured": event.kind}
+        note = Note(content=text, rationale=why, kind=kind, importance=importance, metadata=metadata, about=there)
+        origin = Origin(trust=trust, actor=ACTOR, session=event.session, host=event.host)
+        try:
+            self._view.writer.store(note, origin, self._view.library.index.shown_in(event.session))
+        except ClewError as error:
+            log.warning("What a hook reported was not remembered: %s", error)
+
+    def _exists(self, place: str) -> bool:
+        try:
+            self._view.places().cite(place)
+        except ClewError:
+            return False
+        return True

@@ -1,0 +1,329 @@
+"""Walking from memory to memory: neighbourhoods, causal chains, what is more general, what was used last."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Literal
+
+import msgspec
+
+from clew.graph.walk import Direction, Step, Walk
+from clew.memory.model import EdgeType, Link, LinkKind, Memory
+from clew.memory.recall.ranking import LONGEST_SNIPPET
+from clew.memory.scope import Filters
+from clew.memory.storage.library import Library
+from clew.text.keywords import stems
+from clew.text.shortening import one_line
+
+MOST_NODES = 500
+_CONTAINED = 0.8
+_MOST_CANDIDATES = 50
+_MOST_PATHS = 5
+PathType = Literal["causal", "any"]
+
+
+class MemoryWalk:
+    """The links between memories that may be seen, as something that can be walked."""
+
+    def __init__(self, library: Library, min_weight: float = 0.0, types: Collection[EdgeType] | None = None) -> None:
+        self._library = library
+        self._min_weight = min_weight
+        self._types = types
+
+    def neighbours(
+        self,
+        ids: Sequence[str],
+        kinds: Collection[LinkKind] | None = None,
+        direction: Direction = "both",
+        limit: int | None = None,
+    ) -> Iterable[Step[Link]]:
+        index, own = self._library.index, set(ids)
+        links = index.links(ids, kinds, outward=direction != "in", inward=direction != "out")
+        steps: list[Step[Link]] = []
+        for link in links:
+            if link.weight < self._min_weight or (self._types is not None and link.edge_type not in self._types):
+                continue
+            if link.source in own and direction != "in":
+                steps.append(Step(link.source, link.target, link))
+            if link.target in own and direction != "out":
+                steps.append(Step(link.target, link.source, link))
+        seen = index.visible((step.id for step in steps), self._library.asker)
+        return [step for step in steps if step.id in seen]
+
+
+class NeighbourMemory(msgspec.Struct, frozen=True, kw_only=True):
+    node_id: str
+    title: str
+    snippet: str
+    edge_type: EdgeType
+    link: str
+    weight: float
+    confidence: float
+    direction: Literal["outgoing", "incoming"]
+    hop: int
+    via: str
+    """The memory from which it was reached."""
+
+
+class CitedNode(msgspec.Struct, frozen=True):
+    node: str
+    link: str
+
+
+class Neighborhood(msgspec.Struct, frozen=True, kw_only=True):
+    node_id: str
+    neighbors: tuple[NeighbourMemory, ...]
+    count: int
+    cited: tuple[CitedNode, ...]
+    """What the memory cites in the project."""
+    truncated: bool = False
+
+
+class Hop(msgspec.Struct, frozen=True, kw_only=True):
+    node_id: str
+    name: str
+    edge_type: EdgeType | None
+    """How it follows from the one before; null for the first."""
+    link: str | None
+    edge_weight: float | None
+    confidence: float | None
+
+
+class CausalPath(msgspec.Struct, frozen=True, kw_only=True):
+    path_found: bool
+    path: tuple[Hop, ...]
+    hop_count: int
+    path_confidence: float
+    path_type: PathType
+    """Which links were followed."""
+    narrative: str
+    cycle_detected: bool
+
+
+class Relative(msgspec.Struct, frozen=True, kw_only=True):
+    node_id: str
+    title: str
+    score: float
+    depth: int
+    by: Literal["link", "terms"]
+
+
+class Entailment(msgspec.Struct, frozen=True, kw_only=True):
+    node_id: str
+    ancestors: tuple[Relative, ...]
+    descendants: tuple[Relative, ...]
+    method: str
+    truncated: bool = False
+
+
+class RecentMemory(msgspec.Struct, frozen=True, kw_only=True):
+    node_id: str
+    citation_tag: str
+    kind: str
+    title: str
+    snippet: str
+    recorded_at: str
+    last_accessed: str
+    access_count: int
+    importance: float
+    session: str | None
+
+
+class Recent(msgspec.Struct, frozen=True, kw_only=True):
+    memories: tuple[RecentMemory, ...]
+    count: int
+    session_id: str | None
+    truncated: bool = False
+
+
+def neighborhood(
+    library: Library, id: str, depth: int, types: tuple[EdgeType, ...] | None, min_weight: float
+) -> Neighborhood:
+    memory = library.get(id)
+    links = MemoryWalk(library, min_weight, types)
+    walk: Walk[Link] = Walk(links, (memory.id,), direction="both", most=MOST_NODES)
+    found: list[tuple[Step[Link], int]] = []
+    while walk.depth < depth and (own := walk.frontier):
+        new = {step.id for step in walk.advance()}
+        # Two memories may be linked in several ways, and each is told.
+        found += [(step, walk.depth) for step in links.neighbours(own) if step.id in new]
+    memories = library.get_many(step.id for step, _ in found)
+    neighbours = tuple(
+        NeighbourMemory(
+            node_id=step.id,
+            title=memories[step.id].title,
+            snippet=one_line(memories[step.id].text, LONGEST_SNIPPET),
+            edge_type=step.edge.edge_type,
+            link=step.edge.kind.value,
+            weight=step.edge.weight,
+            confidence=step.edge.confidence,
+            direction="outgoing" if step.edge.source == step.own else "incoming",
+            hop=hop,
+            via=step.own,
+        )
+        for step, hop in found
+        if step.id in memories
+    )
+    cited = tuple(CitedNode(cite.node, cite.kind.value) for cite in memory.cites)
+    return Neighborhood(
+        node_id=memory.id, neighbors=neighbours, count=len(neighbours), cited=cited, truncated=walk.is_cut
+    )
+
+
+def paths_of(found: Neighborhood) -> list[tuple[str, ...]]:
+    """The longest paths from a memory to its neighbours, a few of them."""
+    before = {each.node_id: each.via for each in found.neighbors}
+    farthest = max((each.hop for each in found.neighbors), default=0)
+    ends = [each.node_id for each in found.neighbors if each.hop == farthest]
+    paths: list[tuple[str, ...]] = []
+    for end in list(dict.fromkeys(ends))[:_MOST_PATHS]:
+        path = [end]
+        while path[-1] in before:
+            path.append(before[path[-1]])
+        paths.append(tuple(reversed(path)))
+    return paths
+
+
+_CONNECTING = tuple(kind for kind in LinkKind if kind is not LinkKind.NEXT)
+_DIRECTIONS: dict[str, Direction] = {"forward": "out", "backward": "in", "bidirectional": "both"}
+
+
+def causal_path(
+    library: Library,
+    source: str,
+    target: str,
+    max_hops: int,
+    direction: str,
+    check: Callable[[], None],
+    path_type: PathType = "causal",
+) -> CausalPath:
+    """The shortest chain of causes between two memories; on request, of any links but the mere order of a session."""
+    start, end = library.named(source), library.named(target)
+    kinds = (LinkKind.CAUSES,) if path_type == "causal" else _CONNECTING
+    way = _DIRECTIONS[direction] if path_type == "causal" else "both"
+    walk: Walk[Link] = Walk(MemoryWalk(library), (start.id,), kinds, way, most=MOST_NODES, check=check)
+    steps = _steps_to(walk, end.id, max_hops)
+    cycle = _has_cycle(library, kinds, walk.came_by)
+    if steps is not None:
+        return _path(library, start, steps, path_type, cycle=cycle)
+    links = "causes lead" if path_type == "causal" else "links lead"
+    return CausalPath(
+        path_found=False,
+        path=(),
+        hop_count=0,
+        path_confidence=0.0,
+        path_type=path_type,
+        narrative=f"No {links} from '{start.title}' to '{end.title}' within {max_hops} hops.",
+        cycle_detected=cycle,
+    )
+
+
+def _steps_to(walk: Walk[Link], end: str, max_hops: int) -> list[Step[Link]] | None:
+    if end in walk.came_by:
+        return []
+    for _ in walk.layers(max_hops):
+        if end in walk.came_by:
+            return walk.path_to(end)
+    return None
+
+
+def _has_cycle(library: Library, kinds: Collection[LinkKind], ids: Collection[str]) -> bool:
+    """Whether directed links among these memories lead in a circle."""
+    after: dict[str, list[str]] = {id: [] for id in ids}
+    for link in library.index.links(list(ids), tuple(kinds), inward=False):
+        if link.target in after:
+            after[link.source].append(link.target)
+    left = Counter(target for targets in after.values() for target in targets)
+    free = [id for id in after if not left[id]]
+    # What nothing leads to is taken away, again and again; what remains is a circle, or lies behind one.
+    while free:
+        for target in after[free.pop()]:
+            left[target] -= 1
+            if not left[target]:
+                free.append(target)
+    return any(left.values())
+
+
+def _path(library: Library, start: Memory, steps: list[Step[Link]], path_type: PathType, *, cycle: bool) -> CausalPath:
+    memories = library.get_many(step.id for step in steps)
+    hops = [Hop(node_id=start.id, name=start.title, edge_type=None, link=None, edge_weight=None, confidence=None)]
+    confidence = 1.0
+    for step in steps:
+        confidence *= step.edge.confidence * step.edge.weight
+        hops.append(
+            Hop(
+                node_id=step.id,
+                name=memories[step.id].title,
+                edge_type=step.edge.edge_type,
+                link=step.edge.kind.value,
+                edge_weight=step.edge.weight,
+                confidence=step.edge.confidence,
+            )
+        )
+    return CausalPath(
+        path_found=True,
+        path=tuple(hops),
+        hop_count=len(steps),
+        path_confidence=round(confidence, 4),
+        path_type=path_type,
+        narrative=" → ".join(hop.name for hop in hops),
+        cycle_detected=cycle,
+    )
+
+
+def entailment(library: Library, id: str, direction: str, near: Callable[[str], list[str]]) -> Entailment:
+    """What is more general than a memory and what is more special: by `part_of` links, and by terms of one that are
+    contained in the other. `near` gives the ids of memories that are like a text."""
+    memory = library.get(id)
+    found: dict[str, list[Relative]] = {"out": [], "in": []}
+    sides: dict[str, tuple[Direction, ...]] = {"ancestors": ("out",), "descendants": ("in",), "both": ("out", "in")}
+    for side in sides[direction]:
+        walk: Walk[Link] = Walk(MemoryWalk(library), (memory.id,), (LinkKind.PART_OF,), side, most=MOST_NODES)
+        for depth, layer in enumerate(walk.layers(), start=1):
+            for each in library.get_many(step.id for step in layer).values():
+                found[side].append(
+                    Relative(node_id=each.id, title=each.title, score=round(0.9**depth, 3), depth=depth, by="link")
+                )
+    linked = {each.node_id for side in found.values() for each in side} | {memory.id}
+    for other in library.get_many(id for id in near(memory.text)[:_MOST_CANDIDATES] if id not in linked).values():
+        way, score = _contained(memory, other)
+        if way in sides[direction]:
+            found[way].append(Relative(node_id=other.id, title=other.title, score=score, depth=1, by="terms"))
+    return Entailment(
+        node_id=memory.id,
+        ancestors=tuple(found["out"]),
+        descendants=tuple(found["in"]),
+        method="part_of links, then containment of terms among the most similar memories",
+    )
+
+
+def _contained(memory: Memory, other: Memory) -> tuple[str, float]:
+    """Which of two memories is the more general: the one whose few terms the other one holds among many."""
+    own, others = (stems(each.text) for each in (memory, other))
+    if len(own) < 2 or len(others) < 2:
+        return "", 0.0
+    share = len(own & others) / min(len(own), len(others))
+    if share < _CONTAINED or max(len(own), len(others)) < 2 * min(len(own), len(others)):
+        return "", 0.0
+    return ("out" if len(others) < len(own) else "in"), round(share, 3)
+
+
+def recent(library: Library, limit: int, since: str | None, session: str | None) -> Recent:
+    """The memories that were stored or shown last, the latest first; only those of a session, where one is given."""
+    filters = Filters(since=since, session=session)
+    found = library.latest(limit + 1, filters)
+    shown = tuple(
+        RecentMemory(
+            node_id=memory.id,
+            citation_tag=memory.tag,
+            kind=memory.kind.value,
+            title=memory.title,
+            snippet=one_line(memory.text, LONGEST_SNIPPET),
+            recorded_at=memory.recorded_at,
+            last_accessed=row.shown_at or memory.recorded_at,
+            access_count=row.shown,
+            importance=memory.importance,
+            session=memory.origin.session,
+        )
+        for memory, row in found[:limit]
+    )
+    return Recent(memories=shown, count=len(shown), session_id=session, truncated=len(found) > limit)

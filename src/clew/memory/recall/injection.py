@@ -1,0 +1,101 @@
+"""Putting memories before an agent that did not search for them: a small block of data, or nothing.
+
+The block says that it is data and not instructions, and each line says where it comes from, how far it is trusted and
+whether what it cites has changed. It never ends inside an item, never repeats one in a session, and no text inside it
+can end it.
+"""
+
+from collections.abc import Callable, Collection
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from clew.memory.recall.block import Injected, cited, fitting, framed, is_injectable, line_of
+from clew.memory.recall.gate import GateHit, passes
+from clew.memory.recall.ranking import LONGEST_SNIPPET, Ranked, Recall
+from clew.search.quote.evidence import preview
+from clew.text.shortening import one_line
+from clew.text.tokens import estimate_tokens
+
+Mode = Literal["auto", "raw", "narrative", "structured", "code_focused"]
+
+CONSIDERED = 12
+_SHORT_ENOUGH = 60
+"""Tokens of a text that is shown whole."""
+
+
+class Block(msgspec.Struct, frozen=True):
+    context: str
+    items: tuple[Injected, ...]
+    tokens_used: int
+    tokens_before: int
+    abstained: str | None
+    """Why there is nothing, where that is so."""
+    ranked: tuple[Ranked, ...]
+    """What was found, injected or not."""
+    notes: tuple[str, ...] = ()
+
+
+def inject(
+    recall: Recall,
+    query: str,
+    now: datetime,
+    *,
+    max_tokens: int,
+    seen: Collection[str] = (),
+    mode: Mode = "auto",
+    gated: bool = True,
+    about: str | None = None,
+    check: Callable[[], None] = lambda: None,
+) -> Block:
+    """The block for a query. `seen` are the memories that the session was shown before."""
+    with recall.held():
+        ranked, notes = recall.rank(query, CONSIDERED, about=about, check=check)
+        # What was shown before opens the gate for nothing else.
+        fresh = [each for each in ranked if not _was_shown(each, seen) and is_injectable(each.memory)]
+        beside = recall.beside([each.memory for each in fresh], seen) if gated else {}
+    if gated and (fresh or not ranked):
+        hits = [GateHit(beside.get(each.memory.id, ""), each.found.dense) for each in fresh]
+        decision = passes(query, hits, recall.rarities)
+        if not decision.passed:
+            return Block("", (), 0, 0, f"Nothing was injected: {decision.reason}.", tuple(ranked), notes)
+    # A memory is as much like the question as what it replaced.
+    alike = {each.superseded_by: each.similarity for each in fresh if each.superseded_by is not None}
+    alike = {each.memory.id: max(each.similarity, alike.get(each.memory.id, 0.0)) for each in fresh}
+    worth = [each for each in fresh if each.standing != "superseded"]
+    best = max((alike[each.memory.id] for each in worth), default=0.0)
+    # What is far less like the question than the best result would only take room.
+    worth = [each for each in worth if about is not None or alike[each.memory.id] >= best / 2]
+    items = fitting([_line(each, query, now, mode) for each in worth], max_tokens)
+    if not items:
+        why = "all that fits was shown before in this session" if ranked else "there are no memories"
+        return Block("", (), 0, 0, f"Nothing was injected: {why}.", tuple(ranked), notes)
+    context = framed(items)
+    return Block(
+        context=context,
+        items=tuple(items),
+        tokens_used=estimate_tokens(context),
+        tokens_before=sum(item.tokens_before for item in items),
+        abstained=None,
+        ranked=tuple(ranked),
+        notes=notes,
+    )
+
+
+def _was_shown(ranked: Ranked, seen: Collection[str]) -> bool:
+    """Whether a memory, or the one that replaced it, was shown in the session."""
+    return ranked.memory.id in seen or ranked.superseded_by in seen
+
+
+def _line(ranked: Ranked, query: str, now: datetime, mode: Mode) -> Injected:
+    memory = ranked.memory
+    whole = estimate_tokens(memory.text)
+    if mode == "raw" or whole <= _SHORT_ENOUGH:
+        said = memory.text
+    elif mode == "structured":
+        said = memory.title
+    else:
+        said = preview(query, memory.text).text or one_line(memory.text, LONGEST_SNIPPET)
+    about = [cited(cite.node, cite.state, cite.now) for cite in ranked.cites]
+    return line_of(memory, said, about, now)

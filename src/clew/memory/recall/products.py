@@ -1,0 +1,225 @@
+"""The two products of recall: search, which shows everything it found, and injection, which shows what is worth it."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from clew.errors import InvalidArgument
+from clew.memory.cognition.gauges.modulators import is_profile, modulated
+from clew.memory.model import LONGEST_QUERY, Kind, Link, LinkKind
+from clew.memory.recall.injection import Mode, inject
+from clew.memory.recall.ranking import Branches, MemoryHit, Ranked, hit_of
+from clew.memory.scope import Filters
+from clew.memory.storage.changes import spelled_time
+from clew.memory.writing.admit import check_text
+from clew.text.choices import explained
+
+if TYPE_CHECKING:
+    from clew.memory.service import MemoryView
+    from clew.operation.call import Call
+
+_BUDGETS = {0: 150, 1: 8_192, 2: 8_192}
+"""Tokens at most by verbosity; max_tokens counts as well."""
+_TENSE = 0.8
+_MOST_CONFLICTS = 10
+_TEXT = (None, "", "text", "code")
+
+
+class SearchFilters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    min_importance: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    kinds: tuple[Kind, ...] = ()
+    tags: tuple[str, ...] | None = None
+    created_after: str | None = None
+    session: str | None = None
+    branch: str | None = None
+    domain: str | None = None
+    as_of: str | None = None
+
+
+class SearchAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    results: tuple[MemoryHit, ...]
+    count: int
+    notes: tuple[str, ...] = ()
+    truncated: bool = False
+
+
+class ConflictAlert(msgspec.Struct, frozen=True):
+    has_conflict: bool
+    conflicting_nodes: tuple[tuple[str, str], ...]
+    suggested_action: str | None
+
+
+class Injection(msgspec.Struct, frozen=True, kw_only=True):
+    context: str
+    """Empty where nothing is worth it; `reason` says why."""
+    reason: str | None
+    tokens_used: int
+    tokens_before_distillation: int
+    compression_ratio: float
+    distillation_applied: str
+    nodes_retrieved: tuple[str, ...]
+    conflict_alert: ConflictAlert
+    utl_metrics: dict[str, float]
+    bundled_metadata: dict[str, Any]
+    tool_gating_warning: str | None = None
+    notes: tuple[str, ...] = ()
+    truncated: bool = False
+
+
+def search_graph(
+    view: "MemoryView",
+    query: str,
+    *,
+    top_k: int,
+    min_similarity: float,
+    about: str | None,
+    given: Mapping[str, Any] | None,
+    lock: Mapping[str, Any] | None,
+    modality: str | None,
+    with_content: bool,
+    call: "Call",
+) -> SearchAnswer:
+    query = check_text("query", query, LONGEST_QUERY)
+    wanted = _checked(given)
+    filters = filters_of(wanted, lock)
+    if modality not in _TEXT:
+        note = f"Memories are texts; there are none of modality '{modality}'."
+        return SearchAnswer(results=(), count=0, notes=(note,))
+    ranked, notes = view.recall.rank(
+        query, top_k, filters, tags=wanted.tags, min_similarity=min_similarity, about=about, check=call.check
+    )
+    view.note_question(query, ranked)
+    if is_profile(call):
+        ranked = modulated(view, query, ranked)
+    branches = Branches(view.library)
+    hits = tuple(hit_of(each, branches, with_content=with_content) for each in ranked)
+    for number, hit in enumerate(hits, start=1):
+        call.progress(number, len(hits), f"{hit.citation_tag} {hit.title}")
+    view.note_exchange("search_graph", query, [hit.node_id for hit in hits], scores=[hit.similarity for hit in hits])
+    _feel(view, ranked)
+    return SearchAnswer(results=hits, count=len(hits), notes=notes)
+
+
+def _checked(given: Mapping[str, Any] | None) -> SearchFilters:
+    try:
+        return msgspec.convert(dict(given or {}), SearchFilters)
+    except msgspec.ValidationError as error:
+        names = ", ".join(SearchFilters.__struct_fields__)
+        raise InvalidArgument(
+            f"'filters': {explained(error, SearchFilters, given or {})}.", hint=f"It has: {names}."
+        ) from error
+
+
+def filters_of(given: SearchFilters, lock: Mapping[str, Any] | None) -> Filters:
+    """The filters of a search, with those of its perspective."""
+    locked = dict(lock or {})
+    agents, without = locked.pop("agent_ids", None), locked.pop("exclude_agent_ids", ())
+    domain = locked.pop("domain", None)
+    if locked:
+        raise InvalidArgument(
+            f"'perspective_lock' has no field '{next(iter(locked))}'.",
+            hint="It has: domain, agent_ids, exclude_agent_ids.",
+        )
+    return Filters(
+        branch=given.branch,
+        session=given.session,
+        domain=domain or given.domain,
+        kinds=tuple(kind.value for kind in given.kinds),
+        agents=None if agents is None else _names("agent_ids", agents),
+        without_agents=_names("exclude_agent_ids", without),
+        min_importance=given.min_importance,
+        since=spelled_time(given.created_after),
+        as_of=spelled_time(given.as_of),
+    )
+
+
+def _names(field: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+        raise InvalidArgument(f"'perspective_lock.{field}' is not a list of names.", hint='Pass ["planner"].')
+    return tuple(value)
+
+
+def inject_context(
+    view: "MemoryView",
+    query: str,
+    *,
+    max_tokens: int,
+    about: str | None = None,
+    mode: Mode = "auto",
+    gated: bool = True,
+    metadata: Collection[str] = (),
+    verbosity: int = 1,
+    check: Callable[[], None] = lambda: None,
+) -> Injection:
+    query = check_text("query", query, LONGEST_QUERY)
+    now = view.service.context.clock()
+    block = inject(
+        view.recall,
+        query,
+        now,
+        max_tokens=min(max_tokens, _BUDGETS[verbosity]),
+        seen=view.injected(),
+        mode="raw" if verbosity == 2 and mode == "auto" else mode,
+        gated=gated,
+        about=about,
+        check=check,
+    )
+    shown = tuple(item.node_id for item in block.items)
+    view.note_question(query, block.ranked)
+    alike = {each.memory.id: each.similarity for each in block.ranked}
+    scores = [alike.get(id, 0.0) for id in shown]
+    view.note_exchange("inject_context", query, shown, scores=scores, injected=True, reason=block.abstained or "")
+    _feel(view, block.ranked)
+    pulse = view.service.pulses.get(view.asker.session)
+    tense = "Memory hardly covers this. generate_search_plan asks in other words, epistemic_action asks the user."
+    return Injection(
+        context=block.context,
+        reason=block.abstained,
+        tokens_used=block.tokens_used,
+        tokens_before_distillation=block.tokens_before,
+        compression_ratio=round(block.tokens_used / block.tokens_before, 3) if block.tokens_before else 0.0,
+        distillation_applied=mode if shown else "none",
+        nodes_retrieved=shown,
+        conflict_alert=_conflicts(view, shown),
+        utl_metrics={"entropy": pulse.entropy, "coherence": pulse.coherence, "learning_score": pulse.learning_score},
+        bundled_metadata=_bundled(view, shown, metadata),
+        tool_gating_warning=tense if pulse.entropy > _TENSE else None,
+        notes=block.notes,
+    )
+
+
+def _conflicts(view: "MemoryView", shown: tuple[str, ...]) -> ConflictAlert:
+    links = view.library.index.links(shown, (LinkKind.CONTRADICTS,))
+    pairs = tuple((link.source, link.target) for link in _seen(view, links)[:_MOST_CONFLICTS])
+    return ConflictAlert(bool(pairs), pairs, "critique_context" if pairs else None)
+
+
+def _bundled(view: "MemoryView", shown: tuple[str, ...], wanted: Collection[str]) -> dict[str, Any]:
+    kinds = {
+        "causal_links": (LinkKind.CAUSES,),
+        "entailment_cones": (LinkKind.PART_OF,),
+        "neighborhood": None,
+        "conflicts": (LinkKind.CONTRADICTS,),
+    }
+    return {
+        name: [
+            {"source": link.source, "target": link.target, "link": link.kind.value, "weight": link.weight}
+            for link in _seen(view, view.library.index.links(shown, kinds[name]))[:20]
+        ]
+        for name in wanted
+    }
+
+
+def _seen(view: "MemoryView", links: list[Link]) -> list[Link]:
+    """The links whose both ends may be seen."""
+    ends = view.library.index.visible({end for link in links for end in (link.source, link.target)}, view.asker)
+    return [link for link in links if link.source in ends and link.target in ends]
+
+
+def _feel(view: "MemoryView", ranked: Collection[Ranked]) -> None:
+    """Note how well memory covered a question."""
+    best = max((each.similarity for each in ranked), default=0.0)
+    current = sum(each.standing == "current" for each in ranked) / len(ranked) if ranked else 0.0
+    view.service.pulses.note(view.asker.session, 1.0 - best, best * current)

@@ -1,0 +1,268 @@
+"""Finding memories: one ranking, of which search shows all and injection only what is worth it.
+
+What is current comes first; what cites something that changed comes after it, and what was superseded last. Both are
+shown and marked, because whoever asks may want to know what was believed before.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Literal
+
+import msgspec
+
+from clew.errors import InvalidArgument
+from clew.memory.model import Kind, LinkKind, Memory
+from clew.memory.places import CiteState, Places
+from clew.memory.scope import EVERYTHING, Filters
+from clew.memory.storage.library import Library
+from clew.memory.storage.units import EPISODES, PART, Found, MemoryUnits
+from clew.text.keywords import stems
+from clew.text.shortening import one_line
+from clew.workspace.git import api as git
+
+Standing = Literal["current", "stale", "superseded"]
+_ORDER: dict[Standing, int] = {"current": 0, "stale": 1, "superseded": 2}
+LONGEST_SNIPPET = 200
+_DECIMALS = 4
+
+
+class Signals(msgspec.Struct, frozen=True):
+    """What each signal says about a result; null where it did not find it."""
+
+    lexical: float | None
+    dense: float | None
+
+
+class MemoryHit(msgspec.Struct, frozen=True, kw_only=True):
+    node_id: str
+    citation_tag: str
+    kind: str
+    title: str
+    snippet: str
+    similarity: float
+    """The cosine of the vectors, or the share of the words of the query where there are no vectors yet."""
+    score: float
+    signals: Signals
+    standing: Standing
+    superseded_by: str | None = None
+    cites: tuple[CiteState, ...] = ()
+    importance: float
+    confidence: float | None
+    recorded_at: str
+    valid_from: str | None = None
+    valid_to: str | None = None
+    tags: tuple[str, ...] = ()
+    trust: str
+    agent: str | None = None
+    branch: str | None = None
+    branch_state: Literal["current", "other", "merged", "deleted", "unknown"] = "unknown"
+    flags: tuple[str, ...] = ()
+    content: str | None = None
+
+
+class Ranked(msgspec.Struct, frozen=True):
+    """A memory with what made it a result."""
+
+    memory: Memory
+    found: Found
+    similarity: float
+    standing: Standing
+    superseded_by: str | None
+    cites: tuple[CiteState, ...]
+
+
+class Recall:
+    def __init__(self, library: Library, units: MemoryUnits, places: Callable[[], Places]) -> None:
+        self._library = library
+        self._units = units
+        self._places = places
+
+    def rank(
+        self,
+        query: str,
+        limit: int,
+        filters: Filters = EVERYTHING,
+        *,
+        tags: tuple[str, ...] | None = None,
+        min_similarity: float = 0.0,
+        about: str | None = None,
+        recipe: str = "default",
+        check: Callable[[], None] = lambda: None,
+    ) -> tuple[list[Ranked], tuple[str, ...]]:
+        """The memories that answer a query best, and what limits the answer. With `about`, only those that cite it."""
+        found, notes = self._units.rank(
+            query, self._library.asker, tags=tags, parts=_parts(filters), recipe=recipe, check=check
+        )
+        among = None if about is None else frozenset(self.ids_at(about))
+        if among is not None:
+            # What stands at a place belongs there, whatever the words of the question are.
+            known = {each.id for each in found}
+            found = [each for each in found if each.id in among]
+            found += [Found(id, 0.0, None, None) for id in sorted(among - known)]
+        best: list[tuple[Found, float, Memory]] = []
+        # As many as are wanted are looked at, and more only where some of them may not be seen.
+        for start in range(0, len(found), limit):
+            if len(best) >= limit:
+                break
+            some = found[start : start + limit]
+            memories = self._library.get_many((each.id for each in some), filters)
+            seen = [each for each in some if each.id in memories]
+            scored = [(each, _similarity(query, memories[each.id], each), memories[each.id]) for each in seen]
+            best += [each for each in scored if each[1] >= min_similarity]
+        return self._ordered(best[:limit], filters), notes
+
+    def held(self) -> AbstractContextManager[None]:
+        """All that is recalled inside the block is of one state of the memory."""
+        return self._library.index.held()
+
+    def beside(self, memories: Sequence[Memory], without: Collection[str] = ()) -> dict[str, str]:
+        """The text of each memory together with those just before and after it in its session, apart from those that
+        are not wanted."""
+        texts = {memory.id: memory.text for memory in memories}
+        links = self._library.index.links(list(texts), (LinkKind.NEXT,))
+        ends = {end for link in links for end in (link.source, link.target)}
+        wanted = ends - texts.keys() - set(without)
+        others = {id: memory.text for id, memory in self._library.get_many(wanted).items()} | texts
+        found = dict(texts)
+        for link in links:
+            for id, other in ((link.source, link.target), (link.target, link.source)):
+                if id in found and other in others:
+                    found[id] += f"\n{others[other]}"
+        return found
+
+    def rarities(self, terms: Iterable[str]) -> dict[str, float]:
+        """How much each of some terms tells; the same for all where there is no search index."""
+        return self._units.rarities(terms)
+
+    def ids_at(self, place: str) -> list[str]:
+        """The memories that cite a place, or something inside it."""
+        nodes, prefixes = self._places().nodes_at(place)
+        return self._library.index.citing(nodes, prefixes, self._library.asker)
+
+    def standing_of(
+        self, memories: Iterable[Memory]
+    ) -> list[tuple[Memory, Standing, str | None, tuple[CiteState, ...]]]:
+        """Each memory with whether it still holds."""
+        several = list(memories)
+        return self._standings(several, self._successors(memory.id for memory in several))
+
+    def _standings(
+        self, memories: Iterable[Memory], successors: Mapping[str, str]
+    ) -> list[tuple[Memory, Standing, str | None, tuple[CiteState, ...]]]:
+        places = self._places()
+        found: list[tuple[Memory, Standing, str | None, tuple[CiteState, ...]]] = []
+        for memory in memories:
+            cites = tuple(places.state(cite) for cite in memory.cites)
+            successor = successors.get(memory.id)
+            is_old = successor is not None or memory.retired_at is not None
+            is_stale = any(cite.state in ("changed", "gone") for cite in cites)
+            standing: Standing = "superseded" if is_old else "stale" if is_stale else "current"
+            found.append((memory, standing, successor, cites))
+        return found
+
+    def _ordered(self, best: list[tuple[Found, float, Memory]], filters: Filters) -> list[Ranked]:
+        successors = self._successors(memory.id for _, _, memory in best)
+        if filters == EVERYTHING and (missing := set(successors.values()) - {memory.id for _, _, memory in best}):
+            # What replaced a result is a result too, whatever its words are: it takes the place of the weakest. It is
+            # the last in its line, so nothing replaced it.
+            added = self._library.get_many(sorted(missing))
+            best = best[: max(len(best) - len(added), 1)]
+            best += [(Found(id, 0.0, None, None), 0.0, memory) for id, memory in added.items()]
+        states = self._standings((memory for _, _, memory in best), successors)
+        ranked = [
+            Ranked(memory, found, similarity, standing, successor, cites)
+            for (found, similarity, memory), (_, standing, successor, cites) in zip(best, states, strict=True)
+        ]
+        return sorted(ranked, key=lambda each: _ORDER[each.standing])
+
+    def _successors(self, ids: Iterable[str]) -> dict[str, str]:
+        """What supersedes each of these memories, followed to the last one that may be seen."""
+        found: dict[str, str] = {}
+        index, asker = self._library.index, self._library.asker
+        for id in index.replacing(list(ids)):
+            last, met = id, {id}
+            while True:
+                seen = index.visible(index.replacing([last]).get(last, ()), asker)
+                following = next((each for each in seen if each not in met), None)
+                if following is None:
+                    break
+                last = following
+                met.add(last)
+            if last != id:
+                found[id] = last
+        return found
+
+
+def _parts(filters: Filters) -> tuple[str, ...]:
+    """Which parts of the index hold what is asked for."""
+    if Kind.EPISODE.value not in filters.kinds:
+        return (PART,)
+    return (EPISODES,) if len(filters.kinds) == 1 else (PART, EPISODES)
+
+
+def _similarity(query: str, memory: Memory, found: Found) -> float:
+    if found.dense is not None:
+        return max(found.dense, 0.0)
+    asked = stems(query)
+    return len(asked & stems(f"{memory.title} {memory.text}")) / len(asked) if asked else 0.0
+
+
+class Branches:
+    """What became of the branches on which memories were made; git is asked when one is another than the current."""
+
+    def __init__(self, library: Library) -> None:
+        self._root = library.home.root
+        self._current: str | None = None
+        self._known: tuple[frozenset[str], frozenset[str]] | None = None
+        self._asked = False
+
+    def state(self, branch: str | None) -> Literal["current", "other", "merged", "deleted", "unknown"]:
+        if branch is None:
+            return "unknown"
+        if not self._asked:
+            self._current, self._asked = git.branch(self._root), True
+        if branch == self._current:
+            return "current"
+        if self._known is None:
+            self._known = git.branches(self._root), git.branches(self._root, "--merged=HEAD")
+        there, merged = self._known
+        return "deleted" if branch not in there else "merged" if branch in merged else "other"
+
+
+def hit_of(ranked: Ranked, branches: Branches, *, with_content: bool) -> MemoryHit:
+    memory, scope = ranked.memory, ranked.memory.scope
+    return MemoryHit(
+        node_id=memory.id,
+        citation_tag=memory.tag,
+        kind=memory.kind.value,
+        title=memory.title,
+        snippet=one_line(memory.text, LONGEST_SNIPPET),
+        similarity=round(ranked.similarity, _DECIMALS),
+        score=round(ranked.found.score, _DECIMALS),
+        signals=Signals(_rounded(ranked.found.lexical), _rounded(ranked.found.dense)),
+        standing=ranked.standing,
+        superseded_by=ranked.superseded_by,
+        cites=ranked.cites,
+        importance=memory.importance,
+        confidence=memory.confidence,
+        recorded_at=memory.recorded_at,
+        valid_from=memory.valid_from,
+        valid_to=memory.valid_to,
+        tags=memory.tags,
+        trust=memory.origin.trust.value,
+        agent=scope.agent,
+        branch=scope.branch,
+        branch_state=branches.state(scope.branch),
+        flags=memory.flags,
+        content=memory.text if with_content else None,
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _DECIMALS)
+
+
+def check_share(name: str, value: float) -> float:
+    if not 0.0 <= value <= 1.0:
+        raise InvalidArgument(f"The argument '{name}' is {value}; 0 to 1 is allowed.", hint="Pass a number in between.")
+    return value

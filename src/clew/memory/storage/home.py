@@ -1,0 +1,102 @@
+"""Where a project's memory lives: in the folder that all work trees of its repository share.
+
+Without git that is the project's own `.clew`. The store under it is authored data; the index beside it is made from the
+store's events and may be thrown away.
+"""
+
+import uuid
+from pathlib import Path
+
+from clew.context import STORE_PATIENCE_SECONDS, Context
+from clew.derived.file import throw_away
+from clew.errors import StoreError, StoreReadOnly
+from clew.memory.storage.index import MemoryIndex
+from clew.store.interface import Record, Store
+from clew.store.sqlite.connections import log_of, size_of
+from clew.store.sqlite.engine import open_sqlite
+from clew.workspace.git import api as git
+
+FOLDER = "clew"
+STORE_FILE = "memory.db"
+INDEX_FILE = "memory-index.db"
+PURGES, PENDING = "purge", "pending"
+"""The record that stands in the store while a purge is under way."""
+_REPOSITORY = "repository"
+
+
+def places(context: Context) -> tuple[Path, str]:
+    """The folder of a project's memory, and the project's own folder inside the repository."""
+    common = git.common_folder(context.root)
+    top = git.toplevel(context.root) if common is not None else None
+    if common is None or top is None:
+        return context.state_folder, ""
+    inside = context.root.resolve().relative_to(top.resolve()).as_posix()
+    return common / FOLDER, "" if inside == "." else inside
+
+
+class Home:
+    """The memory's store and index, with what names the repository and the project's place in it."""
+
+    def __init__(self, context: Context) -> None:
+        self.root = context.root
+        self.folder, self.inside = places(context)
+        self._ready(context, self.folder)
+        self.store: Store = open_sqlite(self.folder / STORE_FILE, busy_timeout=STORE_PATIENCE_SECONDS)
+        """Of its own, beside the project's: worktrees share it, while drafts belong to one of them."""
+        self.repository = self._repository()
+        """A random id that stays when the repository is moved or renamed."""
+        self._finish_purge()
+        self.index = MemoryIndex(self.folder / INDEX_FILE, self.store)
+
+    def _ready(self, context: Context, folder: Path) -> None:
+        """Make the folder, so that git and other users do not see what is in it."""
+        if folder == context.state_folder:
+            if context.store is None:
+                raise context.store_problem or StoreError("The project has no store.", hint="Make .clew writable.")
+            return
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise StoreReadOnly(
+                f"The memory cannot be kept in {folder}: {error.strerror}.", hint="Make the folder writable."
+            ) from error
+
+    def _repository(self) -> str:
+        return self.store.setting(_REPOSITORY, uuid.uuid4().hex.encode()).decode()
+
+    def _finish_purge(self) -> None:
+        """A purge that was killed may have left bytes of what it took out."""
+        if self.store.get(PURGES, PENDING) is not None:
+            throw_away(self.folder / INDEX_FILE)
+            self.store.compact()
+            with self.store.transaction(actor="clew", reason="a purge is finished") as transaction:
+                transaction.delete(PURGES, PENDING)
+
+    @property
+    def name(self) -> str:
+        """The project in the repository, as a key."""
+        return self.inside or "."
+
+    @property
+    def path(self) -> Path:
+        return self.folder / STORE_FILE
+
+    def size(self) -> int:
+        """How many bytes the store takes."""
+        return size_of(self.path) + size_of(log_of(self.path))
+
+    def happened(self, before: int | None, limit: int, *, after: int = 0) -> list[tuple[int, Record]]:
+        """Changes and exchanges between two events, the latest first, each with the number of its event."""
+        rows = self.index.happened(before, limit, after)
+        records: dict[tuple[str, str], Record] = {}
+        for collection in {each for _, each, _ in rows}:
+            found = self.store.get_many(collection, [id for _, each, id in rows if each == collection])
+            records |= {(collection, id): record for id, record in found.items()}
+        return [(seq, records[name]) for seq, *where in rows if (name := (where[0], where[1])) in records]
+
+    def branch(self) -> str | None:
+        return git.branch(self.root)
+
+    def close(self) -> None:
+        self.index.close()
+        self.store.close()

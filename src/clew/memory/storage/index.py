@@ -1,0 +1,406 @@
+"""The index of the memory: which memories there are, and how they are linked, both ways.
+
+It is made from the events of the store, in their order, and kept in step before each question. So it may be lost or
+damaged at any time, several processes may share it, and a write that a killed process left unindexed is found at the
+next question.
+"""
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from clew.derived.file import DerivedFile
+from clew.memory.model import EXCHANGES, Link, LinkKind
+from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Asker, Filters, condition
+from clew.memory.storage.index_tables import SCHEMA, apply_event, drop_memory, text_hash
+from clew.store.interface import Store
+from clew.store.sqlite.connections import Connection
+
+_SEQ = "seq"
+_BATCH = 10_000
+_CACHE_FOR_MANY = 65_536
+"""Kilobytes. Ids are random, so each of many events goes to another page of the file."""
+_OLDEST = 500
+_AT_ONCE = 500
+
+
+class Row(msgspec.Struct, frozen=True):
+    """What the index knows of a memory without reading it."""
+
+    id: str
+    kind: str
+    domain: str
+    importance: float
+    confidence: float | None
+    session: str | None
+    recorded_at: str
+    retired_at: str | None
+    shown: int
+    shown_at: str | None
+    deleted_at: str | None
+
+
+_COLUMNS = ", ".join(f"memories.{name}" for name in Row.__struct_fields__)
+
+
+class MemoryIndex(DerivedFile):
+    def __init__(self, path: Path, store: Store) -> None:
+        super().__init__(path, SCHEMA)
+        self._store = store
+        self._lock = threading.Lock()
+        self._held = threading.local()
+        self._seq = 0
+        """Up to which event the file was seen to be filled."""
+        self._check_store()
+
+    def _check_store(self) -> None:
+        """A store that was replaced by an older copy has fewer events than the index was made from."""
+        with self.reading() as connection:
+            seq = _number(connection, _SEQ)
+        if seq and not self._store.events(after=seq - 1, limit=1):
+            self.renew()
+
+    def renew(self) -> None:
+        with self._lock:
+            super().renew()
+            self._seq = 0
+
+    @contextmanager
+    def asked(self) -> Iterator[Connection]:
+        """One state of the index, with all that was committed before the block began."""
+        held: Connection | None = getattr(self._held, "connection", None)
+        if held is not None:
+            yield held
+            return
+        self._sync()
+        with self.reading() as connection:
+            yield connection
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """All that this thread asks inside the block is of one state of the index, brought up to date only once."""
+        with self.asked() as connection:
+            before = getattr(self._held, "connection", None)
+            self._held.connection = connection
+            try:
+                yield
+            finally:
+                self._held.connection = before
+
+    def _sync(self) -> None:
+        with self._lock:
+            if self.follow():
+                self._seq = 0
+            while events := self._store.events(after=self._seq, limit=1):
+                with self.writing() as connection:
+                    # Another process may have filled it further.
+                    seq = _number(connection, _SEQ)
+                    events = self._store.events(after=seq, limit=_BATCH)
+                    if len(events) == _BATCH:
+                        connection.execute(f"PRAGMA cache_size = -{_CACHE_FOR_MANY:d}")
+                    for event in events:
+                        apply_event(connection, event)
+                        seq = event.seq
+                    _set_number(connection, _SEQ, seq)
+                self._seq = seq
+
+    # Memories
+
+    def visible(self, ids: Iterable[str], asker: Asker, filters: Filters = EVERYTHING) -> dict[str, Row]:
+        """Those of the memories that may be seen, in the order in which they were named."""
+        wanted = list(dict.fromkeys(ids))
+        found: dict[str, Row] = {}
+        with self.asked() as connection:
+            for start in range(0, len(wanted), _AT_ONCE):
+                found |= _visible(connection, wanted[start : start + _AT_ONCE], asker, filters)
+        return {id: found[id] for id in wanted if id in found}
+
+    def latest(self, asker: Asker, filters: Filters = EVERYTHING, limit: int = 20, offset: int = 0) -> list[Row]:
+        """The memories that were made or shown last, the latest first."""
+        seen = condition(asker, filters)
+        order = "deleted" if filters.forgotten else "max(made, shown_last)"
+        query = f"SELECT {_COLUMNS} FROM memories WHERE {seen.sql} ORDER BY {order} DESC, id DESC LIMIT ? OFFSET ?"  # noqa: S608
+        with self.asked() as connection:
+            return [Row(*row) for row in connection.execute(query, (*seen.values, limit, offset)).fetchall()]
+
+    def count(self, asker: Asker, filters: Filters = EVERYTHING) -> int:
+        seen = condition(asker, filters)
+        is_counted = filters == Filters(forgotten=filters.forgotten)
+        what, table = ("coalesce(sum(number), 0)", "figures") if is_counted else ("count(*)", "memories")
+        query = f"SELECT {what} FROM {table} WHERE {seen.sql}"  # noqa: S608
+        with self.asked() as connection:
+            return int(connection.execute(query, seen.values).fetchone()[0])
+
+    def importance(self, asker: Asker) -> tuple[int, float, float]:
+        """How many memories there are, with the mean and the mean square of their importance."""
+        seen = condition(asker)
+        query = f"SELECT sum(number), sum(importance), sum(squares) FROM figures WHERE {seen.sql}"  # noqa: S608
+        with self.asked() as connection:
+            count, total, squares = connection.execute(query, seen.values).fetchone()
+        return (count, total / count, squares / count) if count else (0, 0.0, 0.0)
+
+    def counts(self, column: str, asker: Asker) -> dict[str, int]:
+        """How many memories there are of each kind, or of each domain."""
+        seen = condition(asker)
+        query = f"SELECT {column}, sum(number) FROM figures WHERE {seen.sql} GROUP BY 1 ORDER BY 2 DESC"  # noqa: S608
+        with self.asked() as connection:
+            return {value: number for value, number in connection.execute(query, seen.values).fetchall() if number}
+
+    def heaviest(self, asker: Asker, above: float, limit: int) -> list[Row]:
+        """The memories of more than some importance, the most important first."""
+        return self._rows("importance > ?", "importance DESC", asker, limit, above)
+
+    def recorded(self, asker: Asker, since: str, until: str, limit: int) -> list[Row]:
+        """The memories that were written down in a span of time, the latest first."""
+        return self._rows("recorded_at >= ? AND recorded_at < ?", "recorded_at DESC", asker, limit, since, until)
+
+    def oldest(self, asker: Asker, limit: int) -> list[Row]:
+        return self._rows("1", "made", asker, limit)
+
+    def old_episodes(self, asker: Asker, before: str, limit: int) -> list[Row]:
+        """The episodes from before a time, the earliest first."""
+        seen = condition(asker, Filters(kinds=("episode",)))
+        query = f"""
+            SELECT {_COLUMNS} FROM memories INDEXED BY memories_episodes
+            WHERE kind = 'episode' AND deleted IS NULL AND recorded_at < ? AND {seen.sql} ORDER BY recorded_at LIMIT ?
+        """  # noqa: S608
+        with self.asked() as connection:
+            return [Row(*row) for row in connection.execute(query, (before, *seen.values, limit)).fetchall()]
+
+    def forgotten_first(self, asker: Asker, limit: int, offset: int = 0) -> list[Row]:
+        """What was forgotten, the earliest first."""
+        seen = condition(asker, FORGOTTEN_BY_ID)
+        query = f"SELECT {_COLUMNS} FROM memories WHERE {seen.sql} ORDER BY deleted LIMIT ? OFFSET ?"  # noqa: S608
+        with self.asked() as connection:
+            return [Row(*row) for row in connection.execute(query, (*seen.values, limit, offset)).fetchall()]
+
+    def drop(self, ids: Iterable[str]) -> None:
+        """Know nothing more of memories that were erased from the store."""
+        self._sync()
+        with self.writing() as connection:
+            for id in ids:
+                drop_memory(connection, id)
+
+    def flagged(self, asker: Asker, limit: int = 20) -> list[Row]:
+        return self._rows("flagged", "made DESC", asker, limit)
+
+    def waiting(self, asker: Asker, limit: int = 1_000) -> list[Row]:
+        """The memories that came from documents and that nobody has accepted yet, the latest first."""
+        return self._rows("waits", "made DESC", asker, limit)
+
+    def of_kind(self, kind: str, asker: Asker, limit: int) -> list[Row]:
+        """The memories of a kind, the latest first."""
+        seen = condition(asker, Filters(kinds=(kind,)))
+        query = f"SELECT {_COLUMNS} FROM memories WHERE kind = ? AND {seen.sql} ORDER BY made DESC LIMIT ?"  # noqa: S608
+        with self.asked() as connection:
+            return [Row(*row) for row in connection.execute(query, (kind, *seen.values, limit)).fetchall()]
+
+    def unlinked(self, asker: Asker, before: str, limit: int) -> list[Row]:
+        """Memories from before a time that nothing is linked to and that are linked to nothing, of the oldest ones."""
+        oldest = [row for row in self.oldest(asker, _OLDEST) if row.recorded_at < before]
+        query = """
+            SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM links WHERE source = value)
+            AND NOT EXISTS (SELECT 1 FROM links WHERE target = value)
+        """
+        with self.asked() as connection:
+            rows = connection.execute(query, (msgspec.json.encode([row.id for row in oldest]).decode(),)).fetchall()
+        alone = {id for (id,) in rows}
+        return [row for row in oldest if row.id in alone][:limit]
+
+    def _rows(self, test: str, order: str, asker: Asker, limit: int, *values: object) -> list[Row]:
+        seen = condition(asker)
+        query = f"SELECT {_COLUMNS} FROM memories WHERE {test} AND {seen.sql} ORDER BY {order} LIMIT ?"  # noqa: S608
+        with self.asked() as connection:
+            return [Row(*row) for row in connection.execute(query, (*values, *seen.values, limit)).fetchall()]
+
+    def with_prefix(self, digits: str, asker: Asker, limit: int = 6) -> list[tuple[str, bool]]:
+        """The memories whose ids begin with these hexadecimal digits, and whether each was forgotten."""
+        found: list[tuple[str, bool]] = []
+        with self.asked() as connection:
+            for filters in (BY_ID, FORGOTTEN_BY_ID):
+                seen = condition(asker, filters)
+                query = f"SELECT id FROM memories WHERE hex >= ? AND hex < ? AND {seen.sql} ORDER BY hex LIMIT ?"  # noqa: S608
+                rows = connection.execute(query, (digits, f"{digits}g", *seen.values, limit)).fetchall()
+                found += [(id, filters.forgotten) for (id,) in rows]
+        return found
+
+    def with_text(self, text: str, asker: Asker) -> str | None:
+        """A memory of exactly this text, apart from blanks and case, that nothing superseded."""
+        seen = condition(asker)
+        query = (
+            f"SELECT id FROM memories WHERE text_hash = ? AND retired_at IS NULL AND {seen.sql} ORDER BY made LIMIT 1"  # noqa: S608
+        )
+        with self.asked() as connection:
+            row = connection.execute(query, (text_hash(text), *seen.values)).fetchone()
+        return row[0] if row else None
+
+    # Links
+
+    def links(
+        self,
+        ids: Sequence[str],
+        kinds: Iterable[LinkKind] | None = None,
+        *,
+        outward: bool = True,
+        inward: bool = True,
+        cites: bool = False,
+    ) -> list[Link]:
+        """The links at these memories or nodes, the heaviest first."""
+        sides = [side for side, wanted in (("source", outward), ("target", inward)) if wanted]
+        chosen = None if kinds is None else [kind.value for kind in kinds]
+        with self.asked() as connection:
+            found = [row for side in sides for row in _links(connection, side, list(ids), chosen, cites=cites)]
+        links = {link.id: link for link in map(_link, found)}
+        return sorted(links.values(), key=lambda link: (-link.weight, link.id))
+
+    def replacing(self, ids: Sequence[str]) -> dict[str, list[str]]:
+        """Which memories were said to supersede these ones; nothing for most. Asked for everything that is found."""
+        found: dict[str, list[str]] = {}
+        with self.asked() as connection:
+            for start in range(0, len(ids), _AT_ONCE):
+                some = ids[start : start + _AT_ONCE]
+                query = f"""
+                    SELECT target, source FROM links INDEXED BY links_superseding
+                    WHERE kind = 'supersedes' AND is_cite = 0 AND target IN ({", ".join("?" * len(some))})
+                    ORDER BY weight DESC, id
+                """  # noqa: S608
+                for target, source in connection.execute(query, tuple(some)).fetchall():
+                    found.setdefault(target, []).append(source)
+        return found
+
+    def links_of_kind(self, kind: LinkKind, asker: Asker, limit: int, origin: str | None = None) -> list[Link]:
+        """The heaviest links of a kind between memories that may both be seen, and of which none was superseded."""
+        seen = condition(asker)
+        is_current = f"EXISTS (SELECT 1 FROM memories WHERE id = {{}} AND retired_at IS NULL AND {seen.sql})"  # noqa: S608
+        query = f"""
+            SELECT source, target, kind, weight, confidence, origin FROM links
+            WHERE kind = ? AND is_cite = 0 AND (? IS NULL OR origin = ?)
+                AND {is_current.format("links.source")} AND {is_current.format("links.target")}
+            ORDER BY weight DESC LIMIT ?
+        """  # noqa: S608
+        values = (kind.value, origin, origin, *seen.values, *seen.values, limit)
+        with self.asked() as connection:
+            return [_link(row) for row in connection.execute(query, values).fetchall()]
+
+    def citing(self, nodes: Sequence[str], prefixes: Sequence[str], asker: Asker) -> list[str]:
+        """The memories that cite one of these nodes, or one whose id begins like that, the latest first."""
+        seen = condition(asker)
+        ranges = [(prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)) for prefix in prefixes]
+        query = f"""
+            WITH cited AS (
+                SELECT source FROM json_each(?) JOIN links ON target = value WHERE is_cite
+                UNION SELECT source FROM json_each(?)
+                JOIN links ON target >= json_extract(value, '$[0]')
+                    AND target < json_extract(value, '$[1]') WHERE is_cite
+            )
+            SELECT memories.id FROM cited CROSS JOIN memories ON memories.id = source WHERE {seen.sql}
+            ORDER BY made DESC
+        """  # noqa: S608
+        values = (msgspec.json.encode(nodes).decode(), msgspec.json.encode(ranges).decode(), *seen.values)
+        with self.asked() as connection:
+            return [id for (id,) in connection.execute(query, values).fetchall()]
+
+    def symbols_called(self, names: Iterable[str]) -> list[str]:
+        """The cited symbols that have one of these names, whatever file they stand in."""
+        wanted = set(names)
+        query = "SELECT DISTINCT target FROM links WHERE is_cite AND target >= 'symbol:' AND target < 'symbol;'"
+        with self.asked() as connection:
+            targets = [target for (target,) in connection.execute(query).fetchall()] if wanted else []
+        spelled = ((target, target.rpartition("::")[2]) for target in targets)
+        return [target for target, name in spelled if {name, name.rpartition(".")[2]} & wanted]
+
+    def is_behind(self, events: int) -> bool:
+        """Whether more events than this wait to be read into the index, which the next question would do."""
+        with self.reading() as connection:
+            seq = _number(connection, _SEQ)
+        return len(self._store.events(after=seq, limit=events + 1)) > events
+
+    # What happened
+
+    def touched(self, memory: str) -> list[tuple[int, str]]:
+        """The changes that touched a memory, in order: the number of the event, and the change's hash."""
+        query = "SELECT seq, hash FROM touched WHERE memory = ? ORDER BY seq"
+        with self.asked() as connection:
+            return connection.execute(query, (memory,)).fetchall()
+
+    def shown_in(self, session: str, *, injected: bool = False) -> list[str]:
+        """The memories that were shown in a session, the latest first; only those that were injected, if asked."""
+        query = "SELECT memory FROM shown WHERE session = ? AND injected >= ? ORDER BY seq DESC"
+        with self.asked() as connection:
+            return [id for (id,) in connection.execute(query, (session, injected)).fetchall()]
+
+    def written_since(self, seq: int) -> tuple[int, list[tuple[str, bool]]]:
+        """The memories that were written or deleted after an event, and up to which event that is."""
+        query = "SELECT id, deleted IS NOT NULL FROM memories WHERE written > ? ORDER BY written"
+        with self.asked() as connection:
+            rows = connection.execute(query, (seq,)).fetchall()
+            return _number(connection, _SEQ), [(id, bool(gone)) for id, gone in rows]
+
+    def written_after(self, seq: int, asker: Asker, limit: int) -> list[tuple[int, str]]:
+        """The memories that were written after an event and may be seen, in that order, each with its event."""
+        seen = condition(asker)
+        query = f"SELECT written, id FROM memories WHERE written > ? AND {seen.sql} ORDER BY written LIMIT ?"  # noqa: S608
+        with self.asked() as connection:
+            return connection.execute(query, (seq, *seen.values, limit)).fetchall()
+
+    def happened(self, before: int | None, limit: int, after: int = 0) -> list[tuple[int, str, str]]:
+        """Changes and exchanges between two events, the latest first: the event, the collection and the id."""
+        query = "SELECT seq, collection, id FROM happened WHERE seq < ? AND seq > ? ORDER BY seq DESC LIMIT ?"
+        with self.asked() as connection:
+            return connection.execute(query, (before or 2**62, after, limit)).fetchall()
+
+    def exchanges_from(self, limit: int) -> tuple[int | None, int]:
+        """The event of the first of the last exchanges, if there was any, and the last event of all."""
+        query = "SELECT min(seq) FROM (SELECT seq FROM happened WHERE collection = ? ORDER BY seq DESC LIMIT ?)"
+        with self.asked() as connection:
+            (first,), last = connection.execute(query, (EXCHANGES, limit)).fetchone(), _number(connection, _SEQ)
+        return first, last
+
+    def mark(self, name: str) -> int:
+        """How far somebody who reads the index has come; 0 for one who never did."""
+        with self.asked() as connection:
+            return _number(connection, f"of {name}")
+
+    def set_mark(self, name: str, seq: int) -> None:
+        with self.writing() as connection:
+            _set_number(connection, f"of {name}", seq)
+
+
+def _number(connection: Connection, name: str) -> int:
+    row = connection.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _set_number(connection: Connection, name: str, value: int) -> None:
+    connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, value))
+
+
+def _visible(connection: Connection, ids: list[str], asker: Asker, filters: Filters) -> dict[str, Row]:
+    seen = condition(asker, filters)
+    marks = ", ".join("?" * len(ids))
+    query = f"SELECT {_COLUMNS} FROM memories WHERE id IN ({marks}) AND {seen.sql}"  # noqa: S608
+    return {row[0]: Row(*row) for row in connection.execute(query, (*ids, *seen.values)).fetchall()}
+
+
+def _links(
+    connection: Connection, side: str, ids: list[str], kinds: list[str] | None, *, cites: bool
+) -> Iterator[tuple[Any, ...]]:
+    # A memory has few links, and there are many of a kind: the plus keeps SQLite from going over those.
+    among = "" if kinds is None else f" AND +kind IN ({', '.join('?' * len(kinds))})"
+    only = "" if cites else " AND is_cite = 0"
+    for start in range(0, len(ids), _AT_ONCE):
+        some = ids[start : start + _AT_ONCE]
+        query = f"""
+            SELECT source, target, kind, weight, confidence, origin FROM links
+            WHERE {side} IN ({", ".join("?" * len(some))}){among}{only}
+        """  # noqa: S608
+        yield from connection.execute(query, (*some, *(kinds or ()))).fetchall()
+
+
+def _link(row: tuple[Any, ...]) -> Link:
+    source, target, kind, weight, confidence, origin = row
+    return Link(source=source, target=target, kind=LinkKind(kind), weight=weight, confidence=confidence, origin=origin)

@@ -1,0 +1,103 @@
+"""Reading memories. Every reader asks here, and gets what the asker may see."""
+
+import re
+import uuid
+from collections.abc import Iterable
+
+import msgspec
+
+from clew.errors import Conflict, Forgotten, InvalidArgument, NotFound
+from clew.memory.model import MEMORIES, Memory
+from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Asker, Filters
+from clew.memory.storage.home import Home
+from clew.memory.storage.index import Row
+from clew.text.shortening import shortened
+from clew.text.words import storable
+
+_TAG = re.compile(r"\[?node_([a-f0-9]+)\]?")
+_HOW = "search_graph and get_recent_context give ids, as does `clew memory list`."
+GRAPH_PREFIX = "memory:"
+
+
+class Library:
+    def __init__(self, home: Home, asker: Asker) -> None:
+        self.home = home
+        self.index = home.index
+        self.asker = asker
+
+    def get(self, id: str) -> Memory:
+        """A memory. NotFound where there is none that the asker may see, Forgotten where it was forgotten."""
+        id = normal_id(id)
+        if id in self.index.visible((id,), self.asker, BY_ID):
+            return self._read(id)
+        if id in self.index.visible((id,), self.asker, FORGOTTEN_BY_ID):
+            raise Forgotten(
+                f"The memory {id} was forgotten.",
+                hint="restore_from_hash brings it back; search_tombstones gives its reversal_hash.",
+                data={"node_id": id},
+            )
+        raise NotFound(f"There is no memory '{shortened(id)}'.", hint=_HOW, data={"node_id": id[:80]})
+
+    def get_many(self, ids: Iterable[str], filters: Filters = EVERYTHING) -> dict[str, Memory]:
+        """The memories among these ids that may be seen, in their order."""
+        return self._read_many(self.index.visible(ids, self.asker, filters))
+
+    def named(self, given: str) -> Memory:
+        """The memory that an id, the beginning of one, or a citation tag means."""
+        return self.get(self.any_named(given))
+
+    def any_named(self, given: str) -> str:
+        """The id that is meant, of a memory that is there or was forgotten."""
+        tag = _TAG.fullmatch(given.strip())
+        digits = tag[1] if tag else given.strip().lower().replace("-", "")
+        if not re.fullmatch(r"[0-9a-f]{4,32}", digits):
+            raise NotFound(f"'{shortened(storable(given))}' names no memory.", hint=_HOW)
+        return self.with_prefix(digits, given)
+
+    def with_prefix(self, digits: str, given: str) -> str:
+        """The only id that begins with these digits; those still there come before those forgotten."""
+        found = self.index.with_prefix(digits, self.asker)
+        there = [id for id, forgotten in found if not forgotten] or [id for id, _ in found]
+        if not there:
+            raise NotFound(f"No memory has an id that begins like '{shortened(given)}'.", hint=_HOW)
+        if len(there) > 1:
+            raise Conflict(
+                f"'{shortened(given)}' is the beginning of several ids: {', '.join(there)}.",
+                hint="Pass more digits of the one that is meant.",
+                data={"candidates": there},
+            )
+        return there[0]
+
+    def latest(self, limit: int, filters: Filters = EVERYTHING, offset: int = 0) -> list[tuple[Memory, Row]]:
+        """The memories that were made or shown last, the latest first."""
+        rows = self.index.latest(self.asker, filters, limit, offset)
+        memories = self._read_many(row.id for row in rows)
+        return [(memories[row.id], row) for row in rows if row.id in memories]
+
+    def forgotten(self, id: str) -> Memory:
+        """A forgotten memory as it was, for one who may see it."""
+        if id not in self.index.visible((id,), self.asker, FORGOTTEN_BY_ID):
+            raise NotFound(f"No memory '{shortened(id)}' was forgotten.", hint="search_tombstones lists them.")
+        events = self.home.store.events(collection=MEMORIES, id=id)
+        return msgspec.convert(next(event.before for event in reversed(events) if event.after is None), Memory)
+
+    def _read_many(self, ids: Iterable[str]) -> dict[str, Memory]:
+        """Only for ids that the index let through; what has just been forgotten is left out."""
+        found = self.home.store.get_many(MEMORIES, ids)
+        return {id: msgspec.convert(record.data, Memory) for id, record in found.items()}
+
+    def _read(self, id: str) -> Memory:
+        """Only for ids that the index let through."""
+        record = self.home.store.get(MEMORIES, id)
+        if record is None:
+            raise NotFound(f"The memory {id} has just been forgotten.", hint="Ask again.")
+        return msgspec.convert(record.data, Memory)
+
+
+def normal_id(id: str) -> str:
+    """An id in its one spelling."""
+    given = id.strip().removeprefix(GRAPH_PREFIX)
+    try:
+        return str(uuid.UUID(given))
+    except ValueError as error:
+        raise InvalidArgument(f"'{shortened(id)}' is no id of a memory, which is a UUID.", hint=_HOW) from error

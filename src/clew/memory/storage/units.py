@@ -1,0 +1,175 @@
+"""Memories in the search index: what is put there, and how it is kept in step with the store."""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from clew.context import Context
+from clew.memory.model import LONGEST_QUERY, MEMORIES, Kind, Memory
+from clew.memory.scope import PERSON, Asker
+from clew.memory.storage.home import Home
+from clew.search.units import Filters, Scope, Unit
+from clew.store.interface import Record
+
+if TYPE_CHECKING:
+    from clew.search.embed.embedder import Vectors
+    from clew.search.engine import SearchEngine
+
+PART = "memory"
+EPISODES = "episode"
+"""Another part than the memories: episodes are many, and would take the places of what is worth finding."""
+RECIPE = "default"
+_PAGE = 1_000
+_TELLING = 12
+"""Words by which memories like a text are looked for."""
+_PREFIX = f"{PART}:"
+_EVERYBODY = ""
+"""Stands in a unit for the agent whose memory it is, where all may see it."""
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A memory that the engine ranked."""
+
+    id: str
+    score: float
+    lexical: float | None
+    dense: float | None
+    """The cosine of the two vectors; None where the memory has none yet."""
+
+
+class MemoryUnits:
+    def __init__(self, context: Context, home: Home) -> None:
+        self._context = context
+        self._home = home
+        self._lock = threading.Lock()
+
+    def engine(self) -> "SearchEngine | None":
+        """The search engine, with every memory in it; None where there is none."""
+        engine = self._context.engine()
+        if engine is None:
+            return None
+        # The index belongs to one work tree; what it has seen of the shared memory is noted under its own name.
+        name = engine.writes()[0]
+        with self._lock:
+            known = self._home.index.mark(name)
+            seq, written = self._home.index.written_since(known)
+            if written:
+                engine.units.put(self._units(id for id, gone in written if not gone))
+                engine.units.delete(unit_id(id) for id, gone in written if gone)
+            if seq != known:
+                self._home.index.set_mark(name, seq)
+        if written:
+            self._context.make_vectors()
+        return engine
+
+    def _units(self, ids: Iterable[str]) -> Iterator[Unit]:
+        store, wanted = self._home.store, list(ids)
+        records: Iterable[Record] = self._scanned(frozenset(wanted))
+        if len(wanted) <= _PAGE:
+            records = store.get_many(MEMORIES, wanted).values()
+        return (unit_of(msgspec.convert(record.data, Memory)) for record in records)
+
+    def _scanned(self, wanted: frozenset[str]) -> Iterator[Record]:
+        """Many records, page by page: a new index is filled with all of them."""
+        page = self._home.store.scan(MEMORIES, limit=_PAGE)
+        while page:
+            yield from (record for record in page if record.id in wanted)
+            page = self._home.store.scan(MEMORIES, after=page[-1].id, limit=_PAGE)
+
+    def rank(
+        self,
+        text: str,
+        asker: Asker,
+        *,
+        tags: tuple[str, ...] | None = None,
+        parts: tuple[str, ...] = (PART,),
+        recipe: str = RECIPE,
+        check: Callable[[], None] = lambda: None,
+    ) -> tuple[list[Found], tuple[str, ...]]:
+        """The memories that a text is most like, best first, and what limits the answer. The library says which of them
+        may be seen; agents are told apart here already, so that others' private memories take no places."""
+        return self._ranked(self.engine(), text, asker, tags=tags, parts=parts, recipe=recipe, check=check)
+
+    def alike(self, text: str, asker: Asker) -> tuple[list[Found], tuple[str, ...]]:
+        """The memories that are most like a text, which is no query: what it quotes or excludes means nothing, and of
+        its words only those that tell most are looked for."""
+        engine = self.engine()
+        words = "" if engine is None else engine.telling_words(text[:LONGEST_QUERY], _TELLING)
+        return self._ranked(engine, text, asker, recipe="alike", words=words)
+
+    def _ranked(
+        self,
+        engine: "SearchEngine | None",
+        text: str,
+        asker: Asker,
+        *,
+        tags: tuple[str, ...] | None = None,
+        parts: tuple[str, ...] = (PART,),
+        recipe: str = RECIPE,
+        words: str | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> tuple[list[Found], tuple[str, ...]]:
+        from clew.search.question import Question
+
+        if engine is None:
+            return [], ("There is no search index, so memories are not ranked.",)
+        agents = None if asker.is_owner else (_EVERYBODY, *((asker.agent,) if asker.agent else ()))
+        question = Question(
+            text=text,
+            words=words,
+            scope=Scope(parts=parts, agents=agents),
+            filters=Filters(tags=tags),
+            recipe=recipe,
+        )
+        ranking = engine.rank(question, check=check)
+        found = [
+            Found(unit.id.removeprefix(_PREFIX), unit.score, unit.signal("lexical"), unit.signal("dense"))
+            for unit in ranking.units
+        ]
+        return found, ranking.notes
+
+    def rarities(self, terms: Iterable[str]) -> dict[str, float]:
+        engine = self._context.engine()
+        return dict.fromkeys(terms, 1.0) if engine is None else engine.rarities(dict.fromkeys(terms))
+
+    def vectors_of(self, ids: Iterable[str]) -> "dict[str, Vectors]":
+        """The vectors of those of the memories that have one by now."""
+        engine = self.engine()
+        known = {} if engine is None else engine.vectors_of(unit_id(id) for id in ids)
+        return {id.removeprefix(_PREFIX): vector for id, vector in known.items()}
+
+    def vectors(self, texts: Sequence[str]) -> "Vectors | None":
+        """The vectors of some texts; None where there is no encoder."""
+        engine = self._context.engine()
+        embedder = engine.spaces.configured() if engine is not None else None
+        return None if embedder is None or not texts else embedder.embed(texts)
+
+
+def unit_id(id: str) -> str:
+    """The id of a memory in the search index."""
+    return _PREFIX + id
+
+
+def _place(memory: Memory) -> int:
+    """The order of what was remembered in a session: microseconds, as they were noted."""
+    return int(datetime.fromisoformat(memory.recorded_at).timestamp() * 1_000_000)
+
+
+def unit_of(memory: Memory) -> Unit:
+    """A memory as the search engine sees it."""
+    is_private = memory.scope.visibility == "private"
+    return Unit(
+        id=unit_id(memory.id),
+        part=EPISODES if memory.kind is Kind.EPISODE else PART,
+        title=memory.title if not memory.text.startswith(memory.title.rstrip("…")) else "",
+        body=memory.text,
+        tags=memory.tags,
+        session=memory.origin.session,
+        agent=(memory.scope.agent or PERSON) if is_private else _EVERYBODY,
+        time=memory.recorded_at,
+        place=_place(memory),
+        links=tuple(cite.node for cite in memory.cites),
+    )

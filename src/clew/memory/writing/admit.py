@@ -1,0 +1,210 @@
+"""What a text is, before it is stored: its kind, whether it is worth keeping, whether it was just recalled."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from clew.errors import InvalidArgument, MissingRationale
+from clew.memory.model import LONGEST_NAME, LONGEST_RATIONALE, LONGEST_TEXT, SHORTEST_RATIONALE, Domain, Kind, Memory
+from clew.memory.writing.scrub import Redaction, scrub_value
+from clew.text.choices import explained
+from clew.text.passage_hash import tokens_of
+from clew.text.sentences import plain_spans
+from clew.text.shortening import one_line
+from clew.text.words import storable
+
+LONGEST_TITLE = 120
+MOST_ITEMS = 50
+LONGEST_ITEM = 400
+LARGEST_METADATA = 16_384
+_TRANSIENT = re.compile(
+    r"(?:ok(?:ay)?|done|thanks?(?: you)?|yes|no|sure|great|got it|running|working on it|let me (?:check|see|look).*|"
+    r"i(?:'ll| will) (?:now )?(?:check|run|look|start|continue|read).*)[.!\s]*",
+    re.IGNORECASE,
+)
+_KINDS = (
+    (Kind.QUESTION, re.compile(r"\?\s*$")),
+    (Kind.DECISION, re.compile(r"\b(?:decided|decision|we (?:chose|choose|use|will use)|let'?s|agreed)\b", re.I)),
+    (
+        Kind.PITFALL,
+        re.compile(r"\b(?:pitfall|beware|careful|never|do not|don't|fails? (?:when|if)|breaks)\b", re.I),
+    ),
+    (Kind.PREFERENCE, re.compile(r"\b(?:prefers?|likes?|wants?|favou?rs?|rather)\b", re.I)),
+    (Kind.PROCEDURE, re.compile(r"\b(?:to (?:build|run|deploy|test|release)|steps?|first,|then run|how to)\b", re.I)),
+)
+
+
+def check_rationale(rationale: str | None) -> str:
+    """The reason of a change, which every change has to have."""
+    given = storable(rationale or "").strip()
+    if not given:
+        raise MissingRationale(
+            "The argument 'rationale' is missing.",
+            hint=f"Say in {SHORTEST_RATIONALE} to {LONGEST_RATIONALE} characters why this should be done.",
+        )
+    if not SHORTEST_RATIONALE <= len(given) <= LONGEST_RATIONALE:
+        raise InvalidArgument(
+            f"The argument 'rationale' has {len(given)} characters; {SHORTEST_RATIONALE} to {LONGEST_RATIONALE} are"
+            " allowed.",
+            hint="Say in a sentence why.",
+        )
+    return given
+
+
+def check_text(what: str, text: str, longest: int) -> str:
+    """A text that can be stored: not blank, not too long, without NUL."""
+    given = storable(text)
+    if not given.strip():
+        raise InvalidArgument(f"The argument '{what}' is empty.", hint="Pass at least one character.")
+    if len(given) > longest:
+        raise InvalidArgument(
+            f"The argument '{what}' has {len(given)} characters; at most {longest} are allowed.", hint="Shorten it."
+        )
+    if "\0" in given:
+        raise InvalidArgument(f"The argument '{what}' holds a NUL character.", hint="Remove the character.")
+    return given
+
+
+def check_lists(**lists: Sequence[str]) -> None:
+    """Refuse more items, or longer ones, than a memory may have."""
+    for name, items in lists.items():
+        if len(items) > MOST_ITEMS or any(len(item) > LONGEST_ITEM for item in items):
+            raise InvalidArgument(
+                f"The argument '{name}' has {len(items)} items; at most {MOST_ITEMS} of {LONGEST_ITEM} characters each"
+                " are allowed.",
+                hint="Name fewer, or shorten them.",
+            )
+
+
+def kind_of(text: str) -> Kind:
+    """What sort of statement a text seems to be."""
+    return next((kind for kind, cue in _KINDS if cue.search(text)), Kind.FACT)
+
+
+def title_of(text: str) -> str:
+    """The first sentence, shortened."""
+    spans = plain_spans(text)
+    first = text[slice(*spans[0])] if spans else text
+    return one_line(first, LONGEST_TITLE)
+
+
+def transient(text: str) -> str | None:
+    """Why a text is not worth remembering; None where it may be."""
+    if _TRANSIENT.fullmatch(text.strip()):
+        return "It says nothing that will matter later."
+    return None
+
+
+def just_recalled(text: str, shown: Iterable[Memory]) -> Memory | None:
+    """The memory that a text only repeats, of those that were shown in the same session."""
+    words = _words(text)
+    if len(words) < 4:
+        return None
+    # One other word may be the correction: "not", or another amount.
+    return next((memory for memory in shown if _words(memory.text) == words), None)
+
+
+def _words(text: str) -> set[str]:
+    return {token for token in tokens_of(text.casefold()) if token[0].isalnum()}
+
+
+class Note(msgspec.Struct, frozen=True):
+    """What somebody wants to be remembered."""
+
+    content: str
+    rationale: str | None
+    kind: Kind | None = None
+    tags: tuple[str, ...] = ()
+    importance: float = 0.5
+    metadata: dict[str, Any] = {}
+    """Some of it means something; see `Details`."""
+    link_to: tuple[str, ...] = ()
+    link_type: str = "related"
+    about: tuple[str, ...] = ()
+
+
+class Details(msgspec.Struct, frozen=True):
+    """What metadata may say of a memory."""
+
+    title: Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)] | None = None
+    domain: Domain = "General"
+    confidence: Annotated[float, Meta(ge=0, le=1)] | None = None
+    visibility: Literal["private", "team"] = "team"
+    valid_from: str | None = None
+    pinned: bool = False
+
+
+def details_of(metadata: Mapping[str, Any]) -> Details:
+    try:
+        return msgspec.convert(dict(metadata), Details)
+    except msgspec.ValidationError as error:
+        raise InvalidArgument(
+            f"'metadata': {explained(error, Details, metadata)}.",
+            hint=f"It may say {', '.join(Details.__struct_fields__)}.",
+        ) from error
+
+
+class CleanNote(msgspec.Struct, frozen=True):
+    """The texts of a note without secrets, and what was taken out of which of them."""
+
+    text: str
+    rationale: str
+    tags: tuple[str, ...]
+    title: str | None
+    metadata: dict[str, Any]
+    """What is not among the details."""
+    details: Details
+    found: tuple[Redaction, ...]
+
+
+def cleaned(note: Note) -> CleanNote:
+    """Check the texts of a note, and take the secrets out of every one of them."""
+    found: list[Redaction] = []
+
+    def clean(value: Any, field: str) -> Any:
+        return scrub_value(value, field, found)
+
+    rationale = check_rationale(note.rationale)
+    text = check_text("content", note.content, LONGEST_TEXT)
+    check_lists(tags=note.tags, link_to=note.link_to, about=note.about)
+    details = details_of(note.metadata)
+    return CleanNote(
+        text=clean(text, "content"),
+        rationale=clean(rationale, "rationale"),
+        tags=tuple(dict.fromkeys(clean([storable(tag) for tag in note.tags], "tags"))),
+        title=clean(storable(details.title), "metadata.title") if details.title else None,
+        metadata=clean(_rest(note.metadata), "metadata"),
+        details=details,
+        found=tuple(found),
+    )
+
+
+def scrubbed_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """What else metadata says, without secrets."""
+    clean: dict[str, Any] = scrub_value(_rest(metadata), "metadata", [])
+    return clean
+
+
+def _rest(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """What else metadata says."""
+    rest: dict[str, Any] = _storable(
+        {name: value for name, value in metadata.items() if name not in Details.__struct_fields__}
+    )
+    size = len(json.dumps(rest))
+    if size > LARGEST_METADATA:
+        raise InvalidArgument(
+            f"'metadata' takes {size} characters; at most {LARGEST_METADATA} are allowed.", hint="Store less there."
+        )
+    return rest
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {_storable(name): _storable(inner) for name, inner in value.items()}
+    return [_storable(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,322 @@
+"""The write path: from a text to a memory with its links, or to the memory that says the same already.
+
+scrub -> repeats of what was just recalled -> exact duplicates -> judge the nearest -> store with links -> reward.
+Nothing is deleted or merged on the way: a contradiction becomes a link, and where subject and cited node agree, the
+older memory is marked as superseded.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import msgspec
+
+from clew.context import Context
+from clew.errors import InvalidArgument
+from clew.memory.model import (
+    SIMILARITY,
+    Cite,
+    Kind,
+    Link,
+    LinkKind,
+    Memory,
+    Origin,
+    Scope,
+    linked,
+    new_id,
+)
+from clew.memory.places import Places, each_once
+from clew.memory.scope import PERSON, Asker, Filters
+from clew.memory.storage.changes import Change, Changes, spelled_time
+from clew.memory.storage.library import Library, normal_id
+from clew.memory.storage.units import MemoryUnits
+from clew.memory.writing.admit import (
+    CleanNote,
+    Details,
+    Note,
+    cleaned,
+    just_recalled,
+    kind_of,
+    title_of,
+    transient,
+)
+from clew.memory.writing.judge import Verdict, judge
+from clew.memory.writing.reward import Reward, reward
+from clew.memory.writing.scrub import Redaction
+from clew.text.instruction_like import flags_of
+from clew.text.keywords import overlap
+
+JUDGED = 20
+LINKED_FROM = 0.7
+_SHOWN = 5
+_RELATED_SHOWN_FROM = 0.5
+_LOOKED_BACK = 10
+_SAME_SUBJECT = 0.5
+
+
+class Neighbour(msgspec.Struct, frozen=True):
+    """A memory near the new one, and how the two stand to each other."""
+
+    node_id: str
+    title: str
+    similarity: float | None
+    relation: str
+    reasons: tuple[str, ...]
+
+
+class Stored(msgspec.Struct, frozen=True, kw_only=True):
+    node_id: str
+    citation_tag: str
+    created: bool
+    """False where the memory was there already."""
+    kind: Kind
+    duplicate_of: str | None = None
+    similarity: float | None = None
+    """To the memory it repeats."""
+    redactions: tuple[Redaction, ...] = ()
+    """Secrets that were taken out, by kind, field and place."""
+    flags: tuple[str, ...] = ()
+    cites: tuple[str, ...] = ()
+    links: int = 0
+    superseded: tuple[str, ...] = ()
+    """Memories that the new one replaces."""
+    conflicts: tuple[str, ...] = ()
+    """Memories that it contradicts; somebody has to decide."""
+    neighbours: tuple[Neighbour, ...] = ()
+    steering_reward: Reward
+    embedder_count: int = 0
+    """In how many vector spaces it will be found, once its vectors are made in the background."""
+    reversal_hash: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Writer:
+    def __init__(
+        self, context: Context, library: Library, units: MemoryUnits, changes: Changes, places: Callable[[], Places]
+    ) -> None:
+        self._context = context
+        self._library = library
+        self._units = units
+        self._changes = changes
+        self._places = places
+
+    def store(self, note: Note, origin: Origin, recent: Sequence[str] = ()) -> Stored:
+        """Remember a text. `recent` are the memories shown in the same session, latest first."""
+        clean = cleaned(note)
+        text = clean.text
+        known = self._library.index.with_text(text, self._library.asker)
+        repeated = None if known else just_recalled(text, self._library.get_many(recent[:_LOOKED_BACK]).values())
+        if known is not None or repeated is not None:
+            return self._nothing_new(known or (repeated.id if repeated else ""), clean.found, exact=bool(known))
+        places = self._places()
+        about = tuple(places.cite(each) for each in note.about)
+        links_to = [self._library.get(id) for id in note.link_to]
+        cites = each_once((*about, *places.mentioned(text)))
+        judged, notes = self._judged(text)
+        count = self._library.index.count(self._library.asker)
+        with self._changes.make("store", origin.actor, clean.rationale) as change:
+            memory = self._memory(note, clean, origin, cites, change.at)
+            change.put(memory)
+            replaced = links_to if note.link_type == LinkKind.SUPERSEDES else []
+            links = _chosen_links(memory, [] if replaced else links_to, note.link_type)
+            links += self._found_links(memory, judged)
+            superseded, conflicts = self._resolve(change, memory, judged, [each.id for each in replaced])
+            for link in links:
+                change.link(link)
+        self._units.engine()
+        nearest = _nearest(judged, text)
+        problem = transient(text)
+        return Stored(
+            node_id=memory.id,
+            citation_tag=memory.tag,
+            created=True,
+            kind=memory.kind,
+            redactions=clean.found,
+            flags=memory.flags,
+            cites=tuple(cite.node for cite in cites),
+            links=len(links) + len(superseded) + len(conflicts),
+            superseded=superseded,
+            conflicts=conflicts,
+            neighbours=_neighbours(judged),
+            steering_reward=reward(
+                nearest=nearest,
+                links=len(links),
+                cites=len(cites),
+                confidence=clean.details.confidence,
+                memories=count,
+                duplicate=any(each.verdict.kind == "same" for each in judged),
+            ),
+            embedder_count=self._embedders(),
+            reversal_hash=change.hash,
+            notes=(*((problem,) if problem else ()), *notes),
+        )
+
+    def _nothing_new(self, id: str, redactions: tuple[Redaction, ...], *, exact: bool) -> Stored:
+        memory = self._library.get(id)
+        said = "This is remembered already." if exact else "This only repeats what was just recalled."
+        return Stored(
+            node_id=id,
+            citation_tag=memory.tag,
+            created=False,
+            kind=memory.kind,
+            duplicate_of=id,
+            similarity=1.0 if exact else None,
+            redactions=redactions,
+            flags=memory.flags,
+            cites=tuple(cite.node for cite in memory.cites),
+            steering_reward=reward(nearest=1.0, links=0, cites=0, confidence=None, memories=0, duplicate=True),
+            notes=(f"{said} Nothing was written.",),
+        )
+
+    def _memory(self, note: Note, clean: CleanNote, origin: Origin, cites: tuple[Cite, ...], at: str) -> Memory:
+        home, asker, details = self._library.home, self._library.asker, clean.details
+        return Memory(
+            id=new_id(),
+            kind=note.kind or kind_of(clean.text),
+            text=clean.text,
+            title=clean.title or title_of(clean.text),
+            rationale=clean.rationale,
+            recorded_at=at,
+            scope=Scope(
+                repository=home.repository,
+                folder=home.inside,
+                branch=home.branch(),
+                agent=owner_of(asker, details),
+                visibility=details.visibility,
+            ),
+            origin=origin,
+            tags=clean.tags,
+            domain=details.domain,
+            confidence=details.confidence,
+            importance=note.importance,
+            pinned=details.pinned,
+            metadata=clean.metadata,
+            valid_from=spelled_time(details.valid_from),
+            cites=cites,
+            flags=flags_of(clean.text),
+        )
+
+    def _judged(self, text: str) -> tuple[list["Judged"], tuple[str, ...]]:
+        found, notes = self._units.alike(text, self._library.asker)
+        near = {each.id: each.dense for each in found[:JUDGED]}
+        memories = self._library.get_many(near)
+        return [Judged(memory, near[id], judge(memory.text, text, near[id])) for id, memory in memories.items()], notes
+
+    def _found_links(self, memory: Memory, judged: "list[Judged]") -> list[Link]:
+        """Links to what is alike, and to what was remembered before in the same session."""
+        links = [
+            Link(
+                source=memory.id,
+                target=each.memory.id,
+                kind=LinkKind.RELATED,
+                weight=round(each.cosine, 3),
+                origin=SIMILARITY,
+            )
+            for each in judged
+            if each.cosine is not None and each.cosine >= LINKED_FROM
+        ]
+        if memory.origin.session is not None:
+            before = self._library.latest(1, Filters(session=memory.origin.session))
+            links += [linked(earlier.id, memory.id, LinkKind.NEXT, "session") for earlier, _ in before]
+        return links
+
+    def _resolve(
+        self, change: Change, memory: Memory, judged: "list[Judged]", named: list[str]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Mark what the memory supersedes, and link what it contradicts."""
+        superseded, conflicts = dict.fromkeys(named), []
+        for each in judged:
+            if each.verdict.kind not in ("contradicts", "supersedes") or each.memory.retired_at is not None:
+                continue
+            if _same_subject(each.memory, memory):
+                superseded[each.memory.id] = None
+            elif each.memory.id not in superseded:
+                change.link(_explained(memory, each, LinkKind.CONTRADICTS))
+                conflicts.append(each.memory.id)
+        for id in superseded:
+            supersede(change, memory, id)
+        return tuple(superseded), tuple(conflicts)
+
+    def _embedders(self) -> int:
+        engine = self._context.engine()
+        return 1 if engine is not None and engine.spaces.wanted else 0
+
+
+class Judged(msgspec.Struct, frozen=True):
+    memory: Memory
+    cosine: float | None
+    verdict: Verdict
+
+
+def supersede(change: Change, memory: Memory, id: str) -> None:
+    """Mark a memory as replaced by another one; it stays, and is shown after what is current."""
+    old = change.memory(normal_id(id))
+    change.put(
+        msgspec.structs.replace(
+            old, valid_to=old.valid_to or memory.valid_from or change.at, retired_at=old.retired_at or change.at
+        )
+    )
+    change.link(linked(memory.id, old.id, LinkKind.SUPERSEDES, "store"))
+
+
+def _same_subject(old: Memory, new: Memory) -> bool:
+    """Whether two memories are about the same thing: they cite a node in common and share most of their words."""
+    nodes = {cite.node for cite in old.cites} & {cite.node for cite in new.cites}
+    return bool(nodes) and overlap(old.text, new.text) >= _SAME_SUBJECT
+
+
+def _explained(memory: Memory, judged: Judged, kind: LinkKind) -> Link:
+    link = linked(memory.id, judged.memory.id, kind, "; ".join(judged.verdict.reasons))
+    # What nobody measured is as sure as the two are alike.
+    near = judged.cosine if judged.cosine is not None else overlap(judged.memory.text, memory.text)
+    sure = judged.verdict.confidence if judged.verdict.confidence is not None else round(max(near, 0.0), 3)
+    return msgspec.structs.replace(link, confidence=sure)
+
+
+_DIRECTIONS: dict[str, tuple[LinkKind, Literal["out", "in"]]] = {
+    "caused_by": (LinkKind.CAUSES, "in"),
+    "has_part": (LinkKind.PART_OF, "in"),
+}
+"""Links that lead from the other memory to the new one."""
+
+
+def _chosen_links(memory: Memory, others: Sequence[Memory], link_type: str) -> list[Link]:
+    kind, side = _DIRECTIONS.get(link_type) or (LinkKind(link_type), "out")
+    pairs = [(memory.id, other.id) if side == "out" else (other.id, memory.id) for other in others]
+    return [linked(source, target, kind, "link_to") for source, target in pairs]
+
+
+def _nearest(judged: Sequence[Judged], text: str) -> float | None:
+    """How like the nearest memory is: by meaning, or by shared words where it has no vector yet."""
+    return max(
+        (each.cosine if each.cosine is not None else overlap(each.memory.text, text) for each in judged), default=None
+    )
+
+
+def _neighbours(judged: Sequence[Judged]) -> tuple[Neighbour, ...]:
+    """Those worth looking at: what stands in a relation, then what is alike."""
+    shown = [
+        each
+        for each in judged
+        if each.verdict.kind != "unrelated" or (each.cosine is not None and each.cosine >= _RELATED_SHOWN_FROM)
+    ]
+    shown.sort(key=lambda each: (each.verdict.kind == "unrelated", -(each.cosine or 0.0)))
+    return tuple(
+        Neighbour(
+            each.memory.id,
+            each.memory.title,
+            None if each.cosine is None else round(each.cosine, 3),
+            each.verdict.kind,
+            each.verdict.reasons,
+        )
+        for each in shown[:_SHOWN]
+    )
+
+
+def owner_of(asker: Asker, details: Details) -> str | None:
+    """Whose memory it is. A private one has an owner: nobody else but a person at the command line sees it."""
+    if details.visibility == "private" and asker.agent is None and not asker.is_owner:
+        raise InvalidArgument(
+            "A private memory needs an owner, and 'agent_id' is missing.",
+            hint="Pass agent_id, or leave visibility out.",
+        )
+    return asker.agent or (PERSON if asker.is_owner else None)
