@@ -116,10 +116,10 @@ def _announce(url: str, project: Project, settings: "HttpSettings", address: str
     """The line a user pastes. Standard output is free here: no protocol runs over it."""
     kind = "sse" if settings.sse else "http"
     print(f"Serving {project.config.name} at {url}", flush=True)
-    print(f"  In a browser: {address}", flush=True)
     print(f"  Claude Code:  claude mcp add --transport {kind} clew {url}", flush=True)
     entry = f'{{"mcpServers": {{"clew": {{"type": "{kind}", "url": "{url}"}}}}}}'
     print(f"  Any client:   {entry}", flush=True)
+    print(f"  In a browser: {address}", flush=True)
     if settings.token is None:
         needed = f"the token in {token_path()}" if settings.write_token else "a token, and this server has none"
         print(f"Tools that write need {needed}; see `clew init --client NAME --url {url}`.", flush=True)
