@@ -110,7 +110,7 @@ def test_what_nobody_knows_is_not_a_number(clew: Clew, tested: Path, tmp_path: P
     empty = tmp_path / "empty"
     empty.mkdir()
     (empty / "clew.toml").touch()
-    assert "no assertions" in clew(empty, "coverage").stdout
+    assert "nothing to cover" in clew(empty, "coverage").stdout
     assert json.loads(clew(empty, "coverage", "--json").stdout)["totals"]["tested_pct"] is None
     limited = clew(empty, "coverage", "--fail-under", "0")
     assert (limited.returncode, "no assertions" in limited.stderr) == (1, True)

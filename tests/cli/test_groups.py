@@ -16,8 +16,11 @@ Clew = Callable[..., Any]
 COMMANDS = {
     "links": {"suggest", "review", "apply", "reject"},
     "eval": {"retrieval", "links", "memory"},
-    "specs": {"overview", "list", "show", "search", "validate", "index"},
-    "change": {"list", "status", "show", "validate", "conflicts", "rebase", "new", "apply", "archive"},
+    "specs": {"overview", "list", "show", "search", "validate", "index", "format"},
+    "change": {
+        *("list", "status", "show", "diff", "validate", "conflicts", "rebase", "new", "task", "apply", "archive"),
+        *("unarchive", "artefacts", "instructions"),
+    },
     "kb": {"status", "index", "reconcile", "search", "ask", "show", "graph"},
     "req test": {"record", "run", "list"},
 }

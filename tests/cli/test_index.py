@@ -57,7 +57,7 @@ def test_the_brief_says_how_much_can_be_found(small: Path) -> None:
     assert data("brief", str(small))["index"].startswith("nothing indexed yet")
     data("index", str(small))
     assert data("brief", str(small))["index"] == "2 texts indexed, 2 with embeddings (complete)"
-    assert "Requirements" in clew("brief", str(small)).stdout
+    assert "Search        2 texts indexed, 2 with embeddings (complete)" in clew("brief", str(small)).stdout
 
 
 # Verifies: REQ-d00037-F, REQ-d00035-G

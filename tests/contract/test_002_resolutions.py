@@ -23,7 +23,7 @@ OWN = Path(__file__).name
 RESOLUTIONS = {
     1: (OWN, "test_the_environment_says_how_names_are_spelled"),
     2: ("test_002_kb_search.py", "test_by_default_five_results_of_five_documents_come_without_a_cursor"),
-    3: ("test_002_kb_search.py", "test_scores_come_only_when_they_are_asked_for"),
+    3: ("test_002_kb_search.py", "test_every_result_has_its_score_as_the_source_prints_it"),
     4: ("test_002_kb_legacy.py", "test_a_row_has_the_21_keys_and_the_answer_its_envelope"),
     5: ("test_002_kb_legacy.py", "test_a_named_session_is_echoed_and_nothing_is_written_to_scratch_space"),
     6: ("test_002_kb_legacy.py", "test_texts_are_cut_by_bytes_at_whole_characters"),

@@ -40,7 +40,7 @@ def commands(page: Path) -> list[tuple[str, str | None]]:
     return [
         (command, output)
         for command, output in shown(page)
-        if command.startswith("clew ") and not command.startswith("clew serve")
+        if command.startswith("clew ") and not command.startswith(("clew serve", "clew web"))
     ]
 
 

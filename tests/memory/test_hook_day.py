@@ -24,7 +24,15 @@ def repository(root: Path) -> Path:
 def holding(root: Path, text: bytes) -> list[str]:
     """The files of Clew in which a text stands."""
     files = [*files_below(root / ".clew"), *files_below(root / ".git" / "clew")]
-    return sorted(str(file) for file in files if not file.is_socket() and text in file.read_bytes())
+    return sorted(str(file) for file in files if not file.is_socket() and text in content(file))
+
+
+def content(file: Path) -> bytes:
+    """Nothing where the file is gone meanwhile: SQLite removes its journals in the background."""
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 # Verifies: REQ-d00310-A, REQ-d00311-A+B, REQ-d00312-A+B

@@ -71,7 +71,15 @@ def holding(root: Path, secret: str = SECRET) -> list[str]:
     folders = [*root.rglob(".clew"), root / ".git" / "clew", root / "memory"]
     files = {file for folder in folders for file in files_below(folder)}
     assert files
-    return sorted(str(file) for file in files if any(each in file.read_bytes() for each in spellings))
+    return sorted(str(file) for file in files if any(each in content(file) for each in spellings))
+
+
+def content(file: Path) -> bytes:
+    """Nothing where the file is gone meanwhile: SQLite removes its journals in the background."""
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 def busy(memory: Memory) -> tuple[str, str]:

@@ -207,7 +207,7 @@ def test_mutations_write_citations_of_the_register(served: Served) -> None:
     )
     assert served.call("save_mutations")["success"]
     written = (served.root / "spec/prd.md").read_text()
-    assert "**Implements**: REQ-0002 | **Refines**: REQ-0001-2\n" in written
+    assert "**Implements**: REQ-0002\n**Refines**: REQ-0001-2\n" in written
     assert served.call("get_broken_references")["count"] == 0
 
     served.call("mutate_change_edge_kind", **edge(new_kind="IMPLEMENTS"))

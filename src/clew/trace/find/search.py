@@ -1,5 +1,6 @@
 """Finding requirements by words or by a pattern."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import IntEnum
@@ -33,6 +34,8 @@ MOST_READ = 500
 """Of so many requirements that hold the words, each is read for where they stand; of more, those that are relevant."""
 
 _AROUND_IDS = " \t\r\n.,;:?!()[]<>`'\"*#"
+
+_PHRASE = re.compile(r'"[^"]*"')
 
 BATCH = 250
 """Requirements that a pattern is tried on at once."""
@@ -231,8 +234,9 @@ class RequirementSearch:
 
     def _id_in(self, query: str, within: AbstractSet[str] | None) -> str | None:
         """The requirement that a query names, itself or one of its assertions: the whole of it, or one of its words, in
-        any spelling."""
-        id = next(filter(None, map(self._meant, (query, *query.split()))), None)
+        any spelling. A phrase in quotes is looked for as it stands."""
+        free = _PHRASE.sub(" ", query)
+        id = next(filter(None, map(self._meant, (free, *free.split()))), None)
         return id if id in self._texts.now().texts and (within is None or id in within) else None
 
     def _meant(self, word: str) -> str | None:

@@ -308,7 +308,7 @@ def _lines(shown: RequirementShown) -> Iterator[str]:
     place = f", {shown.source.path}:{shown.source.line}" if shown.source is not None else ""
     yield f"{shown.level}, {shown.status}, hash {shown.hash_state}{place}"
     if shown.drafted:
-        yield coloured("Drafts of an agent change it and are not saved; they are not shown here.", "yellow")
+        yield coloured("Drafts that are not saved change it; they are not shown here.", "yellow")
     yield f"{shown.coverage['tested']} of {shown.coverage['total_assertions']} assertions tested"
     separator = "-"
     for assertion in shown.assertions:

@@ -224,7 +224,8 @@ class ShowBrief(
         blocks = [[_headline(result)]]
         if seen is not None:
             blocks[0].extend(textwrap.wrap(seen.about.summary, width, max_lines=2, placeholder=" …"))
-            blocks.append(list(_columns(_about(result, seen)[1:-1], width)))
+            searched = [("Search", result.index)] if result.index else []
+            blocks.append(list(_columns([*_about(result, seen)[1:-1], *searched], width)))
         blocks += [list(_attention(result)), list(_decisions(result, width))]
         blocks.append([coloured("Try", "bold"), *_columns(_commands(result), width)])
         blocks.append([coloured(f"note: {note}", "yellow") for note in result.notes])
