@@ -20,7 +20,7 @@ from clew.search.embed.opening import open_embedder
 from clew.store.interface import Store
 from clew.surfaces.cli.opening import add_folder, add_json
 from clew.surfaces.cli.output import print_json
-from clew.text.terminal import coloured
+from clew.text.terminal import coloured, columns, wrapped
 from clew.workspace.find import scan
 from clew.workspace.git import api as git
 
@@ -44,11 +44,12 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"checks": [msgspec.to_builtins(check) for check in checks], "ok": all(c.ok for c in checks)})
     else:
+        width = columns()
         for check in checks:
             mark = coloured("ok  ", "green") if check.ok else coloured("FAIL", "red")
-            print(f"{mark} {check.name}: {check.detail}")
+            print(wrapped(f"{mark} {check.name}: {check.detail}", width))
             if check.hint:
-                print(coloured(f"     {check.hint}", "dim"))
+                print(wrapped(coloured(f"     {check.hint}", "dim"), width))
     return 0 if all(check.ok for check in checks) else 1
 
 

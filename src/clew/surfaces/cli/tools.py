@@ -8,7 +8,7 @@ from clew.operation.listing import all_tools
 from clew.operation.names import NameStyle
 from clew.operation.toolsets import Choice, check_toolsets, choose
 from clew.surfaces.cli.output import print_json
-from clew.text.terminal import coloured
+from clew.text.terminal import coloured, columns, wrapped
 
 EXAMPLE = """clew tools --toolsets all
 clew tools --profile elspais --json"""
@@ -76,6 +76,8 @@ def run(args: argparse.Namespace) -> int:
             ]
         )
     else:
+        width = columns()
         for tool in listing.shown:
-            print(f"{coloured(tool.name, 'cyan')}  {coloured(tool.toolset.value, 'dim')}  {tool.title}")
+            row = f"{coloured(tool.name, 'cyan')}  {coloured(tool.toolset.value, 'dim')}  {tool.title}"
+            print(wrapped(row, width))
     return 0

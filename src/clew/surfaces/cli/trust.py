@@ -9,6 +9,7 @@ from clew.config import load
 from clew.errors import Refused
 from clew.surfaces.cli.opening import add_folder, add_json
 from clew.surfaces.cli.output import print_json
+from clew.text.terminal import columns, wrapped
 from clew.trust import Trust, record, revoke
 
 EXAMPLE = "clew trust --show\nclew trust --yes\nclew trust --revoke"
@@ -36,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     if args.revoke:
         return _revoke(trust, as_json=args.json)
     if not args.json:
-        sys.stdout.write(_described(trust))
+        sys.stdout.write(wrapped(_described(trust), columns()))
     if args.show:
         if args.json:
             print_json({"root": str(trust.root), "state": trust.state, "asks_for": trust.asked})
