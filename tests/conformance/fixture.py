@@ -61,9 +61,10 @@ def _add_tools(server: Server[Any], surface: Surface, bus: InMemorySubscriptionB
     others = (*content.TOOLS, *conversation.TOOLS, *input_required.TOOLS, *_announcing(bus))
     tools = {tool.name: tool for tool in others}
 
-    async def list_tools(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def list_tools(ctx: Context, params: types.PaginatedRequestParams | None) -> dict[str, Any]:
         listed = await surface.list_tools(ctx, params)
-        return listed.model_copy(update={"tools": [*listed.tools, *(tool.listing() for tool in others)]})
+        own = [tool.listing().model_dump(by_alias=True, exclude_none=True, mode="json") for tool in others]
+        return {**listed, "tools": [*listed["tools"], *own]}
 
     async def call_tool(ctx: Context, params: Params) -> Result:
         tool = tools.get(params.name)
