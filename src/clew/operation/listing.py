@@ -59,7 +59,7 @@ MODULES: tuple[str, ...] = (
     "clew.search.eval.operations",
     "clew.trace.operations.measure",
     "clew.specs.commands",
-    "clew.specs.more_commands",
+    "clew.specs.openspec_commands",
     "clew.kb.operations.commands",
     "clew.memory.operations.commands",
     "clew.memory.operations.keeping",

@@ -13,6 +13,7 @@ from clew.errors import ClewError, NotFound
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
 from clew.text.keywords import keywords
 from clew.trace.edit.text.sections import parsed_section, sections_of
+from clew.trace.operations.mutations import path_of_file
 from clew.trace.read.assertions import assertions_of, citations_of, owner_of
 from clew.trace.read.copies import Copy, find_copy
 from clew.trace.read.resolve import Resolver
@@ -217,7 +218,7 @@ class NodeView:
         )
 
     def _file(self, id: str) -> NodeDetail:
-        path = path_of(id)
+        path = path_of_file(id)
         inside = [each for each in self._graph.nodes_in_file(path) if each.kind is not NodeKind.ASSERTION]
         if not inside:
             raise NotFound(
@@ -243,10 +244,3 @@ class NodeView:
 
         ids = [each.id for each in self._graph.nodes_in_file(path)]
         return content_hash(msgspec.json.encode((path, ids)), size=8)
-
-
-def path_of(id: str) -> str:
-    """The path in the id of a file, which may name its namespace."""
-    bare = id.removeprefix("file:")
-    namespace, separator, path = bare.partition(":")
-    return path if separator and "/" not in namespace else bare

@@ -7,13 +7,14 @@ import msgspec
 from msgspec import Meta
 
 from clew.compat.elspais import guide
-from clew.compat.elspais.node import NodeDetail, NodeView, path_of
+from clew.compat.elspais.node import NodeDetail, NodeView
 from clew.errors import Conflict, NotFound, WrongKind
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, MaxTokens, Operation, PageCursor, Toolset
 from clew.trace.files.results import FileRenamed
 from clew.trace.find import results as results_find
 from clew.trace.operations.find import MOST_IDS, Limit
+from clew.trace.operations.mutations import path_of_file
 
 Topic = Annotated[str, Meta(max_length=200, description="A word; all without it")]
 
@@ -66,7 +67,7 @@ class GetVersions(
 
 def _version(call: Call, id: str) -> str | None:
     if id.startswith("file:"):
-        path = path_of(id)
+        path = path_of_file(id)
         known = any(True for _ in call.project.graph.nodes_in_file(path))
         return NodeView(call.project).file_version(path) if known else None
     try:
@@ -303,7 +304,7 @@ class RenameFile(
     if_version: Annotated[str | None, Meta(description="Refuse unless the file has this version")] = None
 
     def run(self, call: Call) -> FileRenamed:
-        path = path_of(self.file_id)
+        path = path_of_file(self.file_id)
         call.project.ensure_graph(progress=call.progress)
         with call.project.context.lock.reading():
             version = NodeView(call.project).file_version(path)

@@ -246,7 +246,8 @@ def _headline(result: Brief) -> str:
 
 def _history(past: Past) -> str:
     people = f" by {counted(past.authors, 'person', 'people')}" if past.authors else ""
-    return f"{past.commits:,} commits{people}, the last on {past.latest}"
+    commits = f"{past.commits:,} {'commit' if past.commits == 1 else 'commits'}"
+    return f"{commits}{people}, the last on {past.latest}"
 
 
 def _commands(result: Brief) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""More commands on specs and changes: what a change means, taking one back, one form, and how one is written."""
+"""Commands that users of OpenSpec know: the meaning of a change, taking one back, one form of specs, artefacts."""
 
 from collections.abc import Iterator
 from typing import Annotated
