@@ -289,3 +289,19 @@ def test_scripts_and_styles_are_small_and_our_own() -> None:
     for file in files:
         # Nothing is loaded from elsewhere; the namespace of SVG is a name.
         assert "://" not in file.read_text().replace("http://www.w3.org/2000/svg", ""), file.name
+
+
+# Verifies: REQ-d00423-B
+@pytest.mark.parametrize(
+    "path", [".env", "src/../.env", "link.txt", "secrets.txt", ".git/config", ".git/clew/memory.db", ".clew/clew.db"]
+)
+def test_what_is_hidden_or_ignored_is_no_source(path: str, demo: Path, visitor: Visitor) -> None:
+    (demo / ".env").write_text("KEY=zebra")
+    (demo / "secrets.txt").write_text("zebra")
+    (demo / "link.txt").unlink(missing_ok=True)
+    (demo / "link.txt").symlink_to(".env")
+    exclude = demo / ".git" / "info" / "exclude"
+    exclude.write_text("secrets.txt\n.env\nlink.txt\n")
+    assert "zebra" not in visitor.get(f"/sources/{path}", 404)
+    if path != "secrets.txt":
+        assert "zebra" not in visitor.http.get(f"/why?of={path}:1").text

@@ -69,10 +69,15 @@ class Text(msgspec.Struct, frozen=True):
 
 
 def read_text(project: "Project", path: str) -> Text | None:
-    """None where the file cannot be read."""
+    """None where the file cannot be read, or is hidden and not kept by git: a store of Clew, a file of git, an .env are
+    no part of what a project says."""
+    root = project.config.root
     try:
-        data = read_bytes(project.config.root, path, limit=project.config.max_file_bytes)
+        data = read_bytes(root, path, limit=project.config.max_file_bytes)
+        real = path_inside(root, path)
     except ClewError:
+        return None
+    if any(part.startswith(".") for part in real.split("/")) and not git.is_tracked(root, real):
         return None
     text = decoded(data)
     lines = text.split("\n")

@@ -119,12 +119,14 @@ class Page:
     # Letting somebody in
 
     async def _enter(self, request: Request) -> Response:
+        key = request.query_params.get("key")
+        # A key is used up by whoever opens it, also by a browser that was let in before.
+        is_taken = key is not None and self.admission.take_key(key)
         if self.admission.admits(self._cookie(request)):
             return RedirectResponse("/", 303, HEADERS)
-        key = request.query_params.get("key")
         if key is None:
             return self._rendered(request, View(template="enter.html", title="Enter", data={"problem": ""}))
-        if not self.admission.take_key(key):
+        if not is_taken:
             problem = "This address was used before, or is too old. Run `clew web` again, or give the token."
             return self._rendered(
                 request, View(template="enter.html", title="Enter", status=403, data={"problem": problem})

@@ -178,6 +178,11 @@ def ignored(root: Path, paths: Iterable[str], *, also_tracked: bool = False) -> 
     return frozenset(name.removeprefix("./") for name in parse.names(output))
 
 
+def is_tracked(root: Path, path: str) -> bool:
+    """Whether git keeps a file; no without git."""
+    return bool(answer(root, "ls-files", "--cached", "-z", "--", raw(path)))
+
+
 def tracked_though_ignored(root: Path) -> tuple[str, ...]:
     """The files that git keeps although .gitignore files name them; none without git."""
     output = answer(root, "ls-files", "--cached", "--ignored", "--exclude-standard", "-z")
