@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PORT ?= 8484
+# What writes thousands of times, and tests no disk, does so where syncing costs nothing.
+IN_MEMORY := $(if $(wildcard /dev/shm/.),--basetemp=/dev/shm/clew-properties)
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 .PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-retrieval conformance differential attack properties packaging sbom browser docs lock clean
@@ -56,11 +58,11 @@ conformance: $(STAMP) ## run the official protocol suite
 differential: $(STAMP) ## compare with OpenSpec and elspais themselves
 	@$(BIN)/python -m tests.differential
 
-attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, malformed messages
-	@$(BIN)/python -m tests.attack
+attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, malformed messages; LONG=1 tries everything
+	@$(BIN)/python -m tests.attack $(if $(LONG),--long)
 
 properties: $(STAMP) ## try the properties of the memory a thousand times: undo, scope, citations
-	@CLEW_MEMORY_RUNS=1000 $(BIN)/python -m pytest -q -n0 tests/memory -k "any_sequence or never_leak or thousand_edits"
+	@CLEW_MEMORY_RUNS=1000 $(BIN)/python -m pytest -q -n auto $(IN_MEMORY) tests/memory -k "any_sequence or never_leak or thousand_edits"
 
 packaging: $(STAMP) ## install without the encoder, and with the lowest versions, and test both
 	@$(BIN)/python -m tests.packaging
