@@ -70,7 +70,7 @@ def _conversations(data: Path) -> list[Path]:
 
 
 def gate(data: Path) -> None:
-    """Questions about the conversation are kept; a foreign prompt, one about people whom it does not know, gets nothing.
+    """Questions about the conversation are kept; a foreign prompt, about people it does not know, gets nothing.
 
     Two figures only inform. Several conversations have a John: a question about another one's is, for this memory, a
     question about its own. Where all names are exchanged, every question is of that kind."""
