@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 from benchmarks import table
 from benchmarks.figures import Figure, Result
-from benchmarks.http_calls import serving
+from benchmarks.http_calls import cpu_seconds, serving
 from benchmarks.page import MOST_BYTES, read_page
 from benchmarks.search_speed import questions
 from benchmarks.workspace import CLEW, run
@@ -34,10 +34,10 @@ FILLED_BY = {"sections": "benchmarks.probes.fill_kb", "memories": "benchmarks.pr
 def measure(kind: str, count: int, folder: Path, rounds: int) -> Result:
     if not (folder / "clew.toml").is_file():
         run(sys.executable, "-m", FILLED_BY[kind], folder, str(count), patience=3_600)
-    with serving((CLEW, "serve", folder, "--transport", "http", "--port", "0")) as (_, url):
+    with serving((CLEW, "serve", folder, "--transport", "http", "--port", "0")) as (pid, url):
         base = url.removesuffix("/mcp")
         _settle(base)
-        return Result(f"The page on {count:,} {kind}", tuple(_figures(kind, base, rounds)))
+        return Result(f"The page on {count:,} {kind}", tuple(_figures(kind, base, pid, rounds)))
 
 
 def _settle(base: str) -> None:
@@ -46,11 +46,15 @@ def _settle(base: str) -> None:
         read_page(base, address)
 
 
-def _figures(kind: str, base: str, rounds: int) -> Iterator[Figure]:
+def _figures(kind: str, base: str, pid: int, rounds: int) -> Iterator[Figure]:
     asked = iter(questions((rounds + WARM_UP) * len(SEARCHES[kind])))
     for path, name in SEARCHES[kind]:
-        answers = [_search(base, path, name, next(asked)) for _ in range(rounds + WARM_UP)][WARM_UP:]
-        search = Figure(f"{path}, a search", "ms", tuple(ms for ms, _ in answers))
+        for _ in range(WARM_UP):
+            _search(base, path, name, next(asked))
+        before = cpu_seconds(pid)
+        answers = [_search(base, path, name, next(asked)) for _ in range(rounds)]
+        work = (cpu_seconds(pid) - before) * 1_000 / rounds
+        search = Figure(f"{path}, a search", "ms", tuple(ms for ms, _ in answers), cpu=(work,))
         yield search
         yield Figure(f"{path}, 19 of 20 searches", "ms", (search.slow,), SEARCH_MS)
         yield Figure(f"{path}, size of a search", "bytes", tuple(float(size) for _, size in answers), MOST_BYTES)

@@ -99,7 +99,7 @@ class DenseSearch:
         if space is None:
             return {}
         find = """
-            SELECT number, windows FROM json_each(?) JOIN embeddings ON embedder = ? AND number = value
+            SELECT number, windows FROM json_each(?) CROSS JOIN embeddings ON embedder = ? AND number = value
             WHERE windows IS NOT NULL
             """
         wanted = msgspec.json.encode(list(numbers)).decode()
