@@ -188,3 +188,18 @@ def entry() -> None:
         run(sys.argv[2:])
     gc.set_threshold(NEW_OBJECTS)
     sys.exit(main(sys.argv[1:]))
+
+
+def serve_entry() -> None:
+    """`clew-mcp`: serves, so that `uvx clew-mcp` is all that a client has to start. Every command works by this name
+    too, because it is the only one that uvx finds by itself."""
+    words = sys.argv[1:]
+    if not _is_command(words):
+        sys.argv[1:] = ["serve", *words]
+    entry()
+
+
+def _is_command(words: list[str]) -> bool:
+    if not words or words[0] in ("-C", "-h", "--help"):
+        return False
+    return words[0] in ("help", "version", "-V", "--version") or words[0] in all_commands()
