@@ -168,7 +168,7 @@ class _Work:
             # A unit that was taken out in the meantime needs no vector any more.
             present = [text for text in part if text.number in units]
             made_of = [embedded_texts(units[text.number], self._embedder, first=first) for text in present]
-            for done, group in _groups([len(texts) for texts in made_of]):
+            for done, group in groups([len(texts) for texts in made_of]):
                 if done:
                     self._progress(start + done, total, "Embedding")
                 embed(space, present[group], made_of[group])
@@ -236,7 +236,7 @@ class _Work:
             return dropped.rowcount > 0
 
 
-def _groups(sizes: Sequence[int]) -> Iterator[tuple[int, slice]]:
+def groups(sizes: Sequence[int]) -> Iterator[tuple[int, slice]]:
     """Where each group of units begins, and the group: as many as have TEXTS_AT_ONCE texts together, or one."""
     start = texts = 0
     for place, size in enumerate(sizes):
