@@ -29,23 +29,22 @@ Engines = Callable[..., SearchEngine]
 
 
 CONTRACT = (
-    "test_engine",
-    "test_engine_vectors",
-    "test_surroundings",
-    "test_agreement",
-    "test_engine_bad_input",
-    "test_engine_pages",
-    "test_engine_expansion",
-    "test_contract_index",
-    "test_diversity",
+    *("test_engine", "test_engine_vectors", "test_engine_pages", "test_engine_expansion", "test_engine_bad_input"),
+    *("test_surroundings", "test_agreement", "test_diversity", "test_contract_index"),
 )
 """What holds for every engine: these modules run on each of them."""
+OF_FILES = (
+    *("far_down", "cancelled", "few_at_a_time", "earlier_embedder", "damaged", "whose_file_is_gone", "earlier_layout"),
+    *("another_process", "killed", "approximate"),
+)
+"""Words in the names of their tests that are about files, and run on the embedded engine alone."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "engine_kind" in metafunc.fixturenames:
         name = metafunc.module.__name__.rpartition(".")[2]
-        metafunc.parametrize("engine_kind", ["embedded", "database"] if name in CONTRACT else ["embedded"])
+        both = name in CONTRACT and not any(word in metafunc.function.__name__ for word in OF_FILES)
+        metafunc.parametrize("engine_kind", ["embedded", "database"] if both else ["embedded"])
 
 
 _schemas = itertools.count(1)

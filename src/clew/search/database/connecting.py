@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from clew.errors import StoreError, Unavailable
+from clew.errors import StoreError, StoreUnreachable, Unavailable
 from clew.once import Once
 from clew.search.database.tables import make_tables, space_of
 
@@ -130,8 +130,8 @@ class Database:
         connection.execute("SET jit = off")
 
 
-def gone(url: str, cause: str) -> Unavailable:
-    return Unavailable(
+def gone(url: str, cause: str) -> StoreUnreachable:
+    return StoreUnreachable(
         f"The database {without_password(url)} does not answer: {cause}.",
         hint="Start it, or wait: Clew tries again by itself.",
     )

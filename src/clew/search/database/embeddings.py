@@ -6,9 +6,10 @@ row in the queue is locked, and they pass over it. Where the first one dies, its
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from clew.search.database.connecting import Database
+from clew.search.dense.sharing import Embedding
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,13 +17,6 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     Vectors = NDArray[np.float32]
-
-
-class Embedding(NamedTuple):
-    vectors: "Vectors"
-    """One row for a text, or several."""
-    windows: bytes | None
-    """Those of its windows, packed, where the unit is quoted."""
 
 
 class SharedEmbeddings:
@@ -76,6 +70,9 @@ class SharedEmbeddings:
         """Take out for good what was made of texts that are purged."""
         with self._database.connection() as connection:
             connection.execute("DELETE FROM embeddings WHERE text_hash = ANY(%s)", (list(hashes),))
+
+    def close(self) -> None:
+        self._database.close()
 
 
 class Claim:

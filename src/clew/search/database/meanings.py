@@ -6,21 +6,23 @@ search may not see all units, it goes on until it has enough of those it may (`h
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from clew.cache import Cache
 from clew.errors import ClewError
 from clew.search.database.connecting import Database
-from clew.search.database.embeddings import Embedding, SharedEmbeddings, as_text
+from clew.search.database.embeddings import SharedEmbeddings, as_text
 from clew.search.database.reading import DatabaseReading
 from clew.search.database.tables import SHARED
-from clew.search.dense.indexing import TEXTS_AT_ONCE, Progress, VectorReport, embedded_texts, groups
+from clew.search.dense.indexing import OTHERS_SECONDS, ROUNDS, TEXTS_AT_ONCE, Progress, VectorReport, encoded
 from clew.search.dense.search import PATIENCE_SECONDS, TOO_BUSY, DenseRanking
+from clew.search.dense.sharing import Embedding
 from clew.search.dense.spaces import Embedders, Queries
 from clew.search.embed.embedder import Embedder
 from clew.search.question import IndexState
-from clew.search.units import WORDS_ONLY, Condition, Unit
+from clew.search.units import WORDS_ONLY, Condition
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,7 +89,8 @@ class DatabaseMeanings:
     ) -> list[tuple[int, float]]:
         """The nearest units of both spaces, each by the nearest of its vectors."""
         best: dict[int, float] = {}
-        for space in reading.spaces:
+        reading.state()
+        for space in reading.embedded:
             wanted = depth
             for _ in range(_TRIES):
                 rows = self._rows(reading, space, embedder, dimensions, as_text(vector), restrict, wanted)
@@ -207,34 +210,39 @@ class DatabaseMeanings:
         if embedder is None:
             return VectorReport(note=self._embedders.problem or "The configuration asks for no embedder.")
         number = self._shared.number_of(embedder.name, embedder.dimensions)
-        embedded = reused = 0
-        passed: set[int] = set()
-        while pending := self._pending(number, passed):
+        embedded = reused = waited = 0
+        note = None
+        while pending := self._pending(number):
             progress(embedded + reused, embedded + reused + len(pending), "Embedding")
             known = self._shared.get(number, [hash for _, _, hash in pending])
+            before = embedded + reused
             reused += self._give(number, pending, known)
             left = [each for each in pending if each[2] not in known]
             for start in range(0, len(left), TEXTS_AT_ONCE):
                 progress(embedded + reused, embedded + reused + len(left) - start, "Embedding")
-                some = left[start : start + TEXTS_AT_ONCE]
-                made, by_others = self._encode(embedder, number, some)
+                made, by_others = self._encode(embedder, number, left[start : start + TEXTS_AT_ONCE])
                 embedded += made
                 reused += by_others
-                # What another server has just begun is its work.
-                passed |= {each[1] for each in some}
+            if before == embedded + reused:
+                # Another server is encoding all that is left.
+                waited += 1
+                if waited > ROUNDS:
+                    note = "Another server is making the vectors."
+                    break
+                time.sleep(OTHERS_SECONDS)
         self._build_indexes(number, embedder.dimensions, progress)
-        return VectorReport(embedder=embedder.name, embedded=embedded, reused=reused)
+        return VectorReport(embedder=embedder.name, embedded=embedded, reused=reused, note=note)
 
-    def _pending(self, embedder: int, passed: set[int]) -> list[tuple[int, int, str]]:
+    def _pending(self, embedder: int) -> list[tuple[int, int, str]]:
         """Space, number and text of units without a vector, short texts first."""
         find = """
             SELECT space, number, text_hash FROM units WHERE space = ANY(%s) AND NOT part = ANY(%s)
-                AND NOT number = ANY(%s) AND NOT EXISTS (
+                AND NOT EXISTS (
                     SELECT 1 FROM vectors WHERE vectors.number = units.number AND vectors.embedder = %s
                 )
             ORDER BY characters, number LIMIT %s
             """
-        values = ([SHARED, self._database.space], sorted(WORDS_ONLY), sorted(passed), embedder, _PENDING_AT_ONCE)
+        values = ([SHARED, self._database.space], sorted(WORDS_ONLY), embedder, _PENDING_AT_ONCE)
         with self._database.connection() as connection:
             return connection.execute(find, values).fetchall()
 
@@ -310,22 +318,3 @@ class DatabaseMeanings:
             connection.execute("SELECT pg_advisory_unlock(hashtext(%s))", (lock,))
             connection.execute("RESET maintenance_work_mem")
             connection.execute("SET statement_timeout = '30s'")
-
-
-def encoded(embedder: Embedder, units: "dict[str, Unit]") -> "Iterator[tuple[str, Embedding]]":
-    """What an embedder makes of the texts of some units, by their hashes."""
-    import numpy as np
-
-    from clew.search.dense.window_vectors import packed
-    from clew.search.embed.sentence import normalised
-
-    hashes = list(units)
-    made_of = [embedded_texts(units[hash], embedder) for hash in hashes]
-    for _, group in groups([len(texts) for texts in made_of]):
-        vectors = iter(embedder.embed([text for texts in made_of[group] for text in texts]))
-        for hash, texts in zip(hashes[group], made_of[group], strict=True):
-            own = np.stack([next(vectors) for _ in texts])
-            if units[hash].quoted:
-                yield hash, Embedding(normalised(own.mean(axis=0)[None]), packed(own))
-            else:
-                yield hash, Embedding(own, None)

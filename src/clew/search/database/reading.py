@@ -31,11 +31,16 @@ _LAST = chr(0x10FFFF)
 
 
 class DatabaseReading:
+    streams_at_once = 200
+
     def __init__(self, connection: "Connection[Any]", space: int) -> None:
         self.connection = connection
         self.space = space
         self.spaces = [SHARED, space]
         self._state: tuple[str, int, int, int, int] | None = None
+        self._parts: dict[str, int] | None = None
+        self.embedded: list[int] = []
+        """The spaces that have vectors; known with the state."""
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self.connection.execute(statement, values).fetchall()
@@ -45,12 +50,11 @@ class DatabaseReading:
     def state(self) -> tuple[str, int, int, int, int]:
         """The index, how often units and vectors were written, and how many units and words there are: asked once."""
         if self._state is None:
-            find = """
-                SELECT string_agg(series, '-' ORDER BY number), sum(version)::bigint, sum(vectors)::bigint,
-                    sum(units)::bigint, sum(words)::bigint FROM spaces WHERE number = ANY(%s)
-                """
-            (row,) = self.rows(find, (self.spaces,))
-            self._state = row
+            find = "SELECT number, series, version, vectors, units, words FROM spaces WHERE number = ANY(%s) ORDER BY 1"
+            rows = self.rows(find, (self.spaces,))
+            self.embedded = [row[0] for row in rows if row[3]]
+            versions, vectors, units, words = (sum(row[place] for row in rows) for place in range(2, 6))
+            self._state = "-".join(row[1] for row in rows), versions, vectors, units, words
         return self._state
 
     def writes(self) -> tuple[str, int]:
