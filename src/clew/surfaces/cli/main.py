@@ -25,6 +25,7 @@ COMMANDS = {
     "init": "set up a folder: detect what it holds, write clew.toml, configure MCP clients",
     "serve": "serve a project to MCP clients over stdio, streamable HTTP or SSE",
     "web": "show a project in a browser: requirements, proof, documents, sources, memory, activity",
+    "lsp": "serve an editor: hover, definitions, references, findings and completion of ids",
     "trust": "let a project's clew.toml name services, programs and keys, after showing which",
     "doctor": "examine the installation, the configuration and the store",
     "tools": "list the tools that MCP clients see",
@@ -41,7 +42,7 @@ TASKS = {
     ),
     "Work with specs, registers and documents": ("specs", "change", "req", "kb", "index"),
     "Remember": ("remember", "recall", "memory"),
-    "Set up": ("init", "serve", "web", "trust", "doctor", "completion"),
+    "Set up": ("init", "serve", "web", "lsp", "trust", "doctor", "completion"),
     "For agents and measurements": ("tools", "call", "eval", "hook"),
 }
 """The commands by what they are for, as the overview lists them."""
