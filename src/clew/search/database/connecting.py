@@ -49,12 +49,13 @@ class Database:
             pool.close()
 
     @contextmanager
-    def reading(self) -> "Iterator[Connection[Any]]":
-        """One state of the tables for a whole block."""
+    def reading(self, first: str = "SELECT 1") -> "Iterator[tuple[Connection[Any], list[tuple[Any, ...]]]]":
+        """One state of the tables for a whole block, and what is asked first, together with the beginning."""
         with self._borrowed() as connection:
-            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            cursor = connection.execute(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {first}")
+            cursor.nextset()
             try:
-                yield connection
+                yield connection, cursor.fetchall()
             finally:
                 if not connection.closed:
                     connection.execute("ROLLBACK")

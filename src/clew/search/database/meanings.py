@@ -48,6 +48,7 @@ class DatabaseMeanings:
         self._queries: Cache[str, Queries] = Cache(4)
         self._lock = threading.Lock()
         self._described: tuple[tuple[object, ...], IndexState] | None = None
+        self._parts: tuple[object, frozenset[str]] | None = None
         self.damaged = False
 
     # Asking
@@ -56,7 +57,11 @@ class DatabaseMeanings:
         """Only what the counts of the parts tell: to count units costs more than to check a few hundred."""
         if not condition.sql.startswith(_ONLY_PARTS) or " AND " in condition.sql:
             return False
-        return set(reading.parts()) <= set(condition.parameters)
+        state = reading.state()
+        known = self._parts
+        if known is None or known[0] != state:
+            known = self._parts = state, frozenset(reading.parts())
+        return known[1] <= set(condition.parameters)
 
     def rank(self, reading: DatabaseReading, query: str, condition: Condition, depth: int) -> DenseRanking:
         embedder, note = self._embedder()
@@ -248,7 +253,7 @@ class DatabaseMeanings:
 
     def _encode(self, embedder: Embedder, number: int, some: Sequence[tuple[int, int, str]]) -> tuple[int, int]:
         """Encode those of the texts that nobody else does; how many, and how many others had made in the meantime."""
-        with self._database.reading() as connection:
+        with self._database.reading() as (connection, _):
             reading = DatabaseReading(connection, self._database.space)
             units = reading.units_of(unit for _, unit, _ in some)
         by_hash = {hash: units[unit] for _, unit, hash in some if unit in units}

@@ -26,6 +26,9 @@ _POSTINGS = 1_500
 """Read of one term at most. Further ones weigh little: of a term so frequent, the heaviest are those that hold it often
 or are short."""
 _POSTINGS_RESTRICTED = 20_000
+STATE = (
+    f"SELECT number, series, version, vectors, units, words FROM spaces WHERE number IN ({SHARED}, {{:d}}) ORDER BY 1"  # noqa: S608
+)
 _DATA = msgspec.msgpack.Decoder(Unit)
 _LAST = chr(0x10FFFF)
 
@@ -39,6 +42,8 @@ class DatabaseReading:
         self.spaces = [SHARED, space]
         self._state: tuple[str, int, int, int, int] | None = None
         self._parts: dict[str, int] | None = None
+        self._terms: dict[str, list[tuple[int, int]]] = {}
+        """The numbers of the terms that were asked for, and in how many units each is."""
         self.embedded: list[int] = []
         """The spaces that have vectors; known with the state."""
 
@@ -50,12 +55,15 @@ class DatabaseReading:
     def state(self) -> tuple[str, int, int, int, int]:
         """The index, how often units and vectors were written, and how many units and words there are: asked once."""
         if self._state is None:
-            find = "SELECT number, series, version, vectors, units, words FROM spaces WHERE number = ANY(%s) ORDER BY 1"
-            rows = self.rows(find, (self.spaces,))
-            self.embedded = [row[0] for row in rows if row[3]]
-            versions, vectors, units, words = (sum(row[place] for row in rows) for place in range(2, 6))
-            self._state = "-".join(row[1] for row in rows), versions, vectors, units, words
+            self.begin(self.rows(STATE.format(self.space)))
+        assert self._state is not None  # noqa: S101
         return self._state
+
+    def begin(self, rows: "Sequence[tuple[Any, ...]]") -> None:
+        """Take the state that was asked for together with the beginning of the transaction."""
+        self.embedded = [row[0] for row in rows if row[3]]
+        versions, vectors, units, words = (sum(row[place] for row in rows) for place in range(2, 6))
+        self._state = "-".join(row[1] for row in rows), versions, vectors, units, words
 
     def writes(self) -> tuple[str, int]:
         return self.state()[:2]
@@ -99,8 +107,14 @@ class DatabaseReading:
         return Totals(*self.state()[3:])
 
     def units_with(self, terms: Iterable[str]) -> dict[str, int]:
-        find = "SELECT term, sum(units)::bigint FROM terms WHERE space = ANY(%s) AND term = ANY(%s) GROUP BY 1"
-        return dict(self.rows(find, (self.spaces, list(terms))))
+        wanted = list(dict.fromkeys(terms))
+        asked = [term for term in wanted if term not in self._terms]
+        if asked:
+            find = "SELECT term, number, units FROM terms WHERE space = ANY(%s) AND term = ANY(%s)"
+            self._terms |= {term: [] for term in asked}
+            for term, number, units in self.rows(find, (self.spaces, asked)):
+                self._terms[term].append((number, units))
+        return {term: sum(units for _, units in own) for term in wanted if (own := self._terms[term])}
 
     def spelt(self, words: Iterable[str]) -> list[Spelt]:
         find = """
@@ -204,8 +218,8 @@ class DatabaseReading:
         for start in beginnings:
             for term in self.terms_beginning(start, 64):
                 weights.setdefault(term, 1.0)
-        find = "SELECT number, term, units FROM terms WHERE space = ANY(%s) AND term = ANY(%s)"
-        return [(number, weights[term], units) for number, term, units in self.rows(find, (self.spaces, list(weights)))]
+        self.units_with(weights)
+        return [(number, weight, units) for term, weight in weights.items() for number, units in self._terms[term]]
 
     def _summed(
         self,

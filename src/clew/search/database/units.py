@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clew.search.database.connecting import Database
-from clew.search.database.reading import DatabaseReading, decoded
+from clew.search.database.reading import STATE, DatabaseReading, decoded
 from clew.search.database.tables import SHARED
 from clew.search.index import Known, Written, checked, encoded
 from clew.search.lexical import tables as lexical_tables
@@ -56,8 +56,10 @@ class DatabaseUnits:
     @contextmanager
     def asked(self) -> Iterator[DatabaseReading]:
         space = self._database.space
-        with self._database.reading() as connection:
-            yield DatabaseReading(connection, space)
+        with self._database.reading(STATE.format(space)) as (connection, state):
+            reading = DatabaseReading(connection, space)
+            reading.begin(state)
+            yield reading
 
     # Writing
 
