@@ -41,6 +41,7 @@ TASKS = {
     ),
     "Work with specs, registers and documents": ("specs", "change", "req", "kb", "index"),
     "Remember": ("remember", "recall", "memory"),
+    "Exchange with other tools": ("import", "export"),
     "Set up": ("init", "serve", "web", "trust", "doctor", "completion"),
     "For agents and measurements": ("tools", "call", "eval", "hook"),
 }
