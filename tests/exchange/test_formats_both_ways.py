@@ -57,7 +57,7 @@ def in_order(exchange: Exchange) -> list[str]:
     return sorted(f"{item.id} {version_of(item)}" for item in exchange.items)
 
 
-# Verifies: REQ-d00300-D
+# Verifies: REQ-d00601-A
 @pytest.mark.parametrize("name", sorted(WRITTEN))
 def test_what_is_written_is_read_back(name: str) -> None:
     form = WRITTEN[name]

@@ -65,8 +65,8 @@ def meanings(header: Sequence[str], mapping: Mapped | None) -> dict[str, str]:
             taken.add(name)
     for meaning, names in _USUAL.items():
         free = (name for name in header if name not in found and name.strip().casefold() in names)
-        if meaning not in taken and (name := next(free, None)) is not None:
-            found[name] = meaning
+        if meaning not in taken and (chosen := next(free, None)) is not None:
+            found[chosen] = meaning
             taken.add(meaning)
     return {name: found.get(name, name) for name in header}
 
@@ -124,8 +124,8 @@ def rows_of(items: Iterable[Item], mapping: Mapped | None) -> Iterator[list[str]
     """A table of items; a mapping gives columns the names that another tool knows."""
     flat = [flattened(item) for item in items]
     names = list(dict.fromkeys(("id", "title", "text", *(name for fields in flat for name in fields))))
-    last = [name for name in ("version", "kept") if name in names]
-    names = [name for name in names if name not in last] + last
+    last = [name for name in names if name in ("version", "kept")]
+    names = [*(name for name in names if name not in last), *last]
     given = {means: name for name, means in (mapping.columns if mapping is not None else {}).items()}
     yield [given.get(name, name) for name in names]
     for fields in flat:

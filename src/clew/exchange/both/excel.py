@@ -26,7 +26,7 @@ def _library() -> Any:
     except ImportError as error:
         raise Unavailable(
             "Excel files need openpyxl, which is not installed.",
-            hint="Install Clew with the extra: `pip install 'clew[excel]'`. CSV needs nothing.",
+            hint="Install Clew with the extra: `pip install 'clew-mcp[excel]'`. CSV needs nothing.",
         ) from error
     return openpyxl
 

@@ -42,7 +42,7 @@ def _need_library() -> None:
     except ImportError as error:
         raise Unavailable(
             "ReqIF files need the library reqif, which is not installed.",
-            hint="Install Clew with the extra: `pip install 'clew[reqif]'`.",
+            hint="Install Clew with the extra: `pip install 'clew-mcp[reqif]'`.",
         ) from error
 
 
@@ -137,10 +137,10 @@ class _Reading:
         fields: dict[str, str] = {}
         rich: dict[str, str] = {}
         for each in spec_object.attributes or ():
-            name = self._definitions.get(each.definition_ref, (each.definition_ref, ""))[0]
+            name: str = self._definitions.get(each.definition_ref, (each.definition_ref, ""))[0]
             meaning = _MEANINGS.get(name, name)
             if isinstance(each.value, list):
-                text = ", ".join(self._enums.get(value, value) for value in each.value)
+                text = ", ".join(self._enums.get(value) or str(value) for value in each.value)
             elif each.attribute_type.name == "XHTML":
                 where = f"'{name}' of '{spec_object.identifier}'"
                 text = plain_of(each.value or "", where)
