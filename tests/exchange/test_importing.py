@@ -53,7 +53,7 @@ def exported(clew: Clew, folder: Path, file: Path) -> dict[str, dict[str, Any]]:
     return {each["item"]["id"]: each["item"] for each in found if "item" in each}
 
 
-# Verifies: REQ-o00070-A
+# Verifies: REQ-o00080-A
 # Verifies: REQ-d00600-A
 # Verifies: REQ-d00600-G
 def test_ids_that_fit_are_kept_and_the_others_are_mapped_with_all_that_cites_them(
@@ -145,7 +145,7 @@ def test_an_item_that_breaks_a_rule_of_the_register_is_reported_and_the_others_c
     assert "BAD-1" in (empty / "clew.imports.jsonl").read_text()
 
 
-# Verifies: REQ-o00070-B
+# Verifies: REQ-o00080-B
 # Verifies: REQ-d00601-B
 @pytest.mark.parametrize(
     ("form", "into"),
