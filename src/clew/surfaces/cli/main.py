@@ -42,6 +42,7 @@ TASKS = {
     ),
     "Work with specs, registers and documents": ("specs", "change", "req", "kb", "index"),
     "Remember": ("remember", "recall", "memory"),
+    "Exchange with other tools": ("import", "export"),
     "Set up": ("init", "serve", "web", "lsp", "trust", "doctor", "completion"),
     "For agents and measurements": ("tools", "call", "eval", "hook"),
 }
