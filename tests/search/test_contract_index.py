@@ -60,7 +60,7 @@ def answers(engine: SearchEngine, filters: Filters) -> list[Any]:
     return found
 
 
-# Verifies: REQ-d00420-A
+# Verifies: REQ-d00490-A
 @settings(
     max_examples=12,
     deadline=None,
@@ -93,7 +93,7 @@ def test_any_sequence_of_writes_gives_the_answers_of_a_new_index_in_files(
     plain.close()
 
 
-# Verifies: REQ-d00420-A
+# Verifies: REQ-d00490-A
 def test_frequent_words_and_narrow_filters_find_what_they_should(engines: Engines) -> None:
     draw = random.Random(5)
     engine = engines()
@@ -106,7 +106,7 @@ def test_frequent_words_and_narrow_filters_find_what_they_should(engines: Engine
     assert len(engine.rank(Question(text="loan fee", scope=SCOPE, recipe="lexical")).units) == 200
 
 
-# Verifies: REQ-d00420-C
+# Verifies: REQ-d00490-C
 def test_what_is_read_from_files_is_seen_by_its_own_work_tree_only(search_database: str) -> None:
     from clew.config import EmbedSettings
     from clew.operation.paging import Cursors

@@ -47,7 +47,7 @@ def servers(request: pytest.FixtureRequest, search_database: str, tmp_path: Path
     return opened
 
 
-# Verifies: REQ-d00421-A
+# Verifies: REQ-d00491-A
 def test_a_second_server_starts_with_what_the_first_encoded(servers: Open, word_counts: Any) -> None:
     first, second = (servers(name, word_counts.settings()) for name in ("a", "b"))
     first.units.put([*rules(20), *(Unit(id="q", part="rule", title="Q", body="A fee. " * 80, quoted=True),)])
@@ -66,7 +66,7 @@ def test_a_second_server_starts_with_what_the_first_encoded(servers: Open, word_
     assert windows[0] == pytest.approx(windows[1], abs=2e-3)
 
 
-# Verifies: REQ-d00421-B
+# Verifies: REQ-d00491-B
 def test_servers_that_encode_at_once_encode_no_text_twice(servers: Open, word_counts: Any) -> None:
     engines = [servers(name, word_counts.settings()) for name in ("a", "b", "c")]
     for engine in engines:
@@ -80,7 +80,7 @@ def test_servers_that_encode_at_once_encode_no_text_twice(servers: Open, word_co
     assert [engine.state().embedded for engine in engines] == [150, 150, 150]
 
 
-# Verifies: REQ-d00421-B
+# Verifies: REQ-d00491-B
 def test_what_a_server_began_and_did_not_finish_is_encoded_by_another(servers: Open, word_counts: Any) -> None:
     first, second = (servers(name, word_counts.settings()) for name in ("a", "b"))
     for engine in (first, second):

@@ -4,6 +4,8 @@ A text is encoded once, by whoever comes first. Others who want the same text at
 row in the queue is locked, and they pass over it. Where the first one dies, its lock goes with it.
 """
 
+# Implements: REQ-d00491
+
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
