@@ -28,7 +28,7 @@ from clew.register.rules import lint
 from clew.register.rules.codes import Finding
 from clew.register.rules.duplicates import DuplicateIndex
 from clew.register.rules.lint import judge_from
-from clew.register.rules.validator import validate_register
+from clew.register.rules.validator import validate_register, validate_requirement
 from clew.workspace.files import read_bytes
 
 MOST_IMPORT_BYTES = 64 * 1024 * 1024
@@ -106,6 +106,10 @@ class RegisterReading:
             hook_mode=hooks.hook_mode(self._around) if in_git else None,
             last_change=self._around.last_change(self.file.place.name) if in_git else None,
         )
+
+    def faults(self, requirement: Requirement) -> tuple[str, ...]:
+        """Why a requirement may not be written; empty for a good one."""
+        return tuple(each.text for each in validate_requirement(requirement) if each.is_error)
 
     def findings(self, register: Register | None = None) -> list[Finding]:
         """What is wrong, judged once for each version of the register. A judge outside is asked every time."""

@@ -1,11 +1,13 @@
 """The register of a project: every question and every change, for whichever surface asks."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from clew.errors import InvalidArgument
+from clew.formats.register.model import Requirement
 from clew.register import results
 from clew.register.change import changes
 from clew.register.change.adopt import AdoptReport, RenumberReport, adopt, renumber
@@ -13,7 +15,7 @@ from clew.register.change.batch import apply_batch
 from clew.register.change.candidates import candidates
 from clew.register.change.draft import Author, Draft
 from clew.register.change.evidence import NO_GIT, LinkedFiles, read_log, record_run, record_test, verify
-from clew.register.change.imports import import_all
+from clew.register.change.imports import import_all, place_all
 from clew.register.change.transaction import check_purpose
 from clew.register.git import remap as remapping
 from clew.register.git import revisions
@@ -34,6 +36,9 @@ from clew.register.reports import staleness
 from clew.register.rules.duplicates import resemblances
 from clew.workspace.files import read_bytes
 from clew.workspace.paths import raw
+
+if TYPE_CHECKING:
+    from clew.operation.call import Call
 
 
 class RegisterService(RegisterReading):
@@ -91,6 +96,19 @@ class RegisterService(RegisterReading):
         return self.file.transaction(
             by, lambda draft: import_all(draft, found, source=wanted.source, strict=wanted.strict)
         )
+
+    def place(
+        self, call: "Call", wanted: Sequence[Requirement], *, source: str, expected: str, before: Callable[[], None]
+    ) -> None:
+        """Take in requirements of another tool under the ids they have. `before` is called when all of them are
+        accepted, before anything is written."""
+        from clew.register.operations.fields import author_of
+
+        def change(draft: Draft) -> None:
+            place_all(draft, wanted, source)
+            before()
+
+        self.file.transaction(author_of(call), change, expected=expected)
 
     def read_source(self, source: str, besides: Sequence[str] = ()) -> bytes:
         """A file that a caller names, which has to lie in the project, or in one of the folders that the user allows

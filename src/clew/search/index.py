@@ -17,7 +17,6 @@ import msgspec
 from clew.derived.file import PATIENCE_SECONDS, DerivedFile, Schema
 from clew.errors import InvalidArgument
 from clew.search.lexical import tables as lexical_tables
-from clew.search.lexical.search import LexicalIndex
 from clew.search.rank.mentions import title_key
 from clew.search.units import MAX_ID_CHARACTERS, Condition, Unit, moment
 from clew.store.sqlite.connections import Connection
@@ -212,7 +211,7 @@ def _put(connection: Connection, units: Iterable[Unit]) -> Written:
     for new in moved:
         _update(connection, known[new.unit.id].number, new)
     touched = [*replaced, *(number for number, _ in numbers), *(known[new.unit.id].number for new in moved)]
-    LexicalIndex(connection).put((number, unit.title, unit.body) for number, unit in numbers)
+    lexical_tables.put(connection, ((number, unit.title, unit.body) for number, unit in numbers))
     added = sum(new.unit.id not in known for new in fresh)
     changed = len(fresh) - added + len(moved)
     written = Written(added=added, changed=changed, unchanged=len(coming) - added - changed)
@@ -267,7 +266,7 @@ def _tag(connection: Connection, number: int, unit: Unit) -> None:
 
 
 def _remove(connection: Connection, numbers: list[int]) -> None:
-    LexicalIndex(connection).remove(numbers)
+    lexical_tables.remove(connection, numbers)
     rows = [(number,) for number in numbers]
     for table in ("units", "unit_bodies", "unit_tags", "unit_titles"):
         connection.executemany(f"DELETE FROM {table} WHERE number = ?", rows)  # noqa: S608

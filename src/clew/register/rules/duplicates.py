@@ -43,7 +43,7 @@ class DuplicateIndex:
         import weakref
 
         from clew.derived.file import in_memory
-        from clew.search.lexical.search import LexicalIndex
+        from clew.search.embedded import LexicalIndex
         from clew.search.lexical.tables import SCHEMA
 
         self._lock = threading.Lock()

@@ -25,6 +25,7 @@ COMMANDS = {
     "init": "set up a folder: detect what it holds, write clew.toml, configure MCP clients",
     "serve": "serve a project to MCP clients over stdio, streamable HTTP or SSE",
     "web": "show a project in a browser: requirements, proof, documents, sources, memory, activity",
+    "lsp": "serve an editor: hover, definitions, references, findings and completion of ids",
     "trust": "let a project's clew.toml name services, programs and keys, after showing which",
     "doctor": "examine the installation, the configuration and the store",
     "tools": "list the tools that MCP clients see",
@@ -41,7 +42,8 @@ TASKS = {
     ),
     "Work with specs, registers and documents": ("specs", "change", "req", "kb", "index"),
     "Remember": ("remember", "recall", "memory"),
-    "Set up": ("init", "serve", "web", "trust", "doctor", "completion"),
+    "Exchange with other tools": ("import", "export"),
+    "Set up": ("init", "serve", "web", "lsp", "trust", "doctor", "completion"),
     "For agents and measurements": ("tools", "call", "eval", "hook"),
 }
 """The commands by what they are for, as the overview lists them."""
@@ -207,3 +209,18 @@ def entry() -> None:
             # What Python does at its end takes a tenth of the time, and there is nothing to do.
             os._exit(code)
     sys.exit(main(sys.argv[1:]))
+
+
+def serve_entry() -> None:
+    """`clew-mcp`: serves, so that `uvx clew-mcp` is all that a client has to start. Every command works by this name
+    too, because it is the only one that uvx finds by itself."""
+    words = sys.argv[1:]
+    if not _is_command(words):
+        sys.argv[1:] = ["serve", *words]
+    entry()
+
+
+def _is_command(words: list[str]) -> bool:
+    if not words or words[0] in ("-C", "-h", "--help"):
+        return False
+    return words[0] in ("help", "version", "-V", "--version") or words[0] in all_commands()
