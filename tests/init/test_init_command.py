@@ -257,7 +257,7 @@ def test_the_installed_command_speaks_through_its_exit_code(small, home):
 
 # Verifies: REQ-d00442-D
 def test_the_next_step_in_the_client_is_told_and_memory_is_offered(small, run_init, monkeypatch):
-    monkeypatch.setattr(init, "own_command", lambda: "clew")
+    monkeypatch.setattr(init, "own_command", lambda: ("clew",))
     out = run_init("--client", "copilot", "--client", "gemini").out
 
     assert "Next, in Copilot CLI: Start `copilot` in this folder and trust the folder" in out
@@ -269,7 +269,7 @@ def test_the_next_step_in_the_client_is_told_and_memory_is_offered(small, run_in
 
 # Verifies: REQ-d00442-D
 def test_a_path_of_this_computer_in_a_shared_file_is_warned_of(small, run_init, monkeypatch):
-    monkeypatch.setattr(init, "own_command", lambda: "/home/me/.venv/bin/clew")
+    monkeypatch.setattr(init, "own_command", lambda: ("/home/me/.venv/bin/clew",))
 
     out = run_init("--client", "claude-code", "--client", "codex").out
 

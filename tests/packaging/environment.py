@@ -14,6 +14,8 @@ from clew.search.embed.minilm import VOCABULARY, WEIGHTS
 ENCODER = (WEIGHTS.package, VOCABULARY.package)
 PYTHON_VARIABLE = "CLEW_WITHOUT_ENCODER"
 """Names the interpreter of an installation without the encoder, where the tests shall not make an imitation of one."""
+COMMAND_VARIABLE = "CLEW_MCP_COMMAND"
+"""The words that start `clew-mcp`, as a list of JSON, where another installation than this one shall serve."""
 RUN_SECONDS = 300
 
 

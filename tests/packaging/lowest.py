@@ -10,10 +10,11 @@ from packaging.version import Version
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", re.MULTILINE)
 
 
-def dependencies(project: Path) -> list[Requirement]:
-    """What Clew needs at run time."""
-    described = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))
-    return [Requirement(line) for line in described["project"]["dependencies"]]
+def dependencies(project: Path, *extras: str) -> list[Requirement]:
+    """What Clew needs at run time, with these extras."""
+    described = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    optional = (line for extra in extras for line in described["optional-dependencies"][extra])
+    return [Requirement(line) for line in (*described["dependencies"], *optional)]
 
 
 def lowest(requirement: Requirement) -> Version | None:

@@ -1,6 +1,7 @@
 """What pyproject.toml and the locks promise to whoever installs Clew."""
 
 from packaging.utils import canonicalize_name
+from tests.packaging.__main__ import CHECKS, WITH_OTHER_VERSIONS
 from tests.packaging.environment import ENCODER
 from tests.packaging.lowest import dependencies, lowest, pins
 from tests.packaging.tools import PROJECT, TOOLS_LOCK, WORDS_LOCK
@@ -40,3 +41,17 @@ def test_the_packages_of_the_encoder_are_required_in_the_version_whose_files_are
 def test_locks_name_no_index() -> None:
     for lock in (WORDS_LOCK, TOOLS_LOCK, *(PROJECT / f"requirements-{name}.lock" for name in ("dev", "browser"))):
         assert "://" not in lock.read_text(encoding="utf-8"), lock.name
+
+
+# Verifies: REQ-d00520-C
+def test_make_packaging_installs_wheel_and_source_archive_in_each_way() -> None:
+    names = [check.__name__ for check in CHECKS]
+    assert names == [
+        "pip_installs_without_the_encoder",
+        "uv_installs_without_the_encoder",
+        "uvx_serves",
+        "newest_versions_work",
+        "lowest_versions_work",
+    ]
+    for path in WITH_OTHER_VERSIONS:
+        assert (PROJECT / path).exists(), f"{path} is not there to be run"

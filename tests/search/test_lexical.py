@@ -6,10 +6,11 @@ import pytest
 
 from clew.derived.file import in_memory
 from clew.errors import InvalidArgument
+from clew.search.embedded import LexicalIndex
 from clew.search.lexical import search as lexical
 from clew.search.lexical.query import MAX_OPERATORS, parse_query
 from clew.search.lexical.ranking import Bm25Settings
-from clew.search.lexical.search import Effort, LexicalIndex, LexicalResult
+from clew.search.lexical.search import Effort, LexicalResult
 from clew.search.lexical.tables import SCHEMA
 from clew.search.rank.recipes import Feedback
 from clew.search.units import Condition

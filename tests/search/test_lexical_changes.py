@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew.search.embedded import LexicalIndex
 from clew.search.lexical.query import parse_query
-from clew.search.lexical.search import LexicalIndex
 from clew.search.lexical.tables import SCHEMA
 
 WORDS = st.sampled_from(

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from clew.search.embedded import EmbeddedReading, LexicalIndex
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.query import parse_query
 from clew.search.lexical.ranking import Stream, Streams
-from clew.search.lexical.search import LexicalIndex, LexicalResult
+from clew.search.lexical.search import LexicalResult
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_streams_come_in_the_order_they_are_asked_for_and_without_those_that_are
 ) -> None:
     streams = Streams()
     for wanted in ([5, 3, 900, 4], list(range(119, 0, -1)), [3]):
-        found = list(streams.of(connection, wanted))
+        found = list(streams.of(EmbeddedReading(connection), wanted))
         assert [each.row.unit for each in found] == [unit for unit in wanted if unit < 120]
         assert all(each.words == lexical_tables.length(each.row) for each in found)
 
@@ -54,7 +55,7 @@ def test_threads_that_share_what_is_kept_get_their_own_units(connection: sqlite3
     def ask(start: int) -> None:
         wanted = list(range(start, 120, 3))
         with closing(sqlite3.connect(tmp_path / "index.db")) as own:
-            answers.extend((wanted, list(streams.of(own, wanted))) for _ in range(20))
+            answers.extend((wanted, list(streams.of(EmbeddedReading(own), wanted))) for _ in range(20))
 
     threads = [threading.Thread(target=ask, args=(start,)) for start in (1, 2, 3)]
     for thread in threads:

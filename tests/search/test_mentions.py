@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clew.search.embedded import EmbeddedReading
 from clew.search.index import UnitIndex
 from clew.search.lexical import tables as lexical_tables
 from clew.search.rank.mentions import (
@@ -17,7 +18,7 @@ from clew.search.rank.mentions import (
     mentions,
     title_key,
 )
-from clew.search.rank.neighbourhood import TitleTable
+from clew.search.rank.neighbourhood import VisibleTitles
 from clew.search.units import Filters, Scope, Unit, compile_condition
 
 SECTIONS = Scope(parts=("section",))
@@ -36,7 +37,9 @@ def section(title: str, body: str = "", part: str = "section") -> Unit:
 
 def mentioned(units: UnitIndex, text: str, *, lower_case: bool = False) -> list[str]:
     with units.reading() as connection:
-        return [mention.key for mention in mentions(text, TitleTable(connection), lower_case=lower_case)]
+        return [
+            mention.key for mention in mentions(text, VisibleTitles(EmbeddedReading(connection)), lower_case=lower_case)
+        ]
 
 
 def neighbours(units: UnitIndex, title: str, scope: Scope = SECTIONS) -> dict[str, float]:
@@ -45,7 +48,7 @@ def neighbours(units: UnitIndex, title: str, scope: Scope = SECTIONS) -> dict[st
         ids = dict(connection.execute("SELECT number, id FROM units").fetchall())
         bodies = dict(connection.execute("SELECT number, body FROM unit_bodies").fetchall())
         graph = MentionGraph(
-            TitleTable(connection, compile_condition(scope, Filters())),
+            VisibleTitles(EmbeddedReading(connection), compile_condition(scope, Filters())),
             bodies.get,
             lambda terms: lexical_tables.units_with(connection, terms),
             lexical_tables.totals(connection).units,
@@ -195,7 +198,7 @@ def test_a_table_answers_as_a_list_does(units: UnitIndex) -> None:
     plain = Listed([key for title in titles if (key := title_key(title))])
     asked = ["new york", "new yorker", "new", "new y", "york", "ete a", "a b", "b c", "newt", "new york times"]
     with units.reading() as connection:
-        table = TitleTable(connection)
+        table = VisibleTitles(EmbeddedReading(connection))
         assert sorted(table.begun(asked)) == sorted(plain.begun(asked))
         assert table.borne(asked).keys() == plain.borne(asked).keys()
         assert table.begun([]) == []

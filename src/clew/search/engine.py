@@ -1,8 +1,8 @@
 """The search engine: units go in, ranked, explained and bounded results with evidence come out.
 
-One engine serves every part of Clew. It owns a folder: the units with their lexical index in one file, the vectors
-beside it. Units are found by their words as soon as they are put; their vectors are made by `index_vectors`, which may
-run in any thread or process and never holds up a search.
+One engine serves every part of Clew. It owns a place: a folder with the units and their lexical index in one file and
+the vectors beside it, or tables of a database (`reading.py`). Units are found by their words as soon as they are put;
+their vectors are made by `index_vectors`, which may run in any thread or process and never holds up a search.
 
 A search compiles its scope into a condition first; each signal sees only the units that fulfil it. The recipe says how
 the rankings become one. All reads of one search see one state of the index.
@@ -11,7 +11,7 @@ the rankings become one. All reads of one search see one state of the index.
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -20,13 +20,12 @@ from clew.config import EmbedSettings
 from clew.errors import InvalidCursor
 from clew.operation.budget import trim
 from clew.operation.paging import Cursors, Pages
-from clew.search import index
-from clew.search.dense.indexing import Progress, VectorReport, index_vectors
+from clew.search.dense.indexing import Progress, VectorReport
 from clew.search.dense.search import DenseSearch
-from clew.search.dense.spaces import Spaces
+from clew.search.dense.sharing import Sharing
+from clew.search.dense.spaces import Embedders, Spaces
 from clew.search.embed.opening import open_word_vectors
-from clew.search.index import UnitIndex
-from clew.search.lexical import tables as lexical_tables
+from clew.search.embedded import EmbeddedUnits
 from clew.search.lexical.plan import rarity
 from clew.search.lexical.query import parse_query
 from clew.search.lexical.ranking import Streams
@@ -36,6 +35,7 @@ from clew.search.rank.fuse import Fused, at_most_per_document, spread
 from clew.search.rank.neighbourhood import Adjacency
 from clew.search.rank.ranking import Kept, Rankings, key_of, meaning, rank
 from clew.search.rank.recipes import BUILT_IN, Recipe, Recipes
+from clew.search.reading import Meanings, Reading, Units
 from clew.search.units import Filters, Scope, compile_condition
 from clew.text.keywords import keywords
 from clew.text.shortening import one_line
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from clew.search.embed.embedder import Vectors
     from clew.search.embed.word_vectors import WordVectors
-    from clew.store.sqlite.connections import Connection
 
 INDEX_FILE = "index.db"
 
@@ -60,6 +59,20 @@ _LONGEST_TITLE = 300
 _TOO_SMALL = "The budget is too small for one result; allow more tokens or bytes."
 
 
+class Place(NamedTuple):
+    """Where units are kept, and how they are searched by meaning."""
+
+    units: Units
+    embedders: Embedders
+    meanings: Meanings
+
+
+def _in_files(folder: Path, embed: EmbedSettings, sharing: Sharing | None) -> Place:
+    units = EmbeddedUnits(folder / INDEX_FILE)
+    spaces = Spaces(folder, units, embed)
+    return Place(units, spaces, DenseSearch(folder, units, spaces, sharing))
+
+
 class SearchEngine:
     def __init__(
         self,
@@ -69,21 +82,29 @@ class SearchEngine:
         embed: EmbedSettings | None = None,
         recipes: Recipes = BUILT_IN,
         rankings: Rankings | None = None,
+        place: Place | None = None,
+        sharing: Sharing | None = None,
     ) -> None:
-        """`rankings` are those of an engine on the same folder before, whose further pages this one goes on with."""
+        """`rankings` are those of an engine on the same folder before, whose further pages this one goes on with.
+        Without a `place`, units and vectors are kept in files in the folder; `sharing` are the embeddings that several
+        servers have together."""
         self.folder = folder
         self.recipes = recipes
         self._cursors = cursors
-        self.units = UnitIndex(folder / INDEX_FILE)
+        place = place or _in_files(folder, embed or EmbedSettings(), sharing)
+        self._sharing = sharing
+        self.units: Units = place.units
         """What can be found: units are found by their words when `put` returns, and by no signal once `delete` does."""
-        self.spaces = Spaces(folder, self.units, embed or EmbedSettings())
-        self._dense = DenseSearch(self.spaces)
+        self.spaces: Embedders = place.embedders
+        self._dense: Meanings = place.meanings
         self._streams = Streams()
         self._ids: Cache[int, str] = Cache(_IDS_KEPT)
         self._rankings = rankings if rankings is not None else Rankings()
 
     def close(self) -> None:
         self.units.close()
+        if self._sharing is not None:
+            self._sharing.close()
 
     @property
     def is_replaced(self) -> bool:
@@ -94,15 +115,15 @@ class SearchEngine:
 
     def rarities(self, terms: Iterable[str]) -> dict[str, float]:
         """How much each of some terms says: the fewer units hold it, the more."""
-        with self.units.reading() as connection:
-            held, units = lexical_tables.units_with(connection, terms), lexical_tables.totals(connection).units
+        with self.units.asked() as reading:
+            held, units = reading.units_with(terms), reading.totals().units
         return {term: rarity(held.get(term, 0), units) for term in terms}
 
     def telling_words(self, text: str, count: int) -> str:
         """The words of a text that tell most: those that the fewest units hold, of those that some do."""
         words = {term: word for word in keywords(text) for term in terms(word)[:1]}
-        with self.units.reading() as connection:
-            held = lexical_tables.units_with(connection, words)
+        with self.units.asked() as reading:
+            held = reading.units_with(words)
         rarest = sorted(held, key=lambda term: (held[term], term))[:count]
         return " ".join(words[term] for term in rarest)
 
@@ -114,34 +135,31 @@ class SearchEngine:
     def window_likeness(self, query: str, ids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
         """How near in meaning to a query each window of some units is (`dense.indexing.window_spans`); only of units
         whose windows have vectors."""
-        with self.units.reading() as connection:
-            numbers = index.numbers_of(connection, ids)
+        with self.units.asked() as reading:
+            numbers = reading.numbers_of(ids)
             asked = meaning(parse_query(storable(query)), storable(query))
-            found = self._dense.window_likeness(connection, asked, [*numbers.values()])
+            found = self._dense.window_likeness(reading, asked, [*numbers.values()])
         return {id: found[number] for id, number in numbers.items() if number in found}
 
     def absent(self, names: Iterable[str], scope: Scope, filters: Filters) -> tuple[str, ...]:
         """Those of some names that stand in no unit that may be seen."""
         condition = compile_condition(scope, filters)
-        with self.units.reading() as connection:
-            restrict = None if self._dense.visible.is_everything(connection, condition) else condition
-            return tuple(name for name in names if not lexical_tables.holds(connection, name, restrict))
+        with self.units.asked() as reading:
+            restrict = None if self._dense.is_everything(reading, condition) else condition
+            return tuple(name for name in names if not reading.holds(name, restrict))
 
     def writes(self) -> tuple[str, int]:
         """Names the index, and counts the writes that changed its units, by whatever process: one for each call with up
         to 500 of them."""
-        with self.units.reading() as connection:
-            return index.writes(connection)
+        with self.units.asked() as reading:
+            return reading.writes()
 
     # Vectors
 
     def index_vectors(self, progress: Progress = lambda done, total, message: None) -> VectorReport:
         """Make the vectors that are missing, and write damaged ones anew. `progress` may raise Cancelled: what is done
         is kept, and the next call goes on from there."""
-        report = index_vectors(self.folder, self.units, self.spaces, progress)
-        if report.note is None:
-            self._dense.damaged = False
-        return report
+        return self._dense.make(progress)
 
     @property
     def is_damaged(self) -> bool:
@@ -149,17 +167,18 @@ class SearchEngine:
         return self._dense.damaged
 
     def state(self) -> IndexState:
-        with self.units.reading() as connection:
-            state = self._dense.state(connection)
+        with self.units.asked() as reading:
+            state = self._dense.state(reading)
         return msgspec.structs.replace(state, notes=(*state.notes, *self.units.notes))
 
     def version(self) -> str:
         """Differs after every change of what a search could answer."""
-        with self.units.reading() as connection:
-            return self._state(connection)
+        with self.units.asked() as reading:
+            return self._state(reading)
 
-    def _state(self, connection: "Connection") -> str:
-        return f"{index.version(connection)}/{self._dense.version(connection)}"
+    def _state(self, reading: Reading) -> str:
+        series, number = reading.writes()
+        return f"{series}-{number}/{self._dense.version(reading)}"
 
     # Searching
 
@@ -172,14 +191,14 @@ class SearchEngine:
         recipe = self.recipes.get(question.recipe)
         identity = _identity(question, recipe)
         pages = Pages(self._cursors, _TOOL, identity, question.cursor)
-        with self.units.reading() as connection:
-            offset, kept = self._resumed(pages, self._rankings.get(key_of(identity)), self._state(connection))
+        with self.units.asked() as reading:
+            offset, kept = self._resumed(pages, self._rankings.get(key_of(identity)), self._state(reading))
             if kept is None or (question.cursor is None and (kept.by_adjacency or adjacency is not None)):
-                kept = self._ranked(connection, question, recipe, adjacency, check)
+                kept = self._ranked(reading, question, recipe, adjacency, check)
                 self._rankings.put(key_of(identity), kept)
-            page = self._page(connection, question, kept, offset)
-            total = self._total(connection, question, kept)
-            described = self._dense.state(connection)
+            page = self._page(reading, question, kept, offset)
+            total = self._total(reading, question, kept)
+            described = self._dense.state(reading)
         # A budget too small for one result would lead to the same page for ever.
         more = offset < page.end < len(kept.units)
         return Results(
@@ -208,12 +227,12 @@ class SearchEngine:
         question = _storable(question)
         recipe = self.recipes.get(question.recipe)
         identity = _identity(question, recipe)
-        with self.units.reading() as connection:
+        with self.units.asked() as reading:
             kept = self._rankings.get(key_of(identity)) if again else None
             if kept is None:
-                kept = self._ranked(connection, question, recipe, adjacency, check)
+                kept = self._ranked(reading, question, recipe, adjacency, check)
                 self._rankings.put(key_of(identity), kept)
-            described = self._dense.state(connection)
+            described = self._dense.state(reading)
         return Ranking(
             units=kept.units,
             matched=kept.matched,
@@ -230,35 +249,35 @@ class SearchEngine:
 
     def embed_query(self, text: str) -> None:
         """Have the vector of a query ready before it is asked, for whoever measures the two apart."""
-        with self.units.reading() as connection:
-            self._dense.embed_query(connection, meaning(parse_query(text), text))
+        with self.units.asked() as reading:
+            self._dense.embed_query(reading, meaning(parse_query(text), text))
 
     def vectors_of(self, ids: Iterable[str]) -> "dict[str, Vectors]":
         """The vectors of those of the units that have one."""
-        with self.units.reading() as connection:
-            numbers = index.numbers_of(connection, list(ids))
-            known = self._dense.vectors_of(connection, list(numbers.values()))
+        with self.units.asked() as reading:
+            numbers = reading.numbers_of(list(ids))
+            known = self._dense.vectors_of(reading, list(numbers.values()))
         return {id: known[number] for id, number in numbers.items() if number in known}
 
     def warm(self) -> None:
         """Load what a search by meaning needs, so that the first one does not wait for it."""
-        with self.units.reading() as connection:
-            self._dense.embed_query(connection, "")
+        with self.units.asked() as reading:
+            self._dense.embed_query(reading, "")
         self.word_vectors()
 
     def _ranked(
         self,
-        connection: "Connection",
+        reading: Reading,
         question: Question,
         recipe: Recipe,
         adjacency: Adjacency | None,
         check: Callable[[], None],
     ) -> Kept:
-        ranked = rank(connection, self._streams, self._dense, question, recipe, adjacency, check)
-        fused = self._varied(connection, ranked.fused, recipe, question)
-        ids = self._ids_of(connection, [result.id for result in fused])
+        ranked = rank(reading, self._streams, self._dense, question, recipe, adjacency, check)
+        fused = self._varied(reading, ranked.fused, recipe, question)
+        ids = self._ids_of(reading, [result.id for result in fused])
         return Kept(
-            state=self._state(connection),
+            state=self._state(reading),
             units=tuple(RankedUnit(ids[result.id], result.score, result.contributions) for result in fused),
             matched={ids[number]: words for number, words in ranked.matched.items() if number in ids},
             corrections=ranked.corrections,
@@ -267,11 +286,11 @@ class SearchEngine:
             by_adjacency=adjacency is not None,
         )
 
-    def _ids_of(self, connection: "Connection", numbers: Sequence[int]) -> dict[int, str]:
+    def _ids_of(self, reading: Reading, numbers: Sequence[int]) -> dict[int, str]:
         """The ids of units. A number stands for one unit for ever, so each is asked for once."""
         known = self._ids.get_many(numbers)
         if missing := [number for number in numbers if number not in known]:
-            read = index.ids_of(connection, missing)
+            read = reading.ids_of(missing)
             self._ids.put_many(read)
             known |= read
         return known
@@ -288,7 +307,7 @@ class SearchEngine:
                 return pages.start(kept.state), kept
         return pages.start(now), None
 
-    def _page(self, connection: "Connection", question: Question, kept: Kept, offset: int) -> "_Page":
+    def _page(self, reading: Reading, question: Question, kept: Kept, offset: int) -> "_Page":
         """Whole results from `offset` on, as many as the limits allow. What was deleted or left the scope since the
         ranking was made is passed over."""
         condition = compile_condition(question.scope, question.filters)
@@ -297,10 +316,10 @@ class SearchEngine:
         end = offset
         while end < len(kept.units) and len(found) < question.limit:
             ranked = kept.units[end]
-            numbers = list(index.numbers_of(connection, [ranked.id]).values())
-            for number in index.allowed(connection, condition, numbers):
+            numbers = list(reading.numbers_of([ranked.id]).values())
+            for number in reading.allowed(condition, numbers):
                 places.append(end)
-                unit = index.units_of(connection, [number])[number]
+                unit = reading.units_of([number])[number]
                 found.append(
                     Hit(
                         id=unit.id,
@@ -326,29 +345,29 @@ class SearchEngine:
             end = places[len(shown.items)]
         return _Page(shown.items, end, shown.limit_reason.value)
 
-    def _total(self, connection: "Connection", question: Question, kept: Kept) -> int:
+    def _total(self, reading: Reading, question: Question, kept: Kept) -> int:
         """How many results of a ranking there are still."""
-        if kept.state == self._state(connection):
+        if kept.state == self._state(reading):
             return len(kept.units)
-        numbers = index.numbers_of(connection, (ranked.id for ranked in kept.units))
-        return len(index.allowed(connection, compile_condition(question.scope, question.filters), [*numbers.values()]))
+        numbers = reading.numbers_of(ranked.id for ranked in kept.units)
+        return len(reading.allowed(compile_condition(question.scope, question.filters), [*numbers.values()]))
 
     def _varied(
-        self, connection: "Connection", fused: tuple[Fused[int], ...], recipe: Recipe, question: Question
+        self, reading: Reading, fused: tuple[Fused[int], ...], recipe: Recipe, question: Question
     ) -> tuple[Fused[int], ...]:
         """The ranking with as much of one document, and as much of the same, as recipe and question allow."""
         limits = [limit for limit in (recipe.diversity.max_per_document, question.max_per_document) if limit]
         if limits and fused:
-            documents = index.documents_of(connection, (result.id for result in fused))
+            documents = reading.documents_of(result.id for result in fused)
             # What is no piece of a document is a document of its own.
             fused = at_most_per_document(fused, lambda result: documents.get(result.id) or result.id, min(limits))
         if recipe.diversity.novelty > 0 and len(fused) > 1:
-            fused = self._spread(connection, fused, recipe.diversity.novelty)
+            fused = self._spread(reading, fused, recipe.diversity.novelty)
         return fused
 
-    def _spread(self, connection: "Connection", fused: Sequence[Fused[int]], novelty: float) -> tuple[Fused[int], ...]:
+    def _spread(self, reading: Reading, fused: Sequence[Fused[int]], novelty: float) -> tuple[Fused[int], ...]:
         head, tail = fused[:_SPREAD_OVER], fused[_SPREAD_OVER:]
-        vectors = self._dense.vectors_of(connection, [result.id for result in head])
+        vectors = self._dense.vectors_of(reading, [result.id for result in head])
         best = head[0].score or 1.0
 
         def similarity(one: Fused[int], other: Fused[int]) -> float:

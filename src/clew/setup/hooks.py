@@ -6,7 +6,7 @@ so they can be replaced and removed without a mark of their own, which these for
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,7 +14,7 @@ import msgspec
 from clew.errors import FormatError, InvalidArgument, Refused
 from clew.setup.clients import json_text
 
-_OWN = re.compile(r"clew(?:\.exe)?[\"']? hook [A-Za-z]+ --host [a-z-]+")
+_OWN = re.compile(r"clew(?:-mcp)?(?:\.exe)?[\"']? hook [A-Za-z]+ --host [a-z-]+")
 _HOOKS = "hooks"
 START_SECONDS, USUAL_SECONDS = 5, 2
 
@@ -81,7 +81,7 @@ def hook_file(client: str) -> HookFile:
     return HOOK_FILES[client]
 
 
-def with_hooks(client: str, text: str | None, command: str, *, answers: bool = False) -> str:
+def with_hooks(client: str, text: str | None, command: Sequence[str], *, answers: bool = False) -> str:
     """The text of a host's file with Clew's hooks in it, replacing those that are there."""
     file = hook_file(client)
     lines = dict(_lines(client, file, command, answers))
@@ -120,10 +120,10 @@ def without_hooks(client: str, text: str | None) -> str | None:
     return None if rest == dict(file.begins_with) or not rest else text
 
 
-def _lines(client: str, file: HookFile, command: str, answers: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+def _lines(client: str, file: HookFile, command: Sequence[str], answers: bool) -> Iterator[tuple[str, dict[str, Any]]]:
     for event in file.events:
         seconds = START_SECONDS if event == file.events[0] else USUAL_SECONDS
-        words = f"{shlex.quote(command)} hook {event} --host {client}"
+        words = f"{shlex.join(command)} hook {event} --host {client}"
         hook: dict[str, Any] = {"type": "command"} if file.typed else {}
         hook["command"] = f"{words} --answers" if answers and event in ("Stop", "stop", "AfterAgent") else words
         hook["timeout"] = seconds * 1_000 if file.milliseconds else seconds

@@ -4,6 +4,8 @@ import sys
 from pathlib import Path
 
 _NAME = "clew"
+DISTRIBUTION = "clew-mcp"
+"""What the package index calls Clew, and the command that serves."""
 
 
 def own_program() -> Path | None:
@@ -12,3 +14,9 @@ def own_program() -> Path | None:
     if running.stem != _NAME or not running.is_file():
         running = Path(sys.executable).with_name(f"{_NAME}.exe" if sys.platform == "win32" else _NAME)
     return running.absolute() if running.is_file() else None
+
+
+def is_run_by_uvx() -> bool:
+    """Whether this is an environment that uvx made in its cache, which is gone once the cache is emptied."""
+    folder = Path(sys.prefix).resolve().parent
+    return folder.name.startswith(("archive-v", "environments-v")) and (folder.parent / "CACHEDIR.TAG").is_file()

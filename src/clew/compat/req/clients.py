@@ -21,9 +21,10 @@ _AT_THE_END = "clew req validate"
 
 def write_entry(root: Path, path: Path, *, force: bool) -> dict[str, Any]:
     """Write the entry of the server into a file of the client."""
+    program, *arguments = (*own_command(), "req", "mcp")
     entry = {
-        "command": own_command(),
-        "args": ["req", "mcp"],
+        "command": program,
+        "args": arguments,
         "description": "Managed requirements in project.req",
     }
     raw = _read(root, path)

@@ -7,6 +7,7 @@ at this moment are let through, so that a deleted unit is gone at once.
 import logging
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,7 +15,10 @@ import msgspec
 from clew.cache import Cache
 from clew.errors import ClewError, StoreCorrupt
 from clew.search import index
+from clew.search.dense.indexing import Progress, VectorReport, index_vectors
+from clew.search.dense.sharing import Sharing
 from clew.search.dense.spaces import Space, Spaces
+from clew.search.index import UnitIndex
 from clew.search.lexical import tables as lexical_tables
 from clew.search.question import IndexState
 from clew.search.units import WORDS_ONLY, Condition
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from clew.search.embedded import EmbeddedReading
     from clew.store.sqlite.connections import Connection
 
     Mask = NDArray[np.bool_]
@@ -42,7 +47,10 @@ class DenseRanking(msgspec.Struct, frozen=True):
 
 
 class DenseSearch:
-    def __init__(self, spaces: Spaces) -> None:
+    def __init__(self, folder: Path, units: UnitIndex, spaces: Spaces, sharing: Sharing | None = None) -> None:
+        self._sharing = sharing
+        self._folder = folder
+        self._units = units
         self._spaces = spaces
         self._lock = threading.Lock()
         self.visible = Visibility()
@@ -50,7 +58,17 @@ class DenseSearch:
         self.damaged = False
         """Whether vectors turned out to be damaged; they are until `index_vectors` wrote them anew."""
 
-    def rank(self, connection: "Connection", query: str, condition: Condition, depth: int) -> DenseRanking:
+    def make(self, progress: Progress) -> VectorReport:
+        report = index_vectors(self._folder, self._units, self._spaces, progress, self._sharing)
+        if report.note is None:
+            self.damaged = False
+        return report
+
+    def is_everything(self, reading: "EmbeddedReading", condition: Condition) -> bool:
+        return self.visible.is_everything(reading.connection, condition)
+
+    def rank(self, reading: "EmbeddedReading", query: str, condition: Condition, depth: int) -> DenseRanking:
+        connection = reading.connection
         space, note = self._serving(connection)
         if space is None:
             return DenseRanking(note=note)
@@ -72,8 +90,9 @@ class DenseSearch:
         self.damaged = False
         return DenseRanking(tuple(zip(numbers.tolist(), scores.tolist(), strict=True)))
 
-    def version(self, connection: "Connection") -> str:
+    def version(self, reading: "EmbeddedReading") -> str:
         """Differs after every change of the vectors that answer."""
+        connection = reading.connection
         space, _ = self._serving(connection)
         return "" if space is None else f"{space.embedder.name}/{self._version_of(connection, space)}"
 
@@ -84,22 +103,23 @@ class DenseSearch:
             self._noticed(error)
             return "damaged"
 
-    def embed_query(self, connection: "Connection", query: str) -> None:
-        space, _ = self._serving(connection)
+    def embed_query(self, reading: "EmbeddedReading", query: str) -> None:
+        space, _ = self._serving(reading.connection)
         if space is not None:
             space.vector(query)
 
     def window_likeness(
-        self, connection: "Connection", query: str, numbers: Sequence[int]
+        self, reading: "EmbeddedReading", query: str, numbers: Sequence[int]
     ) -> "dict[int, NDArray[np.float32]]":
         """How near in meaning to a query each window of some units is; only of units whose windows have vectors."""
         from clew.search.dense.window_vectors import unpacked
 
+        connection = reading.connection
         space, _ = self._serving(connection)
         if space is None:
             return {}
         find = """
-            SELECT number, windows FROM json_each(?) JOIN embeddings ON embedder = ? AND number = value
+            SELECT number, windows FROM json_each(?) CROSS JOIN embeddings ON embedder = ? AND number = value
             WHERE windows IS NOT NULL
             """
         wanted = msgspec.json.encode(list(numbers)).decode()
@@ -112,8 +132,9 @@ class DenseSearch:
             log.warning("The windows could not be compared: %s", error)
             return {}
 
-    def vectors_of(self, connection: "Connection", numbers: Sequence[int]) -> "dict[int, NDArray[np.float32]]":
+    def vectors_of(self, reading: "EmbeddedReading", numbers: Sequence[int]) -> "dict[int, NDArray[np.float32]]":
         """The vectors of those of the units that have one."""
+        connection = reading.connection
         space, _ = self._serving(connection)
         if space is None:
             return {}
@@ -123,8 +144,9 @@ class DenseSearch:
             return {}
         return dict(zip(known.tolist(), vectors, strict=True))
 
-    def state(self, connection: "Connection") -> IndexState:
+    def state(self, reading: "EmbeddedReading") -> IndexState:
         """How much is indexed; counted once for each state of the index."""
+        connection = reading.connection
         space, note = self._serving(connection)
         vectors = space and (space.embedder.name, self._version_of(connection, space))
         key = (index.version(connection), vectors, note)

@@ -47,12 +47,11 @@ class Made(msgspec.Struct, frozen=True):
     """Whether every unit had its vector when indexing ended last."""
 
 
-class Space:
-    """An embedder and the vectors it made."""
+class Queries:
+    """The vectors of queries, made by one embedder."""
 
-    def __init__(self, embedder: Embedder, vectors: "VectorSpace") -> None:
+    def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
-        self.vectors = vectors
         self._queries: Cache[str, NDArray[np.float32]] = Cache(_QUERIES_KEPT)
 
     def vector(self, query: str, patience: float | None = None) -> "NDArray[np.float32]":
@@ -79,19 +78,26 @@ class Space:
         return vector
 
 
+class Space(Queries):
+    """An embedder and the vectors it made."""
+
+    def __init__(self, embedder: Embedder, vectors: "VectorSpace") -> None:
+        super().__init__(embedder)
+        self.vectors = vectors
+
+
 @cache
 def _waiting() -> ThreadPoolExecutor:
     """Threads that encode for waiting callers: a few, because more of them would only take turns."""
     return ThreadPoolExecutor(_ENCODED_AT_ONCE, thread_name_prefix="clew-query")
 
 
-class Spaces:
-    def __init__(self, folder: Path, index: UnitIndex, settings: EmbedSettings) -> None:
-        self._folder = folder
-        self._index = index
+class Embedders:
+    """The embedder of the settings, which is opened when it is first wanted and left alone while it fails."""
+
+    def __init__(self, settings: EmbedSettings) -> None:
         self.settings = settings
         self._lock = threading.Lock()
-        self._open: dict[str, Space] = {}
         self._embedders: dict[EmbedSettings, Embedder] = {}
         self._being_opened: set[EmbedSettings] = set()
         self._rest_until = 0.0
@@ -124,6 +130,32 @@ class Spaces:
         """Leave the embedder alone for a while, so that not every search waits for what does not answer."""
         self.problem = problem
         self._rest_until = time.monotonic() + REST_SECONDS
+
+    def _embedder(self, settings: EmbedSettings) -> Embedder | None:
+        with self._lock:
+            if settings in self._embedders:
+                return self._embedders[settings]
+            if settings in self._being_opened:
+                raise Unavailable("The embedder is still being opened.", hint="Until then, words are searched.")
+            self._being_opened.add(settings)
+        # A service is asked for its dimensions here, which may take long: no other caller waits for it.
+        try:
+            opened = open_embedder(settings)
+        finally:
+            with self._lock:
+                self._being_opened.discard(settings)
+        if opened is not None:
+            with self._lock:
+                self._embedders[settings] = opened
+        return opened
+
+
+class Spaces(Embedders):
+    def __init__(self, folder: Path, index: UnitIndex, settings: EmbedSettings) -> None:
+        super().__init__(settings)
+        self._folder = folder
+        self._index = index
+        self._open: dict[str, Space] = {}
 
     def serving(self, connection: "Connection") -> Space | None:
         """The space that answers queries now: that of the configured embedder once it is complete; until then one that
@@ -199,21 +231,3 @@ class Spaces:
         except (ClewError, ImportError):
             # It was replaced, perhaps because it is gone. The new one is on its way.
             return None
-
-    def _embedder(self, settings: EmbedSettings) -> Embedder | None:
-        with self._lock:
-            if settings in self._embedders:
-                return self._embedders[settings]
-            if settings in self._being_opened:
-                raise Unavailable("The embedder is still being opened.", hint="Until then, words are searched.")
-            self._being_opened.add(settings)
-        # A service is asked for its dimensions here, which may take long: no other caller waits for it.
-        try:
-            opened = open_embedder(settings)
-        finally:
-            with self._lock:
-                self._being_opened.discard(settings)
-        if opened is not None:
-            with self._lock:
-                self._embedders[settings] = opened
-        return opened

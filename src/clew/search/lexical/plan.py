@@ -1,25 +1,26 @@
-"""From the clauses of a query to what is looked for in the index: weighted items, and the expressions FTS5 is given.
+"""From the clauses of a query to what is looked for in the index: weighted items, and expressions.
 
 A word that occurs nowhere is replaced by words of the index one edit away, or two for a long word. An edit is a letter
 added, left out, replaced, or swapped with its neighbour. Words one edit away are generated and looked up, which costs
 the same for any size of vocabulary; for two edits, the words that begin alike are compared.
 """
 
-import json
 import math
 import re
-import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from clew.search.lexical.expression import Beginning, Expression, either, phrase
 from clew.search.lexical.query import Clause, Kind, LexicalQuery, Sign, content_words
-from clew.search.lexical.tables import units_with
 from clew.search.units import Condition
 from clew.text.keywords import STOP_TERMS
 from clew.text.stem import stem
+
+if TYPE_CHECKING:
+    from clew.search.reading import Reading
 
 MIN_CHARACTERS = 4
 TWO_EDITS_FROM = 8
@@ -28,23 +29,6 @@ MAX_REPLACEMENTS = 3
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _LONG = 10
 _MAX_COMPARED = 4_000
-_LOOK_UP = """
-    SELECT lexical_terms.term, lexical_terms.units, lexical_terms.term AS word FROM lexical_terms
-    WHERE lexical_terms.term IN (SELECT value FROM json_each(?1))
-    UNION ALL
-    SELECT lexical_terms.term, lexical_terms.units, lexical_words.word FROM lexical_words
-    JOIN lexical_terms USING (term)
-    WHERE lexical_words.word IN (SELECT value FROM json_each(?1))
-"""
-_BEGINNING_ALIKE = """
-    SELECT term, units, term AS word FROM lexical_terms
-    WHERE term >= ?1 AND term < ?2 AND length(term) BETWEEN ?3 AND ?4
-    UNION ALL
-    SELECT lexical_terms.term, lexical_terms.units, lexical_words.word FROM lexical_words
-    JOIN lexical_terms USING (term)
-    WHERE lexical_words.word >= ?1 AND lexical_words.word < ?2 AND length(lexical_words.word) BETWEEN ?3 AND ?4
-    LIMIT ?5
-"""
 
 
 class Replacement(msgspec.Struct, frozen=True):
@@ -53,13 +37,13 @@ class Replacement(msgspec.Struct, frozen=True):
     edits: int
 
 
-def replacements(connection: sqlite3.Connection, word: str) -> tuple[Replacement, ...]:
+def replacements(reading: "Reading", word: str) -> tuple[Replacement, ...]:
     """The likeliest terms for `word`, the best first; none for short words and for anything with a digit."""
     if len(word) < MIN_CHARACTERS or not word.isalpha():
         return ()
-    found = _near(connection, word, one_edit_away(word)) if word.isascii() else []
+    found = _near(reading, word, one_edit_away(word)) if word.isascii() else []
     if not found:
-        found = _alike(connection, word, 2 if len(word) >= TWO_EDITS_FROM else 1)
+        found = _alike(reading, word, 2 if len(word) >= TWO_EDITS_FROM else 1)
     return tuple(found[:MAX_REPLACEMENTS])
 
 
@@ -91,16 +75,13 @@ def edits_between(one: str, other: str, most: int) -> int | None:
     return previous[-1] if previous[-1] <= most else None
 
 
-def _near(connection: sqlite3.Connection, word: str, near: Iterable[str]) -> list[Replacement]:
-    found = connection.execute(_LOOK_UP, (json.dumps(sorted(near)),))
-    return _likeliest(word, [(term, units, spelling, 1) for term, units, spelling in found])
+def _near(reading: "Reading", word: str, near: Iterable[str]) -> list[Replacement]:
+    return _likeliest(word, [(term, units, spelling, 1) for term, units, spelling in reading.spelt(near)])
 
 
-def _alike(connection: sqlite3.Connection, word: str, most: int) -> list[Replacement]:
+def _alike(reading: "Reading", word: str, most: int) -> list[Replacement]:
     beginning = word[: 3 if len(word) >= _LONG else 2]
-    after = beginning[:-1] + chr(ord(beginning[-1]) + 1)
-    shortest, longest = len(word) - most, len(word) + most
-    compared = connection.execute(_BEGINNING_ALIKE, (beginning, after, shortest, longest, _MAX_COMPARED))
+    compared = reading.spelt_alike(beginning, len(word) - most, len(word) + most, _MAX_COMPARED)
     found = []
     for term, units, spelling in compared:
         edits = edits_between(word, spelling, most)
@@ -139,7 +120,7 @@ class Item(NamedTuple):
     """One thing that a unit can hold: a term, a phrase, or the words with one beginning."""
 
     label: str
-    expression: str
+    expression: Expression
     needles: tuple[str, ...]
     """What is counted in a unit's streams."""
     weight: float
@@ -158,12 +139,12 @@ class Correction(msgspec.Struct, frozen=True):
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     items: tuple[Item, ...]
     """The rarest first."""
-    required: tuple[str, ...]
+    required: tuple[Expression, ...]
     """What units that are found by their words have to hold."""
-    demanded: tuple[str, ...]
+    demanded: tuple[Expression, ...]
     """What units have to hold that are found in another way: also the phrases and beginnings that only add to a score
     where words are searched. Whoever writes quotes or a star asks for the very words."""
-    excluded: tuple[str, ...]
+    excluded: tuple[Expression, ...]
     corrections: dict[str, tuple[Replacement, ...]]
     unused_items: int
     plain_words: int
@@ -183,8 +164,8 @@ def is_demand(clause: Clause) -> bool:
 class Planning:
     """Plans a query among the units that `restrict`, a condition on the table `units`, lets through."""
 
-    def __init__(self, connection: sqlite3.Connection, all_units: int, restrict: Condition | None = None) -> None:
-        self._connection = connection
+    def __init__(self, reading: "Reading", all_units: int, restrict: Condition | None = None) -> None:
+        self._reading = reading
         self._all_units = all_units
         self._restrict = restrict
         self._units: dict[str, int] = {}
@@ -195,9 +176,7 @@ class Planning:
 
     def plan(self, query: LexicalQuery) -> Plan:
         wanted = [clause for clause in query.clauses if clause.sign is not Sign.NOT]
-        self._units = units_with(
-            self._connection, (term for clause in wanted for term in (*clause.terms, *clause.compounds))
-        )
+        self._units = self._reading.units_with(term for clause in wanted for term in (*clause.terms, *clause.compounds))
         for clause in wanted:
             self._weigh(clause)
         self._items += [
@@ -247,24 +226,18 @@ class Planning:
         vain would take long."""
         if self._restrict is None or self._units[term] > MAX_UNITS_LOOKED_AT:
             return True
-        # The condition is Clew's own text; every value is a parameter.
-        statement = f"""
-            SELECT 1 FROM lexical CROSS JOIN units ON units.number = lexical.rowid
-            WHERE lexical MATCH ? AND ({self._restrict.sql}) LIMIT 1
-            """  # noqa: S608
-        values = (quoted(term), *self._restrict.parameters)
-        return self._connection.execute(statement, values).fetchone() is not None
+        return self._reading.is_visible(term, self._restrict)
 
     def _correct(self, word: str) -> None:
         if word not in self._corrections and len(self._corrections) < MAX_CORRECTED_WORDS:
-            found = replacements(self._connection, word)
+            found = replacements(self._reading, word)
             if found:
                 self._corrections[word] = found
-                self._units.update(units_with(self._connection, (replacement.term for replacement in found)))
+                self._units.update(self._reading.units_with(replacement.term for replacement in found))
 
     def _item(self, label: str, term: str, weight: float) -> Item:
         units = self._units[term]
-        return Item(label, quoted(term), (f" {term} ",), weight, units, rarity(units, self._all_units))
+        return Item(label, phrase(term), (f" {term} ",), weight, units, rarity(units, self._all_units))
 
     def _phrase(self, clause: Clause) -> list[Item]:
         terms = clause.terms
@@ -273,49 +246,21 @@ class Planning:
         telling = {stem(word) for word in content_words(clause)} or set(terms)
         units = min(self._units[term] for term in terms)
         weight = sum(rarity(self._units[term], self._all_units) for term in telling)
-        return [Item(clause.text, quoted(*terms), (f" {' '.join(terms)} ",), 1.0, units, weight)]
+        return [Item(clause.text, phrase(*terms), (f" {' '.join(terms)} ",), 1.0, units, weight)]
 
     def _prefix(self, beginning: str) -> Item:
-        terms = terms_beginning(self._connection, beginning)
+        terms = self._reading.terms_beginning(beginning, MAX_PREFIX_TERMS)
         others = [term for term in terms if not term.startswith(beginning)]
         units = min(sum(terms.values()), self._all_units)
-        expression = either([f"{quoted(beginning)} *", *(quoted(term) for term in others)])
+        expression = either([Beginning(beginning), *(phrase(term) for term in others)])
         needles = (f" {beginning}", *(f" {term} " for term in others))
         return Item(f"{beginning}*", expression, needles, 1.0, units, rarity(units, self._all_units))
 
-    def _constraint(self, clause: Clause) -> str:
+    def _constraint(self, clause: Clause) -> Expression:
         if clause.kind is Kind.PREFIX:
             return self._prefix(clause.words[0]).expression
-        terms = [quoted(*clause.terms)]
+        terms = [phrase(*clause.terms)]
         if clause.whole:
-            terms.append(quoted(clause.whole))
+            terms.append(phrase(clause.whole))
         corrected = self._corrections.get(clause.words[0], ()) if len(clause.words) == 1 else ()
-        return either([*terms, *(quoted(replacement.term) for replacement in corrected)])
-
-
-def terms_beginning(connection: sqlite3.Connection, beginning: str) -> dict[str, int]:
-    """The most frequent terms that begin so, or of which a spelling does, with the number of units each is in."""
-    after = beginning[:-1] + chr(ord(beginning[-1]) + 1)
-    found = connection.execute(
-        """
-        SELECT term, units FROM lexical_terms WHERE term IN (
-            SELECT term FROM lexical_terms WHERE term >= ?1 AND term < ?2
-            UNION SELECT term FROM lexical_words WHERE word >= ?1 AND word < ?2
-        ) ORDER BY units DESC, term LIMIT ?3
-        """,
-        (beginning, after, MAX_PREFIX_TERMS),
-    )
-    return dict(found.fetchall())
-
-
-def quoted(*terms: str) -> str:
-    """The terms, side by side, as FTS5 reads them. Terms hold no quotes, whatever the text was."""
-    return f'"{" ".join(terms)}"'
-
-
-def either(expressions: Iterable[str]) -> str:
-    return f"({' OR '.join(expressions)})"
-
-
-def all_of(expressions: Sequence[str]) -> str:
-    return f"({' AND '.join(expressions)})"
+        return either([*terms, *(phrase(replacement.term) for replacement in corrected)])

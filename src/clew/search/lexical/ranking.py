@@ -1,33 +1,34 @@
 """Ranking of candidates: BM25 over their streams, and what the best of them teach about the query.
 
-FTS5's own BM25 knows no weights for terms and has to look at every match. So it only picks candidates; they are ranked
-here, where repeated words, replacements of misspelt ones and terms learnt from the first results have weights of
+The index only picks candidates: FTS5's own BM25 knows no weights for terms and has to look at every match. They are
+ranked here, where repeated words, replacements of misspelt ones and terms learnt from the first results have weights of
 their own.
 
 The streams are kept for the next ranking, since many searches meet the same units.
 """
 
-import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from operator import attrgetter
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import msgspec
 
 from clew.cache import Cache
 from clew.errors import InvalidArgument
-from clew.search.lexical import tables as lexical_tables
+from clew.search.lexical.expression import Phrase
 from clew.search.lexical.plan import Item, rarity
-from clew.search.lexical.tables import Row, Totals
+from clew.search.lexical.tables import Row, Totals, length
 from clew.search.rank.recipes import Feedback
 from clew.text.keywords import STOP_TERMS
+
+if TYPE_CHECKING:
+    from clew.search.reading import Reading
 
 MOST_CHARACTERS = 8_000_000
 _LONGEST = 100_000
 """A longer text is read again each time, rather than put out many others."""
-_AT_ONCE = 50
 
 
 class Stream(NamedTuple):
@@ -42,15 +43,14 @@ class Streams:
     def __init__(self, characters: int = MOST_CHARACTERS) -> None:
         self._kept: Cache[int, Stream] = Cache(characters, size_of=_characters)
 
-    def of(self, connection: sqlite3.Connection, units: Sequence[int]) -> Iterator[Stream]:
+    def of(self, reading: "Reading", units: Sequence[int]) -> Iterator[Stream]:
         """The streams of these units, in their order. They are read as they are asked for: some may be very long."""
-        for start in range(0, len(units), _AT_ONCE):
-            part = units[start : start + _AT_ONCE]
+        for start in range(0, len(units), reading.streams_at_once):
+            part = units[start : start + reading.streams_at_once]
             known = self._kept.get_many(part)
             missing = [unit for unit in part if unit not in known]
             if missing:
-                rows = lexical_tables.streams(connection, missing)
-                read = {row.unit: Stream(row, lexical_tables.length(row)) for row in rows}
+                read = {row.unit: Stream(row, length(row)) for row in reading.streams(missing)}
                 self._kept.put_many({unit: each for unit, each in read.items() if _characters(each) <= _LONGEST})
                 known |= read
             yield from (known[unit] for unit in part if unit in known)
@@ -185,7 +185,7 @@ class Scorer:
         for term, holding in units.items():
             if holding >= _MIN_LEARNT_UNITS:
                 weight = rarity(holding, self._all_units)
-                learnt.append(Item(term, "", (f" {term} ",), presence[term] * weight, holding, weight))
+                learnt.append(Item(term, Phrase((term,)), (f" {term} ",), presence[term] * weight, holding, weight))
         learnt.sort(key=lambda item: (-item.weight, item.label))
         return learnt[: self._ranking.feedback_terms]
 

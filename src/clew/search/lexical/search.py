@@ -1,23 +1,22 @@
 """Search by words: which units hold the words, phrases and beginnings of a query, ranked.
 
-A query takes two steps. FTS5 finds candidates: its cost is one look at each match, so a query with frequent terms is
-anchored at its rarer ones as long as they leave enough to choose from. The candidates are then ranked with all terms.
+A query takes two steps. The index finds candidates, by its rarer terms above all; they are then ranked with all terms.
 What a search may see is part of the statement that finds the candidates; nothing is filtered afterwards.
 """
 
-import sqlite3
-from collections.abc import Iterable, Sequence
-from functools import partial
-from itertools import accumulate
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.search.lexical import tables as lexical_tables
-from clew.search.lexical.plan import Correction, Item, Plan, Planning, all_of, either
+from clew.search.lexical.plan import Correction, Plan, Planning
 from clew.search.lexical.query import LexicalQuery, Sign
 from clew.search.lexical.ranking import Bm25Settings, ScoredUnit, Scorer, Stream, Streams
 from clew.search.units import Condition
+
+if TYPE_CHECKING:
+    from clew.search.reading import Reading
 
 EMPTY_QUERY = "The query holds no word."
 ONLY_STOP_WORDS = "The query holds only words that occur everywhere; put them in quotes to search for them as a phrase."
@@ -25,7 +24,6 @@ ONLY_EXCLUSIONS = "The query only says what to leave out; name a word to search 
 NOTHING_FOUND = "No unit that this search may see holds what the query asks for."
 
 CANDIDATES = 200
-_FREQUENT_ITEMS = 4
 _ENOUGH = 50
 """With fewer anchored matches than this, all matches are looked at, however many they are."""
 _MAX_CHARACTERS_RANKED = 4_000_000
@@ -37,7 +35,7 @@ class Effort(msgspec.Struct, frozen=True, kw_only=True):
     candidates: int = CANDIDATES
     """How many units are ranked with all terms."""
     matches: int = 40_000
-    """How many matches of all terms together FTS5 may look at; with more, it looks at those of the rarer terms."""
+    """How many matches of all terms together are looked at; with more, those of the rarer terms."""
 
 
 class LexicalHit(msgspec.Struct, frozen=True, gc=False):
@@ -58,34 +56,22 @@ class LexicalResult(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-class LexicalIndex:
-    """The lexical index in the database behind `connection`. Writes happen in the transaction of the caller."""
+class LexicalSearch:
+    """Search by words in one state of an index."""
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        reading: "Reading",
         *,
         ranking: Bm25Settings | None = None,
         effort: Effort | None = None,
         streams: Streams | None = None,
     ) -> None:
         """`streams` are those of this very index, where somebody keeps them and no number is ever used again."""
-        self._connection = connection
+        self._reading = reading
         self._streams = streams or Streams(characters=0)
         self._ranking = ranking or Bm25Settings()
         self._effort = effort or Effort()
-
-    def put(self, units: Iterable[tuple[int, str, str]]) -> None:
-        """Add the units (number, title, body), or replace those whose number is there already."""
-        lexical_tables.put(self._connection, units)
-
-    def remove(self, units: Iterable[int]) -> None:
-        """Take the units out; numbers that are not there are passed over."""
-        lexical_tables.remove(self._connection, units)
-
-    def count(self) -> int:
-        """The number of units in the index."""
-        return lexical_tables.totals(self._connection).units
 
     def search(self, query: LexicalQuery, *, limit: int, restrict: Condition | None = None) -> LexicalResult:
         """The best units for `query` among those that `restrict`, a condition on the table `units`, lets through."""
@@ -93,11 +79,13 @@ class LexicalIndex:
             raise InvalidArgument(f"A search cannot be limited to {limit} results.", hint="Ask for at least one.")
         if reason := nothing_to_search(query):
             return LexicalResult(reason=reason)
-        totals = lexical_tables.totals(self._connection)
-        plan = Planning(self._connection, totals.units, restrict).plan(query)
+        totals = self._reading.totals()
+        plan = Planning(self._reading, totals.units, restrict).plan(query)
         notes = _notes(query, plan)
         scorer = Scorer(self._ranking, totals)
-        ranked = scorer.rank(self._candidates(plan, restrict, limit), plan.items)
+        candidates = scorer.rank(self._candidates(plan, restrict, limit), plan.items)
+        # An index that keeps no places of words lets through what holds those of a phrase apart from each other.
+        ranked = [each for each in candidates if each.matched]
         if not ranked:
             return LexicalResult(reason=NOTHING_FOUND, notes=notes)
         settings = self._ranking
@@ -106,8 +94,7 @@ class LexicalIndex:
             and plan.plain_words >= settings.feedback_from_words
             and query.named_share <= settings.feedback_named_share
         )
-        held = partial(lexical_tables.units_with, self._connection)
-        learnt = scorer.learn(ranked, plan.items, held) if learns else []
+        learnt = scorer.learn(ranked, plan.items, self._reading.units_with) if learns else []
         ranked = scorer.rank_again(ranked, learnt) if learnt else ranked
         return LexicalResult(
             hits=tuple(LexicalHit(each.row.unit, round(each.score, 6), each.matched) for each in ranked[:limit]),
@@ -119,36 +106,17 @@ class LexicalIndex:
     def _candidates(self, plan: Plan, restrict: Condition | None, limit: int) -> list[Stream]:
         if not plan.items:
             return []
-        wanted = max(self._effort.candidates, limit)
-        anchored = _anchored(plan.items, self._effort.matches)
-        found = self._matching(_constrained(anchored, plan), restrict, wanted)
-        if len(found) < max(_ENOUGH, limit) and anchored != (
-            everything := either(item.expression for item in plan.items)
-        ):
-            known = {stream.row.unit for stream in found}
-            more = self._matching(_constrained(everything, plan), restrict, wanted)
-            found += [stream for stream in more if stream.row.unit not in known]
-        return found
-
-    def _matching(self, expression: str, restrict: Condition | None, wanted: int) -> list[Stream]:
-        join, condition = "", ""
-        if restrict is not None:
-            # CROSS JOIN keeps the full-text index in the outer loop: one look at `units` for each match.
-            join, condition = "CROSS JOIN units ON units.number = lexical.rowid", f"AND ({restrict.sql})"
-        # The parts of the statement that vary are Clew's own text; every value is a parameter.
-        # All units in one row: each row that is fetched waits for Python's lock, which other searches want as well.
-        statement = f"""
-            SELECT json_group_array(unit) FROM (
-                SELECT lexical.rowid AS unit, bm25(lexical, ?, 1.0, 1.0) AS badness FROM lexical {join}
-                WHERE lexical MATCH ? {condition} ORDER BY badness, unit LIMIT ?
-            )
-            """  # noqa: S608
-        values = (float(self._ranking.title_weight), expression, *(restrict.parameters if restrict else ()), wanted)
-        (listed,) = self._connection.execute(statement, values).fetchone()
-        units: list[int] = msgspec.json.decode(listed, type=list[int])
+        units = self._reading.candidates(
+            plan,
+            restrict,
+            wanted=max(self._effort.candidates, limit),
+            enough=max(_ENOUGH, limit),
+            matches=self._effort.matches,
+            title_weight=self._ranking.title_weight,
+        )
         found: list[Stream] = []
         characters = 0
-        for stream in self._streams.of(self._connection, units):
+        for stream in self._streams.of(self._reading, units):
             characters += len(stream.row.body) + len(stream.row.title)
             if found and characters > _MAX_CHARACTERS_RANKED:
                 break
@@ -172,30 +140,6 @@ def _notes(query: LexicalQuery, plan: Plan) -> tuple[str, ...]:
     if plan.unused_items:
         notes.append(f"The query holds too many different words; {plan.unused_items} that say the least were not used.")
     return tuple(notes)
-
-
-def _anchored(items: Sequence[Item], matches: int) -> str:
-    """An expression for the units worth ranking: all that hold an item, or only those that hold one of the rarer items.
-
-    The items are sorted, the rarest first. If their matches are too many, as many items as stay within half of that
-    number are anchors, one at least; some of the others take part in the ranking. The anchors are then looked at twice,
-    hence the half. If not even the rarest stays within, a unit has to hold another item too.
-    """
-    expressions = [item.expression for item in items]
-    seen = list(accumulate(item.units for item in items))
-    if seen[-1] <= matches:
-        return either(expressions)
-    anchors = max(1, sum(total <= matches // 2 for total in seen))
-    frequent = expressions[anchors : anchors + _FREQUENT_ITEMS]
-    if not frequent:
-        return either(expressions)
-    second = frequent if seen[0] > matches // 2 else expressions[:anchors] + frequent
-    return all_of([either(expressions[:anchors]), either(second)])
-
-
-def _constrained(expression: str, plan: Plan) -> str:
-    required = all_of([expression, *plan.required])
-    return f"{required} NOT {either(plan.excluded)}" if plan.excluded else required
 
 
 def _corrections(plan: Plan, ranked: Sequence[ScoredUnit]) -> tuple[Correction, ...]:

@@ -13,9 +13,9 @@ asks for a few dozen units; each takes time linear in its body and a few questio
    and so on: most texts are done with after the second time;
 2. which of the keys that are left are titles, and of which units (`Titles.borne`)?
 
-`TitleTable` answers them from a table of (key, unit). A search expands like this:
+`VisibleTitles` answers them from a table of (key, unit), which is all that is kept. A search expands like this:
 
-    graph = MentionGraph(TitleTable(connection, condition), body_of, units_with, all_units)
+    graph = MentionGraph(VisibleTitles(reading, condition), body_of, units_with, all_units)
     seeds = seeds_from(ranked, expansion.seeds, graph.named(query), expansion.named)
     ranks = personalised_pagerank(seeds, graph.neighbours, alpha=..., eps=..., max_edges=...)
     results = expand(fused, ranks.scores, expansion.weight)

@@ -6,26 +6,24 @@ weighted by how near they are. Only results that were found already take part: i
 second search.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
 from clew.cache import Cache
-from clew.search.dense.search import DenseSearch
-from clew.search.index import writes
-from clew.search.lexical.plan import Correction, Planning, all_of, either, is_demand
+from clew.search.lexical.expression import all_of, either
+from clew.search.lexical.plan import Correction, Planning, is_demand
 from clew.search.lexical.query import LexicalQuery, Sign, content_words, parse_query
 from clew.search.lexical.ranking import Bm25Settings, Streams
 from clew.search.lexical.search import (
     CANDIDATES,
     NOTHING_FOUND,
     Effort,
-    LexicalIndex,
     LexicalResult,
+    LexicalSearch,
     nothing_to_search,
 )
-from clew.search.lexical.tables import totals
 from clew.search.question import Question, RankedUnit
 from clew.search.rank.fuse import Contribution, Fused, expand, fuse, in_order
 from clew.search.rank.neighbourhood import Adjacency, Neighbourhood
@@ -33,21 +31,18 @@ from clew.search.rank.pagerank import personalised_pagerank, seeds_from
 from clew.search.rank.recipes import Agreement, Expansion, Recipe
 from clew.search.rank.surroundings import surround
 from clew.search.units import Condition, compile_condition
-from clew.store.sqlite.connections import Connection
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from clew.store.sqlite.connections import Connection
+    from clew.search.reading import Meanings, Reading
 
     Vector: TypeAlias = NDArray[np.float32]
 
 
 MAX_DENSE_CHARACTERS = 4_000
 _RANKINGS_KEPT = 32
-
-_AT_ONCE = 500
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,9 +79,9 @@ key_of: Callable[[Mapping[str, Any]], bytes] = msgspec.json.Encoder(order="deter
 
 
 def rank(
-    connection: "Connection",
+    reading: "Reading",
     streams: Streams,
-    dense: DenseSearch,
+    dense: "Meanings",
     question: Question,
     recipe: Recipe,
     adjacency: Adjacency | None = None,
@@ -100,12 +95,12 @@ def rank(
     if question.words is None and (reason := nothing_to_search(query)):
         return Ranked(fused=(), matched={}, reason=reason)
     # Where all units may be seen, none has to be checked.
-    restrict = None if dense.visible.is_everything(connection, condition) else condition
+    restrict = None if dense.is_everything(reading, condition) else condition
     words = LexicalResult()
     if by_words is not None:
         effort = Effort(candidates=min(2 * by_words.depth, CANDIDATES), matches=by_words.matches)
         ranking = Bm25Settings.learning(recipe.feedback)
-        learning = LexicalIndex(connection, ranking=ranking, effort=effort, streams=streams)
+        learning = LexicalSearch(reading, ranking=ranking, effort=effort, streams=streams)
         words = learning.search(query, limit=by_words.depth, restrict=restrict)
     check()
     rankings: dict[str, tuple[tuple[int, float], ...]] = {}
@@ -114,21 +109,21 @@ def rank(
         rankings["lexical"] = tuple((hit.unit, hit.score) for hit in words.hits)
     if by_meaning is not None:
         said = meaning(query, question.text) if question.words is None else question.text[:MAX_DENSE_CHARACTERS]
-        found = dense.rank(connection, said, condition, by_meaning.depth)
-        kept = obeying(connection, query, [number for number, _ in found.hits], restrict)
+        found = dense.rank(reading, said, condition, by_meaning.depth)
+        kept = obeying(reading, query, [number for number, _ in found.hits], restrict)
         rankings["dense"] = tuple(hit for hit in found.hits if hit[0] in kept)
         notes += [found.note] if found.note else []
         check()
     fused = fuse(rankings, recipe)
     if recipe.agreement is not None and asks_around(query, recipe.agreement):
-        vectors = dense.vectors_of(connection, [result.id for result in fused[: recipe.agreement.among]])
+        vectors = dense.vectors_of(reading, [result.id for result in fused[: recipe.agreement.among]])
         fused = agree(fused, vectors, recipe.agreement)
     if recipe.surroundings is not None and fused:
-        fused = surround(connection, fused, recipe.surroundings, question.text, restrict)
+        fused = surround(reading, fused, recipe.surroundings, question.text, restrict)
         check()
     if recipe.expansion is not None and fused:
-        around = Neighbourhood(connection, restrict, adjacency)
-        follow, note = _followed(connection, recipe.expansion, around, condition, adjacency)
+        around = Neighbourhood(reading, restrict, adjacency)
+        follow, note = _followed(reading, recipe.expansion, around, condition, adjacency)
         notes += [note] if note else []
         fused = _expanded(fused, recipe.expansion, around, question.text) if follow else fused
     return Ranked(
@@ -149,7 +144,7 @@ _linked_shares: Cache[tuple[str, int, Condition], float] = Cache(64)
 
 
 def _followed(
-    connection: "Connection",
+    reading: "Reading",
     expansion: Expansion,
     around: Neighbourhood,
     condition: Condition,
@@ -158,7 +153,7 @@ def _followed(
     """Whether links are followed, and why, where the texts decide that."""
     if expansion.from_share == 0 or adjacency is not None:
         return True, None
-    key = (writes(connection)[0], totals(connection).units.bit_length(), condition)
+    key = (reading.writes()[0], reading.totals().units.bit_length(), condition)
     share = _linked_shares.made(key, lambda: around.linked_share(condition))
     follow = share >= expansion.from_share
     how = "Links between texts were" if follow else "No links between texts were"
@@ -186,7 +181,7 @@ def meaning(query: LexicalQuery, text: str) -> str:
 
 
 def obeying(
-    connection: Connection, query: LexicalQuery, units: Sequence[int], restrict: Condition | None = None
+    reading: "Reading", query: LexicalQuery, units: Sequence[int], restrict: Condition | None = None
 ) -> set[int]:
     """Those of the units that hold what the query demands (`+word`, `"a phrase"`, `start*`) and nothing that it
     excludes (`-word`). A search by words obeys by itself. What a search by meaning found is checked here, by the same
@@ -194,25 +189,12 @@ def obeying(
     left = set(units)
     if not left or not any(is_demand(clause) for clause in query.clauses):
         return left
-    plan = Planning(connection, totals(connection).units, restrict).plan(query)
+    plan = Planning(reading, reading.totals().units, restrict).plan(query)
     if plan.demanded:
-        left &= _matching(connection, all_of(plan.demanded), units)
+        left &= reading.holding(all_of(plan.demanded), units)
     if plan.excluded and left:
-        left -= _matching(connection, either(plan.excluded), units)
+        left -= reading.holding(either(plan.excluded), units)
     return left
-
-
-def _matching(connection: Connection, expression: str, units: Sequence[int]) -> set[int]:
-    found: set[int] = set()
-    for batch in _batches(units):
-        marks = ", ".join("?" * len(batch))
-        statement = f"SELECT rowid FROM lexical WHERE lexical MATCH ? AND rowid IN ({marks})"  # noqa: S608
-        found.update(number for (number,) in connection.execute(statement, (expression, *batch)))
-    return found
-
-
-def _batches(units: Sequence[int]) -> Iterable[Sequence[int]]:
-    return (units[start : start + _AT_ONCE] for start in range(0, len(units), _AT_ONCE))
 
 
 AGREEMENT = "agreement"

@@ -7,15 +7,15 @@ indexed twice for this: the index knows the place of each unit, and a few hundre
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
-
-import msgspec
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from clew.search.rank.fuse import Contribution, Fused, in_order
 from clew.search.rank.recipes import Surroundings
 from clew.search.units import Condition
-from clew.store.sqlite.connections import Connection
+
+if TYPE_CHECKING:
+    from clew.search.reading import Reading
 
 SURROUNDINGS = "surroundings"
 
@@ -42,17 +42,8 @@ _SAYS_WHEN = re.compile(
 _WORD = re.compile(r"\w+")
 
 
-class _Fact(NamedTuple):
-    """What the index knows of a unit beside its text."""
-
-    speaker: str | None
-    role: str | None
-    time: str | None
-    characters: int
-
-
 def surround(
-    connection: Connection,
+    reading: "Reading",
     fused: Sequence[Fused[int]],
     around: Surroundings,
     query: str,
@@ -60,10 +51,10 @@ def surround(
 ) -> tuple[Fused[int], ...]:
     """The ranking again, with what stands beside its best. `restrict` says which units may be seen; None for all."""
     results = {result.id: result for result in fused}
-    passed_on = _passed_on(connection, fused[: around.among], around, restrict)
+    passed_on = _passed_on(reading, fused[: around.among], around, restrict)
     for number in passed_on:
         results.setdefault(number, Fused(number, 0.0, ()))
-    added = {SURROUNDINGS: passed_on, **_traits(connection, list(results), around, query)}
+    added = {SURROUNDINGS: passed_on, **_traits(reading, list(results), around, query)}
     parts: dict[int, list[Contribution]] = {number: list(each.contributions) for number, each in results.items()}
     for name, scores in added.items():
         order = sorted(scores, key=lambda number: (-scores[number], number))
@@ -75,77 +66,46 @@ def surround(
 
 
 def _passed_on(
-    connection: Connection, best: Sequence[Fused[int]], around: Surroundings, restrict: Condition | None
+    reading: "Reading", best: Sequence[Fused[int]], around: Surroundings, restrict: Condition | None
 ) -> dict[int, float]:
     """What each unit gets from the results beside it."""
     found: dict[int, float] = {}
     scores = {result.id: result.score for result in best}
     # What comes before a result has the result after it, and the other way round.
-    for shares, sign, order in ((around.after, "<", "DESC"), (around.before, ">", "ASC")):
+    for shares, before in ((around.after, True), (around.before, False)):
         if not shares:
             continue
-        for number, beside in _beside(connection, list(scores), around.within, sign, order, len(shares), restrict):
+        found_beside = reading.beside(list(scores), around.within, before=before, count=len(shares), restrict=restrict)
+        for number, beside in found_beside:
             for share, neighbour in zip(shares, beside, strict=True):
                 if neighbour is not None and scores[number] > 0:
                     found[neighbour] = found.get(neighbour, 0.0) + share * scores[number]
     return found
 
 
-def _beside(
-    connection: Connection,
-    numbers: Sequence[int],
-    within: str,
-    sign: str,
-    order: str,
-    count: int,
-    restrict: Condition | None,
-) -> Iterable[tuple[int, tuple[int | None, ...]]]:
-    """The units on one side of each of these, the nearest first; None where there is none."""
-    condition, values = ("", ()) if restrict is None else (f" AND {restrict.sql}", restrict.parameters)
-    # Everything in the statement is Clew's own text; every value is a parameter.
-    nearest = f"""
-        SELECT units.number FROM units WHERE units.{within} = own.{within} AND units.place {sign} own.place{condition}
-        ORDER BY units.place {order} LIMIT 1 OFFSET
-    """  # noqa: S608
-    columns = ", ".join(f"({nearest} {offset})" for offset in range(count))
-    statement = f"SELECT own.number, {columns} FROM json_each(?) CROSS JOIN units AS own ON own.number = value"  # noqa: S608
-    rows = connection.execute(statement, (*values * count, msgspec.json.encode(list(numbers)).decode()))
-    return [(number, tuple(beside)) for number, *beside in rows.fetchall()]
-
-
 def _traits(
-    connection: Connection, numbers: Sequence[int], around: Surroundings, query: str
+    reading: "Reading", numbers: Sequence[int], around: Surroundings, query: str
 ) -> Mapping[str, dict[int, float]]:
     """What units are worth for who says them, and when, by the name of the reason."""
     asks_when = around.time_words > 0 and _ASKS_WHEN.search(query) is not None
     months, years = _named_times(query) if around.month > 0 else (frozenset(), frozenset())
     if not (around.own_speaker or around.roles or months or years or asks_when or around.length):
         return {}
-    facts = _facts(connection, numbers)
+    facts = reading.facts(numbers)
     words = {word.casefold() for word in _WORD.findall(query)}
     shortest = max(1, min((fact.characters for fact in facts.values()), default=1))
     traits: dict[str, dict[int, float]] = {
         "speaker": {n: around.own_speaker for n, fact in facts.items() if _is_named(fact.speaker, words)},
         "role": {n: weight for n, fact in facts.items() if (weight := around.roles.get(fact.role or "", 0.0))},
         "month": {n: around.month for n, fact in facts.items() if _is_then(fact.time, months, years)},
-        "time_words": dict.fromkeys(_saying_when(connection, numbers) if asks_when else (), around.time_words),
+        "time_words": dict.fromkeys(_saying_when(reading, numbers) if asks_when else (), around.time_words),
         "length": {n: around.length * math.log(max(fact.characters, 1) / shortest) for n, fact in facts.items()},
     }
     return {name: scores for name, scores in traits.items() if any(scores.values())}
 
 
-def _facts(connection: Connection, numbers: Sequence[int]) -> dict[int, _Fact]:
-    statement = """
-        SELECT number, speaker, role, time, characters FROM json_each(?) CROSS JOIN units ON number = value
-    """
-    rows = connection.execute(statement, (msgspec.json.encode(list(numbers)).decode(),)).fetchall()
-    return {number: _Fact(*fact) for number, *fact in rows}
-
-
-def _saying_when(connection: Connection, numbers: Sequence[int]) -> list[int]:
-    statement = "SELECT number, body FROM json_each(?) CROSS JOIN unit_bodies ON number = value"
-    rows = connection.execute(statement, (msgspec.json.encode(list(numbers)).decode(),)).fetchall()
-    return [number for number, body in rows if _SAYS_WHEN.search(body) is not None]
+def _saying_when(reading: "Reading", numbers: Sequence[int]) -> list[int]:
+    return [number for number, body in reading.bodies(numbers).items() if _SAYS_WHEN.search(body) is not None]
 
 
 def _named_times(query: str) -> tuple[frozenset[str], frozenset[str]]:

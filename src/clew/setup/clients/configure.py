@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,14 @@ from clew.edit.transaction import Transaction
 from clew.errors import ConfigError, FormatError, InvalidArgument, Refused
 from clew.setup.clients import json_text, toml_text
 from clew.setup.token import TOKEN_VARIABLE
-from clew.workspace.own_program import own_program
+from clew.workspace.own_program import DISTRIBUTION, is_run_by_uvx, own_program
 from clew.workspace.paths import display
 
 SERVER_NAME = "clew"
 
 __all__ = [
+    "BY_NAME",
+    "BY_UVX",
     "CLIENTS",
     "Client",
     "ClientPlan",
@@ -198,15 +200,23 @@ def config_path(client: str, root: Path) -> Path:
     return _known(client).path(root)
 
 
-def own_command() -> str:
-    """How a client starts this very Clew: by name where the name leads here, otherwise by its full path."""
+BY_NAME = (SERVER_NAME,)
+BY_UVX = ("uvx", DISTRIBUTION)
+"""Commands that mean the same on every computer."""
+
+
+def own_command() -> tuple[str, ...]:
+    """How a client starts this very Clew: by uvx where that runs it, by name where the name leads here, otherwise by
+    its full path."""
+    if is_run_by_uvx():
+        return BY_UVX
     running, found = own_program(), shutil.which(SERVER_NAME)
     if running is None or (found and Path(found).resolve() == running.resolve()):
-        return SERVER_NAME
-    return str(running)
+        return BY_NAME
+    return (str(running),)
 
 
-def client_config(client: str, root: Path, command: str, *, url: str = "", force: bool = False) -> ClientPlan:
+def client_config(client: str, root: Path, command: Sequence[str], *, url: str = "", force: bool = False) -> ClientPlan:
     """What the client's configuration becomes when Clew is in it: started by the client, or as a server at `url`.
     Nothing is written."""
     known = _known(client)
@@ -266,17 +276,17 @@ def _reason(error: Exception) -> str:
     return "it is nested too deeply" if isinstance(error, RecursionError) else "it is not UTF-8 text"
 
 
-def _entry(client: Client, root: Path, command: str) -> dict[str, Any]:
+def _entry(client: Client, root: Path, command: Sequence[str]) -> dict[str, Any]:
     """A configuration inside the project names it relative to itself, so that it can be shared with a team."""
     folder = "." if client.in_project else str(root.resolve())
     entry: dict[str, Any] = {"type": client.local} if client.typed else {}
-    arguments = ["serve", folder]
-    entry |= {"command": [command, *arguments]} if client.in_one_list else {"command": command, "args": arguments}
+    program, *arguments = (*command, "serve", folder)
+    entry |= {"command": [program, *arguments]} if client.in_one_list else {"command": program, "args": arguments}
     entry |= client.more
     if client.in_workspace:
         entry["cwd"] = "${workspaceFolder}"
     try:
-        f"{command}{folder}".encode()
+        f"{program}{folder}".encode()
     except UnicodeEncodeError:
         raise ConfigError(
             f"The path {folder!r} is not text, and no client's configuration can name it.", hint="Rename the folder."

@@ -20,8 +20,9 @@ from clew.edit.targets import read_if_there, real_target
 from clew.edit.transaction import Transaction
 from clew.errors import ConfigError
 from clew.setup.clients.configure import (
+    BY_NAME,
+    BY_UVX,
     CLIENTS,
-    SERVER_NAME,
     ClientPlan,
     client_config,
     complete_interrupted,
@@ -97,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
         _complete_interrupted(root, args.client)
     findings = detect(Path(args.folder))
     files = [_config_change(root, findings, args.force), _gitignore_change(root)]
-    command = own_command() if args.client else ""
+    command = own_command() if args.client else ()
     names = dict.fromkeys(args.client)
     plans = [client_config(name, root, command, url=args.url, force=args.force) for name in names]
     hooks, plans = memory_hooks(args, root, command, plans)
@@ -254,11 +255,11 @@ def _next_steps(args: argparse.Namespace, plans: list[ClientPlan]) -> Iterator[s
         if plan.state != "differs":
             yield f"\nNext, in {CLIENTS[plan.client].title}: {CLIENTS[plan.client].next_step}"
     command = own_command()
-    shared = [plan for plan in plans if plan.within is not None and not args.url and command != SERVER_NAME]
+    shared = [plan for plan in plans if plan.within is not None and not args.url and command not in (BY_NAME, BY_UVX)]
     if shared:
         names = ", ".join(_shown(plan.path, plan.within or plan.path) for plan in shared)
         yield (
-            f"\nWarning: {names} names {command}, which is a place on this computer. Before you share the file, "
+            f"\nWarning: {names} names {command[0]}, which is a place on this computer. Before you share the file, "
             "install Clew so that `clew` is on everybody's PATH, and run this again with --force."
         )
     hooked = [name for name in dict.fromkeys(args.client) if name in HOOK_FILES]

@@ -1,7 +1,7 @@
 """`clew init --memory`: the hooks of a client, and the lines for its agent."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -33,7 +33,7 @@ class FileChange(msgspec.Struct, frozen=True):
 
 
 def memory_hooks(
-    args: argparse.Namespace, root: Path, command: str, plans: list[ClientPlan]
+    args: argparse.Namespace, root: Path, command: Sequence[str], plans: list[ClientPlan]
 ) -> tuple[list[FileChange], list[ClientPlan]]:
     """What becomes of the files with hooks. Where a client keeps hooks and servers in one file, its plan does both."""
     if args.answers and not args.memory:

@@ -50,6 +50,7 @@ MORE: Final = {
     "init": "getting-started.md",
     "serve": "mcp.md",
     "web": "page.md",
+    "lsp": "editors.md",
     "search": "search.md",
     "index": "search.md",
     "impact": "impact.md",

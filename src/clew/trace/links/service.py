@@ -196,6 +196,11 @@ class LinkService:
             self._remember(unit, link, actor, logit)
         return _applied(link, dry_run=dry_run)
 
+    def planned(self, path: str, line: int, requirement_id: str, *, if_version: str | None = None) -> FileEdit:
+        """What `apply` would do to the file, for whoever edits it by other means."""
+        with self._lock.reading():
+            return self._writer.plan(path, line, requirement_id, if_version=if_version).edit
+
     def _decide(self, path: str, line: int, requirement_id: str, decision: Decision, actor: str) -> AppliedLink:
         with self._lock.reading():
             requirement, _ = self._writer.target(requirement_id)

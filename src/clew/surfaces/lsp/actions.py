@@ -1,0 +1,122 @@
+"""Code actions: writing a suggested link, writing a hash. The editor applies the edits, so that its own undo takes them
+back, and nothing is written to a file that somebody is editing."""
+
+from collections.abc import Iterator
+
+from lsprotocol import types as lsp
+
+from clew.edit.edits import FileEdit
+from clew.errors import ClewError
+from clew.surfaces.lsp.desk import Desk
+from clew.text.shortening import one_line
+from clew.trace.links.results import Suggestion
+from clew.trace.operations.fix import FixRequirements
+from clew.trace.operations.links import ApplyLink, SuggestLinks
+
+REJECT = "clew.rejectLink"
+"""A command of the server: a suggested link is wrong."""
+MOST_LINKS = 3
+_HASHES = ("trace.stale_hash", "trace.missing_hash")
+_LIMIT = 200
+
+
+def code_actions(desk: Desk, params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:
+    path = desk.path_of(params.text_document.uri)
+    if path is None:
+        return []
+    only = params.context.only or [lsp.CodeActionKind.Empty]
+    if not any(lsp.CodeActionKind.QuickFix.value.startswith(str(getattr(kind, "value", kind))) for kind in only):
+        return []
+    return [*_hashes(desk, params), *_links(desk, path, params)]
+
+
+def _hashes(desk: Desk, params: lsp.CodeActionParams) -> Iterator[lsp.CodeAction]:
+    for each in params.context.diagnostics:
+        id = each.data.get("id") if isinstance(each.data, dict) else None
+        if each.code not in _HASHES or not isinstance(id, str):
+            continue
+        try:
+            planned = desk.ask(FixRequirements, what=(id,), dry_run=True).planned
+        except ClewError:
+            continue
+        edit = workspace_edit(desk, planned.edits)
+        if edit is not None:
+            yield lsp.CodeAction(
+                f"Write the new hash of {id}", lsp.CodeActionKind.QuickFix, [each], is_preferred=True, edit=edit
+            )
+
+
+def _links(desk: Desk, path: str, params: lsp.CodeActionParams) -> Iterator[lsp.CodeAction | lsp.Command]:
+    first, last = params.range.start.line + 1, params.range.end.line + 1
+    here = [each for each in _suggested(desk, path) if first <= each.line <= last]
+    for each in here[:MOST_LINKS]:
+        yield from _link(desk, each)
+
+
+def _suggested(desk: Desk, path: str) -> tuple[Suggestion, ...]:
+    """Editors ask with every move of the cursor, so the answer is kept until a file or a decision changes."""
+    project = desk.project
+    project.ensure_graph()
+    key = (path, project.graph.state.fingerprint, project.links.decisions_state())
+    kept = desk.suggested.get(key)
+    if kept is not None:
+        return kept
+    try:
+        page = desk.ask(SuggestLinks, file_path=path, limit=_LIMIT)
+    except ClewError:
+        # A file that holds neither tests nor code.
+        return ()
+    found: tuple[Suggestion, ...] = page.suggestions
+    if page.with_meaning:
+        desk.suggested.put(key, found)
+    return found
+
+
+def _link(desk: Desk, suggestion: Suggestion) -> Iterator[lsp.CodeAction | lsp.Command]:
+    id = suggestion.assertion_id or suggestion.requirement_id
+    try:
+        edit = desk.project.links.planned(suggestion.file, suggestion.line, id, if_version=suggestion.file_version)
+    except ClewError:
+        return
+    changed = workspace_edit(desk, (edit,))
+    if changed is None:
+        return
+    about = f"{id}: {one_line(suggestion.requirement_title, 60)} ({suggestion.confidence:.2f})"
+    yield lsp.CodeAction(f"Link to {about}", lsp.CodeActionKind.QuickFix, edit=changed)
+    arguments = [suggestion.file, suggestion.line, suggestion.requirement_id]
+    yield lsp.Command(f"Do not suggest {suggestion.requirement_id} here again", REJECT, arguments=arguments)
+
+
+def reject_link(desk: Desk, path: str, line: int, requirement: str) -> str:
+    """What the command does; returns what an editor shows."""
+    done = desk.ask(ApplyLink, file_path=path, line=line, requirement_id=requirement, decision="reject")
+    return str(done.message)
+
+
+def workspace_edit(desk: Desk, edits: tuple[FileEdit, ...] | list[FileEdit]) -> lsp.WorkspaceEdit | None:
+    """Planned writes as edits of the editor's texts; None where a text is not the one that the plan was made for."""
+    changes: dict[str, list[lsp.TextEdit]] = {}
+    for edit in edits:
+        uri = desk.uri_of(edit.path)
+        if edit.before is None or edit.after is None or not desk.is_saved(uri, edit.before):
+            return None
+        changes[uri] = [_text_edit(desk, edit.before.decode(), edit.after.decode())]
+    return lsp.WorkspaceEdit(changes=changes) if changes else None
+
+
+def _text_edit(desk: Desk, before: str, after: str) -> lsp.TextEdit:
+    """The lines that differ, between the first and the last one."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    first = 0
+    while first < min(len(old), len(new)) and old[first] == new[first]:
+        first += 1
+    same = 0
+    while same < min(len(old), len(new)) - first and old[-1 - same] == new[-1 - same]:
+        same += 1
+    last = len(old) - same
+    text = "".join(new[first : len(new) - same])
+    if last < len(old) or not old or old[-1].endswith("\n"):
+        return lsp.TextEdit(lsp.Range(lsp.Position(first, 0), lsp.Position(last, 0)), text)
+    # The file ends without a line end, so there is no line behind the last one.
+    end = lsp.Position(len(old) - 1, desk.codec.client_num_units(old[-1]))
+    return lsp.TextEdit(lsp.Range(lsp.Position(first, 0), end), text)

@@ -1,0 +1,88 @@
+"""Which id stands at a place in a text, and where the ids of a node stand."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from lsprotocol import types as lsp
+
+from clew.graph.model import Node, NodeKind, Source
+from clew.project import Project
+from clew.surfaces.lsp.desk import Desk
+from clew.trace.read.assertions import owner_of
+from clew.trace.read.resolve import Resolver
+
+CITED = (NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.USER_JOURNEY, NodeKind.SPEC)
+_TOKEN = re.compile(r"[A-Za-z0-9][\w./#+-]*")
+_END = ".,+-/#"
+_ABOVE = 12
+"""A citation stands at most so many lines above what it belongs to: comments and decorators are between."""
+
+
+class Citation(msgspec.Struct, frozen=True):
+    """An id in a line, and what it means."""
+
+    text: str
+    start: int
+    end: int
+    node: Node
+    """A requirement, an assertion, a journey or a spec."""
+    owner: Node
+    """The requirement of an assertion; otherwise the node itself."""
+    labels: tuple[str, ...]
+    """The assertions that are named."""
+
+
+def citations_in(project: Project, line: str) -> Iterator[Citation]:
+    """The ids in a line that mean something here. Call it while the graph is held."""
+    graph, grammar = project.graph, project.context.grammar
+    resolver = Resolver(graph, grammar)
+    for match in _TOKEN.finditer(line):
+        text = match[0].rstrip(_END)
+        # A short form such as `d1` is a variable more often than an id.
+        if graph.memory.get_node(text) is None and not grammar.resembles(text):
+            continue
+        node = resolver.find(text)
+        if node is None or node.kind not in CITED:
+            continue
+        owner = (owner_of(graph, node) if node.kind is NodeKind.ASSERTION else node) or node
+        reference = grammar.parse_reference(text)
+        labels = reference.labels if reference is not None else ()
+        if not labels and node.kind is NodeKind.ASSERTION:
+            labels = (str(node.get_field("label")),)
+        yield Citation(text, match.start(), match.start() + len(text), node, owner, labels)
+
+
+def citation_at(desk: Desk, project: Project, uri: str, position: lsp.Position) -> Citation | None:
+    """The id under the cursor. Call it while the graph is held."""
+    document = desk.document(uri)
+    if position.line >= len(document.lines):
+        return None
+    column = desk.column(document, position)
+    found = citations_in(project, document.lines[position.line])
+    return next((each for each in found if each.start <= column <= each.end), None)
+
+
+def nodes_at(desk: Desk, project: Project, uri: str, line: int) -> list[Node]:
+    """Tests, code and requirements that begin at a line, counted from 1, or are cited from it."""
+    path = desk.path_of(uri)
+    found = project.graph.memory.nodes_in_file(path) if path is not None else ()
+    return [
+        node
+        for node in found
+        if node.source is not None and line in (node.source.line, node.get_field("line", node.source.line))
+    ]
+
+
+def places_in(lines: Sequence[str], source: Source, names: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    """Where a piece of a file names one of some ids: line from 0, first and last character. The lines above count too,
+    because citations stand above what they belong to."""
+    pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, names))})(?![\w-]*\w)")
+    wide = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, names))})")
+    last = min(source.end_line, len(lines))
+    for wanted in (pattern, wide):
+        inside = [*range(source.line - 1, last), *range(source.line - 2, max(source.line - 2 - _ABOVE, -1), -1)]
+        for number in inside:
+            if number < len(lines) and (match := wanted.search(lines[number])) is not None:
+                yield number, match.start(), match.end()
+                return

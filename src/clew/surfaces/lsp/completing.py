@@ -1,0 +1,60 @@
+"""The ids that fit where somebody writes a citation."""
+
+import re
+from collections.abc import Iterator
+
+from lsprotocol import types as lsp
+
+from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.project import Project
+from clew.surfaces.lsp.desk import Desk
+from clew.text.shortening import one_line
+
+MOST = 200
+TRIGGERS = ["-", ":", " ", "/", "#"]
+_VERBS = (EdgeKind.IMPLEMENTS, EdgeKind.VERIFIES, EdgeKind.VALIDATES, EdgeKind.REFINES, EdgeKind.SATISFIES)
+_CITING = re.compile(rf"(?i)\b(?:{'|'.join(_VERBS)}|requirement)s?\W*:")
+_STARTED = re.compile(r"[\w./#+-]*\Z")
+_KINDS = (NodeKind.REQUIREMENT, NodeKind.ASSERTION)
+
+
+def completions(desk: Desk, uri: str, position: lsp.Position) -> lsp.CompletionList:
+    """Behind a keyword such as `Verifies:` every id; elsewhere those that begin as the word does, once it looks like
+    one of this project."""
+    document = desk.document(uri)
+    line = document.lines[position.line] if position.line < len(document.lines) else ""
+    column = desk.column(document, position)
+    written = _STARTED.search(line[:column])
+    word = written[0] if written is not None else ""
+    with desk.reading() as project:
+        is_citing = _CITING.search(line[:column]) is not None
+        if not is_citing and not (word and _looks_like_id(project, word)):
+            return lsp.CompletionList(is_incomplete=False, items=[])
+        found = list(_fitting(project, word, titles=is_citing))
+    span = desk.span(document.lines, position.line, column - len(word), column)
+    items = [_item(node, span) for node in found[:MOST]]
+    return lsp.CompletionList(is_incomplete=len(found) > MOST, items=items)
+
+
+def _looks_like_id(project: Project, word: str) -> bool:
+    prefix = project.config.elspais.namespace.casefold()
+    return bool(prefix) and len(word) >= len(prefix) and word.casefold().startswith(prefix)
+
+
+def _fitting(project: Project, word: str, *, titles: bool) -> Iterator[Node]:
+    wanted = word.casefold()
+    parts = [node for kind in _KINDS for node in project.graph.memory.nodes_by_kind(kind)]
+    for node in sorted(parts, key=lambda node: node.id):
+        if node.id.casefold().startswith(wanted) or (titles and len(wanted) > 2 and wanted in node.title.casefold()):
+            yield node
+
+
+def _item(node: Node, span: lsp.Range) -> lsp.CompletionItem:
+    title = one_line(node.title, 200)
+    return lsp.CompletionItem(
+        label=node.id,
+        kind=lsp.CompletionItemKind.Reference,
+        detail=title,
+        filter_text=f"{node.id} {title}",
+        text_edit=lsp.TextEdit(span, node.id),
+    )

@@ -1,0 +1,105 @@
+"""What every answer of the language server is made from: the project, and the texts that the editor has open."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types as lsp
+from pygls import uris
+from pygls.workspace import PositionCodec, TextDocument, Workspace
+
+from clew.cache import Cache
+from clew.errors import ClewError
+from clew.operation.call import Call, decode_as, perform
+from clew.operation.declare import Operation
+from clew.operation.listing import all_tools
+from clew.project import Project
+from clew.trace.links.results import Suggestion
+from clew.workspace.files import path_inside, read_bytes
+from clew.workspace.paths import raw
+
+_LINE_END = "\r\n"
+_FILES_KEPT = 32
+
+
+class Desk:
+    """Answers are about the files as they are saved; places are given in the text that the editor shows."""
+
+    def __init__(self, project: Project, workspace: Workspace) -> None:
+        self.project = project
+        self.root: Path = project.config.root.resolve()
+        self.suggested: Cache[tuple[str, str, str], tuple[Suggestion, ...]] = Cache(_FILES_KEPT)
+        """Suggested links of a file, of one state of the graph and of what was decided."""
+        self._workspace = workspace
+
+    def ask(self, operation: type[Operation], **arguments: Any) -> Any:
+        """Carry out an operation, as every other surface does."""
+        request = decode_as(operation, arguments, operation.about.tool or operation.about.verb or "the editor")
+        return perform(request, Call(self.project, all_tools(), surface="cli"))
+
+    @contextmanager
+    def reading(self) -> Iterator[Project]:
+        """The project in step with its files; ask for no operation inside."""
+        self.project.ensure_graph()
+        with self.project.context.lock.reading():
+            yield self.project
+
+    # Files
+
+    def path_of(self, uri: str) -> str | None:
+        """The file of the project that an address means; None for every other."""
+        name = uris.to_fs_path(uri)
+        try:
+            return path_inside(self.root, name) if name else None
+        except (ClewError, ValueError):
+            return None
+
+    def uri_of(self, path: str) -> str:
+        """The address of a file, as the editor spells it where it has the file open."""
+        place = str(self.root / raw(path))
+        for open_uri in self._workspace.text_documents:
+            if uris.to_fs_path(open_uri) == place:
+                return str(open_uri)
+        return uris.from_fs_path(place) or Path(place).as_uri()
+
+    def document(self, uri: str) -> TextDocument:
+        return self._workspace.get_text_document(uri)
+
+    @property
+    def codec(self) -> PositionCodec:
+        return self._workspace.position_codec
+
+    def lines_of(self, path: str) -> Sequence[str]:
+        """The lines of a file as the editor shows them, or as they are saved."""
+        uri = self.uri_of(path)
+        if uri in self._workspace.text_documents:
+            return self.document(uri).lines
+        try:
+            data = read_bytes(self.root, path, limit=self.project.config.max_file_bytes)
+        except ClewError:
+            return ()
+        return data.decode("utf-8", "replace").splitlines(keepends=True)
+
+    def is_saved(self, uri: str, saved: bytes) -> bool:
+        """Whether the editor shows what is saved, so that places in the one are places in the other."""
+        return uri not in self._workspace.text_documents or self.document(uri).source.encode() == saved
+
+    # Places
+
+    def line_range(self, path: str, line: int) -> lsp.Range:
+        """A line of a file, counted from 1, without the space around its text."""
+        lines = self.lines_of(path)
+        number = min(max(line, 1), max(len(lines), 1)) - 1
+        text = lines[number].rstrip(_LINE_END) if number < len(lines) else ""
+        return self.span(lines, number, len(text) - len(text.lstrip()), len(text.rstrip()))
+
+    def span(self, lines: Sequence[str], number: int, start: int, end: int) -> lsp.Range:
+        """Characters of a line, counted from 0, in the units of the editor."""
+        text = lines[number] if number < len(lines) else ""
+        first, last = (self.codec.client_num_units(text[:column]) for column in (start, max(start, end)))
+        return lsp.Range(lsp.Position(number, first), lsp.Position(number, last))
+
+    def column(self, document: TextDocument, position: lsp.Position) -> int:
+        """Where in the line a position is, counted in characters."""
+        return int(document.position_from_client_units(position).character)

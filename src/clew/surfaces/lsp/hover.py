@@ -1,0 +1,90 @@
+"""What is shown over a citation: the requirement, what proves it, and what was decided about it."""
+
+from collections.abc import Iterator
+
+from lsprotocol import types as lsp
+
+from clew.errors import ClewError
+from clew.graph.model import Node, NodeKind
+from clew.surfaces.lsp.citations import Citation, citation_at
+from clew.surfaces.lsp.desk import Desk
+from clew.text.counting import counted
+from clew.text.shortening import one_line
+from clew.trace.reports.matrix import AssertionRow, Citing, MatrixRow
+from clew.why.answer import TITLES, Section
+from clew.why.operations.thread import ShowWhy
+
+MOST_TESTS = 3
+_LONGEST = 400
+_SECTIONS = ("decided", "open_changes")
+_PROOF = {"passed": "proved", "failed": "**failed**", "awaiting_result": "tested, no result yet", "untested": "no test"}
+
+
+def hover(desk: Desk, uri: str, position: lsp.Position) -> lsp.Hover | None:
+    with desk.reading() as project:
+        citation = citation_at(desk, project, uri, position)
+        if citation is None:
+            return None
+        is_requirement = citation.owner.kind is NodeKind.REQUIREMENT
+        row = project.trace.matrix([citation.owner]).rows[0] if is_requirement else None
+    lines = [*_head(citation.owner), *(_proof(row, citation) if row is not None else ())]
+    lines += [line for section in _told(desk, citation) for line in _section(section)]
+    text = lsp.MarkupContent(lsp.MarkupKind.Markdown, "\n".join(lines))
+    span = desk.span(desk.document(uri).lines, position.line, citation.start, citation.end)
+    return lsp.Hover(text, span)
+
+
+def _head(owner: Node) -> Iterator[str]:
+    facts = (owner.get_field("level"), owner.get_field("status"))
+    about = " · ".join(str(fact) for fact in facts if fact)
+    yield f"**{owner.id}** {_plain(owner.title)}" + (f" ({about})" if about else "")
+    yield ""
+
+
+def _proof(row: MatrixRow, citation: Citation) -> Iterator[str]:
+    """Each assertion with its proof; only those that are named, where some are."""
+    named = [each for each in row.assertions if each.label in citation.labels]
+    for each in named or row.assertions:
+        yield f"- **{each.label}** {_plain(each.text)} *({_PROOF[each.proof]})*"
+        yield from (f"  - {line}" for line in _citing(each))
+    if row.assertions and named and len(named) < len(row.assertions):
+        rest = counted(len(row.assertions) - len(named), "more assertion")
+        yield f"- {rest}; {row.tested} of {len(row.assertions)} tested"
+    for verb, those in (("implemented", row.implemented_by), ("verified", row.verified_by)):
+        if those:
+            yield f"- as a whole {verb} by {_names(those)}"
+    yield ""
+
+
+def _citing(row: AssertionRow) -> Iterator[str]:
+    if row.verified_by:
+        yield f"verified by {_names(row.verified_by)}"
+    if row.implemented_by:
+        yield f"implemented by {_names(row.implemented_by)}"
+
+
+def _names(those: tuple[Citing, ...]) -> str:
+    shown = [f"`{each.source or each.id}`" + (f" ({each.verdict})" if each.verdict else "") for each in those]
+    more = f" and {len(shown) - MOST_TESTS} more" if len(shown) > MOST_TESTS else ""
+    return ", ".join(shown[:MOST_TESTS]) + more
+
+
+def _told(desk: Desk, citation: Citation) -> list[Section]:
+    """What was decided, and what is about to change. A question that fails leaves the rest to be shown."""
+    try:
+        thread = desk.ask(ShowWhy, target=citation.owner.id)
+    except ClewError:
+        return []
+    return [each for each in thread.sections if each.name in _SECTIONS and each.facts]
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield f"**{TITLES[section.name]}**"
+    yield ""
+    yield from (f"- {_plain(fact.text)}" for fact in section.facts)
+    yield ""
+
+
+def _plain(text: str) -> str:
+    """Text of a file in one line, which an editor shows and does not obey: no pictures, no HTML, no links."""
+    return one_line(text, _LONGEST).replace("<", "&lt;").replace("![", "!\\[").replace("](", "]\\(")

@@ -1,0 +1,90 @@
+"""Going from a citation to what it cites, and from a requirement to everything that cites it."""
+
+from collections.abc import Iterator
+
+from lsprotocol import types as lsp
+
+from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.project import Project
+from clew.surfaces.lsp.citations import Citation, citation_at, nodes_at, places_in
+from clew.surfaces.lsp.desk import Desk
+
+MOST_REFERENCES = 500
+_PARTS = (EdgeKind.STRUCTURES, EdgeKind.NEXT)
+
+
+def definitions(desk: Desk, uri: str, position: lsp.Position) -> list[lsp.Location]:
+    """Where the id under the cursor is defined; on a test or function without an id, what it cites."""
+    with desk.reading() as project:
+        citation = citation_at(desk, project, uri, position)
+        if citation is not None:
+            return list(_defined(desk, _meant(project, citation)))
+        cited = [
+            target
+            for node in nodes_at(desk, project, uri, position.line + 1)
+            for edge in project.graph.memory.iter_outgoing_edges(node.id)
+            if edge.kind not in _PARTS
+            for target in _targets(project, edge.target, edge.labels)
+        ]
+        return list(_defined(desk, cited))
+
+
+def references(desk: Desk, uri: str, position: lsp.Position, *, declaration: bool) -> list[lsp.Location]:
+    """Everything that cites the id under the cursor: code, tests, requirements and documents."""
+    # Pages that mention it are known once they were read.
+    desk.project.kb.refresh()
+    with desk.reading() as project:
+        citation = citation_at(desk, project, uri, position)
+        if citation is None:
+            return []
+        found = list(_defined(desk, _meant(project, citation))) if declaration else []
+        found += _citing(desk, project, citation)
+        return list({_key(each): each for each in found}.values())[:MOST_REFERENCES]
+
+
+def _meant(project: Project, citation: Citation) -> list[Node]:
+    return _targets(project, citation.owner.id, citation.labels) or [citation.node]
+
+
+def _targets(project: Project, id: str, labels: tuple[str, ...]) -> list[Node]:
+    """The assertions that are named, or the whole."""
+    graph = project.graph
+    parts = (graph.get_node(project.context.grammar.assertion_id(id, label)) for label in labels)
+    whole = graph.get_node(id)
+    return [node for node in parts if node is not None] or ([whole] if whole is not None else [])
+
+
+def _defined(desk: Desk, nodes: list[Node]) -> Iterator[lsp.Location]:
+    for node in nodes:
+        if node.source is not None:
+            yield lsp.Location(desk.uri_of(node.source.path), desk.line_range(node.source.path, node.source.line))
+
+
+def _citing(desk: Desk, project: Project, citation: Citation) -> Iterator[lsp.Location]:
+    graph, owner, wanted = project.graph, citation.owner, {*citation.labels}
+    names = [owner.id, *(project.context.grammar.assertion_id(owner.id, label) for label in wanted)][::-1]
+    for edge in graph.memory.iter_incoming_edges(owner.id):
+        node = graph.get_node(edge.source)
+        if node is None or edge.kind in _PARTS or (wanted and edge.labels and not wanted & {*edge.labels}):
+            continue
+        yield from _place(desk, node, names)
+    for name in names:
+        for step in graph.neighbours((name,), (EdgeKind.MENTIONS,), "in", MOST_REFERENCES):
+            node = graph.get_node(step.id)
+            if node is not None and node.kind in (NodeKind.SECTION, NodeKind.DOCUMENT):
+                yield from _place(desk, node, names)
+
+
+def _place(desk: Desk, node: Node, names: list[str]) -> Iterator[lsp.Location]:
+    """The id in what cites it; the first line of it where the id is spelled in another way."""
+    if node.source is None:
+        return
+    path = node.source.path
+    lines = desk.lines_of(path)
+    place = next(places_in(lines, node.source, names), None)
+    range_ = desk.span(lines, *place) if place is not None else desk.line_range(path, node.source.line)
+    yield lsp.Location(desk.uri_of(path), range_)
+
+
+def _key(place: lsp.Location) -> tuple[str, int, int]:
+    return place.uri, place.range.start.line, place.range.start.character

@@ -1,0 +1,180 @@
+"""The language server: what an editor asks, answered from one project.
+
+Answers are made in threads, so that a slow one holds up no other; everything that is sent goes out from the one loop.
+"""
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lsprotocol import types as lsp
+from pygls import uris
+from pygls.lsp.server import LanguageServer
+
+from clew import __version__
+from clew.errors import ClewError
+from clew.project import Project
+from clew.surfaces.lsp import actions, completing, navigation
+from clew.surfaces.lsp.desk import Desk
+from clew.surfaces.lsp.findings import diagnostics
+from clew.surfaces.lsp.hover import hover
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_OWN_FOLDERS = ("/.git/", "/.clew/")
+"""Changes in there are no changes of the project, and checking makes some."""
+_PAUSE_SECONDS = 0.2
+"""Files that are saved or checked out together are looked at together."""
+
+
+class ClewLanguageServer(LanguageServer):
+    def __init__(self, folder: Path | None) -> None:
+        super().__init__("clew", __version__)
+        self._folder = folder
+        self._desk: Desk | None = None
+        self._published: frozenset[str] = frozenset()
+        self._check: asyncio.Task[None] | None = None
+        self._again = False
+
+    def open_project(self, params: lsp.InitializeParams) -> None:
+        """The project of the folder that the editor has open, unless one was named."""
+        folder = self._folder or _workspace_folder(params) or Path.cwd()
+        self._desk = Desk(Project.open(folder, drafts=False), self.workspace)
+
+    def close_project(self) -> None:
+        if self._desk is not None:
+            self._desk.project.close()
+            self._desk = None
+
+    async def answer(self, ask: Callable[[Desk], T], otherwise: T) -> T:
+        """What a function says about the project; the other answer where nothing is known, and why in the log."""
+        desk = self._desk
+        if desk is None:
+            return otherwise
+        try:
+            return await asyncio.to_thread(ask, desk)
+        except ClewError as error:
+            self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Warning, str(error)))
+            return otherwise
+
+    def check(self) -> None:
+        """Have the findings made anew. One check at a time: what changes meanwhile is checked once more."""
+        self._again = True
+        if self._check is None or self._check.done():
+            self._check = asyncio.get_running_loop().create_task(self._checked())
+
+    async def _checked(self) -> None:
+        while self._again:
+            await asyncio.sleep(_PAUSE_SECONDS)
+            self._again = False
+            found = await self.answer(diagnostics, None)
+            if found is not None:
+                self._publish(found)
+
+    def _publish(self, found: dict[str, list[lsp.Diagnostic]]) -> None:
+        for uri in sorted(self._published - found.keys()):
+            self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
+        for uri, those in found.items():
+            self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, those))
+        self._published = frozenset(found)
+
+
+def build_server(folder: Path | None = None) -> ClewLanguageServer:
+    server = ClewLanguageServer(folder)
+    _add_lifecycle(server)
+    _add_questions(server)
+    return server
+
+
+def _add_lifecycle(server: ClewLanguageServer) -> None:
+    @server.feature(lsp.INITIALIZE)
+    def initialize(params: lsp.InitializeParams) -> None:
+        try:
+            server.open_project(params)
+        except ClewError as error:
+            # An editor opens any folder; one that is no project is answered with nothing.
+            server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, f"Clew: {error}"))
+
+    @server.feature(lsp.INITIALIZED)
+    async def initialized(params: lsp.InitializedParams) -> None:
+        watched = server.client_capabilities.workspace and server.client_capabilities.workspace.did_change_watched_files
+        if watched and watched.dynamic_registration:
+            options = lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher("**/*")])
+            registration = lsp.Registration("clew-files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+            server.client_register_capability(lsp.RegistrationParams([registration]))
+        server.check()
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
+    async def saved(params: lsp.DidSaveTextDocumentParams) -> None:
+        server.check()
+
+    @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    async def changed(params: lsp.DidChangeWatchedFilesParams) -> None:
+        if any(not any(own in each.uri for own in _OWN_FOLDERS) for each in params.changes):
+            server.check()
+
+    @server.feature(lsp.SHUTDOWN)
+    def shutdown(params: Any) -> None:
+        server.close_project()
+
+
+def _add_questions(server: ClewLanguageServer) -> None:
+    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
+    async def on_hover(params: lsp.HoverParams) -> lsp.Hover | None:
+        return await server.answer(lambda desk: hover(desk, params.text_document.uri, params.position), None)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
+    async def on_definition(params: lsp.DefinitionParams) -> list[lsp.Location]:
+        return await server.answer(
+            lambda desk: navigation.definitions(desk, params.text_document.uri, params.position), []
+        )
+
+    @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
+    async def on_references(params: lsp.ReferenceParams) -> list[lsp.Location]:
+        uri, position, declaration = params.text_document.uri, params.position, params.context.include_declaration
+        return await server.answer(lambda desk: navigation.references(desk, uri, position, declaration=declaration), [])
+
+    @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=completing.TRIGGERS))
+    async def on_completion(params: lsp.CompletionParams) -> lsp.CompletionList | None:
+        return await server.answer(
+            lambda desk: completing.completions(desk, params.text_document.uri, params.position), None
+        )
+
+    @server.feature(
+        lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix])
+    )
+    async def on_code_action(params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:
+        return await server.answer(lambda desk: actions.code_actions(desk, params), [])
+
+    @server.command(actions.REJECT)
+    async def on_reject(file: str, line: int, requirement: str) -> None:
+        said = await server.answer(lambda desk: actions.reject_link(desk, file, line, requirement), "")
+        if said:
+            server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, said))
+
+
+def _workspace_folder(params: lsp.InitializeParams) -> Path | None:
+    first = next((each.uri for each in params.workspace_folders or ()), params.root_uri)
+    path = uris.to_fs_path(first) if first else params.root_path
+    return Path(path) if path else None
+
+
+def serve_stdio(folder: Path | None = None) -> None:
+    """Serve an editor until it closes standard input. Whatever else is printed meanwhile goes to standard error."""
+    source, target = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    server = build_server(folder)
+    try:
+        server.start_io(source, target)
+    finally:
+        server.close_project()
