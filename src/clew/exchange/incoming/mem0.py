@@ -34,8 +34,7 @@ def read(source: Source) -> Exchange:
             raise FormatError(f"The id '{id[:80]}' is used by more than one memory.", hint="Nothing was changed.")
         seen.add(id)
         told = each.get("metadata") if isinstance(each.get("metadata"), dict) else {}
-        categories = each.get("categories") if isinstance(each.get("categories"), list) else []
-        words = [string(word) for word in categories]
+        words = [string(word) for word in each.get("categories") or ()]
         kinds = (kind_of(word) for word in (string((told or {}).get("type")), *words))
         lines.extend(
             memory_lines(
