@@ -106,15 +106,19 @@ class Project:
         )
         graph.attach(memories)
         symbols = LateRegion(
-            self._open_symbols, prefixes=("symbol:",), kinds=frozenset({NodeKind.SYMBOL}), leads_out=frozenset()
+            lambda: self.symbols, prefixes=("symbol:",), kinds=frozenset({NodeKind.SYMBOL}), leads_out=frozenset()
         )
         graph.attach(symbols)
         return graph
 
-    def _open_symbols(self) -> "CodeRegion":
+    @property
+    def symbols(self) -> "CodeRegion":
+        """Functions, classes and imports of source files, as far as they were read."""
         from clew.graph.code.region import CodeRegion
 
-        return CodeRegion(lambda: self.code.file, lambda: self.graph.memory, self._sections_naming)
+        return CodeRegion(
+            lambda: self.code.file, lambda: self.graph.memory, lambda: self.code.aliases, self._sections_naming
+        )
 
     def _sections_naming(self, name: str) -> list[str]:
         """The sections of documents that call a function or class by its name, if anybody read the documents."""

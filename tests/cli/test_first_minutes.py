@@ -43,6 +43,27 @@ def specs(made: dict[str, Path], tmp_path: Path) -> Path:
     return tmp_path / "clone"
 
 
+# Verifies: REQ-d00440-E
+def test_the_brief_tells_what_hangs_on_the_busiest_files(clew: Clew, tmp_path: Path) -> None:
+    from tests.why.histories import Repository
+
+    requirement = "# REQ-d00001: Bells\n\n**Level**: dev | **Status**: Active\n\n## Assertions\n\nA. It SHALL ring.\n"
+    repo = Repository(tmp_path)
+    for number in range(4):
+        files = {
+            "spec/bells.md": requirement,
+            "src/bell.py": f"# Implements: REQ-d00001-A\ndef ring():\n    return {number}\n",
+            "src/house.py": "from bell import ring\n",
+            "tests/test_bell.py": "from bell import ring\n\n\n# Verifies: REQ-d00001-A\ndef test_ring(): ring()\n",
+        }
+        repo.commit(f"Ring {number}", files)
+    assert "used_by" not in json.loads(clew(tmp_path, "brief", "--json").stdout)["overview"]["past"]["busy"][0]
+    assert clew(tmp_path, "impact", "src/bell.py").returncode == 0
+    busy = json.loads(clew(tmp_path, "brief", "--json").stdout)["overview"]["past"]["busy"][0]
+    assert busy == {"path": "src/bell.py", "commits": 4, "asked_by": ["REQ-d00001"], "proofs": 1, "used_by": 2}
+    assert "src/bell.py (4 commits, used by 2, for REQ-d00001)" in clew(tmp_path, "brief").stdout
+
+
 # Verifies: REQ-d00440-A+B+C
 def test_the_brief_of_any_repository_is_worth_reading_and_its_commands_answer(clew: Clew, project: Path) -> None:
     shown = clew(project).stdout

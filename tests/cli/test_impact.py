@@ -43,3 +43,21 @@ def test_a_file_is_found_from_where_one_stands(clew: Clew, demo: Path) -> None:
 def test_exit_codes_tell_what_happened(clew: Clew, demo: Path, what: str, code: int, says: str) -> None:
     done = clew(demo, "impact", what)
     assert (done.returncode, says in done.stderr) == (code, True), done.stderr
+
+
+# Verifies: REQ-d00053-E, REQ-d00363-H
+def test_a_source_file_that_cites_nothing_is_told_with_what_is_not_known_of_it(clew: Clew, tmp_path: Path) -> None:
+    files = {
+        "src/bell.ts": "export function ring() {}\n",
+        "src/House.vue": '<script>\nimport { ring } from "./bell";\n</script>\n',
+        "src/main.ts": 'import { ring } from "@/bell";\n',
+        "bell.go": "package p\nfunc Ring() int {\n\treturn 1\n}\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    done = clew(tmp_path, "impact", "src/bell.ts")
+    assert "src/House.vue  imports src/bell.ts" in done.stdout
+    assert "note: Not resolved, and may mean it: '@/bell' in src/main.ts:1" in done.stdout
+    data = json.loads(clew(tmp_path, "impact", "bell.go", "--json").stdout)
+    assert (data["used_by"], data["notes"]) == ([], ["Imports are not read in this language."])

@@ -195,6 +195,63 @@ def test_what_uses_code_is_told_in_many_languages(asker: Asker, code: Path, targ
     assert user in told(sections(asker, code, target)["depends_on_it"])
 
 
+SCRIPTS = {
+    "tsconfig.json": '{ // names\n  "extends": "./tsconfig.base.json",\n}\n',
+    "tsconfig.base.json": '{"compilerOptions": {"paths": {"@/*": ["./src/*"], "#db": ["src/lib/database.ts"],}}}\n',
+    "src/lib/bell.ts": "export function ring(n: number) { return n; }\n",
+    "src/lib/database.ts": "export function open() { return 1; }\n",
+    "src/Door.vue": '<template>\n<p/>\n</template>\n<script setup lang="ts">\nimport { ring } from "@/lib/bell";\n'
+    'import { open } from "#db";\nfunction strike() { ring(1); }\n</script>\n',
+    "src/House.svelte": '<script>\nimport Door from "./Door.vue";\n</script>\n<Door/>\n',
+    "src/page.astro": '---\nimport House from "@/House.svelte";\n---\n<House/>\n',
+    "tool/jsconfig.json": '{"compilerOptions": {"baseUrl": "code"}}\n',
+    "tool/code/hammer.js": "export function strike() {}\n",
+    "tool/main.js": 'import { strike } from "hammer";\nimport { ring } from "~/lib/bell";\nimport "react";\n',
+    "go/bell.go": "package p\nfunc Ring() int {\n\treturn 1\n}\n",
+}
+
+
+@pytest.fixture
+def scripts(tmp_path: Path) -> Path:
+    repo = Repository(tmp_path)
+    repo.write(SCRIPTS)
+    repo.commit("Scripts and components")
+    return tmp_path
+
+
+# Verifies: REQ-d00363-G
+@pytest.mark.parametrize(
+    ("target", "user"),
+    [
+        ("src/lib/bell.ts::ring", "src/Door.vue imports ring"),
+        ("src/lib/database.ts", "src/Door.vue imports open"),
+        ("src/Door.vue", "src/House.svelte imports it"),
+        ("src/House.svelte", "src/page.astro imports it"),
+        ("tool/code/hammer.js", "tool/main.js imports strike"),
+    ],
+)
+def test_names_of_a_configuration_and_components_lead_to_files(
+    asker: Asker, scripts: Path, target: str, user: str
+) -> None:
+    assert user in told(sections(asker, scripts, target)["depends_on_it"])
+
+
+# Verifies: REQ-d00363-G
+def test_functions_of_a_component_are_found_and_an_edited_configuration_counts(asker: Asker, scripts: Path) -> None:
+    assert "function strike" in told(sections(asker, scripts, "src/Door.vue:7")["what"])
+    (scripts / "tsconfig.base.json").write_text('{"compilerOptions": {"paths": {"~/*": ["./elsewhere/*"]}}}\n')
+    assert "src/Door.vue imports" not in told(sections(asker, scripts, "src/lib/bell.ts")["depends_on_it"])
+
+
+# Verifies: REQ-d00363-H
+def test_imports_that_lead_nowhere_are_told_where_they_may_mean_the_target(asker: Asker, scripts: Path) -> None:
+    said = told(sections(asker, scripts, "src/lib/bell.ts")["depends_on_it"])
+    assert "src/Door.vue imports ring" in said
+    assert "Not resolved, and may mean it: '~/lib/bell' in tool/main.js:2" in said
+    assert "Not resolved" not in told(sections(asker, scripts, "src/lib/database.ts")["depends_on_it"])
+    assert "Imports are not read in this language." in told(sections(asker, scripts, "go/bell.go")["depends_on_it"])
+
+
 # Verifies: REQ-d00363-D
 def test_what_is_written_comes_before_what_only_declares_it(asker: Asker, code: Path) -> None:
     assert sections(asker, code, "pull")["place"] == "pack/pull.py:4"

@@ -166,6 +166,20 @@ def test_the_history_follows_head_forth_and_back(asker: Asker, tmp_path: Path) -
     assert "One more" not in made
 
 
+# Verifies: REQ-d00362-A
+def test_the_history_follows_mailmap_and_replacements_without_a_new_commit(asker: Asker, tmp_path: Path) -> None:
+    plain(tmp_path)
+    repo = Repository(tmp_path)
+    before = told(sections(asker, tmp_path, "main.py")["authors"])
+    name, address = repo.git("log", "-1", "--format=%an%n%ae").splitlines()
+    assert name in before
+    (tmp_path / ".mailmap").write_text(f"Somebody Else <else@example.org> {name} <{address}>\n")
+    assert "Somebody Else" in told(sections(asker, tmp_path, "main.py")["authors"])
+    other = repo.git("commit-tree", "HEAD^{tree}", "-m", "Said better")
+    repo.git("replace", "HEAD", other)
+    assert "Said better" in told(sections(asker, tmp_path, "main.py")["made_by"])
+
+
 # Verifies: REQ-d00362-B
 def test_a_history_that_is_not_read_yet_says_how_far_it_is(asker: Asker, tmp_path: Path) -> None:
     from clew.derived.history_reader import HistoryReader

@@ -119,6 +119,17 @@ class CodeFile:
         with self._file.reading_latest() as connection:
             return [path for (path,) in connection.execute(query, (end, len(end) + 1, f"/{end}"))]
 
+    def script_configs(self) -> list[str]:
+        """The files that may say where the names in imports of scripts lead."""
+        query = "SELECT path FROM files WHERE path LIKE '%sconfig%.json' ORDER BY path"
+        with self._file.reading_latest() as connection:
+            return [path for (path,) in connection.execute(query)]
+
+    def named_so(self, end: str, limit: int = 50) -> list[FiledImport]:
+        """The imports of scripts by a name with this end that no package can have, or that has a folder before it."""
+        own = "module >= '?' AND module < '@' AND (substr(module, -?) = ? OR substr(module, 3) = ?)"
+        return self._imports(f"{own} ORDER BY files.path, line LIMIT ?", len(end) + 1, f"/{end}", end, limit)
+
     def paths_with(self, text: str) -> list[str]:
         """The files whose path has a text somewhere, in lower case."""
         with self._file.reading_latest() as connection:

@@ -78,6 +78,8 @@ class HistoryState(msgspec.Struct, frozen=True):
     """The commit up to which all commits are noted."""
     total: int
     unread: int
+    names: str | None
+    """What stood for how authors are called and commits replaced when all commits were noted; None before that."""
     back_to: int | None
     """The time of the oldest commit behind which something is not read yet; None where all is read, or nothing."""
 
@@ -106,11 +108,13 @@ class History:
 
     def plan(self, head: str, new: Sequence[str], gone: Iterable[str], names: str = "") -> None:
         """Note the commits that lead to `head`: `new` ones, children before their parents, and which are `gone`. Where
-        `names`, which stands for how authors are called, is another one, all commits are read again."""
+        `names`, which stands for how authors are called and which commits stand for others, is another one, nothing
+        that was noted before counts, and `new` has to be all."""
         with self._file.writing_latest() as connection:
             before = connection.execute("SELECT value FROM marks WHERE name = 'names'").fetchone()
             if before is not None and before[0] != names:
-                connection.execute("UPDATE commits SET is_read = 0")
+                for table in ("changes", "commits", "kept"):
+                    connection.execute(f"DELETE FROM {table}")  # noqa: S608
             connection.execute("INSERT OR REPLACE INTO marks VALUES ('names', ?)", (names,))
             for chunk in _chunks(list(gone)):
                 marks = ", ".join("?" * len(chunk))
@@ -164,6 +168,7 @@ class History:
     def state(self) -> HistoryState:
         with self._file.reading_latest() as connection:
             head = connection.execute("SELECT value FROM marks WHERE name = 'head'").fetchone()
+            names = connection.execute("SELECT value FROM marks WHERE name = 'names'").fetchone()
             (total,) = connection.execute("SELECT count(*) FROM commits").fetchone()
             unread, last = connection.execute("SELECT count(*), max(number) FROM commits WHERE is_read = 0").fetchone()
             back_to = None
@@ -173,7 +178,7 @@ class History:
                 query = "SELECT time FROM commits WHERE number > ? AND time > 0 ORDER BY number LIMIT 1"
                 row = connection.execute(query, (last,)).fetchone()
                 back_to = row[0] if row else None
-        return HistoryState(head[0] if head else None, total, unread, back_to)
+        return HistoryState(head[0] if head else None, total, unread, names[0] if names else None, back_to)
 
     def of_path(self, path: str, limit: int = 100) -> list[Touch]:
         """The commits that touched a file, newest first, also under the names that it had before."""

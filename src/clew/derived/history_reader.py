@@ -1,4 +1,5 @@
-"""Reads the history of a repository once, in the background, and what is new whenever HEAD moved.
+"""Reads the history of a repository once, in the background, and what is new whenever HEAD moved; all of it again where
+`.mailmap` or the replacements of commits changed.
 
 A caller waits for a while and then goes on with what there is: the newest commits are read first. Nothing is
 written to the repository.
@@ -17,7 +18,6 @@ import msgspec
 
 from clew.derived.history import History, HistoryState
 from clew.errors import ClewError, StoreError, Unavailable
-from clew.text.hashing import content_hash
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
 
@@ -65,7 +65,7 @@ class HistoryReader:
             return Readiness(None, (self._absence(),))
         try:
             state = self.history.state()
-            if state.head != head or state.unread:
+            if state.head != head or state.unread or self._is_renamed(state):
                 self._start()
                 state = self._wait(head, seconds)
         except StoreError as error:
@@ -129,7 +129,7 @@ class HistoryReader:
             with self._lock:
                 self._lock.wait(min(left, 0.05))
             state = self.history.state()
-            if state.head == head and not state.unread:
+            if state.head == head and not state.unread and not self._is_renamed(state):
                 return state
         return self.history.state()
 
@@ -160,12 +160,14 @@ class HistoryReader:
 
     def _plan(self, head: str) -> None:
         history = self.history
-        before = history.state().head
-        if before == head:
+        state, names = history.state(), git_history.renaming(self._root)
+        before = state.head
+        renamed = before is not None and state.names != names
+        if before == head and not renamed:
             return
-        known = history.known()
+        known = set() if renamed else history.known()
         gone: list[str] = []
-        if before is not None:
+        if before is not None and not renamed:
             try:
                 new = [id for id in git_history.commit_ids(self._root, head, [before]) if id not in known]
                 gone = git_history.commit_ids(self._root, before, [head])
@@ -177,15 +179,11 @@ class HistoryReader:
         else:
             new = git_history.commit_ids(self._root, head)
             gone = list(known - set(new))
-        history.plan(head, new, gone, self._names())
+        history.plan(head, new, gone, names)
 
-    def _names(self) -> str:
-        """Stands for the names that `.mailmap` gives to authors."""
-        top = git.toplevel(self._root)
-        try:
-            return content_hash((top / ".mailmap").read_bytes()) if top is not None else ""
-        except OSError:
-            return ""
+    def _is_renamed(self, state: HistoryState) -> bool:
+        """Whether authors are called otherwise, or other commits stand for others, than when all was read."""
+        return state.names is not None and state.names != git_history.renaming(self._root)
 
     def _fill(self) -> None:
         history, compares = self.history, not git_history.is_partial(self._root)

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterator
 
 from clew.derived.code_file import FiledImport
-from clew.formats.code.imports import READ
-from clew.formats.code.languages import family_for
 from clew.graph.code.region import WHOLE
 from clew.graph.model import NodeKind
 from clew.text.shortening import one_line
@@ -13,6 +11,7 @@ from clew.trace.reports.impact import impact
 from clew.why.answer import Basis, Fact, Section, section
 from clew.why.grep import grep, is_telling
 from clew.why.inquiry import Inquiry
+from clew.why.users import not_seen
 
 _MOST = 60
 
@@ -23,11 +22,9 @@ def dependants(inquiry: Inquiry) -> Section:
     path = inquiry.target.path
     if path is not None and inquiry.target.node is None:
         facts += importing(inquiry)
-        family = family_for(path)
+        note = not_seen(inquiry.code, path)
         if inquiry.target.symbol is not None:
             facts += _named(inquiry, {fact.place for fact in facts})
-        elif family is not None and family.blocks and family.name not in READ:
-            note = "Imports are not read in this language."
     return section("depends_on_it", facts, absent="Not known: nothing that uses it was found.", note=note, most=8)
 
 

@@ -68,7 +68,7 @@ class Inquiry:
     def code(self) -> CodeRegion:
         """The outlines of source files, read as far as there was time."""
         self.notes += self.project.code.ensure(self.left)
-        return CodeRegion(lambda: self.project.code.file, lambda: self.graph.memory)
+        return self.project.symbols
 
     @cached_property
     def text(self) -> Text | None:

@@ -4,8 +4,8 @@ import msgspec
 
 
 class Import(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A module is a path from the project's root with a slash in front, a name with dots, or the end of a path with a
-    star in front."""
+    """A module is a path from the project's root with a slash in front, a name with dots, the end of a path with a star
+    in front, or a name in a script with a question mark in front, which a configuration may explain."""
 
     line: int
     module: str

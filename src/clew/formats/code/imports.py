@@ -2,7 +2,8 @@
 `declared_imports` reads.
 
 A relative import is resolved to a path from the project's root, with a slash in front and without the ending. Anything
-else keeps the name that it is written with; whether a file of the project has it is for others to say.
+else keeps the name that it is written with, in scripts with a question mark in front; whether a file of the project has
+it is for others to say.
 """
 
 # Implements: REQ-d00363
@@ -16,7 +17,7 @@ from clew.formats.code import declared_imports
 from clew.formats.code.declared_imports import PACKAGED
 from clew.formats.code.import_model import Import, LineNumbers
 
-READ = frozenset({"python", "script", "c", "rust", "ruby", "shell"}) | PACKAGED
+READ = frozenset({"python", "script", "component", "c", "rust", "ruby", "shell"}) | PACKAGED
 """The families of languages whose imports are read."""
 
 _PYTHON = re.compile(r"^[ \t]*(?:from|import)\b", re.MULTILINE)
@@ -103,9 +104,9 @@ def _script(text: str, masked: str, path: str) -> Iterator[Import]:
         named = text[match.start(group) + 1 : match.end(group) - 1]
         if named.startswith("."):
             module = "/" + posixpath.normpath(posixpath.join(posixpath.dirname(path), named))
-        elif "/" in named and named[0].isalnum():
-            # A path from the project's root; a package that is called so has no file here.
-            module = f"/{posixpath.normpath(named)}"
+        elif named and ":" not in named and named[0] != "/":
+            # A package, a path from some folder, or what a configuration calls so.
+            module = f"?{named}"
         else:
             continue
         line = lines.at(match.start())
@@ -132,7 +133,7 @@ def _included(text: str, masked: str, path: str) -> Iterator[Import]:
 
 def _stem(path: str) -> str:
     stem, ending = posixpath.splitext(path)
-    return stem if ending in (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue") else path
+    return stem if ending in (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts") else path
 
 
 def importable_as(path: str, family: str, is_package: bool) -> tuple[str, ...]:
@@ -149,8 +150,9 @@ def importable_as(path: str, family: str, is_package: bool) -> tuple[str, ...]:
     if family == "rust":
         folder, name = posixpath.split(stem)
         return (f"/{folder if name in ('mod', 'lib', 'main') else stem}",)
-    if family == "script":
-        return (f"/{stem}", *((f"/{posixpath.dirname(path)}",) if posixpath.basename(stem) == "index" else ()))
+    if family in ("script", "component"):
+        whole = (f"/{path}",) if family == "component" else ()
+        return (*whole, f"/{stem}", *((f"/{posixpath.dirname(path)}",) if posixpath.basename(stem) == "index" else ()))
     if family != "python":
         return ()
     stem = stem.removesuffix("/__init__")

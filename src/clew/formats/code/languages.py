@@ -363,7 +363,8 @@ def _family_of_name(name: str) -> Family | None:
 
 def source_patterns() -> tuple[str, ...]:
     """How files are called whose functions and classes can be found."""
-    endings = (ending for name, each in _ENDINGS.items() if FAMILIES[name].blocks for ending in each.split())
+    families = (name for name in _ENDINGS if FAMILIES[name].blocks or name == "component")
+    endings = (ending for name in families for ending in _ENDINGS[name].split())
     return tuple(f"*.{ending}" for ending in endings if ending not in _DATA)
 
 

@@ -7,14 +7,15 @@ import re
 import msgspec
 
 from clew.formats.code.comments import tokens
+from clew.formats.code.components import script_of
 from clew.formats.code.declared_imports import package_of
 from clew.formats.code.definitions.bodiless import bodiless
 from clew.formats.code.definitions.scan import CLASS, Definition, definitions_in, masked
 from clew.formats.code.import_model import Import
 from clew.formats.code.imports import imports_of
-from clew.formats.code.languages import Family, family_for
+from clew.formats.code.languages import FAMILIES, Family, family_for
 
-OUTLINE_VERSION = 3
+OUTLINE_VERSION = 4
 _LONGEST_HEAD = 200
 _OWNED = re.compile(r"(\w+)(?:<[^<>()]*>)?::(~?\w+|operator\s*[^\s\w()]{1,3})\s*\(")
 _RECEIVER = re.compile(r"func\s*\(\s*(?:\w+\s+)?\*?\s*(\w+)(?:\[[^\]]*\])?\s*\)\s*\w+\s*[(\[]")
@@ -55,6 +56,8 @@ def outline_of(text: str, path: str) -> Outline:
     """The outline of a file with LF line ends; empty where its language is not known."""
     family = family_for(path)
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
+    if family is not None and family.name == "component":
+        text, family = script_of(text, path), FAMILIES["script"]
     if family is None or not family.blocks:
         return Outline(lines=lines)
     code = masked(text, tokens(text, family))

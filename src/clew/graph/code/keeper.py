@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from clew.derived.code_file import CodeFile, SourceFile
+from clew.derived.code_file import FILE, CodeFile, SourceFile
 from clew.errors import ClewError, StoreError
 from clew.formats.code.languages import source_patterns
 from clew.formats.code.outline import Outline, decoded, outline_of
+from clew.formats.code.script_config import PATTERNS
+from clew.graph.code.aliases import Aliases
 from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry, read_bytes
 from clew.workspace.find import Selection
@@ -42,6 +44,7 @@ class CodeKeeper:
         self._known: object = None
         """The file that the follower's states are about."""
         self._thread: threading.Thread | None = None
+        self._aliases: tuple[int, Aliases] | None = None
         self._closed = False
 
     @property
@@ -50,6 +53,25 @@ class CodeKeeper:
             if self._file is None:
                 self._file = CodeFile(self._folder())
             return self._file
+
+    @property
+    def was_read(self) -> bool:
+        """Whether outlines are there, without reading any."""
+        return (self._folder() / FILE).is_file() and self.file.count()[1] > 0
+
+    @property
+    def aliases(self) -> Aliases:
+        """Where names in the imports of scripts lead, by the files as they were read last."""
+        writes = self.file.writes()
+        if self._aliases is None or self._aliases[0] != writes:
+            self._aliases = writes, Aliases(self.file.script_configs(), self._config)
+        return self._aliases[1]
+
+    def _config(self, path: str) -> bytes | None:
+        try:
+            return read_bytes(self._root, path, limit=self._limit)
+        except ClewError:
+            return None
 
     def ensure(self, seconds: float = DEADLINE_SECONDS) -> tuple[str, ...]:
         """Have changed files read, and wait for it so long; what limits the answers then."""
@@ -139,7 +161,7 @@ def _selection(root: Path) -> Selection:
     own = git.folders_with_files(root, _OFTEN_MADE)
     return Selection(
         folders=(".",),
-        patterns=source_patterns(),
+        patterns=(*source_patterns(), *PATTERNS),
         skip=tuple(sorted(SKIPPED_FOLDERS - own)),
         gitignore=True,
         tracked=git.tracked_though_ignored(root),

@@ -15,9 +15,11 @@ import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from clew.derived.code_file import CodeFile, FiledImport, FiledSymbol
+from clew.formats.code.components import ENDINGS
 from clew.formats.code.declared_imports import PACKAGED
 from clew.formats.code.imports import importable_as
 from clew.formats.code.languages import family_for
+from clew.graph.code.aliases import Aliases
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind, Source
 from clew.graph.region import MemoryRegion, steps_in, steps_out
 from clew.graph.walk import Direction, Step
@@ -26,9 +28,12 @@ PREFIX = "symbol:"
 WHOLE = "*"
 _ENDINGS = (
     *("", ".py", "/__init__.py", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", "/index.ts", "/index.tsx", "/index.js"),
-    *(".rs", "/mod.rs", "/lib.rs", "/main.rs", ".rb"),
+    *(".rs", "/mod.rs", "/lib.rs", "/main.rs", ".rb", *ENDINGS),
 )
 """What a path without an ending may mean."""
+_SCRIPTS = frozenset({"script", "component"})
+_NO_PACKAGE = ("?@/", "?~", "?#", "?$")
+"""How names begin that cannot be those of a package: they mean something in the project."""
 _ROOTS = frozenset({"", "src", "lib", "python"})
 """Folders that every file of a project may import from."""
 
@@ -38,11 +43,14 @@ class CodeRegion:
         self,
         file: Callable[[], CodeFile],
         memory: Callable[[], MemoryRegion],
+        aliases: Callable[[], Aliases],
         mentioning: Callable[[str], Iterable[str]] = lambda name: (),
     ) -> None:
         self._file = file
         self._memory = memory
         """The places that cite requirements, which stand in symbols."""
+        self._aliases = aliases
+        """Where names in the imports of scripts lead."""
         self._mentioning = mentioning
         """The sections of documents that mention a name."""
 
@@ -140,11 +148,38 @@ class CodeRegion:
         if family is not None and family.name in PACKAGED:
             names = [symbol_id(each) for each in file.declared(found.module, found.name)]
             return names[0] if len(names) == 1 else None
-        for path in _candidates(found):
+        for path in self._candidates(found):
             if file.has((path,)):
                 symbol = file.symbol(path, found.name) if found.name else None
                 return symbol_id(symbol) if symbol is not None else PREFIX + path
         return None
+
+    def unresolved(self, path: str) -> list[FiledImport]:
+        """Imports of scripts whose names end as a file is called and may mean it, but lead nowhere: no configuration
+        explains them, or what it says is not there."""
+        family = family_for(path)
+        if family is None or family.name not in _SCRIPTS:
+            return []
+        stem = posixpath.splitext(path)[0]
+        ends = {posixpath.basename(stem.removesuffix("/index")), posixpath.basename(path)}
+        found = {each for end in sorted(ends) for each in self._file().named_so(end)}
+        return sorted(
+            (each for each in found if each.path != path and self._is_own(each) and self.imported(each) is None),
+            key=lambda each: (each.path, each.line),
+        )
+
+    def _is_own(self, found: FiledImport) -> bool:
+        if found.module.startswith(_NO_PACKAGE):
+            return True
+        return self._aliases().nearest(posixpath.dirname(found.path)).knows(found.module[1:])
+
+    def _candidates(self, found: FiledImport) -> Iterator[str]:
+        """The files that an import may mean, most specific first."""
+        if not found.module.startswith("?"):
+            yield from _candidates(found)
+            return
+        for stem in self._aliases().leads_to(found.module[1:], found.path):
+            yield from (stem + ending for ending in _ENDINGS)
 
     def _importable(self, path: str, family: str) -> tuple[str, ...]:
         if family in PACKAGED:
@@ -155,6 +190,10 @@ class CodeRegion:
         # The file of a package is imported by the name of its folder.
         above = posixpath.dirname(folder) if posixpath.basename(path).startswith("__init__.") else folder
         modules = importable_as(path, family, bool(self._file().has((f"{above}/__init__.py",))))
+        if family in _SCRIPTS:
+            stems = (path, *(each[1:] for each in modules))
+            named = (name for stem in stems for name in (*self._aliases().names_of(stem), stem))
+            return tuple(dict.fromkeys((*modules, *(f"?{name}" for name in named))))
         if family != "python":
             return tuple(each for each in modules if each[0] != "*" or len(self._file().ending_with(each[1:])) == 1)
         # A module is named from a folder that is no package itself.
@@ -166,6 +205,9 @@ class CodeRegion:
 
     def _means(self, found: FiledImport, path: str, modules: Sequence[str]) -> bool:
         """Whether an import that is written so means this file from where it stands."""
+        if found.module.startswith("?"):
+            target = self.imported(found)
+            return target is not None and parts_of(target)[0] == path
         module = found.module if found.module in modules else f"{found.module}.{found.name}"
         if module.startswith(("/", "*")) or found.module.startswith("/") or not path.endswith((".py", ".pyi")):
             return True

@@ -20,7 +20,7 @@ from clew.trace.reports.groups import Group, grouped
 from clew.why.overview.about import shown_about
 from clew.why.overview.commands import next_commands, top_requirement
 from clew.why.overview.overview import Overview, overview
-from clew.why.overview.past import Decided, Past
+from clew.why.overview.past import BusyFile, Decided, Past
 
 if TYPE_CHECKING:
     from clew.project import Project
@@ -271,9 +271,18 @@ def _about(result: Brief, seen: Overview) -> list[tuple[str, str]]:
     if holds.documents:
         rows.append(("Documents", _placed(holds.documents, "document", holds.document_places)))
     if past is not None and past.busy:
-        rows.append(("Busiest", ", ".join(f"{each.path} ({each.commits})" for each in past.busy)))
+        rows.append(("Busiest", ", ".join(f"{each.path} ({', '.join(_busy(each))})" for each in past.busy)))
     rows.append(("History", _history(past) if past is not None and past.commits else "none that git tells"))
     return rows
+
+
+def _busy(each: BusyFile) -> Iterator[str]:
+    yield counted(each.commits, "commit")
+    if each.used_by:
+        yield f"used by {each.used_by}"
+    if each.asked_by:
+        more = f" and {len(each.asked_by) - 1} more" if len(each.asked_by) > 1 else ""
+        yield f"for {each.asked_by[0]}{more}"
 
 
 def _requirements(result: Brief) -> str:

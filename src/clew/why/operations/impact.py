@@ -9,20 +9,17 @@ from typing import Annotated
 import msgspec
 
 from clew.errors import NotFound
-from clew.graph.model import EdgeKind, NodeKind
-from clew.graph.walk import Walk
+from clew.graph.model import NodeKind
 from clew.operation.call import Call
 from clew.operation.declare import Operation, Option, Toolset
 from clew.text.terminal import coloured
 from clew.trace.read.resolve import Resolver, Subject, subject_of
 from clew.trace.reports.impact import Affected, Impact, documented, impact
 from clew.trace.reports.suspect import suspects
-from clew.why.proved import is_test_name
 from clew.why.target import path_of
+from clew.why.users import User, not_seen, users
 
 _RESULTS = {"passed": "green", "failed": "red", "error": "red"}
-_FARTHEST = 3
-"""How many imports away a file still counts as a user."""
 
 
 class ImpactShown(Impact, frozen=True, kw_only=True):
@@ -31,34 +28,36 @@ class ImpactShown(Impact, frozen=True, kw_only=True):
     used_by: tuple[Affected, ...]
     """Files that import it, and files that import those, nearest first."""
     used_by_total: int
+    notes: tuple[str, ...] = ()
+    """What the imports leave out."""
 
 
-def _subject(call: Call, text: str) -> tuple[Subject, list[Affected]]:
-    """What is meant, and the files that use it. NotFound where nothing is known about it at all."""
+def _subject(call: Call, text: str, source: str | None) -> Subject:
+    """What is meant: also a source file that cites nothing. NotFound where nothing is known about it at all."""
     project = call.project
-    path = path_of(call, text)
-    users = list(_users(call, path)) if path is not None else []
     try:
         resolver = Resolver(project.graph, project.context.grammar)
-        return subject_of(project.graph, resolver, project.config.root, text, Path.cwd()), users
+        return subject_of(project.graph, resolver, project.config.root, text, Path.cwd())
     except NotFound:
-        if path is None or not users:
+        if source is None:
             raise
-        return Subject(path, NodeKind.FILE.value, "", ()), users
+        return Subject(source, NodeKind.FILE.value, "", ())
 
 
-def _users(call: Call, path: str) -> Iterator[Affected]:
-    """The files that import a file, over one walk against the imports."""
-    call.project.code.ensure()
-    graph = call.project.graph
-    walk = Walk(graph, (f"symbol:{path}",), (EdgeKind.IMPORTS,), "in")
-    for layer in walk.layers(_FARTHEST):
-        for step in layer:
-            name = step.id.removeprefix("symbol:")
-            tests = is_test_name(name) or any(node.kind is NodeKind.TEST for node in graph.memory.nodes_in_file(name))
-            kind = NodeKind.TEST.value if tests else NodeKind.FILE.value
-            how = f"imports {step.own.removeprefix('symbol:')}" + (" (a test)" if tests else "")
-            yield Affected(name, kind, "", name, 1, how, walk.depth)
+def _source(call: Call, text: str) -> tuple[str | None, tuple[str, ...]]:
+    """The source file that is meant, if it is one, and what limits what is known of it."""
+    path = path_of(call, text)
+    if path is None:
+        return None, ()
+    code = call.project.code
+    unfinished = code.ensure()
+    return (path if code.file.has((path,)) else None), unfinished
+
+
+def _affected_user(user: User) -> Affected:
+    kind = NodeKind.TEST.value if user.is_test else NodeKind.FILE.value
+    how = f"imports {user.imports}" + (" (a test)" if user.is_test else "")
+    return Affected(user.path, kind, "", user.path, 1, how, user.distance)
 
 
 class ShowImpact(
@@ -80,12 +79,20 @@ class ShowImpact(
 
     def run(self, call: Call) -> ImpactShown:
         project, limit = call.project, max(self.limit, 0)
-        subject, users = _subject(call, self.what)
+        path, notes = _source(call, self.what)
+        subject = _subject(call, self.what, path)
+        using = [_affected_user(each) for each in users(project, path)] if path is not None else []
+        left_out = not_seen(project.symbols, path) if path is not None else ""
         found = impact(project.graph, subject, suspects(project.graph, project.store), limit=limit)
         # Documents that were never read would have to be read now, all of them.
         pages = documented(project.graph, subject) if project.kb.was_read else []
         found = msgspec.structs.replace(found, documented=tuple(pages[:limit]), documented_total=len(pages))
-        return ImpactShown(**msgspec.structs.asdict(found), used_by=tuple(users[:limit]), used_by_total=len(users))
+        return ImpactShown(
+            **msgspec.structs.asdict(found),
+            used_by=tuple(using[:limit]),
+            used_by_total=len(using),
+            notes=(*notes, left_out) if left_out else notes,
+        )
 
     def render(self, result: ImpactShown) -> str:
         return "\n".join(_impact(result))
@@ -113,6 +120,7 @@ def _impact(found: ImpactShown) -> Iterator[str]:
         mark = coloured("  suspect now", "yellow") if doubt.suspect_now else ""
         yield f"  {places.get(doubt.citing, doubt.citing)}  {doubt.kind} {doubt.cited}{mark}"
     yield from _more(found.becomes_suspect_total - len(found.becomes_suspect))
+    yield from (coloured(f"note: {note}", "yellow") for note in found.notes)
 
 
 def _affected(heading: str, items: tuple[Affected, ...], total: int) -> Iterator[str]:

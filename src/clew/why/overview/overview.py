@@ -10,9 +10,12 @@ import msgspec
 
 from clew.errors import ClewError
 from clew.setup.detect import sniff
+from clew.trace.read.resolve import Resolver, subject_of
+from clew.trace.reports.impact import impact
 from clew.why.overview.about import AboutProject, about_project
 from clew.why.overview.holdings import Holdings, holdings
-from clew.why.overview.past import Past, past_of
+from clew.why.overview.past import BusyFile, Past, past_of
+from clew.why.users import users
 
 if TYPE_CHECKING:
     from clew.formats.code.outline import Symbol
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 _WAIT_SECONDS = 1.0
 """For a history that is read for the first time."""
 _FEWEST_LINES = 4
+_MOST_ASKING = 5
 
 
 class Overview(msgspec.Struct, frozen=True):
@@ -32,16 +36,33 @@ class Overview(msgspec.Struct, frozen=True):
 
 
 def overview(project: "Project") -> Overview:
-    """Reads names, a manifest, a README and the newest commits; neither the graph nor an index is needed."""
+    """Reads names, a manifest, a README and the newest commits. What hangs on the busiest files is told as far as the
+    graph and the outlines of source files are there."""
     root = project.config.root
     holds = holdings(root, project.config)
     about = about_project(root, project.config.name)
     try:
         ready = project.history.ensure(_WAIT_SECONDS)
         past = past_of(project.history.history, _is_source_of(root)) if ready.head is not None else None
+        if past is not None:
+            past = msgspec.structs.replace(past, busy=tuple(_with_impact(project, each) for each in past.busy))
     except ClewError as error:
         return Overview(about, holds, None, (f"The history cannot be read: {error.message}",))
     return Overview(about, holds, past, ready.notes if past is not None and not past.commits else ())
+
+
+def _with_impact(project: "Project", busy: BusyFile) -> BusyFile:
+    """What a change to the file concerns, by the walk that `clew impact` goes."""
+    graph, root = project.graph, project.config.root
+    # Outlines that were never read would have to be read now, all of them.
+    used_by = sum(1 for _ in users(project, busy.path, 1)) if project.code.was_read else None
+    try:
+        subject = subject_of(graph, Resolver(graph, project.context.grammar), root, busy.path, root)
+    except ClewError:
+        return msgspec.structs.replace(busy, used_by=used_by)
+    found = impact(graph, subject, (), limit=_MOST_ASKING)
+    asking = tuple(each.id for each in found.stands_for if each.distance == 1)
+    return msgspec.structs.replace(busy, asked_by=asking, proofs=found.proofs_total, used_by=used_by)
 
 
 def _is_source_of(root: Path) -> Callable[[str], bool]:

@@ -33,10 +33,16 @@ _NOT_BUSY = re.compile(
 )
 
 
-class BusyFile(msgspec.Struct, frozen=True):
+class BusyFile(msgspec.Struct, frozen=True, omit_defaults=True):
     path: str
     commits: int
     """Of the recent commits, how many touched it."""
+    asked_by: tuple[str, ...] = ()
+    """What it cites: requirements and parts of them."""
+    proofs: int = 0
+    """Tests of what it cites."""
+    used_by: int | None = None
+    """Files that import it; null while source files were not read."""
 
 
 class Decided(msgspec.Struct, frozen=True):

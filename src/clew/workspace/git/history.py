@@ -6,12 +6,15 @@ import os
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from clew.errors import Refused, Unavailable
+from clew.text.hashing import content_hash
 from clew.workspace.git import parse
+from clew.workspace.git.find import find_work_tree
 from clew.workspace.git.run import WORK_SECONDS, answer, run
 from clew.workspace.paths import display, raw
 
@@ -130,6 +133,28 @@ def _text(data: bytes) -> str:
 
 def _path(data: bytes) -> str:
     return display(os.fsdecode(data))
+
+
+def renaming(root: Path) -> str:
+    """Stands for the names that `.mailmap` gives to authors and the commits that stand for others: another text
+    whenever one of them changed. Read without git, because every question asks for it."""
+    tree = find_work_tree(root)
+    if tree is None:
+        return ""
+    packed = [line for line in _content(tree.common / "packed-refs").splitlines() if b" refs/replace/" in line]
+    with suppress(OSError):
+        packed += [
+            each.name.encode() + b" " + _content(each) for each in sorted((tree.common / "refs" / "replace").iterdir())
+        ]
+    mail = _content(tree.top / ".mailmap")
+    return content_hash(b"\n".join((mail, *packed))) if mail or packed else ""
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
 
 
 def is_shallow(root: Path) -> bool:

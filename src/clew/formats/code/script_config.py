@@ -1,0 +1,124 @@
+"""What `tsconfig.json` and `jsconfig.json` say about names in imports: `paths`, `baseUrl`, and what they inherit."""
+
+# Implements: REQ-d00363
+
+import json
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from clew.formats.code.comments import BLOCK, LINE, tokens
+from clew.formats.code.definitions.scan import masked
+from clew.formats.code.languages import FAMILIES
+
+CONFIGS = ("tsconfig.json", "jsconfig.json")
+"""What the compiler looks for, the first of them first."""
+PATTERNS = ("tsconfig*.json", "jsconfig*.json")
+_FOLLOWED_BY_END = re.compile(r",(?=[\s#]*[}\]])")
+
+
+class ScriptConfig(msgspec.Struct, frozen=True):
+    """Paths are from the project's root."""
+
+    base: str | None = None
+    """The folder from which names are looked for; None where only `paths` count."""
+    paths: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Names, with one `*` at most, and where they lead."""
+    extends: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+
+    def leads_to(self, name: str) -> Iterator[str]:
+        """The paths that a name may mean, without an ending as a rule; nothing where no pattern has it."""
+        fitting = [(_star(pattern, name), pattern, targets) for pattern, targets in self.paths]
+        # As the compiler does: a name without a star before others, then the longest beginning.
+        best = min(
+            (each for each in fitting if each[0] is not None),
+            key=lambda each: ("*" in each[1], -len(each[1].partition("*")[0])),
+            default=None,
+        )
+        if best is not None:
+            star, _, targets = best
+            yield from (posixpath.normpath(target.replace("*", star or "", 1)) for target in targets)
+        if self.base is not None:
+            yield posixpath.normpath(posixpath.join(self.base, name))
+
+    def names_of(self, path: str) -> Iterator[str]:
+        """The names under which a path can be imported."""
+        for pattern, targets in self.paths:
+            for target in targets:
+                star = _star(target, path)
+                if star is not None:
+                    yield pattern.replace("*", star, 1)
+        if self.base is not None and (self.base in ("", ".") or path.startswith(f"{self.base}/")):
+            yield path if self.base in ("", ".") else path.removeprefix(f"{self.base}/")
+
+    def knows(self, name: str) -> bool:
+        """Whether one of its patterns has a name."""
+        return any(_star(pattern, name) is not None for pattern, _ in self.paths)
+
+
+def read_config(data: bytes, path: str) -> ScriptConfig:
+    """A file that is not what it should be says nothing."""
+    try:
+        told = json.loads(_plain(data.decode("utf-8-sig", "replace")))
+    except (ValueError, RecursionError):
+        return ScriptConfig()
+    if not isinstance(told, dict):
+        return ScriptConfig()
+    folder = posixpath.dirname(path)
+    options = told.get("compilerOptions")
+    options = options if isinstance(options, dict) else {}
+    base = options.get("baseUrl")
+    at = _joined(folder, base) if isinstance(base, str) else None
+    paths = options.get("paths")
+    extends = told.get("extends")
+    named = extends if isinstance(extends, list) else [extends]
+    references = told.get("references")
+    return ScriptConfig(
+        base=at,
+        paths=tuple(_patterns(paths, folder if at is None else at)) if isinstance(paths, dict) else (),
+        # What is named without a dot is in a package, which is not part of the project.
+        extends=tuple(_joined(folder, each) for each in named if isinstance(each, str) and each.startswith(".")),
+        references=tuple(
+            _joined(folder, each["path"])
+            for each in (references if isinstance(references, list) else ())
+            if isinstance(each, dict) and isinstance(each.get("path"), str)
+        ),
+    )
+
+
+def _patterns(paths: Mapping[str, Any], folder: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for pattern, targets in paths.items():
+        if isinstance(targets, list) and pattern.count("*") <= 1:
+            yield pattern, tuple(_joined(folder, each) for each in targets if isinstance(each, str))
+
+
+def _joined(folder: str, name: str) -> str:
+    path = posixpath.normpath(posixpath.join(folder, name))
+    return "" if path == "." else path
+
+
+def _star(pattern: str, name: str) -> str | None:
+    """What a name has in the place of the star; None where the pattern has not this name."""
+    before, star, after = pattern.partition("*")
+    if not star:
+        return "" if name == pattern else None
+    if len(name) < len(before) + len(after) or not (name.startswith(before) and name.endswith(after)):
+        return None
+    return name[len(before) : len(name) - len(after)]
+
+
+def _plain(text: str) -> str:
+    """JSON without comments and without commas behind the last item."""
+    found = list(tokens(text, FAMILIES["groovy"]))
+    code = masked(text, found)
+    signs = list(text)
+    for token in found:
+        if token.kind in (LINE, BLOCK):
+            signs[token.start : token.end] = " " * (token.end - token.start)
+    for comma in _FOLLOWED_BY_END.finditer(code):
+        signs[comma.start()] = " "
+    return "".join(signs)

@@ -1,0 +1,56 @@
+"""Where names in the imports of scripts lead: by the `tsconfig.json` or `jsconfig.json` that is nearest to the file."""
+
+# Implements: REQ-d00363
+
+import posixpath
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+
+from clew.formats.code.script_config import CONFIGS, ScriptConfig, read_config
+
+_DEEPEST = 8
+"""Configurations that inherit from each other."""
+
+
+class Aliases:
+    """Of one state of the files; `configs` are the paths of the files that say something about names."""
+
+    def __init__(self, configs: Iterable[str], read: Callable[[str], bytes | None]) -> None:
+        self._configs = frozenset(configs)
+        self._read = cache(read)
+        self.nearest = cache(self._nearest)
+
+    def names_of(self, path: str) -> Iterator[str]:
+        """Every name under which some file may import a path."""
+        for config in {self._complete(each) for each in self._configs if posixpath.basename(each) in CONFIGS}:
+            yield from config.names_of(path)
+
+    def leads_to(self, name: str, importing: str) -> Iterator[str]:
+        """The paths that a name may mean in a file, and last the path from the project's root."""
+        yield from self.nearest(posixpath.dirname(importing)).leads_to(name)
+        yield posixpath.normpath(name)
+
+    def _nearest(self, folder: str) -> ScriptConfig:
+        for name in CONFIGS:
+            path = posixpath.join(folder, name)
+            if path in self._configs:
+                return self._complete(path)
+        return self.nearest(posixpath.dirname(folder)) if folder else ScriptConfig()
+
+    def _complete(self, path: str, depth: int = 0) -> ScriptConfig:
+        """With what it inherits, or what those say that it only names, as new projects of Vite have it."""
+        data = self._read(path)
+        own = read_config(data, path) if data is not None else ScriptConfig()
+        base, paths = own.base, own.paths
+        for other in (*own.extends, *(() if paths else own.references)):
+            if depth < _DEEPEST and (base is None or not paths):
+                above = self._complete(self._file(other), depth + 1)
+                base = above.base if base is None else base
+                paths = paths or above.paths
+        return ScriptConfig(base, paths)
+
+    def _file(self, named: str) -> str:
+        if named.endswith(".json"):
+            return named
+        folder = posixpath.join(named, CONFIGS[0])
+        return folder if folder in self._configs else f"{named}.json"

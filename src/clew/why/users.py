@@ -1,0 +1,56 @@
+"""Which files use a file: one walk against the imports, for `impact`, `why` and the brief, and what it cannot see."""
+
+# Implements: REQ-d00363
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from clew.formats.code.imports import READ
+from clew.formats.code.languages import family_for
+from clew.graph.code.region import PREFIX, CodeRegion
+from clew.graph.model import EdgeKind, NodeKind
+from clew.graph.walk import Walk
+from clew.text.counting import counted
+from clew.why.proved import is_test_name
+
+if TYPE_CHECKING:
+    from clew.project import Project
+
+FARTHEST = 3
+"""How many imports away a file still counts as a user."""
+_SHOWN = 2
+
+
+class User(msgspec.Struct, frozen=True):
+    path: str
+    imports: str
+    """The file through which it uses the other, or the other itself."""
+    is_test: bool
+    distance: int
+
+
+def users(project: "Project", path: str, farthest: int = FARTHEST) -> Iterator[User]:
+    """The files that import a file, and those that import them, nearest first, as far as outlines are read. Hold the
+    graph's lock."""
+    graph = project.graph
+    walk = Walk(graph, (PREFIX + path,), (EdgeKind.IMPORTS,), "in")
+    for layer in walk.layers(farthest):
+        for step in layer:
+            name = step.id.removeprefix(PREFIX)
+            tests = is_test_name(name) or any(node.kind is NodeKind.TEST for node in graph.memory.nodes_in_file(name))
+            yield User(name, step.own.removeprefix(PREFIX), tests, walk.depth)
+
+
+def not_seen(code: CodeRegion, path: str) -> str:
+    """What the imports of a file leave out, as a sentence; empty where nothing is."""
+    family = family_for(path)
+    if family is not None and family.blocks and family.name not in READ:
+        return "Imports are not read in this language."
+    unresolved = code.unresolved(path)
+    if not unresolved:
+        return ""
+    places = ", ".join(f"'{each.module[1:]}' in {each.path}:{each.line}" for each in unresolved[:_SHOWN])
+    more = f" and {counted(len(unresolved) - _SHOWN, 'more place')}" if len(unresolved) > _SHOWN else ""
+    return f"Not resolved, and may mean it: {places}{more}. No tsconfig.json or jsconfig.json leads to a file."
