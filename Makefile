@@ -65,8 +65,9 @@ properties: $(STAMP) ## try the properties of the memory a thousand times: undo,
 packaging: $(STAMP) ## build wheel and sdist; install them without the encoder, with the newest and the lowest versions, by uvx; test each
 	@$(BIN)/python -m tests.packaging
 
-release: $(STAMP) ## write what a release consists of to dist/: wheel, source archive, notes from the changelog
+release: $(STAMP) ## write what a release consists of to dist/: wheel, source archive, bundle, notes from the changelog
 	@$(BIN)/python -m hatchling build -d dist
+	@$(BIN)/python -m tests.packaging.bundle dist/clew.mcpb
 	@$(BIN)/python -m tests.packaging.release_notes dist/notes.md
 
 sbom: $(STAMP) ## write the bill of materials of what Clew needs at run time to dist/
@@ -76,11 +77,12 @@ browser: $(STAMP) ## install what the tests of the page need: Playwright and axe
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-browser.lock
 	@command -v chromium >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } >/dev/null
 
-docs: $(STAMP) ## write the listing of operations, docs/tools, docs/cli.md and the schema of clew.toml from the declarations
+docs: $(STAMP) ## write the listing of operations, docs/tools, docs/cli.md, the manual page, the schema of clew.toml and the plugins
 	@$(BIN)/python -c "from clew.operation.prepare import write_listing; print(write_listing())"
 	@$(BIN)/clew tools --write-docs docs/tools
 	@$(BIN)/python -m clew.surfaces.cli.reference docs/cli.md
 	@$(BIN)/python -m clew.setup.config_schema docs/clew.schema.json
+	@$(BIN)/python -m clew.setup.plugins .
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
   --no-emit-find-links --no-header --upgrade

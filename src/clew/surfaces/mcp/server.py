@@ -18,6 +18,7 @@ from clew.operation.listing import Listed
 from clew.operation.switches import DOCUMENT_TOOLSETS
 from clew.operation.toolsets import Listing
 from clew.project import Project
+from clew.surfaces.mcp.prompts import TaskPrompts
 from clew.surfaces.mcp.resources import ScratchResources
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Surface:
         self.listing = listing
         self._calls = Once(self._make_calls)
         self._listed = Once(self._make_list)
+        self.prompts = TaskPrompts(listing)
         self.resources = ScratchResources(project, listing.scheme or project.config.kb.scheme)
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
@@ -80,6 +82,8 @@ def build_server(surface: Surface, instructions: str) -> Server[Any]:
         on_list_resources=surface.resources.list_resources if points_to_resources else None,
         on_list_resource_templates=surface.resources.list_templates if points_to_resources else None,
         on_read_resource=surface.read_resource if points_to_resources else None,
+        on_list_prompts=surface.prompts.list_prompts if surface.prompts.any else None,
+        on_get_prompt=surface.prompts.get_prompt if surface.prompts.any else None,
     )
 
 
