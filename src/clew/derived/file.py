@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clew.errors import StoreBusy, StoreCorrupt
+from clew.store.sqlite.compacting import compact
 from clew.store.sqlite.connections import Connection, Connections
 from clew.store.sqlite.faults import protected, translated
-from clew.store.sqlite.rewriting import compact
 
 PATIENCE_SECONDS = 10.0
 _PAUSE = 0.005

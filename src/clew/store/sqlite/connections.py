@@ -4,12 +4,13 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from weakref import WeakSet
 
 from clew.errors import StoreCorrupt, StoreError
-from clew.store.sqlite.faults import is_refused_access, protected, translated
+from clew.store.clock import now
+from clew.store.sqlite.faults import damaged, is_refused_access, protected, translated
 
 _MOST_IDLE = 32
 """As many threads as a busy server has. Opening a connection anew takes longer than most questions."""
@@ -34,6 +35,9 @@ class Connection(sqlite3.Connection):
     durable: bool = True
     path: Path
 
+    def moment(self) -> str:
+        return now()
+
     def close(self) -> None:
         super().close()
         with _counting:
@@ -56,6 +60,9 @@ def is_open_here(path: Path) -> bool:
 class Connections:
     """Each connection serves one call or one transaction at a time, so that threads never meet on one."""
 
+    principal: str | None = None
+    """Whoever may open the file may write it."""
+
     def __init__(self, path: Path, *, read_only: bool, busy_timeout: float) -> None:
         self.path = path
         self._busy_timeout = busy_timeout
@@ -69,6 +76,16 @@ class Connections:
         self._damage: StoreCorrupt | None = None
         with _counting:
             _living.add(self)
+
+    @property
+    def name(self) -> str:
+        return f"the store {self.path}"
+
+    def translated(self) -> AbstractContextManager[None]:
+        return translated(self.path)
+
+    def damaged(self, cause: str) -> StoreError:
+        return damaged(self.path, cause)
 
     @property
     def is_closed(self) -> bool:
