@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PORT ?= 8484
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-retrieval conformance differential attack properties packaging release sbom browser docs lock clean
+.PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-retrieval conformance differential attack properties clients packaging release sbom browser docs lock clean
 
 all: $(STAMP)
 
@@ -62,6 +62,9 @@ attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, mal
 properties: $(STAMP) ## try the properties of the memory a thousand times: undo, scope, citations
 	@CLEW_MEMORY_RUNS=1000 $(BIN)/python -m pytest -q -n0 tests/memory -k "any_sequence or never_leak or thousand_edits"
 
+clients: $(STAMP) ## real clients list and call over stdio and HTTP; hosts check and install the plugins; downloads them on the first run
+	@$(BIN)/python -m tests.clients
+
 packaging: $(STAMP) ## build wheel and sdist; install them without the encoder, with the newest and the lowest versions, by uvx; test each
 	@$(BIN)/python -m tests.packaging
 
@@ -95,4 +98,4 @@ lock: $(STAMP) ## resolve all dependencies anew: for development, for use withou
 	@$(LOCK) --group browser -o requirements-browser.lock
 
 clean:
-	rm -rf $(VENV) build dist .conformance .packaging .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .clients .conformance .packaging .mypy_cache .pytest_cache .ruff_cache .hypothesis
