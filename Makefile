@@ -84,6 +84,7 @@ docs: $(STAMP) ## write the listing of operations, docs/tools, docs/cli.md, the 
 	@$(BIN)/python -c "from clew.operation.prepare import write_listing; print(write_listing())"
 	@$(BIN)/clew tools --write-docs docs/tools
 	@$(BIN)/python -m clew.surfaces.cli.reference docs/cli.md
+	@$(BIN)/python -m clew.surfaces.cli.manual docs/man/clew.1
 	@$(BIN)/python -m clew.setup.config_schema docs/clew.schema.json
 	@$(BIN)/python -m clew.setup.plugins .
 

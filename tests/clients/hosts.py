@@ -54,9 +54,9 @@ class Hosts:
     def inspector(self, kind: str, *words: str) -> str:
         """Lists and calls; returns what is wrong."""
         server = [words[0], "--transport", "http"] if kind == "http" else list(words)
-        listed = json.loads(self.run("mcp-inspector", "--cli", *server, "--method", "tools/list"))
+        listed = json.loads(self.run("mcp-inspector-cli", *server, "--method", "tools/list"))
         asked = ("--method", "tools/call", "--tool-name", "get_requirement", "--tool-arg", "req_id=REQ-d00001")
-        answer = self.run("mcp-inspector", "--cli", *server, *asked)
+        answer = self.run("mcp-inspector-cli", *server, *asked)
         return problem_with({"names": [tool["name"] for tool in listed["tools"]], "answer": answer})
 
 

@@ -3,15 +3,13 @@
 import asyncio
 import sys
 
-import pydantic_ai.mcp as pydantic_mcp
+from fastmcp.client.transports import StdioTransport
+from pydantic_ai.mcp import MCPToolset
 from report import ARGUMENTS, TOOL, report
 
 
 async def main(kind: str, *words: str) -> None:
-    if kind == "http":
-        server = pydantic_mcp.MCPServerStreamableHTTP(words[0])
-    else:
-        server = pydantic_mcp.MCPServerStdio(words[0], args=list(words[1:]))
+    server = MCPToolset(words[0] if kind == "http" else StdioTransport(words[0], list(words[1:])))
     async with server:
         listed = await server.list_tools()
         answer = await server.direct_call_tool(TOOL, ARGUMENTS)

@@ -3,7 +3,9 @@
 # Implements: REQ-d00524-A
 
 import argparse
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from clew import __version__
 from clew.operation.listing import all_verbs
@@ -130,3 +132,9 @@ def _line(text: str) -> str:
 def _text(text: str) -> str:
     plain = text.replace("\n", " ").strip(" ")
     return plain.replace("\\", "\\e").replace("-", "\\-").replace('"', "\\(dq")
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1])
+    target.write_text(manual(), encoding="utf-8", newline="\n")
+    print(target)

@@ -1,5 +1,4 @@
-"""What `make docs` writes about the commands: the page `docs/cli.md`, the manual page, and the overview that `clew`
-prints."""
+"""What `make docs` writes about the commands: the page `docs/cli.md`, and the overview that `clew` prints."""
 
 import argparse
 import sys
@@ -242,9 +241,6 @@ def _example(text: str) -> Iterator[str]:
 
 if __name__ == "__main__":
     target = Path(sys.argv[1])
-    from clew.surfaces.cli.manual import manual
-
-    written = ((target, page()), (target.parent / "man" / "clew.1", manual()), (Path(OVERVIEW), overview()))
-    for file, text in written:
+    for file, text in ((target, page()), (Path(OVERVIEW), overview())):
         file.write_text(text, encoding="utf-8", newline="\n")
         print(file)
