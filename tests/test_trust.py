@@ -27,6 +27,7 @@ texts_per_request = 7
 KEYS = ("embedder.key_variable", "embedder.kind", "embedder.model", "embedder.texts_per_request", "embedder.url")
 SERVICE = ("url", "model", "dimensions", "key_variable", "timeout_seconds", "attempts", "pause_seconds")
 RESERVED = {
+    "register": {"logs"},
     "ai": {"command", "url", "model", "key_variable", "timeout_seconds"},
     "embedder": {"threads", "folder", "sha256", "max_tokens", "texts_per_request", *SERVICE},
 }

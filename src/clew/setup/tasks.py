@@ -8,9 +8,11 @@ A task names tools by their own names. A server offers it where all of them can 
 
 import re
 from functools import cached_property
+from typing import Literal
 
 import msgspec
 
+Kind = Literal["change", "requirement"]
 _TOOL = re.compile(r"`([a-z]+(?:[._][a-z]+)*)`")
 
 
@@ -32,6 +34,10 @@ class Task(msgspec.Struct, frozen=True, dict=True):
     text: str
     """The steps, with each argument in braces."""
     is_skill: bool = False
+    quotes: Kind | None = None
+    """What its argument names: the text of that follows the steps."""
+    needs: Kind | None = None
+    """What the listing of tools has to be about; None where the tools that it names say that."""
 
     @cached_property
     def tools(self) -> frozenset[str]:
@@ -49,7 +55,7 @@ _DATA = (
     "and line, or the id, for everything you state."
 )
 
-TASKS: tuple[Task, ...] = (
+EVERYDAY: tuple[Task, ...] = (
     Task(
         "begin_work",
         "Begin to work on a project",
@@ -144,26 +150,81 @@ Ask where the need leaves open what has to happen; invent no rule. {_DATA}
 """,
         is_skill=True,
     ),
+)
+
+ABOUT_TEXTS: tuple[Task, ...] = (
     Task(
-        "prove_requirement",
-        "Prove a requirement",
-        "Find the assertions of a requirement that no test verifies, and write the tests. Use it when something has to "
-        "be covered, or when `clew check` reports assertions without a test.",
-        (
-            TaskArgument(
-                "requirement", "An id such as REQ-d00001", required=False, otherwise="the requirements of this project"
-            ),
-        ),
-        f"""Prove {{requirement}}.
+        "propose_change",
+        "Propose a change",
+        "Write a change to the specs: proposal, deltas and tasks",
+        (TaskArgument("what", "What shall change, in your own words"),),
+        """Propose a change to the specs of this project: {what}
 
-1. Call `get_uncovered_assertions` for what has no test, and `get_requirement` for the whole text of each.
-2. Call `context` for the code that implements it: which files, which decisions.
-3. Look among the tests for one that already shows it; it only lacks the citation. Else write one test for each
-   assertion, which would fail if the assertion were false.
-4. Put the citation directly above the function: `Verifies: ID-A`.
-5. Run the tests, then `clew check`. Report which assertions are proved now and which are not, with the reason.
-
-{_DATA}
+1. See which specs it concerns (list_specs, search_specs, get_spec_requirements).
+2. Choose a short id of lower-case words with hyphens, and write proposal.md: why, and what changes.
+3. Write a delta for each spec, with ADDED, MODIFIED, REMOVED or RENAMED requirements; a MODIFIED one repeats its
+   whole text with all scenarios.
+4. Write tasks.md with numbered boxes.
+5. Call validate_change and mend what it reports. Build nothing yet.
 """,
+        needs="change",
+    ),
+    Task(
+        "apply_change",
+        "Build a change",
+        "Do the open tasks of a change, one after the other",
+        (TaskArgument("change", "The id of an open change"),),
+        """Build the change '{change}', whose files follow.
+
+1. Read the requirements that it touches, and what the code does now.
+2. Do the open tasks in their order. Give each scenario a test that cites it, and tick what is done.
+3. Run the tests. Call validate_change and change_conflicts, and say what is left.
+""",
+        quotes="change",
+        needs="change",
+    ),
+    Task(
+        "archive_change",
+        "Archive a change",
+        "See whether a change is done, then make its deltas part of the specs",
+        (TaskArgument("change", "The id of an open change"),),
+        """See whether the change '{change}', whose files follow, can be archived.
+
+1. Every task is ticked, and every scenario has a test that passes.
+2. validate_change reports no error, and change_conflicts nothing that is in the way.
+3. If so, show what `clew change archive {change} --dry-run` would write, and archive it once the user agrees.
+""",
+        quotes="change",
+        needs="change",
+    ),
+    Task(
+        "implement_requirement",
+        "Implement a requirement",
+        "Build what a requirement asks for, and cite it",
+        (TaskArgument("id", "The id of a requirement"),),
+        """Implement the requirement {id}, whose text follows.
+
+1. See what implements and tests it already, and what it depends on.
+2. Build what is missing, assertion by assertion, and cite it above the code: `Implements: {id}`.
+3. Write a test for each assertion or criterion that has none, with `Verifies:` above it, and run the tests.
+4. Where the text is unclear or wrong, say so instead of guessing.
+""",
+        quotes="requirement",
+        needs="requirement",
+    ),
+    Task(
+        "test_requirement",
+        "Test a requirement",
+        "Write the tests that a requirement lacks",
+        (TaskArgument("id", "The id of a requirement"),),
+        """Write the tests that the requirement {id}, whose text follows, lacks.
+
+1. See which assertions or criteria have a test that would fail if they did not hold.
+2. Write one for each of the others, with `Verifies:` and the id above it, and run them.
+3. Report what could not be tested, and why.
+""",
+        quotes="requirement",
+        needs="requirement",
     ),
 )
+TASKS = (*EVERYDAY, *ABOUT_TEXTS)

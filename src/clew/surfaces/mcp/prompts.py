@@ -1,67 +1,60 @@
-"""Everyday tasks as prompts of the protocol: a person picks one in a client, and the agent gets the steps."""
+"""Prompts of the protocol: tasks that a person picks in a client, with the text that is meant where one is."""
 
 # Implements: REQ-d00528
 
 from difflib import get_close_matches
-from typing import Any
 
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
+from clew.errors import ClewError
+from clew.operation.listing import all_tools
 from clew.operation.names import by_any_spelling
 from clew.operation.toolsets import Listing
 from clew.setup.tasks import TASKS, Task
+from clew.surfaces.mcp.project_texts import ProjectTexts, Text
 from clew.text.shortening import shortened
 
 LONGEST_ARGUMENT = 2_000
 
-Context = ServerRequestContext[Any, Any]
 
+class Prompts:
+    """The tasks that fit what a server shows, told under the names that it gives its tools."""
 
-class TaskPrompts:
-    """The tasks whose tools a listing has, told under the names that it gives them."""
-
-    def __init__(self, listing: Listing) -> None:
+    def __init__(self, texts: ProjectTexts, listing: Listing) -> None:
+        self._texts = texts
         self._names = {name: tool.name for name, tool in by_any_spelling(listing.shown).items()}
-        known = _all_names()
-        self._tasks = {task.name: task for task in TASKS if task.tools & known <= self._names.keys()}
+        tools, kinds = frozenset(by_any_spelling(all_tools())), (None, *texts.kinds())
+        self._tasks = {
+            task.name: task for task in TASKS if task.needs in kinds and task.tools & tools <= self._names.keys()
+        }
 
-    @property
-    def any(self) -> bool:
-        return bool(self._tasks)
+    def listed(self) -> list[types.Prompt]:
+        return [_described(task) for task in self._tasks.values()]
 
-    async def list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=[_described(task) for task in self._tasks.values()])
-
-    async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        task = self._tasks.get(params.name)
+    def made(self, name: str, arguments: dict[str, str]) -> types.GetPromptResult:
+        """A prompt with what the user wrote in it, and the text of what its argument names."""
+        task = self._tasks.get(name)
         if task is None:
-            close = get_close_matches(params.name[:80], self._tasks, n=1)
+            close = get_close_matches(name[:80], self._tasks, n=1)
             meant = f" Did you mean '{close[0]}'?" if close else ""
-            known = ", ".join(self._tasks)
-            message = f"There is no prompt '{shortened(params.name)}'.{meant} The prompts are {known}."
-            raise MCPError(code=types.INVALID_PARAMS, message=message)
-        given = dict(params.arguments or {})
-        if problem := _problem(task, given):
-            raise MCPError(code=types.INVALID_PARAMS, message=problem)
-        text = types.TextContent(type="text", text=self._told(task, given))
-        return types.GetPromptResult(
-            description=task.description, messages=[types.PromptMessage(role="user", content=text)]
-        )
+            raise _refused(f"There is no prompt '{shortened(name)}'.{meant} Prompts are: {', '.join(self._tasks)}.")
+        if problem := _problem(task, arguments):
+            raise _refused(problem)
+        given = {name: value.strip() for name, value in arguments.items()}
+        try:
+            quoted = self._texts.text(task.quotes, given[task.arguments[0].name]) if task.quotes else None
+        except ClewError as error:
+            raise _refused(str(error)) from error
+        messages = [_said(self._told(task).filled(given)), *([_quoted(quoted)] if quoted is not None else [])]
+        return types.GetPromptResult(description=task.description, messages=messages)
 
-    def _told(self, task: Task, given: dict[str, str]) -> str:
+    def _told(self, task: Task) -> Task:
         """The names of tools are respelled before what the user wrote is put in."""
         text = task.text
         for name in task.tools & self._names.keys():
             text = text.replace(f"`{name}`", f"`{self._names[name]}`")
-        return Task(task.name, task.title, task.description, task.arguments, text).filled(given)
-
-
-def _all_names() -> frozenset[str]:
-    from clew.operation.listing import all_tools
-
-    return frozenset(by_any_spelling(all_tools()))
+        return Task(task.name, task.title, task.description, task.arguments, text)
 
 
 def _described(task: Task) -> types.Prompt:
@@ -82,5 +75,18 @@ def _problem(task: Task, given: dict[str, str]) -> str | None:
             return f"'{name}' has {len(value):,} characters; {LONGEST_ARGUMENT:,} are the most. Say it in fewer."
     for name, each in known.items():
         if each.required and not given.get(name, "").strip():
-            return f"The prompt {task.name} needs '{name}': {each.description}."
+            return f"The prompt {task.name} needs the argument '{name}': {each.description}."
     return None
+
+
+def _said(text: str) -> types.PromptMessage:
+    return types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+
+
+def _quoted(text: Text) -> types.PromptMessage:
+    contents = types.TextResourceContents(uri=text.uri, mime_type=text.mime_type, text=text.text)
+    return types.PromptMessage(role="user", content=types.EmbeddedResource(type="resource", resource=contents))
+
+
+def _refused(message: str) -> MCPError:
+    return MCPError(code=types.INVALID_PARAMS, message=message)
