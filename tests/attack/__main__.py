@@ -13,6 +13,7 @@ ATTACKS = {
     "repository": (1, "work in a repository that names programs in every known way"),
     "readers": (150, "give readers texts made to keep them busy"),
     "hooks": (10_000, "run hooks with every fault that can befall them"),
+    "team": (10_000, "kill writers to a team's store, and the database itself"),
     "client": (2_500, "send malformed messages over stdio and HTTP"),
 }
 """For each attack the rounds of a full run, and what it does."""
