@@ -23,7 +23,9 @@ import msgspec
 
 from clew.errors import StoreCorrupt, StoreError, StoreTooNew, StoreUnreachable
 from clew.store.interface import Event, Job, Record, Rewrite, Tombstone, Transaction
+from clew.store.sqlite.connections import index_of, log_of
 from clew.store.sqlite.engine import SqliteStore, open_sqlite
+from clew.store.sqlite.log import start_of
 
 if TYPE_CHECKING:
     from clew.store.postgres.engine import PostgresStore
@@ -361,7 +363,7 @@ def _opened(path: Path) -> SqliteStore:
         return open_sqlite(path)
     except (StoreCorrupt, StoreTooNew) as error:
         log.warning("The copy of the team's store is made anew: %s", error.message)
-        for file in path.parent.glob(f"{path.name}*"):
+        for file in (path, log_of(path), index_of(path), start_of(path)):
             file.unlink(missing_ok=True)
         return open_sqlite(path)
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 EXAMPLE = """clew store status
 clew store init --to postgresql://owner@db.example.org/clew --writer alice --reader dashboard
 clew store migrate --to postgresql://owner@db.example.org/clew
-clew store migrate --to local
 clew store backup ~/backups/today
 clew store restore ~/backups/today"""
 
